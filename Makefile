@@ -1,0 +1,203 @@
+# Lockstep: one Makefile.
+#   make                build everything into build/
+#   make test           install what is missing, build, run every test; last line "N passed, N failed"
+#   make tour           install what is missing, build, show what Lockstep does
+#   make gpu-test       compare the machine with a real GPU      (needs one)
+#   make bench-machine  how fast the machine is
+#   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
+#   make sanitize       build with ASan and UBSan into build/asan, run every test on it
+#   make format tidy    clang-format in place; clang-tidy
+#   make install PREFIX=/usr/local
+#   make clean
+# A folder without sources yet is left out, so that every commit builds.
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+BUILD   ?= build
+PREFIX  ?= /usr/local
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Werror -Wno-unused-parameter
+STD     := -std=gnu11 -Isrc -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
+ALL     := $(STD) $(WARN) $(CFLAGS)
+LIBS    := -Wl,--as-needed -lzstd -llz4 -lm -ldl -lpthread
+
+.DEFAULT_GOAL := all
+# Commands are shown as "CC file"; make V=1 shows them whole.
+$(V).SILENT:
+say = @mkdir -p $(@D); printf '%-5s %s\n' $(1) $(@:$(BUILD)/%=%)
+
+# Instruction bodies are built once per instruction set; src/simt/isa.c picks one at run time.
+MACHINE := $(shell uname -m)
+ifeq ($(MACHINE),x86_64)
+ISAS      := v2 v3 v4
+ISA_v2    := -march=x86-64-v2
+ISA_v3    := -march=x86-64-v3
+ISA_v4    := -march=x86-64-v4 -mprefer-vector-width=512
+else
+ISAS      := v1
+ISA_v1    :=
+endif
+
+# Objects ----------------------------------------------------------------------------------------
+
+sources  = $(sort $(wildcard src/$(1)/*.c))
+objects  = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/simt/exec_%.c,$(call sources,$(1))))
+exec_obj = $(foreach isa,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(isa).o,$(wildcard src/simt/exec_*.c)))
+
+BASE_OBJ     := $(call objects,base)
+GPU_OBJ      := $(call objects,gpu)
+MACHINE_OBJ  := $(BASE_OBJ) $(GPU_OBJ) $(call objects,ptx) $(call objects,simt) $(exec_obj)
+DRIVER_OBJ   := $(call objects,driver)
+CUDART13_OBJ := $(call objects,cudart)
+CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
+CLI_OBJ      := $(call objects,cli)
+
+$(BUILD)/obj/%.o: src/%.c
+	$(call say,CC)
+	$(CC) $(ALL) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/cudart/%.o: src/cudart/%.c
+	$(call say,CC)
+	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=13 -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c
+	$(call say,CC)
+	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=12 -MMD -MP -c $< -o $@
+
+define exec_rule
+$(BUILD)/obj/%.$(1).o: src/%.c
+	$$(call say,CC)
+	$(CC) $(ALL) -O3 $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
+
+# What is built ------------------------------------------------------------------------------------
+
+LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
+LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
+LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
+
+# A version script says which symbols a library shows; without one it shows all.
+version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
+comma := ,
+
+.PHONY: all
+all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
+
+# The commands so far need no machine of their own: what they start loads the libraries.
+$(BUILD)/lockstep: $(CLI_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(CC) $(ALL) -o $@ $^ -ljansson $(LIBS)
+
+$(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
+	    $(call version_script,src/driver/libcuda.map) $(LIBS)
+
+cudart_link = $(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
+    -Wl,--enable-new-dtags $(call version_script,$(1)) $(BUILD)/libcuda.so.1 $(LIBS)
+
+$(BUILD)/libcudart.so.13: $(CUDART13_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/cudart/libcudart13.map)
+	$(call say,LINK)
+	$(call cudart_link,src/cudart/libcudart13.map)
+
+$(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/cudart/libcudart12.map)
+	$(call say,LINK)
+	$(call cudart_link,src/cudart/libcudart12.map)
+
+# Tests --------------------------------------------------------------------------------------------
+# A suite is a cmocka program, tests/FOLDER/test_NAME.c, or a script, tests/FOLDER/run.sh, that
+# prints "ok NAME" or "not ok NAME" lines. Suites run side by side, in the repository's root, with
+# BUILD (absolute) and LOCKSTEP ($BUILD/lockstep) set. `make test SUITES='tests/ptx'` runs some.
+
+# A unit test is linked with its own folder and those above it.
+
+UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
+UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+SUITES   ?=
+
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -lcmocka -ljansson $(LIBS)
+
+define unit_rule
+ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))
+$$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
+	$$(call say,LINK)
+	$$(link_unit)
+endef
+$(foreach folder,base gpu ptx simt driver cudart,$(eval $(call unit_rule,$(folder))))
+
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+.PHONY: test test-only unit setup
+setup:
+	@scripts/setup
+	@scripts/get-nvcc --need
+
+test: setup
+	+@$(MAKE) --no-print-directory -j$(shell nproc) test-only
+
+test-only: all $(UNIT_BIN)
+	@BUILD=$(abspath $(BUILD)) scripts/run-tests $(SUITES)
+
+unit: $(UNIT_BIN)
+
+# Other targets --------------------------------------------------------------------------------------
+
+.PHONY: tour gpu-test bench-machine
+tour: setup
+	+@$(MAKE) --no-print-directory -j$(shell nproc) all
+	@BUILD=$(abspath $(BUILD)) scripts/tour
+
+# These two live in scripts/ and need everything built.
+gpu-test bench-machine: all
+	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
+	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+.PHONY: sanitize
+sanitize: setup
+	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan \
+	    CFLAGS='-O1 -g $(SANITIZE)' test-only
+
+# tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
+# run finds is kept in build/fuzz.
+FUZZ_CC      ?= $(firstword $(foreach c,clang clang-19 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)))
+FUZZ_SECONDS ?= 60
+FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
+
+.PHONY: fuzz fuzz-only
+fuzz: setup
+	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
+	    CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link' fuzz-only
+
+ifeq ($(notdir $(BUILD)),fuzz)
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(MACHINE_OBJ) $(DRIVER_OBJ) $(CUDART13_OBJ)
+	$(call say,LINK)
+	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $^ $(LIBS)
+endif
+
+fuzz-only: $(FUZZ_BIN)
+	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
+
+C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h)
+.PHONY: format tidy
+format:
+	clang-format -i $(C_FILES)
+
+# What is included textually (exec bodies) is seen through the file that includes it.
+tidy:
+	clang-tidy --quiet $(wildcard src/*/*.c) -- $(STD) -DSIMT_ISA=v3 -DCUDART_VERSION_MAJOR=13
+
+.PHONY: install clean
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lockstep
+	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/
+	$(if $(LIBCUDA)$(LIBCUDART),install -m 644 $(LIBCUDA) $(LIBCUDART) $(DESTDIR)$(PREFIX)/lib/lockstep/)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

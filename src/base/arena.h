@@ -1,0 +1,26 @@
+/*
+ * arena.h: memory that is given back all at once.
+ * Used by whatever is built piece by piece and dropped whole (a parsed module, a decoded kernel).
+ */
+#ifndef LOCKSTEP_BASE_ARENA_H
+#define LOCKSTEP_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct lk_arena;
+
+struct lk_arena *lk_arena_create(void);
+void lk_arena_destroy(struct lk_arena *arena);
+
+/* Zeroed, aligned to 16. Never NULL: running out of host memory ends the program with a message. */
+void *lk_arena_alloc(struct lk_arena *arena, size_t size);
+void *lk_arena_alloc_aligned(struct lk_arena *arena, size_t size, size_t align);
+char *lk_arena_strndup(struct lk_arena *arena, const char *text, size_t length);
+void *lk_arena_dup(struct lk_arena *arena, const void *data, size_t size);
+
+/* malloc that ends the program with a message instead of returning NULL. */
+void *lk_alloc(size_t size);
+void *lk_alloc_zeroed(size_t size);
+void *lk_realloc(void *data, size_t size);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * doctor.c: lockstep doctor: is this machine ready, and what is missing.
+ * One row a thing: what was found, what it is for and the command that installs it.
+ */
+#include "cli/cli.h"
+#include "cli/target.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: lockstep doctor [--json]\n"
+    "\n"
+    "Looks for the compilers, libraries and GPUs that lockstep uses, and names the command that\n"
+    "installs each missing one. Exit status 1 if 'lockstep run' cannot work.\n"
+    "\n"
+    "examples:\n"
+    "  lockstep doctor\n"
+    "  lockstep doctor --json\n";
+
+struct finding {
+    const char *name;
+    const char *found; /* what and where; NULL if missing */
+    bool needed;       /* by lockstep run */
+    const char *use;
+    const char *install;
+};
+
+/* The first line of the command's output that has the word, or NULL. */
+static char *line_with(struct lk_arena *arena, const char *command, const char *word)
+{
+    char line[512], *found = NULL;
+    FILE *output = popen(command, "r");
+    while (output && fgets(line, sizeof line, output)) {
+        line[strcspn(line, "\n")] = 0;
+        if (!found && strstr(line, word))
+            found = lk_arena_strndup(arena, line, strlen(line));
+    }
+    return output && pclose(output) == 0 ? found : NULL;
+}
+
+/* "13.0.88 (/usr/local/cuda/bin/nvcc)", or NULL if it does not run. Paths are quoted for sh. */
+static char *version_of(struct lk_arena *arena, const char *path, const char *word)
+{
+    if (!path || strchr(path, '\''))
+        return NULL;
+    char *line = line_with(arena, cli_text(arena, "'%s' --version 2>/dev/null", path), word);
+    return line ? cli_text(arena, "%s (%s)", line, path) : NULL;
+}
+
+static struct finding find_nvcc(struct lk_arena *arena)
+{
+    char *found = version_of(arena, cli_find_nvcc(arena), "release");
+    return (struct finding){"nvcc", found, true, "compiles CUDA programs", "scripts/get-nvcc"};
+}
+
+static struct finding find_host_compiler(struct lk_arena *arena)
+{
+    char *found = version_of(arena, cli_find_program(arena, "g++"), "g++");
+    return (struct finding){"g++", found, true, "nvcc compiles host code with it",
+                            "apt-get install g++"};
+}
+
+static struct finding find_clang(struct lk_arena *arena)
+{
+    static const char *const names[] = {"clang-21", "clang-20", "clang-19", "clang-18",
+                                        "clang-17", "clang-16", "clang"};
+    char *found = NULL;
+    for (size_t i = 0; !found && i < sizeof names / sizeof names[0]; i++) {
+        found = version_of(arena, cli_find_program(arena, names[i]), "version");
+        const char *number = found ? strstr(found, "version ") : NULL;
+        if (number && strtoul(number + 8, NULL, 10) < 16)
+            found = NULL;
+    }
+    return (struct finding){"clang 16 or newer", found, false, "fuzzing; kernels without nvcc",
+                            "apt-get install clang-19"};
+}
+
+static struct finding find_python(struct lk_arena *arena)
+{
+    char *found = version_of(arena, cli_find_program(arena, "python3"), "Python");
+    return (struct finding){"python3", found, false, "scripts/get-nvcc and tests",
+                            "apt-get install python3 python3-venv"};
+}
+
+static struct finding find_library(struct lk_arena *arena, const char *name)
+{
+    const char *folder = cli_library_folder();
+    char *path = folder ? cli_text(arena, "%s/%s", folder, name) : NULL;
+    bool there = path && access(path, R_OK) == 0;
+    return (struct finding){name, there ? path : NULL, true, "takes the place of NVIDIA's", "make"};
+}
+
+static struct finding find_gpu(struct lk_arena *arena)
+{
+    struct target_devices devices;
+    char *found = NULL;
+    target_find_devices(&devices);
+    for (unsigned i = 0; i < devices.count; i++)
+        found = cli_text(arena, "%s%scuda:%u %s (%u.%u)", found ? found : "", found ? ", " : "", i,
+                         devices.device[i].name, devices.device[i].cc_major,
+                         devices.device[i].cc_minor);
+    return (struct finding){"GPU", found, false, "--gpu cuda:0; simulated GPUs need none",
+                            "NVIDIA's driver, on a machine with an NVIDIA GPU"};
+}
+
+static void print_findings(const struct finding *findings, size_t count)
+{
+    const char *plain = cli_style(stdout, CLI_PLAIN);
+    for (size_t i = 0; i < count; i++) {
+        const struct finding *each = &findings[i];
+        if (each->found) {
+            printf("%sok%s       %-18s %s\n", cli_style(stdout, CLI_GREEN), plain, each->name,
+                   each->found);
+            continue;
+        }
+        printf("%smissing%s  %-18s %s%s\n", cli_style(stdout, each->needed ? CLI_RED : CLI_YELLOW),
+               plain, each->name, each->use, each->needed ? " (needed by run)" : "");
+        printf("%-28s get it: %s\n", "", each->install);
+    }
+}
+
+static json_t *findings_json(const struct finding *findings, size_t count)
+{
+    json_t *report = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(report,
+                              json_pack("{ss sb ss? sb ss ss}", "name", findings[i].name, "ok",
+                                        findings[i].found != NULL, "found", findings[i].found,
+                                        "needed", findings[i].needed, "use", findings[i].use,
+                                        "install", findings[i].install));
+    return report;
+}
+
+static int run(int count, char **words)
+{
+    bool json = false;
+    for (int at = 0; at < count;) {
+        if (!cli_flag(words, &at, "--json")) {
+            cli_error("doctor: '%s' is not understood; see 'lockstep doctor --help'", words[at]);
+            return CLI_USAGE;
+        }
+        json = true;
+    }
+    struct lk_arena *arena = lk_arena_create();
+    const struct finding findings[] = {
+        find_nvcc(arena),
+        find_host_compiler(arena),
+        find_library(arena, "libcuda.so.1"),
+        find_library(arena, "libcudart.so.13"),
+        find_library(arena, "libcudart.so.12"),
+        find_clang(arena),
+        find_python(arena),
+        find_gpu(arena),
+    };
+    const size_t total = sizeof findings / sizeof findings[0];
+    bool ready = true;
+    for (size_t i = 0; i < total; i++)
+        ready = ready && (findings[i].found || !findings[i].needed);
+    if (json) {
+        json_t *report =
+            json_pack("{sb so}", "ready", ready, "findings", findings_json(findings, total));
+        json_dumpf(report, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(report);
+    } else {
+        print_findings(findings, total);
+        printf("%s\n", ready ? "lockstep run is ready." : "lockstep run is not ready.");
+    }
+    lk_arena_destroy(arena);
+    return ready ? CLI_OK : CLI_FINDINGS;
+}
+
+const struct cli_command cli_doctor = {"doctor", "is this machine ready, and what is missing", help,
+                                       run};

@@ -1,0 +1,95 @@
+/*
+ * main.c: finds the command and calls it.
+ * lockstep --help lists the commands, lockstep help COMMAND explains one.
+ */
+#include "cli/cli.h"
+#include "gpu/gpu.h"
+
+#include <string.h>
+
+#define LOCKSTEP_VERSION "0.1.0"
+
+static const struct cli_command *const commands[] = {&cli_run, &cli_gpus, &cli_doctor};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void print_usage(FILE *stream)
+{
+    fprintf(stream, "Lockstep runs CUDA programs, with a GPU or without one.\n\n"
+                    "usage: lockstep COMMAND ...\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(stream, "  %s%-8s%s %s\n", cli_style(stream, CLI_BOLD), commands[i]->name,
+                cli_style(stream, CLI_PLAIN), commands[i]->summary);
+    fprintf(stream,
+            "\n  lockstep help COMMAND   explains one, with examples\n"
+            "  lockstep --version\n\n"
+            "Exit status: 0 fine, 1 findings, 2 wrong usage or bad input, 3 not supported;\n"
+            "'run' returns the program's own.\n");
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *nearest = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        unsigned distance = gpu_edit_distance(name, commands[i]->name);
+        if (distance < least) {
+            least = distance;
+            nearest = commands[i]->name;
+        }
+    }
+    if (nearest)
+        cli_error("there is no command '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_error("there is no command '%s'; 'lockstep --help' lists them", name);
+    return CLI_USAGE;
+}
+
+static int help(const char *name)
+{
+    if (!name) {
+        print_usage(stdout);
+        return CLI_OK;
+    }
+    const struct cli_command *command = find_command(name);
+    if (!command)
+        return unknown_command(name);
+    fputs(command->help, stdout);
+    return CLI_OK;
+}
+
+static bool asks_for_help(int count, char **words)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--version") == 0) {
+        puts("lockstep " LOCKSTEP_VERSION);
+        return CLI_OK;
+    }
+    const struct cli_command *command = find_command(name);
+    if (!command)
+        return unknown_command(name);
+    if (asks_for_help(argc - 2, argv + 2))
+        return help(name);
+    return command->run(argc - 2, argv + 2);
+}

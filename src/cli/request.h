@@ -1,0 +1,34 @@
+/*
+ * request.h: what the words after 'lockstep run' ask for: our options, nvcc's words, the program's.
+ */
+#ifndef LOCKSTEP_CLI_REQUEST_H
+#define LOCKSTEP_CLI_REQUEST_H
+
+#include "cli/cli.h"
+#include "cli/target.h"
+
+struct request {
+    const char *gpu, *threads, *schedule, *limit; /* as given and checked; NULL if not */
+    bool keep, verbose;
+    const char *program;          /* already built; NULL if there is something to compile */
+    struct cli_list words;        /* nvcc's, in their order, without the next two */
+    struct cli_list arch_words;   /* -arch, -gencode, -code */
+    struct cli_list cudart_words; /* -cudart and -dlto */
+    struct cli_list archs;        /* what arch_words name: "80", "90a" */
+    struct cli_list inputs;       /* of words: the source, object and library files */
+    bool device_debug;            /* -G */
+    char **arguments;             /* the program's, NULL at the end */
+};
+
+/* Strings are parts of words or live in the arena. An error was said if false. */
+bool request_parse(struct lk_arena *arena, int count, char **words, struct request *request);
+void request_free(struct request *request);
+
+/* nvcc and its words, all but -o, for the GPU asked for. */
+void request_command(struct lk_arena *arena, const struct request *request, const char *nvcc,
+                     const struct target *target, struct cli_list *command);
+
+/* An input that nvcc compiles, not one that it only links. */
+bool request_is_source(const char *path);
+
+#endif

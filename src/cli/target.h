@@ -1,0 +1,36 @@
+/*
+ * target.h: the GPU that a program is to run on: a simulated one or a real one.
+ */
+#ifndef LOCKSTEP_CLI_TARGET_H
+#define LOCKSTEP_CLI_TARGET_H
+
+#include "gpu/gpu.h"
+
+#include <stdbool.h>
+
+/* The GPUs that the real driver shows; none where there is no driver or no GPU. */
+struct target_device {
+    char name[128];
+    unsigned cc_major, cc_minor;
+};
+#define TARGET_DEVICES 16
+struct target_devices {
+    unsigned count;
+    struct target_device device[TARGET_DEVICES];
+};
+void target_find_devices(struct target_devices *devices);
+
+struct target {
+    const struct gpu_info *simulated; /* NULL: a real one */
+    unsigned index;                   /* of the real one */
+    unsigned cc_major, cc_minor;
+};
+
+/* "sim:h200", "cuda:0"; an error was said if false. NULL or "" is the default: the first real GPU,
+ * or sim:h200. */
+bool target_parse(const char *text, struct target *target);
+
+/* Known by id or name; otherwise an error that suggests the nearest is said, and NULL. */
+const struct gpu_info *target_find_gpu(const char *name);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * unsupported.c: the rest of the runtime API, so that every program links and starts: each says on
+ * stderr that it is not supported and returns cudaErrorNotSupported.
+ */
+#include "cudart/cudart.h"
+
+#define NO(name)                                                                                   \
+    cudaError_t name(void)                                                                         \
+    {                                                                                              \
+        return cudart_unsupported(#name);                                                          \
+    }
+#include "cudart/unsupported.def"
+
+/* A channel format is only a description, so this one works. */
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f)
+{
+    return (cudaChannelFormatDesc){x, y, z, w, f};
+}

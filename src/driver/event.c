@@ -1,0 +1,200 @@
+/*
+ * event.c: events: a point in a stream, to wait for and to take modelled time between.
+ */
+#include "driver/state.h"
+
+CUresult drv_cuEventCreate(CUevent *event, unsigned flags)
+{
+    CUcontext context;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!event || (flags & ~7u))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS)
+        return flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED
+                                               : CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    *event = drv_new(sizeof **event, DRV_EVENT);
+    (*event)->context = context;
+    (*event)->flags = flags;
+    drv_list_add(&context->events, *event);
+    drv_leave_lock();
+    return CUDA_SUCCESS;
+}
+
+static void event_free(CUevent event)
+{
+    drv_capture_leave_event(event);
+    drv_op_release(event->op);
+    drv_delete(event);
+}
+
+CUresult drv_cuEventDestroy_v2(CUevent event)
+{
+    CUcontext context;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    drv_enter_lock();
+    drv_list_remove(&event->context->events, event);
+    event_free(event);
+    drv_leave_lock();
+    return CUDA_SUCCESS;
+}
+
+CUresult drv_cuEventDestroy(CUevent event)
+{
+    return drv_cuEventDestroy_v2(event);
+}
+
+void drv_events_forget(CUcontext context)
+{
+    for (size_t i = 0; i < context->events.count; i++)
+        event_free(context->events.items[i]);
+    drv_list_free(&context->events);
+}
+
+CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned flags)
+{
+    CUcontext context;
+    CUstream stream;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (flags > CU_EVENT_RECORD_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    struct drv_work work = {.kind = DRV_WORK_RECORD, .event = event};
+    status = drv_stream_find(context, handle, &stream);
+    if (status == CUDA_SUCCESS && stream->context != event->context)
+        status = CUDA_ERROR_INVALID_HANDLE;
+    if (status == CUDA_SUCCESS)
+        status = drv_capture_refuses_legacy(stream);
+    if (status == CUDA_SUCCESS && stream->capture) {
+        status = flags & CU_EVENT_RECORD_EXTERNAL ? drv_capture_add(stream, &work, NULL)
+                                                  : drv_capture_record(stream, event);
+    } else if (status == CUDA_SUCCESS) {
+        struct drv_op *op = drv_submit(stream, &work, NULL, true);
+        drv_capture_leave_event(event);
+        drv_op_release(event->op);
+        event->op = op;
+    }
+    drv_leave_lock();
+    return status;
+}
+
+CUresult drv_cuEventRecord(CUevent event, CUstream stream)
+{
+    return drv_cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
+{
+    CUcontext context;
+    CUstream stream;
+    bool handled = false;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (flags > CU_EVENT_WAIT_EXTERNAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    struct drv_work work = {.kind = DRV_WORK_WAIT, .event = event};
+    status = drv_stream_find(context, handle, &stream);
+    if (status == CUDA_SUCCESS)
+        status = drv_capture_refuses_legacy(stream);
+    if (status == CUDA_SUCCESS && stream->capture && flags == CU_EVENT_WAIT_EXTERNAL)
+        status = drv_capture_add(stream, &work, NULL), handled = true;
+    else if (status == CUDA_SUCCESS)
+        status = drv_capture_wait(stream, event, &handled);
+    if (status == CUDA_SUCCESS && !handled && event->op)
+        drv_op_release(drv_submit(stream, &work, event->op, true));
+    drv_leave_lock();
+    return status;
+}
+
+/* Lock held on success. */
+static CUresult event_enter(CUevent event)
+{
+    CUcontext context;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!drv_alive(event, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    drv_enter_lock();
+    if (event->capture) {
+        drv_capture_invalidate(event->capture);
+        drv_leave_lock();
+        return CUDA_ERROR_CAPTURED_EVENT;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult drv_cuEventQuery(CUevent event)
+{
+    CUresult status = event_enter(event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (event->op && event->op->state != DRV_OP_DONE)
+        status = CUDA_ERROR_NOT_READY;
+    else if (event->op && event->context->host_clock < event->op->clock)
+        event->context->host_clock = event->op->clock;
+    if (status == CUDA_SUCCESS)
+        status = event->context->error;
+    drv_leave_lock();
+    return status;
+}
+
+CUresult drv_cuEventSynchronize(CUevent event)
+{
+    CUresult status = event_enter(event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    CUcontext context = event->context;
+    if (event->op)
+        status = drv_wait(context, event->op);
+    drv_leave_lock();
+    simt_flush_printf(context->device->machine);
+    return status;
+}
+
+static bool measures(CUevent event)
+{
+    return event->op && !(event->flags & CU_EVENT_DISABLE_TIMING);
+}
+
+CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent begin, CUevent end)
+{
+    CUcontext context;
+    CUresult status = drv_current(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!drv_alive(begin, DRV_EVENT) || !drv_alive(end, DRV_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!milliseconds)
+        return CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    if (begin->capture || end->capture)
+        status = CUDA_ERROR_CAPTURED_EVENT;
+    else if (!measures(begin) || !measures(end))
+        status = CUDA_ERROR_INVALID_HANDLE;
+    else if (begin->op->state != DRV_OP_DONE || end->op->state != DRV_OP_DONE)
+        status = CUDA_ERROR_NOT_READY;
+    else
+        *milliseconds = (float)((end->op->clock - begin->op->clock) * 1e3);
+    drv_leave_lock();
+    return status;
+}
+
+CUresult drv_cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end)
+{
+    return drv_cuEventElapsedTime_v2(milliseconds, begin, end);
+}

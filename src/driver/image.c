@@ -1,0 +1,184 @@
+/*
+ * image.c: from whatever cuModuleLoadData takes (PTX text, a fat binary, the wrapper around one,
+ * our own linker's output) to the one PTX text that the machine loads.
+ */
+#include "driver/fatbin.h"
+#include "driver/image.h"
+#include "driver/ptxlink.h"
+#include "driver/state.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *drv_read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    struct lk_buf buf = {0};
+    char piece[65536];
+    size_t got;
+    if (!file)
+        return NULL;
+    while ((got = fread(piece, 1, sizeof piece, file)) > 0)
+        lk_buf_add(&buf, piece, got);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed) {
+        lk_buf_free(&buf);
+        return NULL;
+    }
+    *size = buf.size;
+    return buf.data ? buf.data : lk_alloc_zeroed(1);
+}
+
+static char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *say(const char *format, ...)
+{
+    struct lk_buf buf = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&buf, format, arguments);
+    va_end(arguments);
+    return buf.data;
+}
+
+/* A fat binary without PTX that fits: say which, and what to do about it. */
+static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content *content)
+{
+    unsigned cc = gpu->cc_major * 10 + gpu->cc_minor;
+    if (content->ptx)
+        return say("the program's PTX is for sm_%u or newer and the GPU here is %s (sm_%u); "
+                   "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
+                   content->lowest_ptx, gpu->name, cc, cc, cc);
+    return say("the program holds machine code only and no PTX; "
+               "compile with -gencode arch=compute_%u,code=compute_%u",
+               cc, cc);
+}
+
+static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size_t size,
+                              char **text, size_t *text_size, char **message)
+{
+    struct fatbin_entry best;
+    struct fatbin_content content;
+    const char *broken = NULL;
+    if (!fatbin_best_ptx(data, size, gpu->cc_major, gpu->cc_minor, &best, &content, &broken)) {
+        *message = broken ? say("%s", broken) : say_no_ptx(gpu, &content);
+        return broken ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    *text = fatbin_unpack(&best, text_size, &broken);
+    if (*text)
+        return CUDA_SUCCESS;
+    *message = say("%s", broken);
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+/* A program built with -rdc=true: the linked machine code, and the objects' own containers beside
+ * it. One of those is the device runtime library, which has no PTX for most GPUs; what lacks PTX is
+ * left out, and the PTX parser complains if it is missed. */
+static CUresult ptx_of_list(const struct gpu_info *gpu, void *const *list, char **text,
+                            size_t *text_size, char **message)
+{
+    struct drv_list texts = {0};
+    size_t *sizes = NULL;
+    CUresult status = CUDA_ERROR_NO_BINARY_FOR_GPU;
+    for (; *list; list++) {
+        size_t size = fatbin_size(*list), one_size;
+        char *one = NULL, *says = NULL;
+        if (size && ptx_of_fatbin(gpu, *list, size, &one, &one_size, &says) == CUDA_SUCCESS) {
+            drv_list_add(&texts, one);
+            sizes = lk_realloc(sizes, texts.count * sizeof *sizes);
+            sizes[texts.count - 1] = one_size;
+        }
+        if (*message)
+            free(says);
+        else
+            *message = says;
+    }
+    if (texts.count) {
+        free(*message);
+        *message = NULL;
+        *text = ptxlink_merge((const char *const *)texts.items, sizes, texts.count, text_size);
+        status = CUDA_SUCCESS;
+    }
+    for (size_t i = 0; i < texts.count; i++)
+        free(texts.items[i]);
+    drv_list_free(&texts);
+    free(sizes);
+    return status;
+}
+
+static CUresult ptx_of_wrapper(const struct gpu_info *gpu, const void *image, char **text,
+                               size_t *text_size, char **message)
+{
+    struct fatbin_wrapper wrapper;
+    memcpy(&wrapper, image, sizeof wrapper);
+    size_t size = wrapper.data ? fatbin_size(wrapper.data) : 0;
+    if (!size)
+        return CUDA_ERROR_INVALID_IMAGE;
+    CUresult status = ptx_of_fatbin(gpu, wrapper.data, size, text, text_size, message);
+    if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && wrapper.version >= 2 && wrapper.more) {
+        free(*message);
+        *message = NULL;
+        status = ptx_of_list(gpu, wrapper.more, text, text_size, message);
+    }
+    return status;
+}
+
+/* .target sm_100 on an sm_90 device is refused before anything else is read. */
+static CUresult check_target(const struct gpu_info *gpu, const char *text, size_t size,
+                             char **message)
+{
+    const char *at = memmem(text, size, ".target", 7);
+    unsigned arch;
+    char suffix = 0;
+    if (!at || sscanf(at + 7, " sm_%u%c", &arch, &suffix) < 1)
+        return CUDA_SUCCESS; /* the parser has something to say about that */
+    struct fatbin_entry entry = {.arch = arch,
+                                 .suffix = suffix == 'a' || suffix == 'f' ? suffix : 0};
+    if (fatbin_runs_on(&entry, gpu->cc_major, gpu->cc_minor))
+        return CUDA_SUCCESS;
+    *message = say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
+                   entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
+    return entry.suffix ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX;
+}
+
+CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
+                          size_t *text_size, char **message)
+{
+    const unsigned char *bytes = image;
+    uint32_t magic = 0;
+    *text = *message = NULL;
+    if (!image || (size && size < 4))
+        return CUDA_ERROR_INVALID_IMAGE;
+    memcpy(&magic, image, 4);
+    if (magic == FATBIN_WRAPPER_MAGIC)
+        return ptx_of_wrapper(gpu, image, text, text_size, message);
+    if (magic == FATBIN_MAGIC) {
+        size_t whole = size && size < 16 ? 0 : fatbin_size(image);
+        if (!whole || (size && whole > size))
+            return CUDA_ERROR_INVALID_IMAGE;
+        return ptx_of_fatbin(gpu, image, whole, text, text_size, message);
+    }
+    if (magic == 0x464c457f) { /* "\x7fELF" */
+        *message = say("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    size_t skip = 0;
+    if (memcmp(bytes, DRV_LINKED_MAGIC, 4) == 0)
+        skip = strlen(DRV_LINKED_MAGIC);
+    else if (!isprint(bytes[0]) && !isspace(bytes[0]))
+        return CUDA_ERROR_INVALID_IMAGE;
+    const char *from = (const char *)image + skip;
+    *text_size = size ? strnlen(from, size - skip) : strlen(from);
+    CUresult status = check_target(gpu, from, *text_size, message);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *text = lk_alloc(*text_size + 1);
+    memcpy(*text, from, *text_size);
+    (*text)[*text_size] = 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,9 @@
+/*
+ * image.h: what our own linker's output begins with; it loads again like a cubin.
+ */
+#ifndef LOCKSTEP_DRIVER_IMAGE_H
+#define LOCKSTEP_DRIVER_IMAGE_H
+
+#define DRV_LINKED_MAGIC "\x7fLKPTX\n"
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * queue.c: the order of work on a device, and the threads that do it.
+ * An operation waits for the one before it in its stream, for the events its stream waited for,
+ * and for what the legacy default stream orders. What waits for nothing is ready; executor threads
+ * take ready operations in order of submission. A thread that waits for a stream runs that stream's
+ * operations itself, so that a small program pays for no hand-over between threads. It runs no other
+ * stream's: that kernel may wait for something this thread does later.
+ */
+#include "base/arena.h"
+#include "driver/state.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static void *executor(void *argument);
+
+struct drv_op *drv_op_retain(struct drv_op *op)
+{
+    op->references++;
+    return op;
+}
+
+void drv_op_release(struct drv_op *op)
+{
+    if (!op || --op->references)
+        return;
+    drv_list_free(&op->dependents);
+    drv_work_clear(&op->work);
+    drv_stream_release(op->stream);
+    free(op);
+}
+
+static void ready_insert(struct drv_device *device, struct drv_op *op)
+{
+    struct drv_op *after = device->ready_last;
+    while (after && after->sequence > op->sequence)
+        after = after->previous;
+    op->state = DRV_OP_READY;
+    op->previous = after;
+    op->next = after ? after->next : device->ready_first;
+    *(op->next ? &op->next->previous : &device->ready_last) = op;
+    *(after ? &after->next : &device->ready_first) = op;
+}
+
+static void ready_remove(struct drv_device *device, struct drv_op *op)
+{
+    *(op->previous ? &op->previous->next : &device->ready_first) = op->next;
+    *(op->next ? &op->next->previous : &device->ready_last) = op->previous;
+    op->previous = op->next = NULL;
+}
+
+static bool may_run(const struct drv_device *device, const struct drv_op *op)
+{
+    return !device->machine_busy || !drv_work_uses_machine(&op->work);
+}
+
+/* The first ready operation that may run now; of one stream, for a thread that waits for it. */
+static struct drv_op *ready_take(struct drv_device *device, CUstream only)
+{
+    for (struct drv_op *op = device->ready_first; op; op = op->next) {
+        if (only && (op->stream != only || drv_work_calls_host(&op->work)))
+            continue;
+        if (!may_run(device, op))
+            continue;
+        ready_remove(device, op);
+        op->state = DRV_OP_RUNNING;
+        return op;
+    }
+    return NULL;
+}
+
+/* Somebody must look at the ready list: an idle executor, or a new one. */
+static void wake_executor(struct drv_device *device)
+{
+    if (device->idle || device->waiters)
+        pthread_cond_broadcast(&device->changed);
+    if (device->idle || device->executors == DRV_EXECUTORS_MAX)
+        return;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (pthread_create(&thread, &attributes, executor, device) == 0)
+        device->executors++;
+    pthread_attr_destroy(&attributes);
+}
+
+static void depend(struct drv_op *op, struct drv_op *before)
+{
+    if (!before)
+        return;
+    if (before->clock > op->clock && before->state == DRV_OP_DONE)
+        op->clock = before->clock;
+    if (before->state == DRV_OP_DONE || drv_list_has(&before->dependents, op))
+        return;
+    drv_list_add(&before->dependents, drv_op_retain(op));
+    op->waits_for++;
+}
+
+struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op *also_after,
+                          bool wake)
+{
+    CUcontext context = stream->context;
+    struct drv_device *device = context->device;
+    struct drv_op *op = lk_alloc_zeroed(sizeof *op);
+    op->references = 2; /* the stream's, as its last one, and the caller's */
+    op->stream = stream;
+    stream->references++;
+    op->sequence = device->next_sequence++;
+    op->clock = context->host_clock;
+    op->work = *work;
+    *work = (struct drv_work){0};
+    depend(op, stream->last);
+    depend(op, also_after);
+    if (stream == context->legacy) {
+        for (CUstream other = context->streams; other; other = other->next) {
+            if (other != stream && !(other->flags & CU_STREAM_NON_BLOCKING))
+                depend(op, other->last);
+        }
+    } else if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
+        depend(op, context->legacy->last);
+    }
+    drv_op_release(stream->last);
+    stream->last = op;
+    if (!op->waits_for) {
+        ready_insert(device, op);
+        if (wake && may_run(device, op))
+            wake_executor(device);
+    }
+    return op;
+}
+
+/* The thread that ran op takes one of the operations that become ready by itself (helper: only one
+ * of the stream it waits for), so another thread is woken only for the others. */
+static void op_done(struct drv_device *device, struct drv_op *op, CUstream helper)
+{
+    bool mine = false, others = false;
+    op->state = DRV_OP_DONE;
+    for (size_t i = 0; i < op->dependents.count; i++) {
+        struct drv_op *next = op->dependents.items[i];
+        if (next->clock < op->clock)
+            next->clock = op->clock;
+        if (--next->waits_for == 0) {
+            struct drv_device *home = next->stream->context->device;
+            ready_insert(home, next);
+            if (home != device)
+                wake_executor(home);
+            else if (!mine && (!helper || (helper == next->stream &&
+                                           !drv_work_calls_host(&next->work))))
+                mine = true;
+            else
+                others = true;
+        }
+        drv_op_release(next);
+    }
+    drv_list_free(&op->dependents);
+    if (device->waiters)
+        pthread_cond_broadcast(&device->changed);
+    if (others)
+        wake_executor(device);
+}
+
+/* Lock held on entry and on return, not while the work runs. */
+static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper)
+{
+    CUcontext context = op->stream->context;
+    bool machine = drv_work_uses_machine(&op->work);
+    drv_op_retain(op);
+    if (machine)
+        device->machine_busy = true;
+    CUresult result = context->error;
+    if (result == CUDA_SUCCESS || op->work.kind == DRV_WORK_CALLBACK) {
+        drv_leave_lock();
+        result = drv_work_run(context, &op->work, &op->clock);
+        drv_enter_lock();
+        if (result != CUDA_SUCCESS && context->error == CUDA_SUCCESS)
+            context->error = result;
+    }
+    if (op->work.kind == DRV_WORK_GRAPH) {
+        op->work.graph.exec->pending--;
+        drv_exec_release(op->work.graph.exec);
+        op->work.kind = DRV_WORK_EMPTY;
+    }
+    if (machine)
+        device->machine_busy = false;
+    op_done(device, op, helper);
+    if (op->stream->destroyed && op->stream->last == op)
+        drv_stream_retire(op->stream);
+    drv_op_release(op);
+}
+
+static void *executor(void *argument)
+{
+    struct drv_device *device = argument;
+    drv_enter_lock();
+    for (;;) {
+        struct drv_op *op = ready_take(device, NULL);
+        if (op) {
+            op_run(device, op, NULL);
+            continue;
+        }
+        device->idle++;
+        pthread_cond_wait(&device->changed, &drv_lock);
+        device->idle--;
+    }
+    return NULL;
+}
+
+CUresult drv_wait(CUcontext context, struct drv_op *op)
+{
+    struct drv_device *device = op->stream->context->device;
+    drv_op_retain(op);
+    while (op->state != DRV_OP_DONE) {
+        struct drv_op *mine = ready_take(device, op->stream);
+        if (mine) {
+            op_run(device, mine, op->stream);
+            continue;
+        }
+        /* What it waits for is not this thread's to run. */
+        if (device->ready_first)
+            wake_executor(device);
+        device->waiters++;
+        pthread_cond_wait(&device->changed, &drv_lock);
+        device->waiters--;
+    }
+    if (device->ready_first) /* another thread's, which nobody was woken for */
+        wake_executor(device);
+    if (context->host_clock < op->clock)
+        context->host_clock = op->clock;
+    CUresult error = context->error;
+    drv_op_release(op);
+    return error;
+}
+
+bool drv_stream_idle(CUstream stream)
+{
+    return !stream->last || stream->last->state == DRV_OP_DONE;
+}
+
+CUresult drv_wait_stream(CUstream stream)
+{
+    CUcontext context = stream->context;
+    if (stream->last)
+        return drv_wait(context, stream->last);
+    return context->error;
+}
+
+CUresult drv_wait_context(CUcontext context)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (CUstream stream = context->streams; stream; stream = stream->next) {
+            if (drv_stream_idle(stream)) {
+                if (stream->last && context->host_clock < stream->last->clock)
+                    context->host_clock = stream->last->clock;
+                continue;
+            }
+            stream->references++; /* it may be destroyed while we wait */
+            drv_wait_stream(stream);
+            drv_stream_release(stream);
+            again = true; /* the list may have changed */
+            break;
+        }
+    }
+    return context->error;
+}
+
+CUresult drv_issue(CUstream stream, struct drv_work *work, bool wait)
+{
+    CUcontext context = stream->context;
+    CUresult status = context->error;
+    if (status == CUDA_SUCCESS)
+        status = drv_capture_refuses_legacy(stream);
+    if (status == CUDA_SUCCESS && stream->capture) {
+        status = drv_capture_add(stream, work, NULL);
+    } else if (status == CUDA_SUCCESS) {
+        struct drv_op *op = drv_submit(stream, work, NULL, !wait);
+        if (wait)
+            status = drv_wait(context, op);
+        drv_op_release(op);
+    }
+    drv_work_clear(work);
+    return status;
+}
+
+CUresult drv_issue_to(CUstream handle, struct drv_work *work, bool wait)
+{
+    CUcontext context;
+    CUstream stream;
+    CUresult status = drv_current(&context);
+    if (status == CUDA_SUCCESS) {
+        drv_enter_lock();
+        status = drv_stream_find(context, handle, &stream);
+        if (status == CUDA_SUCCESS)
+            status = drv_issue(stream, work, wait);
+        drv_leave_lock();
+        if (wait)
+            simt_flush_printf(context->device->machine);
+    }
+    drv_work_clear(work);
+    return status;
+}

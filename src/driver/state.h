@@ -1,0 +1,497 @@
+/*
+ * state.h: what the simt driver keeps: devices, contexts, streams, work, handles.
+ * Private to src/driver. CUDA's opaque handle types are our structs, so a handle is a pointer to
+ * one; handle.c knows which pointers are alive.
+ *
+ * Invariants
+ *  L1  drv_lock guards everything here except while a piece of work runs.
+ *  L2  Work runs without drv_lock, by one thread, after all that it waits for.
+ *  L3  At most one piece of work that uses the machine (a kernel, a graph with kernels) runs per
+ *      device; copies, fills and host functions run beside it.
+ *  L4  A context with an error runs no more work; what is queued ends with that error.
+ */
+#ifndef LOCKSTEP_DRIVER_STATE_H
+#define LOCKSTEP_DRIVER_STATE_H
+
+#include "driver/driver.h"
+#include "simt/simt.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DRV_DEVICES_MAX 8
+#define DRV_EXECUTORS_MAX 8
+
+/* Handles -------------------------------------------------------------------------------------- */
+
+enum drv_type {
+    DRV_CONTEXT = 0x4c4b0001,
+    DRV_MODULE,
+    DRV_FUNCTION,
+    DRV_LIBRARY,
+    DRV_KERNEL,
+    DRV_STREAM,
+    DRV_EVENT,
+    DRV_GRAPH,
+    DRV_NODE,
+    DRV_EXEC,
+    DRV_POOL,
+    DRV_LINK,
+    DRV_USER
+};
+
+struct drv_object {
+    enum drv_type type;
+};
+
+struct drv_table { /* 64-bit keys (not 0) to pointers */
+    struct drv_slot {
+        uint64_t key;
+        void *value;
+    } *slots;
+    size_t count, capacity;
+};
+void drv_table_put(struct drv_table *table, uint64_t key, void *value);
+void *drv_table_get(const struct drv_table *table, uint64_t key);
+void *drv_table_remove(struct drv_table *table, uint64_t key);
+
+void *drv_new(size_t size, enum drv_type type);        /* zeroed, alive */
+void drv_delete(void *object);                         /* no longer alive, freed */
+bool drv_alive(const void *object, enum drv_type type); /* is this such an object? */
+
+/* Lists of pointers that grow; used for nodes, edges, dependents. */
+struct drv_list {
+    void **items;
+    size_t count, capacity;
+};
+void drv_list_add(struct drv_list *list, void *item);
+bool drv_list_has(const struct drv_list *list, const void *item);
+void drv_list_remove(struct drv_list *list, const void *item);
+void drv_list_free(struct drv_list *list);
+
+/* Work ------------------------------------------------------------------------------------------ */
+
+enum drv_work_kind {
+    DRV_WORK_EMPTY,
+    DRV_WORK_KERNEL,
+    DRV_WORK_COPY,
+    DRV_WORK_FILL,
+    DRV_WORK_HOST,
+    DRV_WORK_CALLBACK,
+    DRV_WORK_RECORD,
+    DRV_WORK_WAIT,
+    DRV_WORK_ALLOC, /* graph nodes only: the memory is there already */
+    DRV_WORK_FREE,
+    DRV_WORK_WAIT_VALUE,
+    DRV_WORK_WRITE_VALUE,
+    DRV_WORK_CHILD, /* graph nodes only */
+    DRV_WORK_GRAPH  /* stream operations only */
+};
+
+struct drv_kernel_work {
+    CUfunction function;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared;
+    bool cooperative;
+    int priority;
+    void *params; /* owned, packed as the kernel wants them */
+    size_t params_size;
+    void **pointers; /* owned, made on demand: params as CUDA hands them out */
+};
+
+/* One side of a copy: host bytes, and what the address was when it was asked for. */
+struct drv_copy_side {
+    CUmemorytype type; /* as asked: host, device, unified */
+    CUdeviceptr address;
+    size_t x, y, z, pitch, height; /* pitch 0: tight */
+};
+struct drv_copy_work {
+    struct drv_copy_side from, to;
+    size_t width, height, depth; /* bytes, rows, slices */
+    void *staged;                /* owned copy of a pageable source, tight */
+    bool from_device, to_device; /* for the modelled time */
+};
+
+struct drv_fill_work {
+    CUdeviceptr address;
+    size_t pitch, width, height; /* width in elements */
+    unsigned value, element;     /* element: 1, 2 or 4 bytes */
+};
+
+struct drv_graph_memory { /* shared by a graph's allocation nodes and their clones */
+    unsigned references;
+    CUdeviceptr address;
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+};
+
+struct drv_work {
+    enum drv_work_kind kind;
+    union {
+        struct drv_kernel_work kernel;
+        struct drv_copy_work copy;
+        struct drv_fill_work fill;
+        struct {
+            CUhostFn function;
+            void *data;
+        } host;
+        struct {
+            CUstreamCallback function;
+            CUstream stream;
+            void *data;
+        } callback;
+        CUevent event; /* record, wait */
+        struct drv_graph_memory *memory;
+        CUdeviceptr address; /* free */
+        struct {
+            CUdeviceptr address;
+            uint64_t value;
+            unsigned flags;
+            bool wide;
+        } value;
+        CUgraph child;
+        struct {
+            CUgraphExec exec;
+        } graph;
+    };
+};
+
+/* Frees what a piece of work owns; copies it with what it owns. */
+void drv_work_clear(struct drv_work *work);
+struct drv_work drv_work_copy(const struct drv_work *work);
+/* Runs it, without drv_lock. Begins at *clock of modelled time at the earliest, leaves its end. */
+CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock);
+bool drv_work_uses_machine(const struct drv_work *work);
+bool drv_work_calls_host(const struct drv_work *work);
+
+enum drv_op_state { DRV_OP_WAITING, DRV_OP_READY, DRV_OP_RUNNING, DRV_OP_DONE };
+
+/* A piece of work in a stream. */
+struct drv_op {
+    unsigned references;
+    enum drv_op_state state;
+    uint64_t sequence; /* order of submission in the device */
+    CUstream stream;
+    unsigned waits_for;         /* operations not done yet */
+    struct drv_list dependents; /* operations that wait for this one */
+    double clock;               /* earliest start, then end, in modelled seconds */
+    struct drv_op *previous, *next; /* in the device's ready list */
+    struct drv_work work;
+};
+
+/* Devices, contexts, streams, events ------------------------------------------------------------ */
+
+struct drv_device {
+    int ordinal;
+    const struct gpu_info *gpu;
+    struct simt_machine *machine; /* made with the first context */
+    CUcontext primary;
+    unsigned primary_flags;
+    CUmemoryPool default_pool, pool;
+    struct drv_op *ready_first, *ready_last; /* in order of submission */
+    uint64_t next_sequence;
+    pthread_cond_t changed; /* something is ready, or is done */
+    unsigned executors, idle;
+    unsigned waiters; /* threads that wait for an operation */
+    bool machine_busy;
+    double engine_clock[3]; /* modelled: compute, copies to the device, copies from it */
+    uint64_t graph_memory[4]; /* by CUgraphMem_attribute */
+};
+
+struct CUctx_st {
+    struct drv_object object;
+    struct drv_device *device;
+    bool primary, destroyed;
+    unsigned references; /* primary: retained */
+    unsigned flags, version;
+    uint64_t id;
+    CUresult error;
+    size_t limits[CU_LIMIT_MAX];
+    CUfunc_cache cache;
+    CUsharedconfig shared_config;
+    CUstream legacy, streams; /* streams: all, legacy too, through next */
+    struct drv_list modules, events;
+    double host_clock; /* modelled time that the host has waited for */
+    struct drv_list peers;
+};
+
+struct drv_capture;
+
+struct CUstream_st {
+    struct drv_object object;
+    CUcontext context;
+    CUstream next;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+    uint64_t thread; /* whose per-thread default stream; 0: none */
+    unsigned references; /* the handle and operations in flight */
+    bool destroyed;
+    struct drv_op *last;
+    struct drv_capture *capture;
+    struct drv_list capture_nodes; /* what the next captured node depends on */
+    CUlaunchAttributeValue attributes[17];
+};
+
+struct CUevent_st {
+    struct drv_object object;
+    CUcontext context;
+    unsigned flags;
+    struct drv_op *op; /* its latest record; NULL: never recorded */
+    struct drv_capture *capture;
+    struct drv_list capture_nodes;
+};
+
+/* The calling thread's state. */
+struct drv_thread {
+    CUcontext *stack;
+    size_t depth, capacity;
+    unsigned per_thread_default; /* in a _ptsz or _ptds call */
+    CUstreamCaptureMode capture_mode;
+    uint64_t id;
+    bool in_callback; /* runs a host function: may not call the driver */
+};
+extern __thread struct drv_thread drv_thread;
+uint64_t drv_thread_id(void);
+
+extern pthread_mutex_t drv_lock;
+void drv_enter_lock(void);
+void drv_leave_lock(void);
+
+extern struct drv_device drv_devices[DRV_DEVICES_MAX];
+extern int drv_device_count; /* 0 before cuInit */
+
+/* CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_DEVICE or success. */
+CUresult drv_check_device(CUdevice device);
+/* The current context, if it can work: else the error that the call returns. */
+CUresult drv_current(CUcontext *context);
+/* The same, and the call is refused while a capture forbids it (see capture.c). */
+CUresult drv_current_uncaptured(CUcontext *context);
+CUcontext drv_context_top(void); /* NULL if none */
+/* "lockstep: ..." on stderr. */
+void drv_remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same once a process for each text. */
+void drv_remark_once(const char *text);
+
+/* The stream that a handle means in context; an error if none. Lock held. */
+CUresult drv_stream_find(CUcontext context, CUstream handle, CUstream *stream);
+CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
+void drv_stream_release(CUstream stream);
+void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
+void drv_events_forget(CUcontext context);
+
+/* Queue: lock held -------------------------------------------------------------------------------- */
+
+/* Work into the stream's queue; takes work over. The caller owns a reference. */
+struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op *also_after,
+                          bool wake);
+void drv_op_release(struct drv_op *op);
+struct drv_op *drv_op_retain(struct drv_op *op);
+/* Waits, helping; then the context's error. */
+CUresult drv_wait(CUcontext context, struct drv_op *op);
+CUresult drv_wait_stream(CUstream stream);
+CUresult drv_wait_context(CUcontext context);
+bool drv_stream_idle(CUstream stream);
+
+/* Work to a stream: into its graph while it captures, else into its queue. Takes work over. With
+ * wait the call returns when it is done (not while capturing). */
+CUresult drv_issue(CUstream stream, struct drv_work *work, bool wait);
+/* The same from an entry point: finds context and stream, locks, flushes printf after a wait. */
+CUresult drv_issue_to(CUstream handle, struct drv_work *work, bool wait);
+
+/* Memory ------------------------------------------------------------------------------------------ */
+
+struct drv_allocation {
+    CUdeviceptr address;
+    size_t size;
+    CUcontext context;
+    struct drv_device *device;
+    enum simt_memory_kind kind;
+    bool registered;
+    unsigned host_flags, attach_flags;
+    CUmemoryPool pool;
+    uint64_t id;
+    int advice_read_mostly, advice_location, advice_accessed, prefetched;
+    bool sync_memops;
+    bool graph_owned; /* lives as long as the graph that allocates it */
+};
+/* The user's allocation that contains address; NULL if there is none. Lock held. */
+struct drv_allocation *drv_allocation_find(CUdeviceptr address);
+CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind,
+                      struct drv_allocation **allocation);
+void drv_allocation_free(struct drv_allocation *allocation);
+void drv_memory_forget(CUcontext context);      /* frees all that the context allocated */
+void drv_memory_share(struct drv_device *device); /* pinned memory is every device's */
+/* Host bytes behind device memory of any device; NULL: not device memory. */
+void *drv_host(CUdeviceptr address, size_t size);
+bool drv_is_device_address(CUdeviceptr address);
+
+void drv_pool_freed(struct drv_allocation *allocation);
+CUmemoryPool drv_pool_default(struct drv_device *device);
+CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size,
+                           CUdeviceptr *address);
+
+/* Modelled time: an engine of the device is busy for so long; *clock becomes the end. */
+enum drv_engine { DRV_ENGINE_COMPUTE, DRV_ENGINE_TO_DEVICE, DRV_ENGINE_FROM_DEVICE, DRV_ENGINE_NONE };
+void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock);
+
+/* Copies and fills: checks, then work. */
+CUresult drv_copy_check(struct drv_copy_work *copy);
+CUresult drv_copy_from_3d(const CUDA_MEMCPY3D *params, struct drv_work *work);
+void drv_copy_to_3d(const struct drv_copy_work *copy, CUDA_MEMCPY3D *params);
+CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clock);
+CUresult drv_fill_check(const struct drv_fill_work *fill);
+CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clock);
+
+/* Modules ----------------------------------------------------------------------------------------- */
+
+struct CUmod_st {
+    struct drv_object object;
+    CUcontext context;
+    struct simt_module *module;
+    struct drv_list functions;
+    CUlibrary library; /* loaded for it; NULL: by itself */
+};
+
+struct drv_function_settings {
+    int max_dynamic_shared, carveout;
+    unsigned cluster[3];
+    int non_portable_cluster, cluster_policy;
+    CUfunc_cache cache;
+};
+
+struct CUfunc_st {
+    struct drv_object object;
+    CUmodule module;
+    struct simt_kernel *kernel;
+    const struct simt_kernel_info *info;
+    struct drv_function_settings settings;
+    CUkernel owner; /* the library's kernel that it belongs to; NULL: none */
+};
+
+struct CUlib_st {
+    struct drv_object object;
+    char *image; /* PTX text of our own, ready to load */
+    size_t image_size;
+    struct drv_list modules; /* one a context, loaded on demand */
+    struct drv_list kernels;
+};
+
+struct CUkern_st {
+    struct drv_object object;
+    CUlibrary library;
+    char *name;
+};
+
+struct drv_jit { /* what cuModuleLoadDataEx and cuLinkCreate options ask for */
+    char *info, *error;
+    size_t info_size, error_size;
+    void **info_size_out, **error_size_out;
+};
+CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **values,
+                         struct drv_jit *jit);
+void drv_jit_log(struct drv_jit *jit, const char *error);
+
+/* PTX text (malloc'd, with size) out of whatever cuModuleLoadData takes. */
+CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
+                          size_t *text_size, char **message);
+CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
+                         CUmodule *module);
+CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
+void drv_module_free(CUmodule module);
+char *drv_read_file(const char *path, size_t *size);
+/* A function from a CUfunction or a CUkernel handle, in context. */
+CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
+
+/* Checks a launch as a GPU does; then packs it into work. */
+CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kernel);
+CUresult drv_kernel_pack(struct drv_kernel_work *kernel, void **params, void **extra);
+CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock);
+
+/* Graphs ------------------------------------------------------------------------------------------ */
+
+struct drv_edge {
+    CUgraphNode from, to;
+    CUgraphEdgeData data;
+};
+
+struct CUgraphNode_st {
+    struct drv_object object;
+    CUgraph graph;
+    unsigned id;
+    struct drv_work work;
+    struct drv_list before; /* nodes that it depends on */
+    CUgraphNode origin;     /* in a clone or an executable graph: the node it was made from */
+    bool disabled;
+    double clock; /* modelled end, while it runs */
+    unsigned mark; /* for walks */
+};
+
+struct CUgraph_st {
+    struct drv_object object;
+    struct drv_list nodes;
+    struct drv_list users; /* CUuserObject, one entry a reference */
+    unsigned next_id;
+    CUgraph origin; /* cloned from */
+    CUgraph parent; /* child graph node's: not the user's to destroy */
+};
+
+struct CUgraphExec_st {
+    struct drv_object object;
+    CUcontext context;
+    CUgraph graph; /* private; nodes in an order that respects the edges */
+    uint64_t flags;
+    unsigned pending; /* launches not done */
+    bool destroyed;
+    struct drv_op *last;
+};
+
+struct CUuserObject_st {
+    struct drv_object object;
+    void *pointer;
+    CUhostFn destroy;
+    unsigned references;
+};
+
+CUgraph drv_graph_new(void);
+void drv_graph_free(CUgraph graph);
+CUresult drv_graph_clone(CUgraph graph, CUgraph *clone);
+/* Adds a node; takes work over (also on failure). */
+CUresult drv_graph_add(CUgraph graph, struct drv_work *work, const CUgraphNode *before,
+                       size_t count, CUgraphNode *node);
+bool drv_graph_sort(CUgraph graph); /* nodes into an order that respects the edges */
+CUresult drv_graph_run(CUgraphExec exec, double *clock);
+CUgraphNodeType drv_node_type(CUgraphNode node);
+void drv_exec_release(CUgraphExec exec);
+CUresult drv_params_to_work(const CUgraphNodeParams *params, struct drv_work *work);
+void drv_user_release(CUuserObject user, unsigned count);
+
+/* Capture ----------------------------------------------------------------------------------------- */
+
+struct drv_capture {
+    unsigned references; /* streams and events that know it */
+    CUgraph graph;
+    CUstream origin;
+    CUstreamCaptureMode mode;
+    CUstreamCaptureStatus status;
+    uint64_t id, thread;
+    bool own_graph; /* made by the capture, not the caller's */
+    struct drv_list streams;
+};
+
+CUresult drv_capture_add(CUstream stream, struct drv_work *work, CUgraphNode *node);
+CUresult drv_capture_record(CUstream stream, CUevent event);
+/* Success if the wait was a matter of captures and is done: *handled. */
+CUresult drv_capture_wait(CUstream stream, CUevent event, bool *handled);
+CUresult drv_capture_refuses_legacy(CUstream stream); /* 906 if a blocking stream captures */
+void drv_capture_invalidate(struct drv_capture *capture);
+void drv_capture_leave_event(CUevent event);
+void drv_capture_leave_stream(CUstream stream);
+bool drv_capture_forbids(void); /* in this thread, calls that could wait */
+void drv_capture_break(void);   /* invalidates the captures that forbid */
+
+/* All entry points of simt's table. */
+#define FN(result, name, parameters, arguments) result drv_##name parameters;
+#include "driver/api.def"
+
+#endif

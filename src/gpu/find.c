@@ -1,0 +1,91 @@
+/*
+ * find.c: a GPU by the name that somebody typed, and the nearest known one for "did you mean".
+ * Case and punctuation do not matter: "RTX 4090", "rtx-4090" and "rtx4090" are the same, and so
+ * is the name that the device gives itself.
+ */
+#include "gpu/gpu.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NAME_MAX_CHARS 64
+
+/* Letters and digits of text, in lower case; false if it is longer than any name. */
+static bool plain_name(const char *text, char plain[NAME_MAX_CHARS])
+{
+    size_t length = 0;
+    for (; *text; text++) {
+        if (!isalnum((unsigned char)*text))
+            continue;
+        if (length + 1 == NAME_MAX_CHARS)
+            return false;
+        plain[length++] = (char)tolower((unsigned char)*text);
+    }
+    plain[length] = 0;
+    return length > 0;
+}
+
+static bool same_name(const char *plain, const char *name)
+{
+    char other[NAME_MAX_CHARS];
+    return plain_name(name, other) && strcmp(plain, other) == 0;
+}
+
+const struct gpu_info *gpu_find(const char *id)
+{
+    char plain[NAME_MAX_CHARS];
+    if (!id || !plain_name(id, plain))
+        return NULL;
+    for (unsigned i = 0; i < gpu_info_count; i++)
+        if (same_name(plain, gpu_infos[i].id) || same_name(plain, gpu_infos[i].name))
+            return &gpu_infos[i];
+    return NULL;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+unsigned gpu_edit_distance(const char *from, const char *to)
+{
+    unsigned row[NAME_MAX_CHARS];
+    size_t width = strnlen(to, NAME_MAX_CHARS - 1);
+    size_t height = strnlen(from, NAME_MAX_CHARS - 1);
+    for (unsigned j = 0; j <= width; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= height; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= width; j++) {
+            unsigned above = row[j];
+            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (from[i - 1] != to[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[width];
+}
+
+const struct gpu_info *gpu_nearest(const char *id)
+{
+    char plain[NAME_MAX_CHARS], other[NAME_MAX_CHARS];
+    if (!id || !plain_name(id, plain))
+        return NULL;
+    const struct gpu_info *nearest = NULL;
+    unsigned least = 4; /* so many edits make another name */
+    for (unsigned i = 0; i < gpu_info_count; i++) {
+        if (!plain_name(gpu_infos[i].id, other))
+            continue;
+        /* A part of the name ("4090") is one slip, however much is missing. */
+        unsigned distance =
+            strlen(plain) >= 2 && strstr(other, plain) ? 1 : gpu_edit_distance(plain, other);
+        bool all_differs = distance >= strlen(other);
+        if (distance < least && !all_differs) {
+            least = distance;
+            nearest = &gpu_infos[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,34 @@
+/*
+ * access.c: the slow way from addresses to host bytes: every lane by itself, with faults.
+ */
+#include "simt/access.h"
+
+static uint64_t lane_address(const struct simt_warp *w, const struct simt_inst *in, unsigned bits,
+                             int lane)
+{
+    if (bits == 64)
+        return SIMT_SLOT(const uint64_t, in->a)[lane] + (uint64_t)in->imm;
+    return (uint32_t)(SIMT_SLOT(const uint32_t, in->a)[lane] + (uint32_t)in->imm);
+}
+
+bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
+                           unsigned address_bits, uint32_t size, bool is_write,
+                           uint8_t *hosts[SIMT_LANES])
+{
+    const struct simt_memory *memory = &w->block->launch->machine->memory;
+    bool arena = space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC;
+    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint64_t address = lane_address(w, in, address_bits, lane), offset = address - memory->base;
+        /* An aligned access of up to 16 bytes lies in one granule. */
+        if (arena && offset < SIMT_ARENA && memory->granules[offset >> SIMT_GRANULE_BITS] &&
+            !(address & (size - 1))) {
+            hosts[lane] = (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
+            continue;
+        }
+        hosts[lane] = simt_translate(w, in, space, address, size, lane, is_write);
+        if (!hosts[lane])
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,327 @@
+/*
+ * builtin.c: functions that kernels call and the machine provides: vprintf, malloc, free and
+ * __assertfail. They run lane after lane, and read their arguments as the caller laid them out.
+ */
+#include "simt/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Arguments ------------------------------------------------------------------------------------------ */
+
+static uint64_t argument(struct simt_warp *w, const struct simt_call *call, uint32_t index,
+                         uint32_t lane)
+{
+    uint64_t value = 0;
+    if (index >= call->argument_count)
+        return 0;
+    const struct simt_place *place = &call->arguments[index];
+    uint32_t bytes = place->bytes < 8 ? place->bytes : 8;
+    if (place->in_register)
+        memcpy(&value, w->regs + place->offset + lane * place->bytes, bytes);
+    else
+        memcpy(&value,
+               simt_state(w)->local + (size_t)lane * w->block->launch->local_stride +
+                   w->path->frame->local_base + place->offset,
+               bytes);
+    return value;
+}
+
+static void give_back(struct simt_warp *w, const struct simt_call *call, uint32_t lane,
+                      uint64_t value)
+{
+    if (!call->return_count)
+        return;
+    const struct simt_place *place = &call->returns[0];
+    uint32_t bytes = place->bytes < 8 ? place->bytes : 8;
+    if (place->in_register)
+        memcpy(w->regs + place->offset + lane * place->bytes, &value, bytes);
+    else
+        memcpy(simt_state(w)->local + (size_t)lane * w->block->launch->local_stride +
+                   w->path->frame->local_base + place->offset,
+               &value, bytes);
+}
+
+static const struct simt_call *call_of(const struct simt_inst *in)
+{
+    return (const struct simt_call *)(const void *)in->list;
+}
+
+/* A string in device memory; false after a fault. */
+static bool read_string(struct simt_warp *w, const struct simt_inst *in, uint64_t address, int lane,
+                        struct lk_buf *text)
+{
+    enum { LONGEST = 1 << 20 };
+    lk_buf_add(text, "", 0);
+    for (int i = 0; i < LONGEST; i++) {
+        const uint8_t *byte =
+            simt_translate(w, in, PTX_SPACE_GENERIC, address + (uint64_t)i, 1, lane, false);
+        if (!byte)
+            return false;
+        if (!*byte)
+            return true;
+        lk_buf_add(text, byte, 1);
+    }
+    return true;
+}
+
+/* printf ----------------------------------------------------------------------------------------------- */
+
+struct print_arguments {
+    struct simt_warp *w;
+    const struct simt_inst *in;
+    int lane;
+    uint64_t address;
+    uint32_t count;
+    bool failed;
+};
+
+static uint64_t next_argument(struct print_arguments *arguments, uint32_t bytes)
+{
+    arguments->address = (arguments->address + bytes - 1) & ~(uint64_t)(bytes - 1);
+    const uint8_t *host = simt_translate(arguments->w, arguments->in, PTX_SPACE_GENERIC,
+                                         arguments->address, bytes, arguments->lane, false);
+    uint64_t value = 0;
+    arguments->count++;
+    if (host)
+        memcpy(&value, host, bytes);
+    else
+        arguments->failed = true;
+    arguments->address += bytes;
+    return value;
+}
+
+/* One conversion, from the % to its letter; specification ends with a letter. */
+static void print_conversion(struct print_arguments *arguments, char *specification, size_t length,
+                             struct lk_buf *out)
+{
+    char letter = specification[length - 1];
+    bool wide = memchr(specification, 'l', length) || memchr(specification, 'j', length) ||
+                memchr(specification, 'z', length) || memchr(specification, 't', length);
+    switch (letter) {
+    case 'd':
+    case 'i': {
+        int64_t value = (int64_t)next_argument(arguments, wide ? 8 : 4);
+        if (wide)
+            lk_buf_printf(out, specification, (long)value);
+        else
+            lk_buf_printf(out, specification, (int)value);
+        break;
+    }
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+    case 'c':
+        if (wide)
+            lk_buf_printf(out, specification, (unsigned long)next_argument(arguments, 8));
+        else
+            lk_buf_printf(out, specification, (unsigned)next_argument(arguments, 4));
+        break;
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': {
+        uint64_t bits = next_argument(arguments, 8);
+        double value;
+        memcpy(&value, &bits, 8);
+        lk_buf_printf(out, specification, value);
+        break;
+    }
+    case 'p':
+        lk_buf_printf(out, specification, (void *)(uintptr_t)next_argument(arguments, 8));
+        break;
+    case 's': {
+        struct lk_buf text = {0};
+        uint64_t address = next_argument(arguments, 8);
+        if (!arguments->failed)
+            arguments->failed =
+                !read_string(arguments->w, arguments->in, address, arguments->lane, &text);
+        if (!arguments->failed)
+            lk_buf_printf(out, specification, text.data);
+        lk_buf_free(&text);
+        break;
+    }
+    default: /* not a conversion that C knows: as it stands */
+        lk_buf_add(out, specification, length);
+    }
+}
+
+static void print_format(struct print_arguments *arguments, const char *format, struct lk_buf *out)
+{
+    enum { LONGEST = 62 };
+    while (*format && !arguments->failed) {
+        size_t plain = strcspn(format, "%");
+        lk_buf_add(out, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        if (format[1] == '%') {
+            lk_buf_add(out, "%", 1);
+            format += 2;
+            continue;
+        }
+        char specification[LONGEST + 32] = "%";
+        size_t length = 1;
+        const char *end = format + 1;
+        for (; *end && strchr("-+ #0123456789.*hlLqjzt", *end) && length < LONGEST; end++) {
+            if (*end == '*')
+                length += (size_t)snprintf(specification + length, 16, "%d",
+                                           (int)next_argument(arguments, 4));
+            else if (*end != 'L')
+                specification[length++] = *end;
+        }
+        if (*end)
+            specification[length++] = *end++;
+        specification[length] = 0;
+        print_conversion(arguments, specification, length, out);
+        format = end;
+    }
+}
+
+static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct simt_inst *in)
+{
+    const struct simt_call *call = call_of(in);
+    struct simt_machine *machine = w->block->launch->machine;
+    struct lk_buf out = {0};
+    bool failed = false;
+    for (int lane = 0; lane < SIMT_LANES && !failed; lane++) {
+        if (!SIMT_ACTIVE(lane))
+            continue;
+        struct lk_buf format = {0};
+        struct print_arguments arguments = {
+            w, in, lane, argument(w, call, 1, (uint32_t)lane), 0, false};
+        failed = !read_string(w, in, argument(w, call, 0, (uint32_t)lane), lane, &format);
+        if (!failed)
+            print_format(&arguments, format.data, &out);
+        failed |= arguments.failed;
+        give_back(w, call, (uint32_t)lane, arguments.count);
+        lk_buf_free(&format);
+    }
+    pthread_mutex_lock(&machine->print_lock);
+    lk_buf_add(&machine->print, out.data, out.size);
+    pthread_mutex_unlock(&machine->print_lock);
+    lk_buf_free(&out);
+    return failed ? NULL : in + 1;
+}
+
+void simt_flush_printf(struct simt_machine *machine)
+{
+    pthread_mutex_lock(&machine->print_lock);
+    if (machine->print.size) {
+        fwrite(machine->print.data, 1, machine->print.size, stdout);
+        machine->print.size = 0;
+    }
+    pthread_mutex_unlock(&machine->print_lock);
+}
+
+/* assert -------------------------------------------------------------------------------------------------- */
+
+static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct simt_inst *in)
+{
+    const struct simt_call *call = call_of(in);
+    const uint32_t *size = w->block->launch->launch->block;
+    int first = __builtin_ctz(w->mask);
+    for (int lane = 0; lane < SIMT_LANES; lane++) {
+        if (!SIMT_ACTIVE(lane))
+            continue;
+        struct lk_buf text[3] = {{0}, {0}, {0}}; /* message, file, function */
+        static const uint32_t places[3] = {0, 1, 3};
+        bool read = true;
+        for (int i = 0; i < 3 && read; i++)
+            read = read_string(w, in, argument(w, call, places[i], (uint32_t)lane), lane, &text[i]);
+        uint32_t thread = w->index * SIMT_LANES + (uint32_t)lane;
+        if (read)
+            fprintf(stderr,
+                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                    text[1].data, (unsigned)argument(w, call, 2, (uint32_t)lane), text[2].data,
+                    w->block->index[0], w->block->index[1], w->block->index[2], thread % size[0],
+                    thread / size[0] % size[1], thread / size[0] / size[1], text[0].data);
+        for (int i = 0; i < 3; i++)
+            lk_buf_free(&text[i]);
+        if (!read)
+            return NULL;
+    }
+    return simt_raise(w, in, SIMT_FAULT_ASSERT, first, "a device-side assertion failed");
+}
+
+/* malloc ---------------------------------------------------------------------------------------------------- */
+
+struct simt_heap {
+    _Atomic size_t used;
+};
+
+static struct simt_heap *heap_of(struct simt_machine *machine)
+{
+    pthread_mutex_lock(&machine->print_lock);
+    if (!machine->heap)
+        machine->heap = lk_alloc_zeroed(sizeof(*machine->heap));
+    pthread_mutex_unlock(&machine->print_lock);
+    return machine->heap;
+}
+
+void simt_heap_close(struct simt_machine *machine)
+{
+    free(machine->heap);
+    machine->heap = NULL;
+}
+
+static uint64_t heap_alloc(struct simt_machine *machine, uint64_t size)
+{
+    struct simt_heap *heap = heap_of(machine);
+    if (size == 0 || size > machine->heap_bytes)
+        return 0;
+    if (atomic_fetch_add(&heap->used, size) + size > machine->heap_bytes) {
+        atomic_fetch_sub(&heap->used, size);
+        return 0;
+    }
+    return simt_memory_alloc(&machine->memory, size, SIMT_MEMORY_DEVICE, true);
+}
+
+static const struct simt_inst *run_malloc(struct simt_warp *w, const struct simt_inst *in)
+{
+    const struct simt_call *call = call_of(in);
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+        if (SIMT_ACTIVE(lane))
+            give_back(w, call, lane,
+                      heap_alloc(w->block->launch->machine, argument(w, call, 0, lane)));
+    return in + 1;
+}
+
+static const struct simt_inst *run_free(struct simt_warp *w, const struct simt_inst *in)
+{
+    const struct simt_call *call = call_of(in);
+    struct simt_machine *machine = w->block->launch->machine;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        uint64_t address = SIMT_ACTIVE(lane) ? argument(w, call, 0, lane) : 0;
+        if (!address)
+            continue;
+        struct simt_allocation found;
+        if (!simt_memory_find(&machine->memory, address, &found) || found.address != address ||
+            !simt_memory_free(&machine->memory, address, true))
+            return simt_raise(w, in, SIMT_FAULT_TRAP, (int)lane,
+                              "free of 0x%llx, which device malloc did not give",
+                              (unsigned long long)address);
+        atomic_fetch_sub(&heap_of(machine)->used, found.size);
+    }
+    return in + 1;
+}
+
+simt_body *simt_builtin(const char *name)
+{
+    static const struct {
+        const char *name;
+        simt_body *run;
+    } builtins[] = {{"vprintf", run_vprintf},
+                    {"malloc", run_malloc},
+                    {"free", run_free},
+                    {"__assertfail", run_assertfail}};
+    for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
+        if (strcmp(builtins[i].name, name) == 0)
+            return builtins[i].run;
+    return NULL;
+}

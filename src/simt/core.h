@@ -1,0 +1,337 @@
+/*
+ * core.h: the machine from the inside: memory, decoded code, warps, paths and joins.
+ * Shared by the files of src/simt; nothing outside the folder includes it.
+ *
+ * How divergence works. A warp is a set of paths; a path is a set of lanes that run together. A
+ * branch that splits a path makes a join at the branch's immediate post-dominator: lanes that get
+ * there wait for the others of the same join, then go on as one path. Invariants:
+ *   J1  the lanes of a path are a subset of the mask of its join, and of every join above it;
+ *   J2  a join's arrived lanes belong to no path; they are a subset of its mask;
+ *   J3  a join lives until its mask is empty or all of it has arrived;
+ *   J4  a frame is freed with the return join that was made for it.
+ * So that every lane makes progress, lanes that wait at a join are let go early when the lanes they
+ * wait for spin (path.c, simt_path_expire).
+ */
+#ifndef LOCKSTEP_SIMT_CORE_H
+#define LOCKSTEP_SIMT_CORE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "simt/exec.h"
+#include "simt/flow.h"
+#include "simt/simt.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Device memory ------------------------------------------------------------------------------
+ * Device addresses [base, base + SIMT_ARENA) have their bytes at address + SIMT_BACKING on the
+ * host. The first half is device memory proper: at the device address itself nothing is mapped, so
+ * a host program that follows a device pointer faults as it does with a GPU. The second half is
+ * host-visible: both views show the same bytes. A granule map says which 512-byte pieces are
+ * allocated; kernels look nowhere else. */
+#define SIMT_ARENA (UINT64_C(1) << 40)
+#define SIMT_ARENA_HALF (SIMT_ARENA / 2)
+#define SIMT_BACKING (UINT64_C(1) << 41)
+#define SIMT_ARENA_BASE UINT64_C(0x200000000000)
+#define SIMT_ARENA_STEP (UINT64_C(1) << 42) /* between machines of one process */
+#define SIMT_GRANULE_BITS 9
+#define SIMT_GRANULE (UINT64_C(1) << SIMT_GRANULE_BITS)
+
+/* Generic addresses of the other spaces lie above any user address of the host. */
+#define SIMT_SHARED_WINDOW UINT64_C(0x800000000000)
+#define SIMT_SHARED_WINDOW_SIZE (UINT64_C(1) << 24) /* per block of a cluster */
+#define SIMT_LOCAL_WINDOW UINT64_C(0x900000000000)
+#define SIMT_LOCAL_WINDOW_SIZE (UINT64_C(1) << 32)
+#define SIMT_CODE_WINDOW UINT64_C(0xa00000000000) /* function pointers */
+
+struct simt_allocation_list {
+    struct simt_allocation *items; /* sorted by address */
+    size_t count, capacity;
+};
+
+struct simt_memory {
+    pthread_mutex_t lock;
+    uint64_t base;
+    uint8_t *granules; /* [SIMT_ARENA / SIMT_GRANULE]: 1 if allocated */
+    struct simt_allocation_list live;
+    struct simt_allocation_list dead[2]; /* freed, to be used again; by half, unsorted */
+    uint64_t next[2];                    /* first never-used address of each half */
+    uint64_t used;                       /* bytes allocated */
+    uint64_t limit;                      /* bytes the GPU has */
+    int file;                            /* behind the host-visible half */
+    _Atomic bool has_registered;         /* some memory outside the arena is registered */
+};
+
+/* false with a message if the address space cannot be had. */
+bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit);
+void simt_memory_close(struct simt_memory *memory);
+uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
+                           bool internal);
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal);
+bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found);
+/* Registered memory outside the arena. */
+uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size);
+
+/* Host bytes of an address range of the arena; NULL if some of it is not allocated. */
+static inline uint8_t *simt_memory_host(const struct simt_memory *memory, uint64_t address,
+                                        uint64_t size)
+{
+    uint64_t first = address - memory->base, last = first + size - 1;
+    if (last >= SIMT_ARENA || last < first)
+        return NULL;
+    for (uint64_t g = first >> SIMT_GRANULE_BITS; g <= last >> SIMT_GRANULE_BITS; g++)
+        if (!memory->granules[g])
+            return NULL;
+    return (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
+}
+
+/* Decoded code ---------------------------------------------------------------------------------- */
+
+/* Where an argument or return value lies: in a register slot, or in the frame's local memory. */
+struct simt_place {
+    bool in_register;
+    uint32_t offset; /* of the slot, or in the frame's local memory */
+    uint32_t bytes;  /* a predicate: 0 */
+};
+
+struct simt_literal {
+    uint32_t slot, bytes; /* bytes per lane: 2, 4, 8, 16; 0: a predicate */
+    uint64_t low, high;
+};
+
+struct simt_sreg_slot {
+    uint32_t slot;
+    enum ptx_sreg sreg;
+};
+
+struct simt_function {
+    const struct ptx_function *ptx;
+    const struct simt_inst *entry;
+    uint32_t frame_bytes; /* register slots, literals and special registers */
+    uint32_t local_bytes; /* .local variables, parameters of calls */
+    struct simt_literal *literals;
+    uint32_t literal_count;
+    struct simt_sreg_slot *sregs;
+    uint32_t sreg_count;
+    struct simt_place *params, *returns;
+    uint32_t param_count, return_count;
+};
+
+struct simt_call {
+    const struct simt_function *callee; /* NULL: indirect, address in slot a */
+    struct simt_place *arguments, *returns;
+    uint32_t argument_count, return_count;
+};
+
+/* A kernel with every function it can reach, decoded together. */
+struct simt_code {
+    struct lk_arena *arena;
+    struct simt_inst *insts;
+    uint32_t inst_count;
+    struct simt_function *functions; /* [0] is the entry */
+    uint32_t function_count;
+    uint32_t static_shared;
+    uint32_t local_bytes;  /* per lane, for the deepest chain of calls */
+    bool unbounded_stack;  /* recursion or indirect calls */
+    bool uses_clock;
+    uint32_t registers;    /* estimate, for occupancy */
+};
+
+struct simt_kernel {
+    struct simt_module *module;
+    const struct ptx_function *ptx;
+    struct simt_kernel_info info;
+    struct simt_code *code; /* NULL until first needed */
+    pthread_mutex_t lock;
+};
+
+struct simt_module {
+    struct simt_machine *machine;
+    struct ptx_module *ptx;
+    uint64_t *var_addresses; /* [ptx->var_count]; 0 for shared variables */
+    struct simt_kernel *kernels;
+    unsigned kernel_count;
+};
+
+const struct simt_code *simt_kernel_code(struct simt_kernel *kernel);
+
+/* Value of &function: the kernel-independent number of a function of the module. */
+static inline uint64_t simt_function_address(const struct ptx_function *function)
+{
+    return SIMT_CODE_WINDOW + 16 + (uint64_t)function->index * 16;
+}
+
+struct simt_code *simt_decode(struct simt_module *module, const struct ptx_function *entry);
+void simt_code_free(struct simt_code *code);
+
+
+/* Warps ------------------------------------------------------------------------------------------ */
+
+struct simt_frame {
+    struct simt_frame *parent;
+    const struct simt_function *function;
+    const struct simt_call *call;
+    const struct simt_inst *return_to;
+    uint32_t local_base, local_top; /* in the lane's local memory */
+    uint32_t capacity;              /* bytes behind regs */
+    uint8_t *regs;
+};
+
+struct simt_join {
+    struct simt_join *parent;
+    const struct simt_inst *at; /* NULL: the return of frame */
+    struct simt_frame *frame;
+    uint32_t mask, arrived;
+};
+
+enum simt_path_state { SIMT_PATH_FREE, SIMT_PATH_READY, SIMT_PATH_SYNC, SIMT_PATH_BARRIER };
+
+struct simt_path {
+    enum simt_path_state state;
+    uint32_t mask;
+    const struct simt_inst *ip;
+    struct simt_frame *frame;
+    struct simt_join *join; /* innermost */
+    uint32_t sync_lanes;    /* state SYNC: lanes that wait at ip */
+    uint32_t barrier;       /* state BARRIER: which */
+    uint32_t slices;        /* used up without waiting */
+};
+
+struct simt_barrier {
+    uint32_t expected; /* threads; 0: all of the block */
+    uint32_t waiting;  /* lanes arrived, over all warps */
+    uint32_t lanes[SIMT_LANES]; /* [warp]: which have arrived */
+    uint32_t extra;             /* counted by arrivals of warps that came again */
+    uint32_t count_true;        /* bar.red */
+    bool in_use;
+};
+
+#define SIMT_BARRIERS 16
+
+/* What a warp has beside what bodies see (struct simt_warp comes first). */
+struct simt_warp_state {
+    struct simt_warp w;
+    struct simt_path paths[SIMT_LANES];
+    struct simt_frame *entry_frame;
+    struct simt_frame *free_frames;
+    struct simt_join *free_joins;
+    uint8_t *local; /* [lane][local_stride] */
+    int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
+                                 pay more */
+    uint32_t sync_ops; /* atomics and volatile reads in this slice */
+    uint32_t next_path;
+    uint64_t hidden; /* instructions run that the program does not have */
+    uint32_t bulk_groups; /* cp.async bookkeeping is trivial: copies are done at once */
+};
+
+struct simt_block {
+    struct simt_launch_state *launch;
+    struct simt_worker *worker;
+    uint32_t index[3];
+    uint64_t linear;
+    uint32_t warp_count, live_warps;
+    struct simt_warp_state *warps;
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    struct simt_barrier barriers[SIMT_BARRIERS];
+    uint32_t next_warp;
+    struct simt_block *next; /* in the worker's list */
+    uint64_t random;
+};
+
+struct simt_worker {
+    struct simt_launch_state *launch;
+    unsigned index;
+    struct simt_block *parked_first, *parked_last;
+    uint32_t parked_count;
+    struct simt_block *free_blocks;
+    uint64_t instructions, hidden;
+    uint64_t ticks; /* the clock that kernels see: instructions, and what waiting was charged */
+};
+
+struct simt_launch_state {
+    struct simt_machine *machine;
+    struct simt_kernel *kernel;
+    const struct simt_code *code;
+    const struct simt_launch *launch;
+    const struct simt_function *entry;
+    uint8_t *params;         /* host view */
+    uint64_t params_address; /* device address */
+    uint32_t threads_per_block, warps_per_block;
+    uint64_t block_count;
+    uint32_t shared_bytes;
+    uint32_t local_stride;
+    uint32_t resident_limit; /* blocks a worker keeps half-done */
+    bool single; /* one worker: atomics need no lock */
+    uint64_t started_ns;
+    _Atomic uint64_t next_block;
+    _Atomic uint64_t instructions;
+    _Atomic int stop; /* a fault was raised */
+    pthread_mutex_t fault_lock;
+    struct simt_fault *fault;
+};
+
+struct simt_machine {
+    const struct gpu_info *gpu;
+    struct simt_options options;
+    struct simt_memory memory;
+    pthread_mutex_t launch_lock;
+    struct lk_pool *pool;
+    uint64_t params_address; /* a buffer for kernel parameters */
+    uint64_t heap_address;
+    size_t heap_bytes, stack_bytes;
+    struct simt_heap *heap;
+    pthread_mutex_t print_lock;
+    struct lk_buf print;
+    uint64_t grid_count;
+    unsigned index;
+};
+
+/* path.c */
+void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);
+struct simt_path *simt_path_ready(struct simt_warp_state *warp);
+void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
+void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);
+const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
+                                   uint32_t taken, const struct simt_inst *rest_ip,
+                                   const struct simt_inst *at);
+const struct simt_inst *simt_reconverge(struct simt_warp *w, const struct simt_inst *in);
+const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *in);
+const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_inst *in,
+                                        const struct simt_call *call,
+                                        const struct simt_function *callee, uint32_t lanes);
+const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst *in);
+void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into);
+
+/* barrier.c */
+enum simt_barrier_kind { SIMT_BARRIER_SYNC, SIMT_BARRIER_ARRIVE, SIMT_BARRIER_POPC,
+                         SIMT_BARRIER_AND, SIMT_BARRIER_OR };
+const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct simt_inst *in,
+                                            enum simt_barrier_kind kind, uint32_t id,
+                                            uint32_t expected, uint32_t predicate);
+void simt_barrier_check_all(struct simt_block *block);
+
+/* builtin.c: functions that the program calls and the machine provides (vprintf, malloc ..). */
+simt_body *simt_builtin(const char *name);
+void simt_heap_close(struct simt_machine *machine);
+
+/* isa.c */
+simt_body *simt_select(const struct simt_operands *operands);
+const char *simt_isa_name(void);
+
+static inline struct simt_warp_state *simt_state(struct simt_warp *w)
+{
+    return (struct simt_warp_state *)(void *)w;
+}
+
+/* Waiting loops pay for what they do while they wait, so that others get their turn sooner. */
+static inline void simt_charge(struct simt_warp *w, int fuel)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    warp->fuel -= fuel;
+    warp->sync_ops++;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * decode.h: what the two halves of the decoder share: slots.c lays out a function's registers,
+ * decode.c turns its instructions into simt_inst.
+ */
+#ifndef LOCKSTEP_SIMT_DECODE_H
+#define LOCKSTEP_SIMT_DECODE_H
+
+#include "simt/core.h"
+
+struct slot_literal_list {
+    struct simt_literal *items;
+    uint32_t count, capacity;
+};
+
+struct decoder {
+    struct simt_module *module;
+    struct simt_code *code;
+    struct lk_arena *arena;
+
+    /* Functions reachable from the entry; index in code->functions by ptx index + 1. */
+    uint32_t *function_numbers;
+    bool calls_indirectly;
+
+    /* Shared variables of the kernel: offsets by module variable index, UINT32_MAX unplaced. */
+    uint32_t *shared_offsets;
+    uint32_t shared_top;
+    bool uses_dynamic_shared;
+    uint32_t dynamic_align;
+
+    /* The function being decoded. */
+    struct simt_function *function;
+    const struct ptx_function *ptx;
+    uint32_t *slots;     /* [reg_count] */
+    uint32_t frame_top;  /* first free byte of the frame */
+    uint32_t sink;       /* slot nobody reads */
+    struct lk_map var_offsets; /* variables of the body and formals -> offset + 1, in local or
+                                  shared memory */
+    struct slot_literal_list literals;
+    struct simt_sreg_slot *sregs;
+    uint32_t sreg_count, sreg_capacity;
+
+    struct simt_inst *insts;
+    uint32_t inst_count, inst_capacity;
+};
+
+unsigned slot_bits(enum ptx_type type);   /* width of the slot of a register of that type */
+uint32_t slot_size(unsigned bits);        /* in bytes, for 32 lanes */
+void slots_assign(struct decoder *decoder);
+uint32_t slot_new(struct decoder *decoder, unsigned bits);
+uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits);
+uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * exec_move.c: mov in all its forms, address conversions, special registers that change.
+ */
+#include "simt/core.h"
+
+#include <time.h>
+
+SIMT_MAP1(mov_16, uint16_t, uint16_t, x)
+SIMT_MAP1(mov_32, uint32_t, uint32_t, x)
+SIMT_MAP1(mov_64, uint64_t, uint64_t, x)
+SIMT_MAP1(mov_32_to_64, uint64_t, uint32_t, x)
+SIMT_MAP1(mov_64_to_32, uint32_t, uint64_t, x)
+SIMT_MAP1(mov_32_to_16, uint16_t, uint32_t, x)
+SIMT_MAP1(mov_16_to_32, uint32_t, uint16_t, x)
+
+SIMT_BODY(mov_pred)
+{
+    simt_set_predicate(w, in->d, simt_predicate(w, in->a));
+    return in + 1;
+}
+
+SIMT_BODY(mov_128)
+{
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (SIMT_ACTIVE(i))
+            memcpy(SIMT_SLOT(uint8_t, in->d) + 16 * i, SIMT_SLOT(uint8_t, in->a) + 16 * i, 16);
+    return in + 1;
+}
+
+/* Packing: the low element comes first. Elements and wholes are copied byte by byte, so one body
+ * serves all widths. */
+SIMT_BODY(mov_pack)
+{
+    unsigned count = in->counts[0], bytes = (unsigned)in->imm, part = bytes / count;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        if (!SIMT_ACTIVE(i))
+            continue;
+        uint8_t whole[16];
+        for (unsigned k = 0; k < count; k++)
+            memcpy(whole + k * part, SIMT_SLOT(uint8_t, in->list[k]) + part * (unsigned)i, part);
+        memcpy(SIMT_SLOT(uint8_t, in->d) + bytes * (unsigned)i, whole, bytes);
+    }
+    return in + 1;
+}
+
+SIMT_BODY(mov_unpack)
+{
+    unsigned count = in->counts[0], bytes = (unsigned)in->imm, part = bytes / count;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        if (!SIMT_ACTIVE(i))
+            continue;
+        uint8_t whole[16];
+        memcpy(whole, SIMT_SLOT(uint8_t, in->a) + bytes * (unsigned)i, bytes);
+        for (unsigned k = 0; k < count; k++)
+            memcpy(SIMT_SLOT(uint8_t, in->list[k]) + part * (unsigned)i, whole + k * part, part);
+    }
+    return in + 1;
+}
+
+/* The common ones, as loops that vectorise. */
+SIMT_BODY(pack_2x32)
+{
+    const uint32_t *x = SIMT_SLOT(const uint32_t, in->list[0]);
+    const uint32_t *y = SIMT_SLOT(const uint32_t, in->list[1]);
+    uint64_t *d = SIMT_SLOT(uint64_t, in->d);
+    SIMT_STORE_LANES(uint64_t, x[i] | (uint64_t)y[i] << 32)
+}
+
+SIMT_BODY(pack_2x16)
+{
+    const uint16_t *x = SIMT_SLOT(const uint16_t, in->list[0]);
+    const uint16_t *y = SIMT_SLOT(const uint16_t, in->list[1]);
+    uint32_t *d = SIMT_SLOT(uint32_t, in->d);
+    SIMT_STORE_LANES(uint32_t, x[i] | (uint32_t)y[i] << 16)
+}
+
+#define UNPACK_2(name, WHOLE, PART, shift)                                                         \
+    SIMT_BODY(name)                                                                                \
+    {                                                                                              \
+        WHOLE a[SIMT_LANES];                                                                       \
+        memcpy(a, SIMT_SLOT(WHOLE, in->a), sizeof(a));                                             \
+        PART *x = SIMT_SLOT(PART, in->list[0]), *y = SIMT_SLOT(PART, in->list[1]);                 \
+        uint32_t mask = w->mask;                                                                   \
+        SIMT_EACH_LANE x[i] = mask >> i & 1 ? (PART)a[i] : x[i];                                   \
+        SIMT_EACH_LANE y[i] = mask >> i & 1 ? (PART)(a[i] >> shift) : y[i];                        \
+        return in + 1;                                                                             \
+    }
+UNPACK_2(unpack_2x32, uint64_t, uint32_t, 32)
+UNPACK_2(unpack_2x16, uint32_t, uint16_t, 16)
+
+/* Addresses: global, constant and parameter addresses are generic ones; shared and local windows lie
+ * at fixed places. */
+#define CVTA_BODIES(name, WINDOW)                                                                  \
+    SIMT_MAP1(name##_64, uint64_t, uint64_t, x + WINDOW)                                           \
+    SIMT_MAP1(name##_32, uint32_t, uint32_t, x)                                                    \
+    SIMT_MAP1(name##_32_to_64, uint64_t, uint32_t, x + WINDOW)                                     \
+    SIMT_MAP1(name##_to_64, uint64_t, uint64_t, x - WINDOW)                                        \
+    SIMT_MAP1(name##_to_64_32, uint32_t, uint64_t, x - WINDOW)
+CVTA_BODIES(cvta_shared, SIMT_SHARED_WINDOW)
+CVTA_BODIES(cvta_local, SIMT_LOCAL_WINDOW)
+
+#define ISSPACE_BODY(name, condition)                                                              \
+    SIMT_BODY(name)                                                                                \
+    {                                                                                              \
+        const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
+        uint32_t bits = 0;                                                                         \
+        for (int i = 0; i < SIMT_LANES; i++) {                                                     \
+            uint64_t x = a[i];                                                                     \
+            bits |= (uint32_t)(condition) << i;                                                    \
+        }                                                                                          \
+        simt_set_predicate(w, in->d, bits);                                                        \
+        return in + 1;                                                                             \
+    }
+ISSPACE_BODY(isspace_shared, x - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE)
+ISSPACE_BODY(isspace_local, x - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE)
+ISSPACE_BODY(isspace_global, x < SIMT_SHARED_WINDOW)
+
+SIMT_BODY(isspace_param)
+{
+    const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);
+    uint64_t base = w->block->launch->params_address;
+    uint32_t size = w->block->launch->kernel->info.param_bytes, bits = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        bits |= (uint32_t)(a[i] - base < size) << i;
+    simt_set_predicate(w, in->d, bits);
+    return in + 1;
+}
+
+static bool is_const_address(const struct simt_module *module, uint64_t address)
+{
+    for (uint32_t i = 0; i < module->ptx->var_count; i++)
+        if (module->ptx->vars[i]->space == PTX_SPACE_CONST &&
+            address - module->var_addresses[i] < module->ptx->vars[i]->size)
+            return true;
+    return false;
+}
+
+SIMT_BODY(isspace_const)
+{
+    const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);
+    uint32_t bits = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        bits |= (uint32_t)is_const_address(w->block->launch->kernel->module, a[i]) << i;
+    simt_set_predicate(w, in->d, bits);
+    return in + 1;
+}
+
+/* Clusters have one block until they are executed: its rank is 0 and its memory is its own. */
+SIMT_MAP1(mapa_64, uint64_t, uint64_t, x)
+SIMT_MAP1(mapa_32, uint32_t, uint32_t, x)
+SIMT_MAP1(rank_zero, uint32_t, uint32_t, x & 0)
+
+/* Special registers that change while a kernel runs. Time is counted in instructions, so that it does
+ * not depend on the host. */
+static uint64_t ticks(struct simt_warp *w)
+{
+    simt_charge(w, 16);
+    const struct simt_worker *worker = w->block->worker;
+    return worker->ticks + (uint64_t)(simt_state(w)->slice_fuel - simt_state(w)->fuel);
+}
+
+SIMT_BODY(read_clock_64)
+{
+    uint64_t value = ticks(w), *d = SIMT_SLOT(uint64_t, in->d);
+    value = in->ptx->operands[1].sreg == PTX_SREG_GLOBALTIMER
+                ? w->block->launch->started_ns + value
+                : value;
+    SIMT_STORE_LANES(uint64_t, value)
+}
+
+SIMT_BODY(read_clock_32)
+{
+    uint64_t value = ticks(w);
+    uint32_t *d = SIMT_SLOT(uint32_t, in->d);
+    switch (in->ptx->operands[1].sreg) {
+    case PTX_SREG_CLOCK_HI:
+        value >>= 32;
+        break;
+    case PTX_SREG_GLOBALTIMER_LO:
+        value += w->block->launch->started_ns;
+        break;
+    case PTX_SREG_GLOBALTIMER_HI:
+        value = (value + w->block->launch->started_ns) >> 32;
+        break;
+    default:
+        break;
+    }
+    SIMT_STORE_LANES(uint32_t, value)
+}
+
+static bool is_changing(const struct ptx_operand *operand)
+{
+    return operand->kind == PTX_OPERAND_SREG && operand->sreg >= PTX_SREG_CLOCK &&
+           operand->sreg <= PTX_SREG_GLOBALTIMER_HI;
+}
+
+static simt_body *select_mov(const struct simt_operands *operands)
+{
+    const struct ptx_inst *ptx = operands->ptx;
+    if (is_changing(&ptx->operands[1]))
+        return operands->d_bits == 64 ? read_clock_64 : read_clock_32;
+    if (ptx->operands[1].kind == PTX_OPERAND_VECTOR) {
+        if (operands->list_bits == 32 && operands->d_bits == 64)
+            return pack_2x32;
+        if (operands->list_bits == 16 && operands->d_bits == 32)
+            return pack_2x16;
+        return operands->d_bits / ptx->operands[1].item_count == operands->list_bits ? mov_pack
+                                                                                    : NULL;
+    }
+    if (ptx->operands[0].kind == PTX_OPERAND_VECTOR) {
+        if (operands->list_bits == 32 && operands->a_bits == 64)
+            return unpack_2x32;
+        if (operands->list_bits == 16 && operands->a_bits == 32)
+            return unpack_2x16;
+        return operands->a_bits / ptx->operands[0].item_count == operands->list_bits ? mov_unpack
+                                                                                    : NULL;
+    }
+    switch (operands->d_bits) {
+    case 1:
+        return mov_pred;
+    case 16:
+        return operands->a_bits == 32 ? mov_32_to_16 : mov_16;
+    case 32:
+        return operands->a_bits == 64   ? mov_64_to_32
+               : operands->a_bits == 16 ? mov_16_to_32
+                                        : mov_32;
+    case 64:
+        return operands->a_bits == 32 ? mov_32_to_64 : mov_64;
+    default:
+        return mov_128;
+    }
+}
+
+static simt_body *select_cvta(const struct simt_operands *operands, bool to)
+{
+    const struct ptx_inst *ptx = operands->ptx;
+    bool shared = ptx_has(ptx, PTX_MOD_SHARED) || ptx_has(ptx, PTX_MOD_SHARED_CTA) ||
+                  ptx_has(ptx, PTX_MOD_SHARED_CLUSTER);
+    bool local = ptx_has(ptx, PTX_MOD_LOCAL);
+    bool from_wide = operands->a_bits == 64, wide = operands->d_bits == 64;
+    if (!shared && !local)
+        return wide ? (from_wide ? mov_64 : mov_32_to_64) : (from_wide ? mov_64_to_32 : mov_32);
+    if (to && from_wide)
+        return shared ? (wide ? cvta_shared_to_64 : cvta_shared_to_64_32)
+                      : (wide ? cvta_local_to_64 : cvta_local_to_64_32);
+    if (!wide)
+        return shared ? cvta_shared_32 : cvta_local_32;
+    if (from_wide)
+        return shared ? cvta_shared_64 : cvta_local_64;
+    return shared ? cvta_shared_32_to_64 : cvta_local_32_to_64;
+}
+
+static simt_body *select_isspacep(const struct ptx_inst *ptx)
+{
+    if (ptx_has(ptx, PTX_MOD_GLOBAL))
+        return isspace_global;
+    if (ptx_has(ptx, PTX_MOD_LOCAL))
+        return isspace_local;
+    if (ptx_has(ptx, PTX_MOD_CONST))
+        return isspace_const;
+    if (ptx_has(ptx, PTX_MOD_PARAM) || ptx_has(ptx, PTX_MOD_PARAM_ENTRY))
+        return isspace_param;
+    return isspace_shared;
+}
+
+simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
+{
+    switch (operands->ptx->op) {
+    case PTX_OP_MOV:
+        return select_mov(operands);
+    case PTX_OP_CVTA:
+        return select_cvta(operands, false);
+    case PTX_OP_CVTA_TO:
+        return select_cvta(operands, true);
+    case PTX_OP_ISSPACEP:
+        return select_isspacep(operands->ptx);
+    case PTX_OP_MAPA:
+        return operands->d_bits == 64 ? mapa_64 : mapa_32;
+    case PTX_OP_GETCTARANK:
+        return operands->a_bits == 32 ? rank_zero : NULL;
+    default:
+        return NULL;
+    }
+}

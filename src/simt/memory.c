@@ -1,0 +1,289 @@
+/*
+ * memory.c: device memory: address space, allocation, lookup.
+ * See core.h for the layout. Addresses are handed out from fresh space, or from freed blocks of
+ * exactly the same size; a freed block is unmapped from kernels' view at once.
+ */
+#include "simt/core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GRANULE_BYTES (SIMT_ARENA >> SIMT_GRANULE_BITS)
+#define LARGE ((uint64_t)2 << 20) /* from here on, blocks are aligned to it and given back */
+
+static void *map_at(uint64_t address, uint64_t size, int protection, int flags, int file)
+{
+    void *place = mmap((void *)(uintptr_t)address, size, protection,
+                       flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+    if (place == MAP_FAILED || (uintptr_t)place == address)
+        return place;
+    munmap(place, size);
+    return MAP_FAILED;
+}
+
+bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit)
+{
+    memset(memory, 0, sizeof(*memory));
+    pthread_mutex_init(&memory->lock, NULL);
+    uint64_t base = SIMT_ARENA_BASE + index * SIMT_ARENA_STEP;
+    int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
+    memory->base = base;
+    memory->limit = limit;
+    memory->next[0] = base;
+    memory->next[1] = base + SIMT_ARENA_HALF;
+    memory->file = memfd_create("lockstep", MFD_CLOEXEC);
+    memory->granules = mmap(NULL, GRANULE_BYTES, both, anonymous | MAP_NORESERVE, -1, 0);
+    if (memory->file < 0 || ftruncate(memory->file, (off_t)SIMT_ARENA_HALF) != 0 ||
+        memory->granules == MAP_FAILED ||
+        map_at(base, SIMT_ARENA_HALF, PROT_NONE, anonymous, -1) == MAP_FAILED ||
+        map_at(base + SIMT_ARENA_HALF, SIMT_ARENA_HALF, both, MAP_SHARED, memory->file) ==
+            MAP_FAILED ||
+        map_at(base + SIMT_BACKING, SIMT_ARENA_HALF, both, anonymous, -1) == MAP_FAILED ||
+        map_at(base + SIMT_BACKING + SIMT_ARENA_HALF, SIMT_ARENA_HALF, both, MAP_SHARED,
+               memory->file) == MAP_FAILED) {
+        fprintf(stderr,
+                "lockstep: cannot reserve address space for device memory: %s\n"
+                "  (is `ulimit -v` set, or vm.overcommit_memory 2?)\n",
+                strerror(errno));
+        simt_memory_close(memory);
+        return false;
+    }
+    return true;
+}
+
+void simt_memory_close(struct simt_memory *memory)
+{
+    munmap((void *)(uintptr_t)memory->base, SIMT_ARENA);
+    munmap((void *)(uintptr_t)(memory->base + SIMT_BACKING), SIMT_ARENA);
+    if (memory->granules && (void *)memory->granules != MAP_FAILED)
+        munmap(memory->granules, GRANULE_BYTES);
+    if (memory->file >= 0)
+        close(memory->file);
+    free(memory->live.items);
+    free(memory->dead[0].items);
+    free(memory->dead[1].items);
+    pthread_mutex_destroy(&memory->lock);
+}
+
+/* First entry of a sorted list that begins after address. */
+static size_t list_after(const struct simt_allocation_list *list, uint64_t address)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (list->items[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void list_insert(struct simt_allocation_list *list, size_t at, struct simt_allocation item)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? list->capacity * 2 : 64;
+        list->items = lk_realloc(list->items, list->capacity * sizeof(*list->items));
+    }
+    memmove(&list->items[at + 1], &list->items[at], (list->count - at) * sizeof(*list->items));
+    list->items[at] = item;
+    list->count++;
+}
+
+static void list_remove(struct simt_allocation_list *list, size_t at)
+{
+    list->count--;
+    memmove(&list->items[at], &list->items[at + 1], (list->count - at) * sizeof(*list->items));
+}
+
+static uint64_t rounded(uint64_t size)
+{
+    uint64_t unit = size >= LARGE ? LARGE : SIMT_GRANULE;
+    return (size + unit - 1) & ~(unit - 1);
+}
+
+/* A gap between live blocks: only when fresh addresses have run out. */
+static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to, uint64_t size)
+{
+    uint64_t align = size >= LARGE ? LARGE : SIMT_GRANULE;
+    uint64_t place = from;
+    for (size_t i = list_after(&memory->live, from - 1); i < memory->live.count; i++) {
+        const struct simt_allocation *block = &memory->live.items[i];
+        if (block->address >= to)
+            break;
+        if (block->address >= place && block->address - place >= size)
+            return place;
+        place = (block->address + rounded(block->size) + align - 1) & ~(align - 1);
+    }
+    return to - place >= size && place < to ? place : 0;
+}
+
+static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned half)
+{
+    struct simt_allocation_list *dead = &memory->dead[half];
+    for (size_t i = dead->count; i-- > 0 && dead->count - i <= 64;)
+        if (dead->items[i].size == size) {
+            uint64_t address = dead->items[i].address;
+            list_remove(dead, i);
+            return address;
+        }
+    uint64_t align = size >= LARGE ? LARGE : SIMT_GRANULE;
+    uint64_t end = memory->base + SIMT_ARENA_HALF * (half + 1);
+    uint64_t place = (memory->next[half] + align - 1) & ~(align - 1);
+    if (place < end && end - place >= size) {
+        /* One granule is left free between blocks, so that running off the end is seen. */
+        memory->next[half] = place + size + SIMT_GRANULE;
+        return place;
+    }
+    dead->count = 0; /* gaps between live blocks include these */
+    return find_gap(memory, memory->base + SIMT_ARENA_HALF * half, end, size);
+}
+
+uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
+                           bool internal)
+{
+    if (size == 0 || size > SIMT_ARENA_HALF)
+        return 0;
+    uint64_t space = rounded(size), address = 0;
+    pthread_mutex_lock(&memory->lock);
+    bool counts = kind != SIMT_MEMORY_PINNED;
+    if (!counts || memory->used + space <= memory->limit)
+        address = take_address(memory, space, kind == SIMT_MEMORY_DEVICE ? 0 : 1);
+    if (address) {
+        struct simt_allocation item = {address, size, kind, false, internal};
+        list_insert(&memory->live, list_after(&memory->live, address), item);
+        uint64_t first = (address - memory->base) >> SIMT_GRANULE_BITS;
+        memset(memory->granules + first, 1, (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
+        if (counts)
+            memory->used += space;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return address;
+}
+
+static void forget_bytes(struct simt_memory *memory, const struct simt_allocation *block)
+{
+    uint64_t space = rounded(block->size), first = (block->address - memory->base);
+    memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. */
+    if (space >= LARGE)
+        madvise((void *)(uintptr_t)(block->address + SIMT_BACKING), space,
+                block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+}
+
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    bool found = at > 0 && memory->live.items[at - 1].address == address &&
+                 !memory->live.items[at - 1].registered &&
+                 memory->live.items[at - 1].internal == internal;
+    if (found) {
+        struct simt_allocation block = memory->live.items[at - 1];
+        list_remove(&memory->live, at - 1);
+        forget_bytes(memory, &block);
+        if (block.kind != SIMT_MEMORY_PINNED)
+            memory->used -= rounded(block.size);
+        block.size = rounded(block.size);
+        struct simt_allocation_list *dead =
+            &memory->dead[block.kind == SIMT_MEMORY_DEVICE ? 0 : 1];
+        list_insert(dead, dead->count, block);
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return found;
+}
+
+bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found)
+{
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    bool inside = at > 0 && address - memory->live.items[at - 1].address <
+                                memory->live.items[at - 1].size;
+    if (inside)
+        *found = memory->live.items[at - 1];
+    pthread_mutex_unlock(&memory->lock);
+    return inside;
+}
+
+uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size)
+{
+    struct simt_allocation found;
+    if (!memory->has_registered || !simt_memory_find(memory, address, &found) ||
+        !found.registered || found.size - (address - found.address) < size)
+        return NULL;
+    return (uint8_t *)(uintptr_t)address;
+}
+
+/* The driver's view ----------------------------------------------------------------------------- */
+
+uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind)
+{
+    return simt_memory_alloc(&machine->memory, size, kind, false);
+}
+
+bool simt_free(struct simt_machine *machine, uint64_t address)
+{
+    return simt_memory_free(&machine->memory, address, false);
+}
+
+bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found)
+{
+    return simt_memory_find(&machine->memory, address, found);
+}
+
+bool simt_register(struct simt_machine *machine, void *host, size_t size)
+{
+    struct simt_memory *memory = &machine->memory;
+    uint64_t address = (uint64_t)(uintptr_t)host;
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    const struct simt_allocation *items = memory->live.items;
+    bool overlaps = (at > 0 && items[at - 1].address + items[at - 1].size > address) ||
+                    (at < memory->live.count && items[at].address < address + size);
+    if (!overlaps && size) {
+        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, false};
+        list_insert(&memory->live, at, item);
+        memory->has_registered = true;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return !overlaps && size;
+}
+
+bool simt_unregister(struct simt_machine *machine, void *host)
+{
+    struct simt_memory *memory = &machine->memory;
+    uint64_t address = (uint64_t)(uintptr_t)host;
+    pthread_mutex_lock(&memory->lock);
+    size_t at = list_after(&memory->live, address);
+    bool found = at > 0 && memory->live.items[at - 1].address == address &&
+                 memory->live.items[at - 1].registered;
+    if (found)
+        list_remove(&memory->live, at - 1);
+    pthread_mutex_unlock(&memory->lock);
+    return found;
+}
+
+void *simt_host(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    struct simt_allocation found;
+    if (!simt_memory_find(&machine->memory, address, &found) ||
+        found.size - (address - found.address) < size)
+        return NULL;
+    return (void *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
+}
+
+void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes)
+{
+    struct simt_memory *memory = &machine->memory;
+    pthread_mutex_lock(&memory->lock);
+    *total_bytes = memory->limit;
+    *free_bytes = memory->limit - memory->used;
+    pthread_mutex_unlock(&memory->lock);
+    /* Kernels use the host's memory: do not promise more than it has. */
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && (size_t)pages * (size_t)page < *free_bytes)
+        *free_bytes = (size_t)pages * (size_t)page;
+}

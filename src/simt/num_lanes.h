@@ -1,0 +1,65 @@
+/*
+ * num_lanes.h: what the floating-point bodies share beside exec.h: results that are computed to one
+ * side and then stored in the active lanes, and tests that give a bit per lane.
+ */
+#ifndef LOCKSTEP_SIMT_NUM_LANES_H
+#define LOCKSTEP_SIMT_NUM_LANES_H
+
+#include "simt/exec.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+/* Copies results[lane] to the slot at d in the active lanes; returns the next instruction. */
+#define NUM_STORE(name, T)                                                                         \
+    static inline const struct simt_inst *name(struct simt_warp *w, const struct simt_inst *in,    \
+                                               const void *results)                                \
+    {                                                                                              \
+        const T *from = results;                                                                   \
+        T *d = SIMT_SLOT(T, in->d);                                                                \
+        uint32_t mask = w->mask;                                                                   \
+        if (mask == SIMT_ALL) {                                                                    \
+            SIMT_EACH_LANE d[i] = from[i];                                                         \
+        } else {                                                                                   \
+            SIMT_EACH_LANE d[i] = mask >> i & 1 ? from[i] : d[i];                                  \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+NUM_STORE(num_store_16, uint16_t)
+NUM_STORE(num_store_32, uint32_t)
+NUM_STORE(num_store_64, uint64_t)
+
+/* As simt_movemask, but the lanes stay in vector registers all the way. */
+static inline uint32_t num_movemask(const uint32_t lanes[SIMT_LANES])
+{
+#ifdef __AVX2__
+    uint32_t bits = 0;
+    for (int i = 0; i < 4; i++) {
+        __m256i part = _mm256_loadu_si256((const void *)(lanes + 8 * i));
+        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(part)) << (8 * i);
+    }
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        bits |= (lanes[i] & 1) << i;
+#endif
+    return bits;
+}
+
+/* The expression of x and y in all 32 lanes as bits. */
+#define NUM_TEST(name, T, expression)                                                              \
+    static inline uint32_t name(const void *first, const void *second)                             \
+    {                                                                                              \
+        const T *xs = first, *ys = second;                                                         \
+        uint32_t lanes[SIMT_LANES];                                                                \
+        SIMT_EACH_LANE                                                                             \
+        {                                                                                          \
+            T x = xs[i], y = ys[i];                                                                \
+            (void)x, (void)y;                                                                      \
+            lanes[i] = (expression) ? UINT32_MAX : 0;                                              \
+        }                                                                                          \
+        return num_movemask(lanes);                                                               \
+    }
+
+#endif

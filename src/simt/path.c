@@ -1,0 +1,555 @@
+/*
+ * path.c: paths, joins and frames of a warp: how lanes part, meet again, call, return and exit.
+ * The invariants J1-J4 are in core.h. Nothing here knows what instructions compute.
+ */
+#include "simt/core.h"
+
+#include <stdlib.h>
+
+/* Pools ------------------------------------------------------------------------------------------ */
+
+static struct simt_join *join_new(struct simt_warp_state *warp)
+{
+    struct simt_join *join = warp->free_joins;
+    if (join)
+        warp->free_joins = join->parent;
+    else
+        join = lk_alloc(sizeof(*join));
+    memset(join, 0, sizeof(*join));
+    return join;
+}
+
+static struct simt_frame *frame_new(struct simt_warp_state *warp,
+                                    const struct simt_function *function)
+{
+    struct simt_frame *frame = warp->free_frames;
+    if (frame)
+        warp->free_frames = frame->parent;
+    else
+        frame = lk_alloc_zeroed(sizeof(*frame));
+    if (frame->capacity < function->frame_bytes) {
+        free(frame->regs);
+        frame->capacity = function->frame_bytes;
+        frame->regs = aligned_alloc(64, (frame->capacity + 63) & ~63u);
+        if (!frame->regs)
+            abort();
+        memset(frame->regs, 0, frame->capacity);
+        frame->function = NULL;
+    }
+    return frame;
+}
+
+static void join_free(struct simt_warp_state *warp, struct simt_join *join)
+{
+    if (!join->at && join->frame) { /* J4 */
+        join->frame->parent = warp->free_frames;
+        warp->free_frames = join->frame;
+    }
+    join->parent = warp->free_joins;
+    warp->free_joins = join;
+}
+
+static struct simt_path *path_new(struct simt_warp_state *warp)
+{
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (warp->paths[i].state == SIMT_PATH_FREE) {
+            memset(&warp->paths[i], 0, sizeof(warp->paths[i]));
+            warp->paths[i].state = SIMT_PATH_READY;
+            return &warp->paths[i];
+        }
+    abort(); /* 32 lanes make at most 32 paths, each with a lane of its own */
+}
+
+/* Frames ------------------------------------------------------------------------------------------- */
+
+static void fill_lanes(uint8_t *slot, uint32_t bytes, uint64_t low, uint64_t high)
+{
+    switch (bytes) {
+    case 0:
+        *(uint32_t *)(void *)slot = low ? SIMT_ALL : 0;
+        break;
+    case 2:
+        for (int i = 0; i < SIMT_LANES; i++)
+            ((uint16_t *)(void *)slot)[i] = (uint16_t)low;
+        break;
+    case 4:
+        for (int i = 0; i < SIMT_LANES; i++)
+            ((uint32_t *)(void *)slot)[i] = (uint32_t)low;
+        break;
+    case 8:
+        for (int i = 0; i < SIMT_LANES; i++)
+            ((uint64_t *)(void *)slot)[i] = low;
+        break;
+    default:
+        for (int i = 0; i < SIMT_LANES; i++) {
+            ((uint64_t *)(void *)slot)[2 * i] = low;
+            ((uint64_t *)(void *)slot)[2 * i + 1] = high;
+        }
+    }
+}
+
+static uint32_t lane_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg, uint32_t lane)
+{
+    const uint32_t *block = warp->w.block->launch->launch->block;
+    uint32_t thread = warp->w.index * SIMT_LANES + lane;
+    switch (sreg) {
+    case PTX_SREG_TID_X:
+        return thread % block[0];
+    case PTX_SREG_TID_Y:
+        return thread / block[0] % block[1];
+    case PTX_SREG_TID_Z:
+        return thread / block[0] / block[1];
+    case PTX_SREG_LANEID:
+        return lane;
+    case PTX_SREG_LANEMASK_EQ:
+        return 1u << lane;
+    case PTX_SREG_LANEMASK_LE:
+        return (2u << lane) - 1;
+    case PTX_SREG_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case PTX_SREG_LANEMASK_GE:
+        return SIMT_ALL << lane;
+    default: /* PTX_SREG_LANEMASK_GT */
+        return ~((2u << lane) - 1);
+    }
+}
+
+static bool is_lane_sreg(enum ptx_sreg sreg)
+{
+    return sreg <= PTX_SREG_TID_Z || sreg == PTX_SREG_LANEID ||
+           (sreg >= PTX_SREG_LANEMASK_EQ && sreg <= PTX_SREG_LANEMASK_GT);
+}
+
+/* Special registers that all lanes of a warp share. */
+static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg)
+{
+    const struct simt_block *block = warp->w.block;
+    const struct simt_launch_state *state = block->launch;
+    const struct simt_launch *launch = state->launch;
+    const struct gpu_info *gpu = state->machine->gpu;
+    uint32_t cluster[3];
+    for (int i = 0; i < 3; i++)
+        cluster[i] = launch->cluster[i] ? launch->cluster[i] : 1;
+    if (sreg >= PTX_SREG_NTID_X && sreg <= PTX_SREG_NTID_Z)
+        return launch->block[sreg - PTX_SREG_NTID_X];
+    if (sreg >= PTX_SREG_CTAID_X && sreg <= PTX_SREG_CTAID_Z)
+        return block->index[sreg - PTX_SREG_CTAID_X];
+    if (sreg >= PTX_SREG_NCTAID_X && sreg <= PTX_SREG_NCTAID_Z)
+        return launch->grid[sreg - PTX_SREG_NCTAID_X];
+    if (sreg >= PTX_SREG_CLUSTERID_X && sreg <= PTX_SREG_CLUSTERID_Z)
+        return block->index[sreg - PTX_SREG_CLUSTERID_X] / cluster[sreg - PTX_SREG_CLUSTERID_X];
+    if (sreg >= PTX_SREG_NCLUSTERID_X && sreg <= PTX_SREG_NCLUSTERID_Z)
+        return launch->grid[sreg - PTX_SREG_NCLUSTERID_X] / cluster[sreg - PTX_SREG_NCLUSTERID_X];
+    if (sreg >= PTX_SREG_CLUSTER_CTAID_X && sreg <= PTX_SREG_CLUSTER_CTAID_Z)
+        return block->index[sreg - PTX_SREG_CLUSTER_CTAID_X] %
+               cluster[sreg - PTX_SREG_CLUSTER_CTAID_X];
+    if (sreg >= PTX_SREG_CLUSTER_NCTAID_X && sreg <= PTX_SREG_CLUSTER_NCTAID_Z)
+        return cluster[sreg - PTX_SREG_CLUSTER_NCTAID_X];
+    switch (sreg) {
+    case PTX_SREG_WARPID:
+        return warp->w.index;
+    case PTX_SREG_NWARPID:
+        return gpu->warps_per_sm;
+    case PTX_SREG_SMID:
+        return block->linear % gpu->sms;
+    case PTX_SREG_NSMID:
+        return gpu->sms;
+    case PTX_SREG_GRIDID:
+        return state->machine->grid_count;
+    case PTX_SREG_TOTAL_SMEM_SIZE:
+    case PTX_SREG_AGGR_SMEM_SIZE:
+        return state->shared_bytes + gpu->shared_reserved_per_block;
+    case PTX_SREG_DYNAMIC_SMEM_SIZE:
+        return launch->dynamic_shared;
+    case PTX_SREG_CLUSTER_CTARANK:
+        return block->index[0] % cluster[0] +
+               cluster[0] * (block->index[1] % cluster[1] +
+                             cluster[1] * (block->index[2] % cluster[2]));
+    case PTX_SREG_CLUSTER_NCTARANK:
+        return cluster[0] * cluster[1] * cluster[2];
+    case PTX_SREG_IS_EXPLICIT_CLUSTER:
+        return launch->cluster[0] != 0;
+    default:
+        return 0;
+    }
+}
+
+static void fill_sregs(struct simt_warp_state *warp, struct simt_frame *frame)
+{
+    for (uint32_t i = 0; i < frame->function->sreg_count; i++) {
+        enum ptx_sreg sreg = frame->function->sregs[i].sreg;
+        uint8_t *slot = frame->regs + frame->function->sregs[i].slot;
+        if (!is_lane_sreg(sreg)) {
+            unsigned bits = ptx_sreg_bits(sreg);
+            fill_lanes(slot, bits == 1 ? 0 : bits / 8, warp_sreg(warp, sreg), 0);
+            continue;
+        }
+        uint32_t values[SIMT_LANES];
+        for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+            values[lane] = lane_sreg(warp, sreg, lane);
+        memcpy(slot, values, sizeof(values));
+    }
+}
+
+/* Literals stay as they are while a frame is used for the same function. */
+static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
+                       const struct simt_function *function)
+{
+    if (frame->function != function) {
+        frame->function = function;
+        for (uint32_t i = 0; i < function->literal_count; i++) {
+            const struct simt_literal *literal = &function->literals[i];
+            fill_lanes(frame->regs + literal->slot, literal->bytes, literal->low, literal->high);
+        }
+    }
+    fill_sregs(warp, frame);
+}
+
+/* Paths ---------------------------------------------------------------------------------------------- */
+
+/* A warp at the first instruction of the kernel; its pools may be left from an earlier block. */
+void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index)
+{
+    const struct simt_launch_state *launch = block->launch;
+    uint32_t threads = launch->threads_per_block - index * SIMT_LANES;
+    uint32_t mask = threads >= SIMT_LANES ? SIMT_ALL : (1u << threads) - 1;
+    if (!warp->entry_frame)
+        warp->entry_frame = frame_new(warp, launch->entry);
+    warp->w.block = block;
+    warp->w.index = index;
+    warp->w.live = mask;
+    warp->w.carry = 0;
+    warp->next_path = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        warp->paths[i].state = SIMT_PATH_FREE;
+    struct simt_path *path = path_new(warp);
+    path->mask = mask;
+    path->ip = launch->entry->entry;
+    path->frame = warp->entry_frame;
+    path->frame->local_base = 0;
+    path->frame->local_top = launch->entry->local_bytes;
+    path->frame->parent = NULL;
+    frame_fill(warp, path->frame, launch->entry);
+}
+
+struct simt_path *simt_path_ready(struct simt_warp_state *warp)
+{
+    for (uint32_t k = 0; k < SIMT_LANES; k++) {
+        struct simt_path *path = &warp->paths[(warp->next_path + k) % SIMT_LANES];
+        if (path->state == SIMT_PATH_READY) {
+            warp->next_path = (warp->next_path + k) % SIMT_LANES;
+            return path;
+        }
+    }
+    return NULL;
+}
+
+/* Makes a path the one that bodies work on. */
+void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path)
+{
+    warp->w.path = path;
+    warp->w.regs = path->frame->regs;
+    warp->w.path_mask = warp->w.mask = path->mask;
+}
+
+/* Lanes that have all come to a join, or are let go from it, go on as a path. */
+static struct simt_path *leave_join(struct simt_warp_state *warp, struct simt_join *join,
+                                    uint32_t lanes)
+{
+    struct simt_path *path = path_new(warp);
+    path->mask = lanes;
+    path->join = join->parent;
+    path->ip = join->at ? join->at : join->frame->return_to;
+    path->frame = join->at ? join->frame : join->frame->parent;
+    return path;
+}
+
+static void copy_places(struct simt_warp_state *warp, const struct simt_frame *from,
+                        const struct simt_place *source, struct simt_frame *to,
+                        const struct simt_place *target, uint32_t lanes)
+{
+    uint32_t bytes = source->bytes < target->bytes ? source->bytes : target->bytes;
+    uint32_t stride = warp->w.block->launch->local_stride;
+    if (source->in_register && source->bytes == 0) {
+        const uint32_t *a = (const uint32_t *)(const void *)(from->regs + source->offset);
+        uint32_t *d = (uint32_t *)(void *)(to->regs + target->offset);
+        *d = (*d & ~lanes) | (*a & lanes);
+        return;
+    }
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!(lanes >> lane & 1))
+            continue;
+        uint8_t *local = warp->local + (size_t)lane * stride;
+        const uint8_t *a = source->in_register ? from->regs + source->offset + lane * source->bytes
+                                               : local + from->local_base + source->offset;
+        uint8_t *d = target->in_register ? to->regs + target->offset + lane * target->bytes
+                                         : local + to->local_base + target->offset;
+        memcpy(d, a, bytes);
+    }
+}
+
+/* A join whose lanes have all come (or exited): they go on; empty joins disappear, upwards. */
+static void settle(struct simt_warp_state *warp, struct simt_join *join)
+{
+    while (join && join->arrived == join->mask) {
+        struct simt_join *parent = join->parent;
+        if (join->mask)
+            leave_join(warp, join, join->mask);
+        bool empty = join->mask == 0;
+        join_free(warp, join);
+        if (!empty)
+            return;
+        join = parent;
+    }
+}
+
+/* Lanes taken go to target, the others to rest_ip; they meet again at `at` (NULL: nowhere). */
+const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
+                                   uint32_t taken, const struct simt_inst *rest_ip,
+                                   const struct simt_inst *at)
+{
+    uint32_t rest = w->path_mask & ~taken;
+    if (rest == 0)
+        return target;
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    if (at && !(path->join && path->join->at == at && path->join->frame == path->frame)) {
+        struct simt_join *join = join_new(warp);
+        join->parent = path->join;
+        join->at = at;
+        join->frame = path->frame;
+        join->mask = w->path_mask;
+        path->join = join;
+    }
+    if (at && target == at) {
+        path->join->arrived |= taken;
+        path->mask = rest;
+    } else if (at && rest_ip == at) {
+        path->join->arrived |= rest;
+        path->mask = taken;
+    } else {
+        struct simt_path *other = path_new(warp);
+        other->mask = rest;
+        other->ip = rest_ip;
+        other->frame = path->frame;
+        other->join = path->join;
+        path->mask = taken;
+    }
+    w->path_mask = path->mask;
+    return path->mask == taken ? target : rest_ip;
+}
+
+const struct simt_inst *simt_reconverge(struct simt_warp *w, const struct simt_inst *in)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    warp->hidden++;
+    for (;;) {
+        struct simt_join *join = path->join;
+        if (!join || join->at != in || join->frame != path->frame)
+            return in + 1;
+        join->arrived |= path->mask;
+        if (join->arrived != join->mask) {
+            path->state = SIMT_PATH_FREE;
+            return NULL;
+        }
+        path->mask = w->path_mask = w->mask = join->mask;
+        path->join = join->parent;
+        join_free(warp, join);
+    }
+}
+
+/* When a path has used up its time, others get theirs; lanes that wait for it at a join are let go
+ * if it seems to wait for them (it polls memory), or if it has run for very long. */
+void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
+{
+    enum { LONG = 1024 };
+    path->slices++;
+    warp->next_path = (uint32_t)(path - warp->paths + 1) % SIMT_LANES;
+    if (warp->sync_ops == 0 && path->slices < LONG)
+        return;
+    path->slices = 0;
+    for (struct simt_join *join = path->join; join; join = join->parent)
+        if (join->arrived) {
+            leave_join(warp, join, join->arrived);
+            join->mask &= ~join->arrived;
+            join->arrived = 0;
+            return;
+        }
+}
+
+const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *in)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    uint32_t lanes = w->mask;
+    w->live &= ~lanes;
+    path->mask &= ~lanes;
+    struct simt_join *innermost = path->join;
+    for (struct simt_join *join = innermost; join; join = join->parent)
+        join->mask &= ~lanes;
+    bool ended = path->mask == 0;
+    if (ended) {
+        path->state = SIMT_PATH_FREE;
+        settle(warp, innermost);
+    }
+    /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers. */
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (warp->paths[i].state == SIMT_PATH_SYNC)
+            warp->paths[i].state = SIMT_PATH_READY;
+    simt_barrier_check_all(w->block);
+    if (ended)
+        return NULL;
+    w->path_mask = path->mask;
+    return in + 1;
+}
+
+/* Joins above an unfinished one can become complete by an exit only through the path's own chain, so
+ * settle from the innermost join is enough: an outer join still waits for the inner one's lanes. */
+
+const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_inst *in,
+                                        const struct simt_call *call,
+                                        const struct simt_function *callee, uint32_t lanes)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    struct simt_frame *caller = path->frame;
+    uint32_t base = (caller->local_top + 15) & ~15u;
+    if (base + callee->local_bytes > w->block->launch->local_stride)
+        return simt_raise(w, in, SIMT_FAULT_HARDWARE_STACK, __builtin_ctz(lanes),
+                          "the call stack is full (%u bytes per thread)",
+                          w->block->launch->local_stride);
+    if (lanes != w->path_mask) { /* the others wait behind the call, at its reconverge */
+        struct simt_join *join = join_new(warp);
+        join->parent = path->join;
+        join->at = in + 1;
+        join->frame = caller;
+        join->mask = w->path_mask;
+        join->arrived = w->path_mask & ~lanes;
+        path->join = join;
+        path->mask = lanes;
+    }
+    struct simt_frame *frame = frame_new(warp, callee);
+    frame->parent = caller;
+    frame->call = call;
+    frame->return_to = in + 1;
+    frame->local_base = base;
+    frame->local_top = base + callee->local_bytes;
+    frame_fill(warp, frame, callee);
+    uint32_t count =
+        call->argument_count < callee->param_count ? call->argument_count : callee->param_count;
+    for (uint32_t i = 0; i < count; i++)
+        copy_places(warp, caller, &call->arguments[i], frame, &callee->params[i], lanes);
+    struct simt_join *join = join_new(warp);
+    join->parent = path->join;
+    join->frame = frame;
+    join->mask = lanes;
+    path->join = join;
+    path->frame = frame;
+    simt_path_enter(warp, path);
+    return callee->entry;
+}
+
+const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst *in)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    struct simt_frame *frame = path->frame;
+    if (!frame->parent)
+        return simt_exit(w, in);
+    uint32_t lanes = w->mask;
+    const struct simt_function *callee = frame->function;
+    uint32_t count = frame->call->return_count < callee->return_count ? frame->call->return_count
+                                                                      : callee->return_count;
+    for (uint32_t i = 0; i < count; i++)
+        copy_places(warp, frame, &callee->returns[i], frame->parent, &frame->call->returns[i],
+                    lanes);
+    /* Joins inside the callee that these lanes will not come to any more. */
+    struct simt_join *join = path->join, *innermost = join;
+    while (join->at || join->frame != frame) {
+        join->mask &= ~lanes;
+        join = join->parent;
+    }
+    join->arrived |= lanes;
+    path->mask &= ~lanes;
+    if (path->mask) {
+        w->path_mask = path->mask;
+        return in + 1;
+    }
+    path->state = SIMT_PATH_FREE;
+    /* Settle only up to the return join: from there on the lanes are not gone. */
+    while (innermost != join && innermost->arrived == innermost->mask) {
+        struct simt_join *parent = innermost->parent;
+        bool empty = innermost->mask == 0;
+        if (!empty)
+            leave_join(warp, innermost, innermost->mask);
+        join_free(warp, innermost);
+        if (!empty)
+            return NULL;
+        innermost = parent;
+    }
+    if (join->arrived == join->mask)
+        settle(warp, join);
+    return NULL;
+}
+
+/* Paths at the same place in the same frame under the same join become one. */
+void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into)
+{
+    for (int i = 0; i < SIMT_LANES; i++) {
+        struct simt_path *path = &warp->paths[i];
+        if (path != into && path->state == SIMT_PATH_READY && path->ip == into->ip &&
+            path->frame == into->frame && path->join == into->join) {
+            into->mask |= path->mask;
+            path->state = SIMT_PATH_FREE;
+        }
+    }
+}
+
+bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t members)
+{
+    struct simt_warp_state *warp = simt_state(w);
+    struct simt_path *path = w->path;
+    uint32_t missing = members & w->live & ~w->mask;
+    if (!missing)
+        return true;
+    bool is_barrier = in->ptx->op == PTX_OP_BAR_WARP_SYNC;
+    uint32_t here = 0;
+    bool other_frame = false;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        struct simt_path *other = &warp->paths[i];
+        if (other == path || other->state != SIMT_PATH_SYNC ||
+            !(other->ip == in || (is_barrier && other->ip->ptx->op == PTX_OP_BAR_WARP_SYNC)))
+            continue;
+        here |= other->sync_lanes;
+        other_frame |= other->frame != path->frame && !is_barrier;
+    }
+    if (missing & ~here) {
+        path->state = SIMT_PATH_SYNC;
+        path->ip = in;
+        path->sync_lanes = w->mask;
+        return false;
+    }
+    if (other_frame) {
+        simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, -1,
+                   "%s among lanes that are in different calls of the same function",
+                   in->ptx->text);
+        path->state = SIMT_PATH_FREE;
+        return false;
+    }
+    /* The instruction runs once, for all of them; then each goes on, together if it can. */
+    uint32_t lanes = w->mask | here;
+    path->ip = in + 1;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        struct simt_path *other = &warp->paths[i];
+        if (other != path && other->state == SIMT_PATH_SYNC && (other->sync_lanes & missing) &&
+            (other->ip == in || is_barrier)) {
+            other->state = SIMT_PATH_READY;
+            other->ip = other->ip + 1;
+        }
+    }
+    simt_paths_merge(warp, path);
+    w->path_mask = path->mask;
+    w->mask = lanes;
+    return true;
+}

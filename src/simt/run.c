@@ -1,0 +1,368 @@
+/*
+ * run.c: runs a grid: blocks on workers, warps in turns, instructions one after the other.
+ * A worker runs one block at a time. A block whose warps all poll memory is put aside for another,
+ * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
+ */
+#include "simt/core.h"
+
+#include "base/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SLICE = 16384 }; /* instructions a path runs before others get their turn */
+
+/* Instructions -------------------------------------------------------------------------------------- */
+
+/* Runs a path until it waits, ends, or its slice is used up (true). */
+static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
+{
+    struct simt_warp *w = &warp->w;
+    simt_path_enter(warp, path);
+    warp->fuel = warp->slice_fuel = fuel;
+    warp->sync_ops = 0;
+    const struct simt_inst *in = path->ip;
+    uint64_t count = 0;
+    do {
+        count++;
+        if (in->guard == SIMT_NO_GUARD) {
+            in = in->run(w, in);
+        } else {
+            uint32_t guard = *SIMT_SLOT(uint32_t, in->guard);
+            guard = (in->flags & SIMT_FLAG_GUARD_NOT ? ~guard : guard) & w->path_mask;
+            w->mask = guard;
+            in = guard ? in->run(w, in) : in + 1;
+        }
+        w->mask = w->path_mask;
+    } while (in && --warp->fuel > 0);
+    struct simt_worker *worker = w->block->worker;
+    worker->instructions += count;
+    worker->ticks += (uint64_t)(fuel - warp->fuel);
+    if (in) {
+        w->path->ip = in;
+        return true;
+    }
+    return false;
+}
+
+/* Blocks ----------------------------------------------------------------------------------------------- */
+
+static struct simt_block *block_new(struct simt_worker *worker)
+{
+    const struct simt_launch_state *launch = worker->launch;
+    struct simt_block *block = worker->free_blocks;
+    if (block) {
+        worker->free_blocks = block->next;
+        return block;
+    }
+    block = lk_alloc_zeroed(sizeof(*block));
+    block->warp_count = launch->warps_per_block;
+    block->warps = lk_alloc_zeroed(block->warp_count * sizeof(*block->warps));
+    block->shared_bytes = launch->shared_bytes;
+    block->shared = aligned_alloc(1024, (launch->shared_bytes + 2047) & ~1023u);
+    if (!block->shared)
+        abort();
+    for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
+        block->warps[i].local = lk_alloc_zeroed((size_t)SIMT_LANES * launch->local_stride);
+    return block;
+}
+
+static void frames_free(struct simt_frame *frame)
+{
+    for (struct simt_frame *next; frame; frame = next) {
+        next = frame->parent;
+        free(frame->regs);
+        free(frame);
+    }
+}
+
+static void block_free(struct simt_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        frames_free(warp->free_frames);
+        if (warp->entry_frame)
+            warp->entry_frame->parent = NULL;
+        frames_free(warp->entry_frame);
+        for (struct simt_join *join = warp->free_joins, *next; join; join = next) {
+            next = join->parent;
+            free(join);
+        }
+        free(warp->local);
+    }
+    free(block->warps);
+    free(block->shared);
+    free(block);
+}
+
+static struct simt_block *block_start(struct simt_worker *worker, uint64_t linear)
+{
+    struct simt_launch_state *launch = worker->launch;
+    const uint32_t *grid = launch->launch->grid;
+    struct simt_block *block = block_new(worker);
+    block->launch = launch;
+    block->worker = worker;
+    block->linear = linear;
+    block->index[0] = (uint32_t)(linear % grid[0]);
+    block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
+    block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
+    block->next_warp = 0;
+    block->random = launch->machine->options.seed * 0x9e3779b97f4a7c15u + linear + 1;
+    memset(block->barriers, 0, sizeof(block->barriers));
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        simt_warp_start(&block->warps[i], block, i);
+    return block;
+}
+
+static uint64_t next_random(struct simt_block *block)
+{
+    uint64_t x = block->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
+
+/* One turn for each warp of the block. */
+static enum block_result block_round(struct simt_block *block)
+{
+    bool shuffle = block->launch->machine->options.random_schedule;
+    bool any_live = false, any_ran = false, all_poll = true;
+    uint32_t first = shuffle ? (uint32_t)(next_random(block) % block->warp_count) : 0;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct simt_warp_state *warp = &block->warps[(first + k) % block->warp_count];
+        if (!warp->w.live)
+            continue;
+        any_live = true;
+        if (shuffle)
+            warp->next_path = (uint32_t)(next_random(block) % SIMT_LANES);
+        struct simt_path *path = simt_path_ready(warp);
+        if (!path)
+            continue;
+        any_ran = true;
+        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256) : SLICE;
+        bool expired = run_slice(warp, path, fuel);
+        if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
+            return BLOCK_STOPPED;
+        if (expired)
+            simt_path_expire(warp, warp->w.path);
+        all_poll &= expired && warp->sync_ops;
+    }
+    if (!any_live)
+        return BLOCK_DONE;
+    if (!any_ran)
+        return BLOCK_STUCK;
+    return all_poll || (shuffle && next_random(block) % 4 == 0) ? BLOCK_WAITS : BLOCK_GOES_ON;
+}
+
+static void raise_stuck(struct simt_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        for (int k = 0; k < SIMT_LANES; k++) {
+            struct simt_warp_state *warp = &block->warps[i];
+            struct simt_path *path = &warp->paths[k];
+            if (path->state == SIMT_PATH_FREE)
+                continue;
+            bool barrier = path->state == SIMT_PATH_BARRIER;
+            simt_path_enter(warp, path);
+            simt_raise(&warp->w, barrier ? path->ip - 1 : path->ip, SIMT_FAULT_DEADLOCK,
+                       __builtin_ctz(path->mask),
+                       "deadlock: every thread of the block waits; this one at %s",
+                       barrier ? "a barrier that the others never reach"
+                               : "a .sync whose other lanes never come");
+            return;
+        }
+}
+
+static void check_limit(struct simt_worker *worker, struct simt_block *block)
+{
+    struct simt_launch_state *launch = worker->launch;
+    uint64_t limit = launch->machine->options.instruction_limit;
+    uint64_t total = atomic_fetch_add(&launch->instructions, worker->instructions) +
+                     worker->instructions;
+    worker->instructions = 0;
+    if (total <= limit)
+        return;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_path *path = simt_path_ready(&block->warps[i]);
+        if (!block->warps[i].w.live || !path)
+            continue;
+        simt_path_enter(&block->warps[i], path);
+        simt_raise(&block->warps[i].w, path->ip, SIMT_FAULT_TIMEOUT, __builtin_ctz(path->mask),
+                   "the launch has run %llu warp instructions, which is its limit: an endless loop? "
+                   "(--limit N or LOCKSTEP_LIMIT raises it)",
+                   (unsigned long long)total);
+        return;
+    }
+}
+
+/* Workers ------------------------------------------------------------------------------------------------ */
+
+static void park(struct simt_worker *worker, struct simt_block *block)
+{
+    block->next = NULL;
+    if (worker->parked_last)
+        worker->parked_last->next = block;
+    else
+        worker->parked_first = block;
+    worker->parked_last = block;
+    worker->parked_count++;
+}
+
+static struct simt_block *unpark(struct simt_worker *worker)
+{
+    struct simt_block *block = worker->parked_first;
+    if (!block)
+        return NULL;
+    worker->parked_first = block->next;
+    if (!worker->parked_first)
+        worker->parked_last = NULL;
+    worker->parked_count--;
+    return block;
+}
+
+static struct simt_block *take_new(struct simt_worker *worker)
+{
+    struct simt_launch_state *launch = worker->launch;
+    if (worker->parked_count >= launch->resident_limit ||
+        atomic_load(&launch->next_block) >= launch->block_count)
+        return NULL;
+    uint64_t linear = atomic_fetch_add(&launch->next_block, 1);
+    return linear < launch->block_count ? block_start(worker, linear) : NULL;
+}
+
+static void run_blocks(struct simt_worker *worker)
+{
+    struct simt_launch_state *launch = worker->launch;
+    bool was_waiting = false;
+    for (;;) {
+        struct simt_block *block = was_waiting ? take_new(worker) : unpark(worker);
+        if (!block)
+            block = was_waiting ? unpark(worker) : take_new(worker);
+        if (!block)
+            return;
+        enum block_result result;
+        do {
+            result = block_round(block);
+            if (result != BLOCK_STOPPED && worker->instructions > (1u << 20))
+                check_limit(worker, block);
+        } while (result == BLOCK_GOES_ON && !launch->stop);
+        was_waiting = result == BLOCK_WAITS;
+        if (result == BLOCK_STUCK)
+            raise_stuck(block);
+        if (result == BLOCK_WAITS) {
+            if (!worker->parked_count)
+                usleep(0); /* alone: let the other workers, or the host, do what it waits for */
+            park(worker, block);
+        } else {
+            block->next = worker->free_blocks;
+            worker->free_blocks = block;
+        }
+        if (launch->stop)
+            return;
+    }
+}
+
+static void worker_main(void *context, unsigned index)
+{
+    struct simt_worker worker = {.launch = context, .index = index};
+    run_blocks(&worker);
+    for (struct simt_block *block; (block = unpark(&worker));)
+        block_free(block);
+    for (struct simt_block *block = worker.free_blocks, *next; block; block = next) {
+        next = block->next;
+        for (uint32_t i = 0; i < block->warp_count; i++)
+            worker.hidden += block->warps[i].hidden;
+        block_free(block);
+    }
+    atomic_fetch_add(&worker.launch->instructions, worker.instructions);
+    atomic_fetch_sub(&worker.launch->instructions, worker.hidden);
+}
+
+/* Launches ------------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks)
+{
+    unsigned threads = machine->options.threads;
+    return blocks < threads ? (unsigned)blocks : threads;
+}
+
+static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
+                    const struct simt_launch *launch)
+{
+    const struct simt_code *code = simt_kernel_code(launch->kernel);
+    state->machine = machine;
+    state->kernel = launch->kernel;
+    state->code = code;
+    state->launch = launch;
+    state->entry = &code->functions[0];
+    state->threads_per_block = launch->block[0] * launch->block[1] * launch->block[2];
+    state->warps_per_block = (state->threads_per_block + SIMT_LANES - 1) / SIMT_LANES;
+    state->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    state->shared_bytes = code->static_shared + launch->dynamic_shared;
+    state->local_stride = code->local_bytes;
+    if (code->unbounded_stack)
+        state->local_stride += (uint32_t)machine->stack_bytes * 16;
+    state->local_stride = (state->local_stride + 15) & ~15u;
+    state->params_address = machine->params_address;
+    state->params = (uint8_t *)(uintptr_t)(machine->params_address + SIMT_BACKING);
+    unsigned workers = worker_count(machine, state->block_count);
+    state->single = workers <= 1;
+    struct gpu_occupancy occupancy =
+        gpu_occupancy(machine->gpu, state->threads_per_block, launch->kernel->info.registers,
+                      state->shared_bytes);
+    uint64_t resident = (uint64_t)machine->gpu->sms *
+                        (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
+    state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
+    pthread_mutex_init(&state->fault_lock, NULL);
+}
+
+/* Until counters are on: every scheduler issues one instruction a cycle. */
+static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats)
+{
+    const struct gpu_info *gpu = machine->gpu;
+    double sms = stats->blocks < gpu->sms ? (double)stats->blocks : gpu->sms;
+    double issue = sms * gpu->schedulers_per_sm * gpu->boost_mhz * 1e6;
+    return issue > 0 ? (double)stats->warp_instructions / issue + 1e-6 : 1e-6;
+}
+
+enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_launch *launch,
+                              struct simt_stats *stats, struct simt_fault *fault)
+{
+    struct simt_launch_state state = {0};
+    double start = now();
+    pthread_mutex_lock(&machine->launch_lock);
+    fault->kind = SIMT_OK;
+    fault->text[0] = 0;
+    state.fault = fault;
+    prepare(&state, machine, launch);
+    machine->grid_count++;
+    if (launch->params && launch->kernel->info.param_bytes)
+        memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
+    lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
+    pthread_mutex_destroy(&state.fault_lock);
+    pthread_mutex_unlock(&machine->launch_lock);
+    if (stats) {
+        *stats = (struct simt_stats){.warp_instructions = state.instructions,
+                                     .blocks = state.block_count,
+                                     .warps = state.block_count * state.warps_per_block,
+                                     .host_seconds = now() - start};
+        stats->modelled_seconds = model_seconds(machine, stats);
+    }
+    return fault->kind;
+}
+
+const struct gpu_info *simt_warp_gpu(const struct simt_warp *w)
+{
+    return w->block->launch->machine->gpu;
+}

@@ -1,0 +1,140 @@
+/*
+ * simt.h: the machine, as src/driver sees it: device memory, modules, launches.
+ * A machine is one GPU of src/gpu in this process. It knows no streams, contexts or graphs: a
+ * launch runs to its end in the calling thread (helped by the machine's workers).
+ */
+#ifndef LOCKSTEP_SIMT_SIMT_H
+#define LOCKSTEP_SIMT_SIMT_H
+
+#include "gpu/gpu.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct simt_machine;
+struct simt_module;
+struct simt_kernel;
+
+/* What went wrong; the driver turns it into the error that a GPU gives. */
+enum simt_fault_kind {
+    SIMT_OK,
+    SIMT_FAULT_ILLEGAL_ADDRESS,     /* 700 */
+    SIMT_FAULT_MISALIGNED,          /* 716 */
+    SIMT_FAULT_INVALID_SPACE,       /* 717 */
+    SIMT_FAULT_INVALID_PC,          /* 718 */
+    SIMT_FAULT_ILLEGAL_INSTRUCTION, /* 715 */
+    SIMT_FAULT_HARDWARE_STACK,      /* 714 */
+    SIMT_FAULT_ASSERT,              /* 710 */
+    SIMT_FAULT_TRAP,                /* 719 */
+    SIMT_FAULT_LAUNCH_FAILED,       /* 719 */
+    SIMT_FAULT_TIMEOUT,             /* 702 */
+    SIMT_FAULT_DEADLOCK,            /* 702: every thread waits */
+    SIMT_FAULT_UNSUPPORTED          /* ends the program with status 3 */
+};
+
+struct simt_fault {
+    enum simt_fault_kind kind;
+    char text[1024]; /* whole message: what, kernel, block, thread, PTX line, source line */
+};
+
+struct simt_options {
+    unsigned threads;          /* 0: all host cores */
+    bool random_schedule;
+    uint64_t seed;
+    uint64_t instruction_limit; /* warp instructions a launch may take; 0: the default */
+};
+
+/* Options from LOCKSTEP_THREADS, LOCKSTEP_SCHEDULE (random:SEED), LOCKSTEP_LIMIT. */
+struct simt_options simt_options_from_environment(void);
+
+struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options);
+void simt_destroy(struct simt_machine *machine);
+const struct gpu_info *simt_gpu(const struct simt_machine *machine);
+
+/* Device memory -------------------------------------------------------------------------------
+ * A device address is not a host address: simt_host turns one into the other. Device memory that
+ * the host may touch at the same address (managed, pinned) is asked for with host_visible.
+ * All thread-safe. */
+enum simt_memory_kind { SIMT_MEMORY_DEVICE, SIMT_MEMORY_MANAGED, SIMT_MEMORY_PINNED };
+
+uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind); /* 0 */
+bool simt_free(struct simt_machine *machine, uint64_t address); /* false: no such allocation */
+
+struct simt_allocation {
+    uint64_t address;
+    size_t size;
+    enum simt_memory_kind kind;
+    bool registered; /* by simt_register */
+    bool internal;   /* module variables, heap, parameters: not the user's to free */
+};
+/* The allocation that contains address; false if there is none. */
+bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found);
+
+/* Host memory that kernels may touch from now on, at the same address (cuMemHostRegister). */
+bool simt_register(struct simt_machine *machine, void *host, size_t size);
+bool simt_unregister(struct simt_machine *machine, void *host);
+
+/* The host bytes behind [address, address + size); NULL if not all of it is device memory.
+ * Works for all kinds, registered memory too. */
+void *simt_host(struct simt_machine *machine, uint64_t address, size_t size);
+void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes);
+
+/* Modules -------------------------------------------------------------------------------------- */
+
+/* PTX text. On failure NULL, with a malloc'd message. */
+struct simt_module *simt_module_load(struct simt_machine *machine, const char *name,
+                                     const char *text, size_t size, char **message);
+void simt_module_unload(struct simt_module *module);
+const struct ptx_module *simt_module_ptx(const struct simt_module *module);
+bool simt_module_global(struct simt_module *module, const char *name, uint64_t *address,
+                        size_t *size);
+struct simt_kernel *simt_module_kernel(struct simt_module *module, const char *name); /* NULL */
+unsigned simt_module_kernel_count(const struct simt_module *module);
+struct simt_kernel *simt_module_kernel_at(struct simt_module *module, unsigned index);
+
+struct simt_kernel_info {
+    const char *name;
+    struct simt_module *module;
+    unsigned registers;            /* per thread, estimated by liveness */
+    unsigned static_shared;        /* bytes */
+    unsigned local_bytes;          /* per thread */
+    unsigned const_bytes;          /* of the module */
+    unsigned max_threads;          /* per block */
+    unsigned ptx_version, binary_version; /* 80 for sm_80 */
+    unsigned param_count, param_bytes;
+    unsigned required_cluster[3];
+};
+const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
+bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offset, size_t *size);
+
+/* Launches -------------------------------------------------------------------------------------- */
+
+struct simt_launch {
+    struct simt_kernel *kernel;
+    uint32_t grid[3], block[3], cluster[3]; /* cluster {0,0,0} or {1,1,1}: none */
+    uint32_t dynamic_shared;
+    const void *params; /* param_bytes, already packed */
+    bool cooperative;   /* every block is resident */
+};
+
+struct simt_stats { /* of one launch; cheap, always on */
+    uint64_t warp_instructions;
+    uint64_t blocks, warps;
+    double host_seconds;
+    double modelled_seconds; /* on the machine's GPU; rough until counters are on */
+};
+
+/* Runs the whole grid; returns SIMT_OK or the first fault. stats may be NULL. */
+enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_launch *launch,
+                              struct simt_stats *stats, struct simt_fault *fault);
+
+/* Where device printf goes: the FIFO is written to stdout by simt_flush_printf (at
+ * synchronisation), as a GPU does. */
+void simt_flush_printf(struct simt_machine *machine);
+void simt_set_heap_size(struct simt_machine *machine, size_t bytes); /* device malloc */
+size_t simt_heap_size(const struct simt_machine *machine);
+void simt_set_stack_size(struct simt_machine *machine, size_t bytes); /* per thread */
+size_t simt_stack_size(const struct simt_machine *machine);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * tensor_model.h: how each GPU's tensor cores add up a row of products.
+ * PTX leaves this open; published measurements do not (MMA-Sim, arXiv 2511.10909; FTTN; Fasi et
+ * al. 2021). One output element takes `chunk` products at a time, k ascending:
+ *   1. every product a*b is exact, with the exponent ea + eb of its factors (a subnormal has its
+ *      type's lowest exponent and is not normalised); c has its own; zeros have -126;
+ *   2. all terms are cut (toward zero) to `fraction` bits below the largest exponent and added
+ *      exactly;
+ *   3. the sum becomes f32 by truncation to `result` bits (overflow gives infinity), or f16 by
+ *      rounding to nearest even, and is c of the next chunk.
+ * NaN, inf * 0 and inf - inf give 0x7fffffff (f16: 0x7fff). f64 is a chain of IEEE fma, integers
+ * are exact; they need no row here.
+ */
+#ifndef LOCKSTEP_SIMT_TENSOR_MODEL_H
+#define LOCKSTEP_SIMT_TENSOR_MODEL_H
+
+#include "ptx/ptx.h"
+
+struct tensor_model {
+    uint8_t chunk;    /* products added at once; fewer if the instruction has fewer */
+    uint8_t fraction; /* bits kept below the largest exponent */
+    uint8_t result;   /* fraction bits of an f32 result: 23, or 13 in Ada's f8 */
+    bool via_f16;     /* f8 factors are turned into f16 first: the GPU has no f8 mma.sync */
+};
+
+enum tensor_factor { TENSOR_HALF, TENSOR_TF32, TENSOR_F8, TENSOR_FACTOR_COUNT };
+
+struct tensor_generation {
+    unsigned since; /* 10 * major + minor of the first GPU that this row is for */
+    struct tensor_model models[TENSOR_FACTOR_COUNT]; /* f16 and bf16; tf32; f8 */
+};
+
+/* In ascending order. What a GPU does not have (tf32 before 80, f8 before 89) is filled in so
+ * that PTX for a newer GPU still gives a sensible result. */
+static const struct tensor_generation tensor_generations[] = {
+    {70, {{4, 23, 23, false}, {4, 23, 23, false}, {4, 23, 23, true}}},     /* Volta */
+    {75, {{8, 24, 23, false}, {4, 24, 23, false}, {8, 24, 23, true}}},     /* Turing, Ampere */
+    {89, {{8, 24, 23, false}, {4, 24, 23, false}, {16, 13, 13, false}}},   /* Ada */
+    {90, {{16, 25, 23, false}, {8, 25, 23, false}, {16, 25, 23, true}}},   /* Hopper, Blackwell */
+    {120, {{16, 25, 23, false}, {8, 25, 23, false}, {32, 25, 23, false}}}, /* RTX Blackwell */
+};
+
+static inline const struct tensor_model *tensor_model_for(unsigned cc_major, unsigned cc_minor,
+                                                          enum ptx_type a_type)
+{
+    enum tensor_factor factor = a_type == PTX_TF32                           ? TENSOR_TF32
+                                : a_type == PTX_E4M3 || a_type == PTX_E5M2 ? TENSOR_F8
+                                                                             : TENSOR_HALF;
+    unsigned cc = 10 * cc_major + cc_minor;
+    unsigned i = sizeof(tensor_generations) / sizeof(tensor_generations[0]) - 1;
+    while (i > 0 && cc < tensor_generations[i].since)
+        i--;
+    return &tensor_generations[i].models[factor];
+}
+
+#endif

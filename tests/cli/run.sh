@@ -1,0 +1,175 @@
+#!/bin/sh
+# The commands from outside: output, exit status, cache, what is passed through, bad input.
+# The programs here have no kernels; lockstep is copied beside stub libraries, in a folder of its
+# own, with a cache and a home of its own.
+# shellcheck disable=SC2086,SC2102,SC2153,SC2238 # $sim is several words
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+lockstep=$work/bin/lockstep
+export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
+unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
+mkdir -p "$work/bin" "$HOME" "$work/src"
+cp "$LOCKSTEP" "$lockstep"
+echo 'libcudart.so.13 { global: *; };' >"$work/map"
+gcc -shared -fPIC -o "$work/bin/libcudart.so.13" -Wl,-soname,libcudart.so.13 \
+    -Wl,--version-script="$work/map" "$here/stub_cudart.c"
+gcc -shared -fPIC -o "$work/bin/libcuda.so.1" -Wl,-soname,libcuda.so.1 "$here/stub_cudart.c"
+cd "$work/src" || exit 1
+
+# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
+# output (both streams; newlines as blanks) must match.
+expect() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    output=$("$@" 2>&1 </dev/null)
+    got=$?
+    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
+        echo "ok $name"
+    else
+        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
+    fi
+}
+
+# Help and unknown words
+expect version 0 '^lockstep [0-9]' "$lockstep" --version
+expect help 0 'run .*gpus .*doctor' "$lockstep" --help
+expect help-of-a-command 0 'usage: lockstep run' "$lockstep" help run
+expect help-flag 0 'usage: lockstep gpus' "$lockstep" gpus --help
+expect no-command 2 'usage' "$lockstep"
+expect unknown-command 2 "did you mean 'doctor'" "$lockstep" docter
+expect unknown-command-far 2 'lists them' "$lockstep" frobnicate
+expect unknown-flag 2 'not understood' "$lockstep" gpus --bogus
+expect no-colour-in-a-pipe 0 '^[^[]*$' "$lockstep" --help
+
+# gpus
+expect gpus 0 't4 .*h200 .*b200' "$lockstep" gpus
+expect gpus-one 0 'compute capability 9.0.*sources:' "$lockstep" gpus H200
+expect gpus-near 2 "did you mean 'h200'" "$lockstep" gpus h20o
+expect gpus-json 0 '"id": "a100".*"sms": 108' "$lockstep" gpus a100 --json
+expect gpus-json-all 0 'True' sh -c "'$lockstep' gpus --json | python3 -c '
+import json, sys
+print(len(json.load(sys.stdin)) >= 10)'"
+expect occupancy 0 '4 blocks per SM, 32 of 64 warps: occupancy 50.0 %, limited by registers' \
+    "$lockstep" gpus h200 --block 256 --registers 64 --shared 16384
+expect occupancy-too-many 0 'does not run' "$lockstep" gpus t4 --block=2000
+expect occupancy-json 0 '"limiter": "shared memory"' \
+    "$lockstep" gpus t4 --block 128 --shared 40000 --json
+expect occupancy-without-gpu 2 'needs a GPU' "$lockstep" gpus --block 128
+expect occupancy-bad-number 2 'whole number' "$lockstep" gpus h200 --block -3
+
+# doctor
+expect doctor 1 'missing +libcudart.so.12.*get it: make' "$lockstep" doctor
+expect doctor-json 1 '"ready": false' "$lockstep" doctor --json
+expect doctor-unknown 2 'not understood' "$lockstep" doctor now
+
+# run: bad input, which needs no compiler
+echo 'not a program' >text.txt
+printf '\177ELF\002\001\001' >broken
+head -c 3000 "$lockstep" >cut
+chmod +x text.txt broken cut
+expect run-nothing 2 'which program' "$lockstep" run
+expect run-missing 2 'none.cu: no such file' "$lockstep" run none.cu
+expect run-folder 2 'is a folder' "$lockstep" run .
+expect run-text 2 'neither' "$lockstep" run text.txt
+expect run-broken-elf 2 'damaged' "$lockstep" run ./broken
+expect run-cut-elf 2 'damaged' "$lockstep" run ./cut
+expect run-unknown-gpu 2 "did you mean 'b200'" "$lockstep" run --gpu sim:b20 text.txt
+expect run-bad-gpu 2 'sim:NAME or cuda:N' "$lockstep" run --gpu h200 text.txt
+expect run-bad-gpu-variable 2 'sim:NAME' env LOCKSTEP_GPU=bogus "$lockstep" run text.txt
+expect run-bad-schedule 2 'random:SEED' "$lockstep" run --schedule never text.txt
+expect run-bad-threads 2 'whole number' "$lockstep" run --threads many text.txt
+expect run-no-value 2 'needs a value' "$lockstep" run text.txt --gpu
+expect run-refuses-output 2 'cache' "$lockstep" run -o x text.txt
+expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run --gpu sim:h200 "$here/stub_cudart.c"
+
+if [ -z "${NVCC:-}" ]; then
+    echo "not ok run: there is no nvcc to test with; scripts/get-nvcc installs one"
+    exit 1
+fi
+
+# run: compile, pass through, cache
+cat >say.cu <<'CU'
+#include "word.h"
+#include <cstdio>
+#include <cstdlib>
+int main(int count, char **words)
+{
+    char line[64] = "";
+    if (count > 1 && fgets(line, sizeof line, stdin))
+        printf("stdin %s", line);
+    printf("%s %s %d %s gpu=%s threads=%s schedule=%s limit=%s\n", WORD, words[0], count,
+           words[count - 1], getenv("LOCKSTEP_GPU"), getenv("LOCKSTEP_THREADS"),
+           getenv("LOCKSTEP_SCHEDULE"), getenv("LOCKSTEP_LIMIT"));
+    fprintf(stderr, "to stderr\n");
+    return count == 4 ? abort(), 0 : 7;
+}
+CU
+echo '#define WORD "first"' >word.h
+sim="$lockstep run --gpu sim:t4 --verbose say.cu"
+expect run 7 'compute_75,code=compute_75 .*built:.*first ./say 1 ./say gpu=sim:t4 threads=.null.' $sim
+expect run-cached 7 'cached:.*first' $sim
+expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000' \
+    $sim --threads 2 --schedule=random:9 --limit 1000
+expect run-arguments 7 'first ./say 3 a b ' $sim -- --gpu 'a b'
+expect run-stdin 7 'stdin typed' sh -c "echo typed | $sim -- x"
+expect run-signal 134 'to stderr' $sim -- 1 2 3
+expect run-stdout-is-the-programs 0 '^first [^+]*$' sh -c "$sim 2>/dev/null; :"
+expect run-variable 7 'gpu=sim:a100' env LOCKSTEP_GPU=sim:a100 "$lockstep" run say.cu
+echo '#define WORD "second"' >word.h
+expect run-header-changed 7 'built:.*second' $sim
+echo '#define WORD "first"' >word.h
+expect run-header-back 7 'cached:.*first' $sim
+expect run-flags-are-part 7 'built:.*first' $sim -DX=1
+mkdir -p elsewhere && echo '#define WORD "else"' >elsewhere/word.h
+expect run-arch 7 'compute_80,code=compute_80 .*gpu=sim:h200' \
+    "$lockstep" run --gpu sim:h200 --verbose -arch sm_80 -O2 -I elsewhere say.cu
+expect run-gencode 7 'compute_80,code=compute_80 -gencode arch=compute_90a,code=compute_90a' \
+    "$lockstep" run --gpu sim:h200 --verbose -gencode arch=compute_80,code=sm_80 \
+    --generate-code=arch=compute_90a,code=[sm_90a,compute_90a] -arch=native say.cu
+expect run-keep 7 'kept: .*/say ' "$lockstep" run --gpu sim:t4 --keep say.cu
+kept=$("$lockstep" run --gpu sim:t4 --keep say.cu 2>&1 | sed -n 's/.*kept: \(.*\)\/say .*/\1/p')
+expect run-keeps-ptx 0 'say.*ptx' sh -c "ls '$kept/keep'"
+
+# The program that nvcc made, given by name
+program=$($sim 2>&1 | sed -n 's/.*cached: //p')
+cp "$program" ./built
+expect run-program 7 'first ./built 1' "$lockstep" run --gpu sim:h200 ./built
+expect run-program-arguments 2 'after --' "$lockstep" run --gpu sim:h200 ./built 10
+expect run-not-cuda 0 'remark: .*does not load' "$lockstep" run --gpu sim:h200 /bin/true
+
+# Several sources; errors of the compiler
+echo 'int helper() { return 5; }' >helper.cpp
+echo 'int helper(); int main() { return helper(); }' >two.cu
+expect run-several 5 '^ *$' "$lockstep" run --gpu sim:h200 two.cu helper.cpp
+echo 'int helper() { return 6; }' >helper.cpp
+expect run-several-changed 6 '^ *$' "$lockstep" run --gpu sim:h200 two.cu helper.cpp
+echo 'int main() { return wrong; }' >wrong.cu
+expect run-compile-error 2 'wrong.cu.*"wrong" is undefined' "$lockstep" run --gpu sim:h200 wrong.cu
+expect run-error-leaves-nothing 0 '^ *$' sh -c "ls '$XDG_CACHE_HOME/lockstep/run' | grep new; :"
+
+# A program that has the runtime linked into it cannot be simulated
+"$NVCC" -cudart static -gencode arch=compute_75,code=compute_75 -o static two.cu helper.cpp
+expect run-static-runtime 2 'rebuild it with .nvcc -cudart shared' \
+    "$lockstep" run --gpu sim:h200 ./static
+
+# RPATH goes before LD_LIBRARY_PATH, so ours must go before it in another way
+mkdir -p theirs
+gcc -shared -fPIC -o theirs/libcudart.so.13 -Wl,-soname,libcudart.so.13 \
+    -Wl,--version-script="$work/map" -DOTHER "$here/stub_cudart.c"
+"$NVCC" -cudart shared -gencode arch=compute_75,code=compute_75 -o rpath say.cu \
+    -Xlinker --disable-new-dtags -Xlinker -rpath -Xlinker "$work/src/theirs"
+expect run-rpath 7 "$work/bin/libcudart.so.13" env LD_DEBUG=files "$lockstep" run --gpu sim:h200 ./rpath
+
+# The cache: no home, a limit, two at a time
+expect run-no-cache 7 'first ./say' env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" \
+    "$lockstep" run --gpu sim:t4 say.cu
+find "$XDG_CACHE_HOME/lockstep/run" -exec touch -d '2 hours ago' {} +
+expect run-limit 7 'first' env LOCKSTEP_CACHE_MIB=0 "$lockstep" run --gpu sim:t4 -DX=2 say.cu
+expect run-limit-drops 0 '^ *1 *$' sh -c "find '$XDG_CACHE_HOME' -name say | wc -l"
+"$lockstep" run --gpu sim:t4 -DX=3 say.cu >one.txt 2>&1 &
+"$lockstep" run --gpu sim:t4 -DX=3 say.cu >two.txt 2>&1
+wait
+expect run-at-the-same-time 0 '^2' sh -c 'cat one.txt two.txt | grep -c first'
+expect run-same-time-leaves-nothing 0 '^ *$' sh -c "ls '$XDG_CACHE_HOME/lockstep/run' | grep new; :"

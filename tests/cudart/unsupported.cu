@@ -1,0 +1,17 @@
+// unsupported.cu: what is not there says so and returns cudaErrorNotSupported.
+// simulated: a real GPU has these
+#include "check.h"
+#include <cuda_profiler_api.h>
+
+int main()
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+    printf("%d %d %d\n", format.x, format.y, format.f);
+    SHOW(cudaMallocArray(&array, &format, 64, 64));
+    SHOW(cudaMallocArray(&array, &format, 64, 64));
+    cudaIpcMemHandle_t handle;
+    SHOW(cudaIpcGetMemHandle(&handle, nullptr));
+    SHOW(cudaProfilerStart());
+    SHOW(cudaProfilerStop());
+}

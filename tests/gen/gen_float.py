@@ -1,0 +1,595 @@
+"""gen_float.py: variants and references of groups FLOAT, APPROX, HALF, COMPARE and CONVERT."""
+import math
+from fractions import Fraction
+
+import floats as fl
+from floats import FORMATS, F32, NAN
+from gen_integer import clamp, sx
+from ops import legal_types
+from scaffold import BITS, POOLS, Variant as V, pool
+
+ROUND = ("rn", "rz", "rm", "rp")
+
+
+def join(*parts):
+    return ".".join(p for p in parts if p)
+
+
+def scalar_of(t):
+    return t[:-2] if t.endswith("x2") else t
+
+
+def lift(t, f):
+    """A scalar reference on both halves of a pair."""
+    if not t.endswith("x2"):
+        return f
+    bits = BITS[scalar_of(t)]
+    top = (1 << bits) - 1
+    return lambda *xs: f(*[x & top for x in xs]) | f(*[x >> bits & top for x in xs]) << bits
+
+
+def nan_check(t):
+    """f64 keeps payloads in ways PTX does not define; any NaN will do."""
+    return "nan f64" if t == "f64" else ""
+
+
+def arithmetic(t, f, mode="rn", ftz=False, sat="", check=None):
+    fmt = FORMATS[scalar_of(t)]
+
+    def ref(*xs):
+        if ftz:
+            xs = [fmt.flush(x) for x in xs]
+        bits = fmt.encode(f(*[fmt.decode(x) for x in xs], mode), mode, ftz)
+        if sat == "sat":
+            bits = fl.saturate(fmt, bits)
+        if sat == "relu":
+            v = fmt.decode(bits)
+            bits = 0 if v != NAN and v[0] else bits
+        return bits
+    return lift(t, ref)
+
+
+def without_nan(t):
+    name = t + "/num"
+    POOLS[name] = lambda rng, n, t=t: [
+        x for x in pool(t, 80) if not is_nan_in(t, x)][:n]
+    return name
+
+
+def is_nan_in(t, x):
+    fmt = FORMATS[scalar_of(t)]
+    parts = [x] if scalar_of(t) == t else [x & (1 << fmt.bits) - 1, x >> fmt.bits]
+    return any(fmt.decode(p) == NAN for p in parts)
+
+
+def minmax(t, pick, ftz, nan, xorsign):
+    fmt = FORMATS[scalar_of(t)]
+
+    def key(v):
+        size = Fraction(1 << 20000) if v[1] == "inf" else v[1]
+        return (-size if v[0] else size, -v[0])
+
+    def ref(a, b):
+        if ftz:
+            a, b = fmt.flush(a), fmt.flush(b)
+        sign = (a ^ b) & fmt.sign_bit
+        if xorsign:
+            a, b = a & ~fmt.sign_bit, b & ~fmt.sign_bit
+        x, y = fmt.decode(a), fmt.decode(b)
+        if x == NAN or y == NAN:
+            if nan or (x == NAN and y == NAN):
+                return fmt.nan
+            return b if x == NAN else a
+        r = a if pick(key(x), key(y)) == key(x) else b
+        return r & ~fmt.sign_bit | sign if xorsign else r
+    return lift(t, ref)
+
+
+OPS2 = {"ADD": lambda x, y, m: fl.add(x, y, m), "SUB": lambda x, y, m: fl.add(x, fl.negate(y), m),
+        "MUL": lambda x, y, m: fl.mul(x, y)}
+fma = lambda x, y, z, m: fl.fma(x, y, z, m)
+
+
+def float_ops(row):
+    n, out = row.name, []
+    for ts in legal_types(row):
+        t = ts[0]
+        f32 = t in ("f32", "f32x2")
+        core = n[1:].replace("_X2", "")
+        if core in OPS2:
+            for mode in ("",) + ROUND:
+                for ftz in ("", "ftz") if f32 else ("",):
+                    for sat in ("", "sat") if t == "f32" else ("",):
+                        out.append(V(join(row.mnemonic, mode, ftz, sat, t), t, [t, t],
+                                     arithmetic(t, OPS2[core], mode or "rn", ftz, sat),
+                                     nan_check(t), guarded=mode == ""))
+        elif n in ("FMA", "FMAD", "FMA_X2"):
+            for mode in ROUND:
+                for ftz in ("", "ftz") if f32 else ("",):
+                    for sat in ("", "sat") if t == "f32" else ("",):
+                        out.append(V(join(row.mnemonic, mode, ftz, sat, t), t, [t] * 3,
+                                     arithmetic(t, fma, mode, ftz, sat), nan_check(t),
+                                     guarded=mode == "rn"))
+        elif n in ("FDIV", "RCP", "SQRT"):
+            f = {"FDIV": lambda x, y, m: fl.div(x, y), "SQRT": lambda x, m: fl.sqrt(x),
+                 "RCP": lambda x, m: fl.div((0, Fraction(1)), x)}[n]
+            for mode in ROUND:
+                for ftz in ("", "ftz") if f32 else ("",):
+                    out.append(V(join(row.mnemonic, mode, ftz, t), t,
+                                 [t, t] if n == "FDIV" else [t],
+                                 arithmetic(t, f, mode, ftz), nan_check(t), guarded=mode == "rn"))
+        elif n in ("FABS", "FNEG", "HABS", "HNEG"):
+            fmt = FORMATS[scalar_of(t)]
+            for ftz in ("", "ftz") if scalar_of(t) in ("f32", "f16") else ("",):
+                def f(x, fmt=fmt, ftz=ftz, is_abs=n.endswith("ABS")):
+                    x = fmt.flush(x) if ftz else x
+                    return x & ~fmt.sign_bit if is_abs else x ^ fmt.sign_bit
+                out.append(V(join(row.mnemonic, ftz, t), t, [t], lift(t, f),
+                             "nan " + scalar_of(t)))
+        elif n in ("FMIN", "FMAX", "HMIN", "HMAX"):
+            pick = min if n.endswith("MIN") else max
+            can_ftz = scalar_of(t) in ("f32", "f16")
+            for ftz in ("", "ftz") if can_ftz else ("",):
+                for nan in ("", "NaN") if t != "f64" else ("",):
+                    for xs in ("", "xorsign.abs") if t != "f64" else ("",):
+                        source = without_nan(t) if xs else t
+                        out.append(V(join(row.mnemonic, ftz, nan, xs, t), t, [source, source],
+                                     minmax(t, pick, ftz, nan, xs), nan_check(t),
+                                     guarded=not nan))
+        elif n == "TESTP":
+            fmt = FORMATS[t]
+            tests = {"finite": lambda v, x: v != NAN and v[1] != "inf",
+                     "infinite": lambda v, x: v != NAN and v[1] == "inf",
+                     "number": lambda v, x: v != NAN, "notanumber": lambda v, x: v == NAN,
+                     "normal": lambda v, x, f=fmt: v != NAN and v[1] != "inf" and v[1] != 0 and
+                     not f.is_subnormal(x),
+                     "subnormal": lambda v, x, f=fmt: f.is_subnormal(x)}
+            for k, f in tests.items():
+                out.append(V("testp.%s.%s" % (k, t), "pred", [t],
+                             lambda x, f=f, fmt=fmt: int(f(fmt.decode(x), x))))
+        elif n == "COPYSIGN":
+            s = FORMATS[t].sign_bit
+            out.append(V("copysign." + t, t, [t, t], lambda a, b, s=s: b & ~s | a & s))
+        else:
+            raise SystemExit("no generator for " + n)
+    return out
+
+
+def half_ops(row):
+    n, out = row.name, []
+    if n in ("HABS", "HNEG", "HMIN", "HMAX"):
+        return float_ops(row)
+    if n in ("HTANH", "HEX2", "HEX2_BF"):
+        return approximations(row)
+    for ts in legal_types(row):
+        t = ts[0]
+        is_bf = t.startswith("b")
+        core = n[1:].replace("_BF", "")
+        if core in OPS2:
+            for mode in ("", "rn"):
+                for ftz in ("",) if is_bf else ("", "ftz"):
+                    for sat in ("",) if is_bf else ("", "sat"):
+                        out.append(V(join(row.mnemonic, mode, ftz, sat, t), t, [t, t],
+                                     arithmetic(t, OPS2[core], "rn", ftz, sat),
+                                     guarded=mode == ""))
+        elif n in ("HFMA", "HFMA_BF"):
+            for ftz in ("",) if is_bf else ("", "ftz"):
+                for sat in ("", "relu") if is_bf else ("", "sat", "relu"):
+                    out.append(V(join("fma.rn", ftz, sat, t), t, [t] * 3,
+                                 arithmetic(t, fma, "rn", ftz, sat)))
+        else:  # HFMA_OOB
+            oob = t + "/oob"
+            POOLS[oob] = lambda rng, k, t=t: [
+                (x | 0xffff) if i % 5 == 3 else x for i, x in enumerate(pool(t, k))]
+            for sat in ("", "relu"):
+                def f(a, b, c, g=arithmetic(scalar_of(t), fma, "rn", "", sat)):
+                    return 0 if 0xffff in (a, b, c) else g(a, b, c)
+                out.append(V(join("fma.rn.oob", sat, t), t, [oob, oob, t], lift(t, f)))
+    return out
+
+
+# Approximations: the true value, to be met within PTX's bound -------------------------------------------
+
+def real_pool(name, values):
+    POOLS["f32/" + name] = lambda rng, n: [F32.encode(to_value(v)) for v in values(rng, n)]
+
+
+def to_value(x):
+    if isinstance(x, float) and math.isnan(x):
+        return NAN
+    if isinstance(x, float) and math.isinf(x):
+        return (1 if x < 0 else 0, "inf")
+    sign = 1 if (math.copysign(1, x) < 0) else 0
+    return (sign, abs(Fraction(x)))
+
+
+INF = float("inf")
+SPECIAL = [0.0, -0.0, 1.0, -1.0, INF, -INF, float("nan"), 2.0, 0.5]
+real_pool("mid", lambda r, n: SPECIAL + [r.choice((-1, 1)) * 2.0 ** r.uniform(-60, 60)
+                                         for _ in range(n)])
+real_pool("positive", lambda r, n: [0.0, 1.0, INF, float("nan"), -1.0, 2.0, 4.0, 0.25] +
+          [2.0 ** r.uniform(-100, 100) for _ in range(n)])
+real_pool("angle", lambda r, n: [0.0, -0.0, INF, float("nan"), 1.0, -1.0] +
+          [r.uniform(-6.28, 6.28) for _ in range(n)])
+real_pool("exponent", lambda r, n: [0.0, 1.0, -1.0, INF, -INF, float("nan"), 127.5, 128.0, -126.0,
+                                    0.5] + [r.uniform(-125, 127) for _ in range(n)])
+real_pool("small", lambda r, n: SPECIAL + [r.uniform(-4, 4) for _ in range(n)])
+
+
+def as_float(fmt, bits):
+    v = fmt.decode(bits)
+    if v == NAN:
+        return float("nan")
+    m = INF if v[1] == "inf" else float(v[1])
+    return -m if v[0] else m
+
+
+def approximate(t, f, ftz):
+    fmt = FORMATS[scalar_of(t)]
+
+    def ref(*xs):
+        if ftz:
+            xs = [fmt.flush(x) for x in xs]
+        try:
+            y = f(*[as_float(fmt, x) for x in xs])
+        except (ValueError, OverflowError):
+            y = float("nan")
+        return fmt.encode(to_value(y), "rn", ftz)
+    return lift(t, ref)
+
+
+def quotient(a, b):
+    if b == 0:
+        return float("nan") if a == 0 or math.isnan(a) else math.copysign(INF, a) * \
+            math.copysign(1, b)
+    return a / b
+
+
+def log2(x):
+    return -INF if x == 0 else math.log2(x)
+
+
+def exp2(x):
+    return INF if x > 1000 else 0.0 if x < -1000 else 2.0 ** x
+
+
+def rsqrt(x):
+    return math.copysign(INF, x) if x == 0 else 1 / math.sqrt(x)
+
+
+APPROX = {  # row -> (function, pools, bound per type)
+    "FDIV_APPROX": (quotient, ["f32/mid", "f32/mid"], "ulp 2"),
+    "RCP_APPROX": (lambda x: quotient(1.0, x), ["f32/mid"], "ulp 1"),
+    "SQRT_APPROX": (math.sqrt, ["f32/positive"], "ulp 1 rel 1.2e-7"),
+    "RSQRT_APPROX": (rsqrt, ["f32/positive"], "ulp 1 rel 1.3e-7"),
+    "SIN": (math.sin, ["f32/angle"], "abs 6.8e-7"),
+    "COS": (math.cos, ["f32/angle"], "abs 6.8e-7"),
+    "LG2": (log2, ["f32/positive"], "abs 2.4e-7 rel 2.4e-7"),
+    "EX2": (exp2, ["f32/exponent"], "ulp 2 rel 2.4e-7"),
+    "TANH": (math.tanh, ["f32/small"], "rel 4.9e-4"),
+    "HTANH": (math.tanh, None, {"f16": "abs 4.95e-4 ulp 1", "bf16": "abs 3.91e-3"}),
+    "HEX2": (exp2, None, {"f16": "rel 1.05e-3 ulp 1"}),
+    "HEX2_BF": (exp2, None, {"bf16": "rel 7.9e-3"}),
+}
+F64_POOL = {"RCP_APPROX": "mid", "RSQRT_APPROX": "positive"}
+
+
+def approximations(row):
+    f, pools, bound = APPROX[row.name]
+    out = []
+    for ts in legal_types(row):
+        t = ts[0]
+        limit = bound if isinstance(bound, str) else bound[scalar_of(t)]
+        sources = pools
+        if t == "f64":
+            name = "f64/" + F64_POOL[row.name]
+            POOLS[name] = lambda rng, n, p=F64_POOL[row.name]: [
+                fl.F64.encode(F32.decode(x)) for x in pool("f32/" + p, n)]
+            sources, limit = [name], "rel 1e-6"
+        elif pools is None:
+            sources = [t + "/real"]
+            fmt = FORMATS[scalar_of(t)]
+
+            def reals(rng, n, t=t, fmt=fmt):
+                values = [fmt.encode(F32.decode(x)) for x in pool("f32/small", n)]
+                return values if scalar_of(t) == t else [
+                    values[k] | values[(k * 5 + 3) % n] << 16 for k in range(n)]
+            POOLS[sources[0]] = reals
+        check = "float %s %s" % (scalar_of(t), limit)
+        mods = {"FDIV_APPROX": ("approx", "approx.ftz", "full", "full.ftz"), "TANH": ("approx",),
+                "HTANH": ("approx",), "HEX2": ("approx",), "HEX2_BF": ("approx.ftz",)}.get(
+                    row.name, ("approx", "approx.ftz"))
+        if t == "f64":
+            mods = ("approx.ftz",) if row.name == "RCP_APPROX" else ("approx", "approx.ftz")
+        for mod in mods:
+            out.append(V(join(row.mnemonic, mod, t), t, sources,
+                         approximate(t, f, "ftz" in mod), check, guarded=False))
+    return out
+
+
+# Comparison -----------------------------------------------------------------------------------------------
+
+INT_CMP = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
+           "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
+UNSIGNED_CMP = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+FLOAT_CMP = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num",
+             "nan")
+BOOL = {"": lambda r, c: r, "and": lambda r, c: r & c, "or": lambda r, c: r | c,
+        "xor": lambda r, c: r ^ c}
+
+
+def compares(t):
+    """(operator, reference) pairs of a source type."""
+    if scalar_of(t) in FORMATS:
+        fmt = FORMATS[scalar_of(t)]
+        for op in FLOAT_CMP:
+            yield op, lambda a, b, op=op: int(fl.compare(op, fmt.decode(a), fmt.decode(b)))
+        return
+    bits = BITS[t]
+    names = ["eq", "ne"] if t[0] == "b" else list(INT_CMP) + (list(UNSIGNED_CMP) if t[0] == "u"
+                                                             else [])
+    for op in names:
+        f = INT_CMP[UNSIGNED_CMP.get(op, op)]
+        if t[0] == "s":
+            yield op, lambda a, b, f=f: int(f(sx(a, bits), sx(b, bits)))
+        else:
+            yield op, lambda a, b, f=f: int(f(a, b))
+
+
+def with_ftz(t, f):
+    fmt = FORMATS[scalar_of(t)]
+    return lambda a, b: f(fmt.flush(a), fmt.flush(b))
+
+
+def setp(row):
+    out = []
+    is_bool = row.name.endswith("_BOOL")
+    for (t,) in legal_types(row):
+        for k, (op, f) in enumerate(compares(t)):
+            for ftz in ("", "ftz") if scalar_of(t) in ("f32", "f16") else ("",):
+                if ftz and k % 3:
+                    continue
+                g = with_ftz(t, f) if ftz else f
+                for b in (("and", "or", "xor")[k % 3],) if is_bool else ("",):
+                    name = join("setp", op, b, ftz, t)
+                    pair = t.endswith("x2")
+
+                    def ref(x, y, c=0, g=g, b=b, pair=pair):
+                        if pair:
+                            r = g(x & 0xffff, y & 0xffff), g(x >> 16, y >> 16)
+                        else:
+                            r = g(x, y), 1 - g(x, y)
+                        return BOOL[b](r[0], c), BOOL[b](r[1], c)
+                    ins = [t, t] + (["pred"] if is_bool else [])
+                    if not is_bool:
+                        ref = lambda x, y, ref=ref: ref(x, y)
+                    tail = ", {a}, {b}" + (", {c}" if is_bool else "")
+                    if t in ("f16", "bf16"):  # these have one result
+                        first = lambda *xs, ref=ref: ref(*xs)[0]
+                        out.append(V(name + " {d}" + tail, "pred", ins, first))
+                    else:
+                        out.append(V(name + " {d}|{d1}" + tail, ["pred", "pred"], ins, ref))
+                    if is_bool and k == 0:
+                        out.append(V(name + " {d}, {a}, {b}, !{c}", "pred", ins,
+                                     lambda x, y, c, ref=ref: ref(x, y, 1 - c)[0]))
+                    if not is_bool and not pair and k == 0:
+                        out.append(V(name + " {d}, {a}, {b}", "pred", ins,
+                                     lambda x, y, ref=ref: ref(x, y)[0]))
+    return out
+
+
+def set_value(t):
+    return {"f32": 0x3f800000, "f16": 0x3c00, "bf16": 0x3f80}.get(t, (1 << BITS[t]) - 1)
+
+
+def sets(row):
+    out = []
+    is_bool = row.name.endswith("_BOOL")
+    for n, (dt, st) in enumerate(legal_types(row)):
+        all_compares = list(compares(st))
+        chosen = [all_compares[(n + k * 5) % len(all_compares)] for k in range(3)]
+        pair = st.endswith("x2")
+        for k, (op, f) in enumerate(dict(chosen).items()):
+            ftz = "ftz" if scalar_of(st) in ("f32", "f16") and "bf16" not in dt and k == 1 else ""
+            g = with_ftz(st, f) if ftz else f
+            b = ("and", "or", "xor")[(n + k) % 3] if is_bool else ""
+
+            def ref(x, y, c=0, g=g, b=b, pair=pair, dt=dt):
+                if not pair:
+                    return set_value(dt) if BOOL[b](g(x, y), c) else 0
+                one = {"f16x2": 0x3c00, "bf16x2": 0x3f80}.get(dt, 0xffff)
+                low = one if BOOL[b](g(x & 0xffff, y & 0xffff), c) else 0
+                high = one if BOOL[b](g(x >> 16, y >> 16), c) else 0
+                return low | high << 16
+            ins = [st, st] + (["pred"] if is_bool else [])
+            if not is_bool:
+                ref = lambda x, y, ref=ref: ref(x, y)
+            out.append(V(join("set", op, b, ftz, dt, st), dt, ins, ref, guarded=k == 0))
+    return out
+
+
+def compare_ops(row):
+    n = row.name
+    if n.startswith("SETP"):
+        return setp(row)
+    if n.startswith("SET_"):
+        return sets(row)
+    out = []
+    for ts in legal_types(row):
+        t = ts[0]
+        if n == "SELP":
+            out.append(V("selp." + t, t, [t, t, "pred"], lambda a, b, c: a if c else b))
+            out.append(V("selp.%s {d}, {a}, {b}, !{c}" % t, t, [t, t, "pred"],
+                         lambda a, b, c: b if c else a))
+        elif n == "SLCT":
+            out.append(V("slct.%s.s32" % t, t, [t, t, "s32"],
+                         lambda a, b, c: a if sx(c, 32) >= 0 else b))
+        else:
+            for ftz in ("", "ftz"):
+                def f(a, b, c, ftz=ftz):
+                    v = F32.decode(F32.flush(c) if ftz else c)
+                    return a if v != NAN and (v[1] == 0 or not v[0]) else b
+                out.append(V(join("slct", ftz, t, "f32"), t, [t, t, "f32"], f))
+    return out
+
+
+# Conversion -----------------------------------------------------------------------------------------------
+
+def is_float(t):
+    return t in FORMATS
+
+
+def cvt_mods(dt, st):
+    """Which modifiers go with a pair of types; found with ptxas, see exclusions.def."""
+    whole = ("rni", "rzi", "rmi", "rpi")
+    if not is_float(dt) and not is_float(st):
+        keeps = dt == st or (BITS[dt] > BITS[st] and (dt[0] == "s" or st[0] == "u"))
+        return [""] if keeps else ["", "sat"]
+    if not is_float(dt):
+        extra = {"f32": ("", "sat", "ftz", "ftz.sat"), "bf16": ("",)}.get(st, ("", "sat"))
+        return [join(r, e) for r in whole for e in extra]
+    if not is_float(st):
+        extra = {"f32": ("", "sat", "ftz"), "bf16": ("",)}.get(dt, ("", "sat"))
+        return [join(r, e) for r in ROUND for e in extra]
+    if dt == st:
+        extra = {"f32": ("", "sat", "ftz", "ftz.sat"), "bf16": ("",)}.get(dt, ("", "sat"))
+        return [join(r, e) for r in ("",) + whole for e in extra]
+    if (dt, st) in (("f64", "f16"),):
+        return ["", "sat"]
+    if (dt, st) in (("f32", "f16"), ("f64", "f32")):
+        return ["", "sat", "ftz", "ftz.sat"]
+    if st == "bf16":
+        return ["", "ftz"] if dt == "f32" else [""] if dt == "f64" else list(ROUND)
+    if dt == "bf16":
+        return [join(r, e) for r in ROUND for e in (("", "ftz") if st == "f32" else ("",))]
+    if dt == "f16" and st == "f64":
+        return [join(r, e) for r in ROUND for e in ("", "sat")]
+    return [join(r, e) for r in ROUND for e in ("", "sat", "ftz", "ftz.sat")]
+
+
+def cvt_ref(dt, st, mods):
+    words = mods.split(".") if mods else []
+    mode = next((w for w in words if w[:2] in ROUND), "")
+    ftz, sat = "ftz" in words, "sat" in words
+    d_bits = BITS[dt]
+    signed = dt[0] == "s"
+
+    def ref(x):
+        if not is_float(st):
+            x &= (1 << BITS[st]) - 1
+            x = sx(x, BITS[st]) if st[0] == "s" else x
+            if not is_float(dt):
+                r = clamp(x, d_bits, signed) if sat else x & (1 << d_bits) - 1
+                return sx(r, d_bits) if signed else r
+            fmt = FORMATS[dt]
+            r = fmt.encode((1 if x < 0 else 0, Fraction(abs(x))), mode)
+            return fl.saturate(fmt, r) if sat else r
+        fs = FORMATS[st]
+        if ftz and st == "f32":
+            x = fs.flush(x)
+        v = fs.decode(x)
+        if not is_float(dt):
+            if v == NAN:
+                return 0 if st != "f64" and d_bits != 64 else 1 << d_bits - 1
+            return fl.to_integer(v, mode[:2], d_bits, signed)
+        fmt = FORMATS[dt]
+        if dt == st:
+            if v == NAN or v[1] == "inf" or not mode:
+                r = x
+            else:
+                r = fmt.encode((v[0], Fraction(fl.round_units(v[1], v[0], mode[:2]))))
+        else:
+            r = fmt.encode(v, mode[:2] or "rn", ftz and dt == "f32")
+        return fl.saturate(fmt, r) if sat else r
+    return ref
+
+
+def cvt(row):
+    out = []
+    for dt, st in legal_types(row):
+        dest = dt if BITS[dt] >= 16 else "b16"
+        source = st if BITS[st] >= 16 else "b16"
+        check = "nan " + dt if is_float(dt) else ""
+        for k, mods in enumerate(cvt_mods(dt, st)):
+            out.append(V(join("cvt", mods, dt, st), dest, [source], cvt_ref(dt, st, mods), check,
+                         guarded=k == 0))
+        if not is_float(dt) and BITS[dt] < 32 and BITS[st] == 32:
+            mods = cvt_mods(dt, st)[0]  # a destination wider than the type
+            out.append(V(join("cvt", mods, dt, st), "b32", [source], cvt_ref(dt, st, mods)))
+    return out
+
+
+def relu(fmt, bits, on):
+    v = fmt.decode(bits)
+    return 0 if on and v != NAN and v[0] else bits
+
+
+def converts(row):
+    n, out = row.name, []
+    if n == "CVT":
+        return cvt(row)
+    for ts in legal_types(row):
+        if n in ("CVT_NARROW", "CVT_PACK2"):
+            fmt = FORMATS[scalar_of(ts[0])]
+            for mode in ("rn", "rz"):
+                for r in ("", "relu"):
+                    for s in ("", "satfinite"):
+                        if n == "CVT_NARROW" and not r and not s:
+                            continue
+
+                        def one(x, fmt=fmt, mode=mode, r=r, s=s):
+                            return relu(fmt, fmt.encode(F32.decode(x), mode, satfinite=bool(s)), r)
+                        if n == "CVT_NARROW":
+                            out.append(V(join("cvt", mode, r, s, *ts), ts[0], ["f32"], one))
+                        else:
+                            out.append(V(join("cvt", mode, r, s, *ts), ts[0], ["f32", "f32"],
+                                         lambda a, b, one=one: one(a) << 16 | one(b)))
+        elif n == "CVT_TF32":
+            for mode in ("rna", "rn", "rz"):
+                for mods in ("",) if mode == "rna" else ("", "relu", "satfinite"):
+                    if mods == "satfinite" and mode != "rna":
+                        continue
+
+                    def f(x, mode=mode, mods=mods):
+                        v = F32.decode(x)
+                        if v == NAN:
+                            return 0x7fffffff
+                        r = fl.TF32.encode(v, mode) << 13
+                        return 0 if mods == "relu" and v[0] else r
+                    out.append(V(join("cvt", mode, mods, *ts), "b32", ["f32"], f, "nan f32"))
+        elif n in ("CVT_F8_F32", "CVT_F8_F16", "CVT_F16_F8"):
+            for r in ("", "relu"):
+                if n == "CVT_F16_F8":
+                    f8 = FORMATS[ts[1][:4]]
+
+                    def f(x, f8=f8, r=r):
+                        one = lambda y: relu(fl.F16, fl.F16.encode(f8.decode(y)), r)
+                        return one(x & 255) | one(x >> 8) << 16
+                    out.append(V(join("cvt.rn", r, *ts), "b32", ["b16"], f))
+                else:
+                    f8 = FORMATS[ts[0][:4]]
+                    src = F32 if n == "CVT_F8_F32" else fl.F16
+
+                    def one(y, f8=f8, src=src, r=r):
+                        return relu(f8, f8.encode(src.decode(y), "rn", satfinite=True), r)
+                    if n == "CVT_F8_F32":
+                        out.append(V(join("cvt.rn.satfinite", r, *ts), "b16", ["f32", "f32"],
+                                     lambda a, b, one=one: one(a) << 8 | one(b)))
+                    else:
+                        out.append(V(join("cvt.rn.satfinite", r, *ts), "b16", ["f16x2"],
+                                     lambda a, one=one: one(a >> 16) << 8 | one(a & 0xffff)))
+        elif n in ("CVT_PACK", "CVT_PACK_C"):
+            bits, signed = int(ts[0][1:]), ts[0][0] == "s"
+            top = (1 << bits) - 1
+
+            def f(a, b, c=0, bits=bits, signed=signed, top=top):
+                one = lambda x: clamp(sx(x, 32), bits, signed) & top
+                return one(a) << bits | one(b) | c << 2 * bits
+            if n == "CVT_PACK":
+                out.append(V(join("cvt.pack.sat", *ts), "b32", ["s32", "s32"],
+                             lambda a, b, f=f: f(a, b)))
+            else:
+                out.append(V(join("cvt.pack.sat", *ts), "b32", ["s32", "s32", "b32"], f))
+        else:
+            raise SystemExit("no generator for " + n)
+    return out

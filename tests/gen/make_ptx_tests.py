@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""make_ptx_tests.py: writes the generated part of tests/ptx: one file per row of ops.def.
+
+    python3 tests/gen/make_ptx_tests.py [--check] [ROW ...]
+
+Deterministic: the same ops.def gives the same files. Expected outputs come from the references in
+this folder (exact integers and fractions), never from the machine. --check assembles every file
+with ptxas, which must be on PATH. Hand-written tests in tests/ptx are left alone.
+"""
+import concurrent.futures
+import itertools
+import os
+import subprocess
+import sys
+
+import gen_float
+import gen_integer
+from ops import ROWS
+from scaffold import File
+
+GENERATORS = {"INTEGER": gen_integer.integer, "VIDEO": gen_integer.video,
+              "FLOAT": gen_float.float_ops, "APPROX": gen_float.approximations,
+              "HALF": gen_float.half_ops, "COMPARE": gen_float.compare_ops,
+              "CONVERT": gen_float.converts}
+# Rows that need more than sm_80.
+NEEDS = {row.name: 90 for row in ROWS
+         if row.group in ("HALF", "COMPARE", "CONVERT") or row.name in (
+             "ADD", "MIN", "MAX", "MIN_RELU", "MAX_RELU", "FMIN", "FMAX")}
+NEEDS.update({row.name: 100 for row in ROWS if row.name.endswith("_X2")})
+VERSION = {name: "8.6" for name, sm in NEEDS.items() if sm == 100}
+
+
+def kernels_of(variants):
+    """Variants that read the same pools share a kernel, at most 48 of them."""
+    groups = {}
+    for v in variants:
+        groups.setdefault(tuple(v.ins), []).append(v)
+    for ins, members in groups.items():
+        for k in range(0, len(members), 48):
+            name = "_".join(dict.fromkeys(x.replace("/", "_") for x in ins))
+            yield "%s_%d" % (name, k // 48) if len(members) > 48 else name, members[k:k + 48]
+
+
+def make(row):
+    variants = GENERATORS[row.group](row)
+    if not variants:
+        return None
+    file = File(row.name.lower(), NEEDS.get(row.name, 80), VERSION.get(row.name, "8.5"))
+    for name, members in kernels_of(variants):
+        file.add_kernel(name, members)
+    return file.write()
+
+
+def assemble(path):
+    text = open(path).read()
+    arch = "sm_90"
+    for line in text.split("\n", 3)[:3]:
+        if line.startswith("// needs: "):
+            arch = max(arch, line[10:], key=lambda s: int(s.strip("sm_af")))
+    run = subprocess.run(["ptxas", "-arch=" + arch, path, "-o", "/dev/null"], capture_output=True,
+                         text=True)
+    return path, run.returncode, run.stderr
+
+
+def main():
+    names = [a for a in sys.argv[1:] if not a.startswith("-")]
+    paths = []
+    for row in ROWS:
+        if row.group in GENERATORS and (not names or row.name in names):
+            paths.append(make(row))
+    paths = [p for p in paths if p]
+    bad = 0
+    if "--check" in sys.argv:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for path, status, errors in pool.map(assemble, paths):
+                if status:
+                    bad += 1
+                    print(path, *errors.split("\n")[:6], sep="\n  ")
+    print("%d files, %d bytes%s" % (len(paths), sum(os.path.getsize(p) for p in paths),
+                                    ", %d refused by ptxas" % bad if bad else ""))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+/*
+ * fake_warp.h: just enough of a machine to run one tensor instruction body.
+ * A test fills registers, describes an instruction in a few words and runs it. Included once per
+ * program; it defines what src/simt would give to the bodies.
+ */
+#ifndef TESTS_TENSOR_FAKE_WARP_H
+#define TESTS_TENSOR_FAKE_WARP_H
+
+#ifndef SIMT_ISA
+#define SIMT_ISA v3
+#endif
+
+#include "simt/tensor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAKE_REGISTERS 64
+#define FAKE_MEMORY 16384
+#define FAKE_BASE 0x1000 /* device address of fake_memory[0] */
+
+static _Alignas(64) uint8_t fake_regs[FAKE_REGISTERS][256];
+static _Alignas(64) uint8_t fake_memory[FAKE_MEMORY];
+static struct gpu_info fake_gpu = {.id = "fake", .cc_major = 9, .cc_minor = 0};
+static enum simt_fault_kind fake_fault;
+static int fake_fault_lane;
+
+static struct simt_warp fake_warp = {
+    .regs = (uint8_t *)fake_regs, .mask = SIMT_ALL, .path_mask = SIMT_ALL, .live = SIMT_ALL};
+
+const struct gpu_info *simt_warp_gpu(const struct simt_warp *w)
+{
+    return &fake_gpu;
+}
+
+bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t members)
+{
+    w->mask = members & w->live;
+    return true;
+}
+
+const struct simt_inst *simt_raise(struct simt_warp *w, const struct simt_inst *in,
+                                   enum simt_fault_kind kind, int lane, const char *format, ...)
+{
+    fake_fault = kind;
+    fake_fault_lane = lane;
+    return NULL;
+}
+
+uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
+                        uint64_t address, uint32_t size, int lane, bool is_write)
+{
+    if (address % size) {
+        simt_raise(w, in, SIMT_FAULT_MISALIGNED, lane, "misaligned");
+        return NULL;
+    }
+    if (address < FAKE_BASE || address + size > FAKE_BASE + FAKE_MEMORY) {
+        simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, lane, "illegal address");
+        return NULL;
+    }
+    return fake_memory + (address - FAKE_BASE);
+}
+
+/* An instruction: fake_op(PTX_OP_MMA_F16), then what it has. Registers are given by number. */
+struct fake_inst {
+    struct ptx_inst ptx;
+    struct simt_inst in;
+    struct simt_operands operands;
+    struct ptx_operand ptx_operands[4];
+    uint32_t list[40];
+    unsigned listed;
+};
+
+static inline uint32_t fake_slot(unsigned reg)
+{
+    return reg * 256;
+}
+
+static inline void fake_op(struct fake_inst *f, enum ptx_op op)
+{
+    memset(f, 0, sizeof(*f));
+    f->ptx.op = op;
+    f->ptx.operands = f->ptx_operands;
+    f->in.ptx = &f->ptx;
+    f->in.list = f->list;
+    f->in.guard = SIMT_NO_GUARD;
+    f->operands.ptx = &f->ptx;
+}
+
+static inline void fake_mod(struct fake_inst *f, enum ptx_mod mod)
+{
+    f->ptx.mods[mod / 64] |= UINT64_C(1) << (mod % 64);
+}
+
+static inline void fake_type(struct fake_inst *f, enum ptx_type type)
+{
+    f->ptx.types[f->ptx.type_count++] = (uint8_t)type;
+}
+
+/* Operand: count registers from first on. */
+static inline void fake_vector(struct fake_inst *f, unsigned first, unsigned count)
+{
+    struct ptx_operand *operand = &f->ptx_operands[f->ptx.operand_count++];
+    operand->kind = PTX_OPERAND_VECTOR;
+    operand->item_count = count;
+    for (unsigned i = 0; i < count; i++)
+        f->list[f->listed++] = fake_slot(first + i);
+}
+
+/* Operand: an address in a register of so many bits. */
+static inline void fake_address(struct fake_inst *f, unsigned reg, unsigned bits)
+{
+    unsigned index = f->ptx.operand_count++;
+    f->ptx_operands[index].kind = PTX_OPERAND_ADDRESS;
+    if (index == 0) {
+        f->in.d = fake_slot(reg);
+        f->operands.d_bits = bits;
+    } else {
+        f->in.a = fake_slot(reg);
+        f->operands.a_bits = bits;
+    }
+}
+
+/* Operand 2: a 32-bit register. */
+static inline void fake_stride(struct fake_inst *f, unsigned reg)
+{
+    f->ptx_operands[f->ptx.operand_count++].kind = PTX_OPERAND_REG;
+    f->in.b = fake_slot(reg);
+    f->operands.b_bits = 32;
+}
+
+/* Runs it; false if there is no body or it did not go on. */
+static inline bool fake_run(struct fake_inst *f)
+{
+    simt_body *body = SIMT_NAME(tensor_select)(&f->operands);
+    fake_fault = SIMT_OK;
+    return body && body(&fake_warp, &f->in) == &f->in + 1;
+}
+
+static inline uint32_t *fake_u32(unsigned reg)
+{
+    return (uint32_t *)(void *)fake_regs[reg];
+}
+
+static inline uint64_t *fake_u64(unsigned reg)
+{
+    return (uint64_t *)(void *)fake_regs[reg];
+}
+
+/* Deterministic numbers, the same everywhere. */
+static uint64_t fake_seed = 1;
+
+static inline uint32_t fake_random(void)
+{
+    fake_seed = fake_seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(fake_seed >> 32);
+}
+
+static inline unsigned fake_below(unsigned n)
+{
+    return (unsigned)((uint64_t)fake_random() * n >> 32);
+}
+
+#endif
