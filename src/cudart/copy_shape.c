@@ -33,7 +33,7 @@ int cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
     if (!params)
         return cudaErrorInvalidValue;
     if (params->srcArray || params->dstArray)
-        return cudaErrorNotSupported;
+        return cudart_unsupported("a copy of a CUDA array");
     const cudaPitchedPtr *from = &params->srcPtr, *to = &params->dstPtr;
     cudaMemcpyKind kind = params->kind;
     int error = cudart_check_kind(to->ptr, from->ptr, &kind);

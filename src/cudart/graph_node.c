@@ -332,7 +332,7 @@ static int node_params(const cudaGraphNodeParams *params, CUgraphNodeParams *dri
             driver->reserved1[i] = params->reserved1[i];
         return 0;
     default:
-        return cudaErrorNotSupported;
+        return cudart_unsupported("this kind of graph node");
     }
 }
 

@@ -78,9 +78,9 @@ CUresult drv_capture_add(CUstream stream, struct drv_work *work, CUgraphNode *re
         drv_capture_invalidate(capture);
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    CUresult status = drv_graph_add(capture->graph, work,
-                                    (CUgraphNode *)stream->capture_nodes.items,
-                                    stream->capture_nodes.count, &node);
+    CUresult status =
+        drv_graph_add(capture->graph, work, (CUgraphNode *)stream->capture_nodes.items,
+                      stream->capture_nodes.count, &node);
     if (status != CUDA_SUCCESS) {
         drv_capture_invalidate(capture);
         return status;
@@ -190,7 +190,8 @@ CUresult drv_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     return CUDA_SUCCESS;
 }
 
-/* Begin and end ------------------------------------------------------------------------------------- */
+/* Begin and end
+ * ------------------------------------------------------------------------------------- */
 
 static CUresult capture_begin(CUstream handle, CUgraph graph, const CUgraphNode *nodes,
                               size_t count, CUstreamCaptureMode mode)
@@ -314,7 +315,8 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return status;
 }
 
-/* Asking about a capture ------------------------------------------------------------------------------ */
+/* Asking about a capture
+ * ------------------------------------------------------------------------------ */
 
 CUresult drv_cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *state,
                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,

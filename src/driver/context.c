@@ -105,8 +105,8 @@ static void push(CUcontext context)
 {
     if (drv_thread.depth == drv_thread.capacity) {
         drv_thread.capacity = drv_thread.capacity ? drv_thread.capacity * 2 : 8;
-        drv_thread.stack = lk_realloc(drv_thread.stack,
-                                      drv_thread.capacity * sizeof *drv_thread.stack);
+        drv_thread.stack =
+            lk_realloc(drv_thread.stack, drv_thread.capacity * sizeof *drv_thread.stack);
     }
     drv_thread.stack[drv_thread.depth++] = context;
 }
@@ -135,7 +135,8 @@ CUresult drv_current_uncaptured(CUcontext *context)
     return status;
 }
 
-/* Contexts of the program ------------------------------------------------------------------------ */
+/* Contexts of the program ------------------------------------------------------------------------
+ */
 
 static CUresult context_create(CUcontext *result, unsigned flags, CUdevice ordinal)
 {
@@ -292,7 +293,8 @@ CUresult drv_cuCtxDisablePeerAccess(CUcontext peer)
     return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
-/* Primary contexts ------------------------------------------------------------------------------- */
+/* Primary contexts -------------------------------------------------------------------------------
+ */
 
 CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *result, CUdevice ordinal)
 {

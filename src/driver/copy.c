@@ -126,8 +126,8 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
     if (!copy->width || !copy->height || !copy->depth)
         return CUDA_SUCCESS;
     char *to = side_bytes(&copy->to, copy, &to_pitch, &to_slice);
-    char *from = copy->staged ? copy->staged
-                              : side_bytes(&copy->from, copy, &from_pitch, &from_slice);
+    char *from =
+        copy->staged ? copy->staged : side_bytes(&copy->from, copy, &from_pitch, &from_slice);
     if (!to || !from) {
         drv_remark("a copy in a stream reaches memory that was freed (0x%llx to 0x%llx, %zu bytes)",
                    copy->from.address, copy->to.address, copy->width);
@@ -252,7 +252,8 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
     return copy_line(DEVICE, to, DEVICE, from, bytes, stream, false);
 }
 
-/* Two and three dimensions ----------------------------------------------------------------------- */
+/* Two and three dimensions -----------------------------------------------------------------------
+ */
 
 static CUresult side_from(CUmemorytype type, const void *host, CUdeviceptr device,
                           struct drv_copy_side *side)
@@ -285,8 +286,8 @@ CUresult drv_copy_from_3d(const CUDA_MEMCPY3D *params, struct drv_work *work)
     copy->width = params->WidthInBytes;
     copy->height = params->Height;
     copy->depth = params->Depth;
-    CUresult status = side_from(params->srcMemoryType, params->srcHost, params->srcDevice,
-                                &copy->from);
+    CUresult status =
+        side_from(params->srcMemoryType, params->srcHost, params->srcDevice, &copy->from);
     return status == CUDA_SUCCESS
                ? side_from(params->dstMemoryType, params->dstHost, params->dstDevice, &copy->to)
                : status;

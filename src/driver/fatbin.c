@@ -65,8 +65,7 @@ static bool find_container(const uint8_t *data, size_t size, size_t offset, size
             continue;
         }
         if (header.magic != FATBIN_MAGIC) {
-            *message = at ? "something follows a fat binary that is none"
-                          : "this is no fat binary";
+            *message = at ? "something follows a fat binary that is none" : "this is no fat binary";
             return false;
         }
         if (header.header_size < sizeof header || header.header_size > size - at ||
@@ -117,17 +116,17 @@ bool fatbin_next(const void *data, size_t size, size_t *offset, struct fatbin_en
             return false;
         }
         *offset = at + header.header_size + header.padded_size;
-        *entry = (struct fatbin_entry){
-            .kind = header.kind,
-            .arch = header.arch,
-            .suffix = header.flags & FLAG_ARCH_SPECIFIC     ? 'a'
-                      : header.flags & FLAG_FAMILY_SPECIFIC ? 'f'
-                                                            : 0,
-            .compressed = (header.flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0,
-            .data = bytes + at + header.header_size,
-            .size = header.packed_size ? header.packed_size : header.padded_size,
-            .full_size = header.full_size,
-            .flags = header.flags};
+        *entry = (struct fatbin_entry){.kind = header.kind,
+                                       .arch = header.arch,
+                                       .suffix = header.flags & FLAG_ARCH_SPECIFIC     ? 'a'
+                                                 : header.flags & FLAG_FAMILY_SPECIFIC ? 'f'
+                                                                                       : 0,
+                                       .compressed = (header.flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0,
+                                       .data = bytes + at + header.header_size,
+                                       .size = header.packed_size ? header.packed_size
+                                                                  : header.padded_size,
+                                       .full_size = header.full_size,
+                                       .flags = header.flags};
         return true;
     }
 }
@@ -147,7 +146,8 @@ static bool better(const struct fatbin_entry *a, const struct fatbin_entry *b)
 {
     if (a->arch != b->arch)
         return a->arch > b->arch;
-    return (a->suffix == 'a') * 2 + (a->suffix == 'f') > (b->suffix == 'a') * 2 + (b->suffix == 'f');
+    return (a->suffix == 'a') * 2 + (a->suffix == 'f') >
+           (b->suffix == 'a') * 2 + (b->suffix == 'f');
 }
 
 bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned cc_minor,

@@ -23,9 +23,9 @@ struct fatbin_wrapper { /* .nvFatBinSegment; version 2: more points to a list of
 enum fatbin_kind { FATBIN_PTX = 1, FATBIN_ELF = 2 };
 
 struct fatbin_entry {
-    unsigned kind;       /* enum fatbin_kind, or something else */
-    unsigned arch;       /* 90 for sm_90 */
-    char suffix;         /* 'a', 'f' or 0 */
+    unsigned kind; /* enum fatbin_kind, or something else */
+    unsigned arch; /* 90 for sm_90 */
+    char suffix;   /* 'a', 'f' or 0 */
     bool compressed;
     const uint8_t *data; /* as stored */
     size_t size;         /* as stored, without padding */
@@ -47,7 +47,7 @@ bool fatbin_runs_on(const struct fatbin_entry *entry, unsigned cc_major, unsigne
 /* The best PTX entry for the device; false if there is none. Counts what there is instead. */
 struct fatbin_content {
     unsigned ptx, elf, other;
-    unsigned lowest_ptx;    /* target of the lowest PTX that does not fit */
+    unsigned lowest_ptx; /* target of the lowest PTX that does not fit */
 };
 bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned cc_minor,
                      struct fatbin_entry *best, struct fatbin_content *content,

@@ -20,8 +20,8 @@ static CUresult function_enter(CUfunction handle, CUfunction *function)
 static int max_threads(CUfunction function)
 {
     const struct gpu_info *gpu = function->module->context->device->gpu;
-    unsigned most = function->info->max_threads ? function->info->max_threads
-                                                : gpu->threads_per_block;
+    unsigned most =
+        function->info->max_threads ? function->info->max_threads : gpu->threads_per_block;
     for (; most > 32; most -= 32) {
         if (gpu_occupancy(gpu, most, function->info->registers, 0).blocks_per_sm)
             break;

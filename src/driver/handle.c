@@ -66,8 +66,7 @@ void *drv_table_get(const struct drv_table *table, uint64_t key)
 {
     if (!table->capacity || !key)
         return NULL;
-    for (size_t i = slot_of(table, key); table->slots[i].key;
-         i = (i + 1) & (table->capacity - 1)) {
+    for (size_t i = slot_of(table, key); table->slots[i].key; i = (i + 1) & (table->capacity - 1)) {
         if (table->slots[i].key == key)
             return table->slots[i].value;
     }

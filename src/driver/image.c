@@ -2,8 +2,8 @@
  * image.c: from whatever cuModuleLoadData takes (PTX text, a fat binary, the wrapper around one,
  * our own linker's output) to the one PTX text that the machine loads.
  */
-#include "driver/fatbin.h"
 #include "driver/image.h"
+#include "driver/fatbin.h"
 #include "driver/ptxlink.h"
 #include "driver/state.h"
 

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parameters ---------------------------------------------------------------------------------------- */
+/* Parameters
+ * ---------------------------------------------------------------------------------------- */
 
 /* extra: pairs that end with CU_LAUNCH_PARAM_END; the buffer is packed already. */
 static CUresult pack_extra(struct drv_kernel_work *kernel, void **extra)
@@ -58,7 +59,8 @@ CUresult drv_kernel_pack(struct drv_kernel_work *kernel, void **params, void **e
     return CUDA_SUCCESS;
 }
 
-/* Checks -------------------------------------------------------------------------------------------- */
+/* Checks
+ * -------------------------------------------------------------------------------------------- */
 
 static unsigned cluster_size(const struct drv_kernel_work *kernel)
 {
@@ -106,8 +108,8 @@ CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kerne
     CUresult status = check_cluster(gpu, kernel);
     if (status != CUDA_SUCCESS)
         return status;
-    struct gpu_occupancy fits = gpu_occupancy(gpu, threads, info->registers,
-                                              info->static_shared + kernel->shared);
+    struct gpu_occupancy fits =
+        gpu_occupancy(gpu, threads, info->registers, info->static_shared + kernel->shared);
     if (!fits.blocks_per_sm)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     if (kernel->cooperative &&
@@ -116,7 +118,8 @@ CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kerne
     return CUDA_SUCCESS;
 }
 
-/* Running ------------------------------------------------------------------------------------------- */
+/* Running
+ * ------------------------------------------------------------------------------------------- */
 
 static CUresult fault_error(enum simt_fault_kind kind)
 {
@@ -173,7 +176,8 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     return fault_error(kind);
 }
 
-/* Entry points ---------------------------------------------------------------------------------------- */
+/* Entry points
+ * ---------------------------------------------------------------------------------------- */
 
 static CUresult launch(struct drv_kernel_work *kernel, CUfunction handle, CUstream stream_handle,
                        void **params, void **extra)
@@ -209,9 +213,8 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                             CUstream stream, void **params, void **extra)
 {
-    struct drv_kernel_work kernel = {.grid = {grid_x, grid_y, grid_z},
-                                     .block = {block_x, block_y, block_z},
-                                     .shared = shared};
+    struct drv_kernel_work kernel = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared = shared};
     return launch(&kernel, function, stream, params, extra);
 }
 
@@ -245,9 +248,8 @@ static CUresult apply_attribute(struct drv_kernel_work *kernel, const CUlaunchAt
         kernel->priority = attribute->value.priority;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return attribute->value.deviceUpdatableKernelNode.deviceUpdatable
-                   ? CUDA_ERROR_NOT_SUPPORTED
-                   : CUDA_SUCCESS;
+        return attribute->value.deviceUpdatableKernelNode.deviceUpdatable ? CUDA_ERROR_NOT_SUPPORTED
+                                                                          : CUDA_SUCCESS;
     default:
         return (unsigned)attribute->id <= CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING
                    ? CUDA_SUCCESS

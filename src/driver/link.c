@@ -69,8 +69,8 @@ CUresult drv_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data
                         "LTO input are not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    CUresult status = drv_image_to_ptx(state->context->device->gpu, data, size, &text, &text_size,
-                                       &message);
+    CUresult status =
+        drv_image_to_ptx(state->context->device->gpu, data, size, &text, &text_size, &message);
     if (status != CUDA_SUCCESS)
         return link_fail(state, status, message);
     drv_list_add(&state->texts, text);
@@ -99,8 +99,8 @@ CUresult drv_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char
     return status;
 }
 
-CUresult drv_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
-                           unsigned count, CUjit_option *options, void **values)
+CUresult drv_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path, unsigned count,
+                           CUjit_option *options, void **values)
 {
     return drv_cuLinkAddFile_v2(state, type, path, count, options, values);
 }
@@ -124,8 +124,8 @@ CUresult drv_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
     state->result[head + text_size] = 0;
     free(text);
     drv_enter_lock();
-    CUresult status = drv_module_load(state->context, state->result, head + text_size + 1,
-                                      &state->jit, &probe);
+    CUresult status =
+        drv_module_load(state->context, state->result, head + text_size + 1, &state->jit, &probe);
     if (status == CUDA_SUCCESS)
         drv_module_free(probe);
     drv_leave_lock();

@@ -99,17 +99,38 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
     return CUDA_SUCCESS;
 }
 
+/* RESERVED counts with USED: graph memory is there as long as its node. */
+static void count_graph_memory(struct drv_allocation *allocation, int64_t change)
+{
+    uint64_t *count = allocation->device->graph_memory;
+    for (int i = CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT; i <= CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH;
+         i += 2) {
+        count[i] += (uint64_t)change;
+        if (count[i + 1] < count[i])
+            count[i + 1] = count[i];
+    }
+}
+
 void drv_allocation_free(struct drv_allocation *allocation)
 {
     drv_table_remove(&allocations, allocation->address);
     hide(allocation);
     if (allocation->pool)
         drv_pool_freed(allocation);
+    if (allocation->graph_owned)
+        count_graph_memory(allocation, -(int64_t)allocation->size);
     if (allocation->registered)
         simt_unregister(allocation->device->machine, (void *)(uintptr_t)allocation->address);
     else
         simt_free(allocation->device->machine, allocation->address);
     free(allocation);
+}
+
+void drv_allocation_give_to_graph(CUdeviceptr address)
+{
+    struct drv_allocation *allocation = drv_allocation_find(address);
+    allocation->graph_owned = true;
+    count_graph_memory(allocation, (int64_t)allocation->size);
 }
 
 void drv_memory_forget(CUcontext context)

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JIT options ------------------------------------------------------------------------------------ */
+/* JIT options ------------------------------------------------------------------------------------
+ */
 
 CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **values,
                          struct drv_jit *jit)
@@ -59,7 +60,8 @@ void drv_jit_log(struct drv_jit *jit, const char *error)
         *jit->error_size_out = (void *)(uintptr_t)length;
 }
 
-/* Loading ------------------------------------------------------------------------------------------ */
+/* Loading
+ * ------------------------------------------------------------------------------------------ */
 
 /* Lock held. */
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
@@ -67,8 +69,8 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
 {
     char *text = NULL, *message = NULL;
     size_t text_size;
-    CUresult status = drv_image_to_ptx(context->device->gpu, image, size, &text, &text_size,
-                                       &message);
+    CUresult status =
+        drv_image_to_ptx(context->device->gpu, image, size, &text, &text_size, &message);
     struct simt_module *loaded = NULL;
     if (status == CUDA_SUCCESS) {
         loaded = simt_module_load(context->device->machine, "ptx", text, text_size, &message);
@@ -173,7 +175,8 @@ CUresult drv_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
     return CUDA_SUCCESS;
 }
 
-/* Kernels and variables ---------------------------------------------------------------------------- */
+/* Kernels and variables
+ * ---------------------------------------------------------------------------- */
 
 static CUfunction function_of(CUmodule module, struct simt_kernel *kernel)
 {
@@ -186,8 +189,8 @@ static CUfunction function_of(CUmodule module, struct simt_kernel *kernel)
     function->module = module;
     function->kernel = kernel;
     function->info = simt_kernel_info(kernel);
-    int room = (int)module->context->device->gpu->shared_per_block -
-               (int)function->info->static_shared;
+    int room =
+        (int)module->context->device->gpu->shared_per_block - (int)function->info->static_shared;
     function->settings.max_dynamic_shared = room > 0 ? room : 0;
     function->settings.carveout = -1;
     memcpy(function->settings.cluster, function->info->required_cluster,

@@ -3,7 +3,8 @@
  */
 #include "driver/state.h"
 
-static CUresult occupancy_enter(CUfunction handle, CUfunction *function, const struct gpu_info **gpu)
+static CUresult occupancy_enter(CUfunction handle, CUfunction *function,
+                                const struct gpu_info **gpu)
 {
     CUcontext context;
     CUresult status = drv_current(&context);
@@ -84,12 +85,12 @@ CUresult drv_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction 
                                               CUoccupancyB2DSize dynamic_of, size_t dynamic,
                                               int limit)
 {
-    return drv_cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, dynamic_of,
-                                                         dynamic, limit, 0);
+    return drv_cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, dynamic_of, dynamic,
+                                                         limit, 0);
 }
 
-CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction handle,
-                                                     int blocks, int threads)
+CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction handle, int blocks,
+                                                     int threads)
 {
     CUfunction function;
     const struct gpu_info *gpu;

@@ -110,8 +110,8 @@ CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
     struct view view = look(address);
-    CUresult status = view.known ? attribute_of(&view, address, data, attribute)
-                                 : CUDA_ERROR_INVALID_VALUE;
+    CUresult status =
+        view.known ? attribute_of(&view, address, data, attribute) : CUDA_ERROR_INVALID_VALUE;
     drv_leave_lock();
     return status;
 }
@@ -150,7 +150,8 @@ CUresult drv_cuPointerSetAttribute(const void *value, CUpointer_attribute attrib
     return allocation ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Managed memory ----------------------------------------------------------------------------------- */
+/* Managed memory
+ * ----------------------------------------------------------------------------------- */
 
 /* A GPU takes these for managed memory only, and for nothing that reaches over its end. */
 static CUresult managed_range(CUdeviceptr address, size_t count)
@@ -204,8 +205,7 @@ CUresult drv_cuMemPrefetchAsync_v2(CUdeviceptr address, size_t count, CUmemLocat
     return drv_issue_to(stream, &nothing, false);
 }
 
-CUresult drv_cuMemPrefetchAsync(CUdeviceptr address, size_t count, CUdevice device,
-                                CUstream stream)
+CUresult drv_cuMemPrefetchAsync(CUdeviceptr address, size_t count, CUdevice device, CUstream stream)
 {
     return drv_cuMemPrefetchAsync_v2(address, count, device_location(device), 0, stream);
 }

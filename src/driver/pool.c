@@ -63,7 +63,8 @@ void drv_pool_freed(struct drv_allocation *allocation)
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address)
 {
     struct drv_allocation *allocation;
-    if (pool->max_size && pool->attributes[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] + size > pool->max_size)
+    if (pool->max_size &&
+        pool->attributes[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] + size > pool->max_size)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult status = drv_allocate(context, size, SIMT_MEMORY_DEVICE, &allocation);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* frees may be under way */
@@ -84,7 +85,7 @@ static CUresult allocate_in(CUstream stream, CUmemoryPool pool, size_t size, CUd
     CUresult status = drv_pool_allocate(stream->context, pool, size, address);
     if (status != CUDA_SUCCESS || !stream->capture)
         return status;
-    drv_allocation_find(*address)->graph_owned = true;
+    drv_allocation_give_to_graph(*address);
     struct drv_work work = {.kind = DRV_WORK_ALLOC};
     work.memory = lk_alloc_zeroed(sizeof *work.memory);
     work.memory->references = 1;
@@ -145,8 +146,8 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
     drv_enter_lock();
     struct drv_allocation *allocation = drv_allocation_find(address);
     status = drv_stream_find(context, handle, &stream);
-    if (status == CUDA_SUCCESS && (!allocation || allocation->address != address ||
-                                   allocation->kind == SIMT_MEMORY_PINNED))
+    if (status == CUDA_SUCCESS &&
+        (!allocation || allocation->address != address || allocation->kind == SIMT_MEMORY_PINNED))
         status = CUDA_ERROR_INVALID_VALUE;
     if (status == CUDA_SUCCESS) {
         struct drv_work work = {.kind = DRV_WORK_FREE, .address = address};
@@ -164,8 +165,8 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return CUDA_ERROR_NOT_SUPPORTED;
-    int device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties->location.id
-                                                                          : 0;
+    int device =
+        properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties->location.id : 0;
     CUresult status = drv_check_device(device);
     if (status != CUDA_SUCCESS)
         return status;

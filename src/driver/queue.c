@@ -3,8 +3,8 @@
  * An operation waits for the one before it in its stream, for the events its stream waited for,
  * and for what the legacy default stream orders. What waits for nothing is ready; executor threads
  * take ready operations in order of submission. A thread that waits for a stream runs that stream's
- * operations itself, so that a small program pays for no hand-over between threads. It runs no other
- * stream's: that kernel may wait for something this thread does later.
+ * operations itself, so that a small program pays for no hand-over between threads. It runs no
+ * other stream's: that kernel may wait for something this thread does later.
  */
 #include "base/arena.h"
 #include "driver/state.h"
@@ -145,8 +145,8 @@ static void op_done(struct drv_device *device, struct drv_op *op, CUstream helpe
             ready_insert(home, next);
             if (home != device)
                 wake_executor(home);
-            else if (!mine && (!helper || (helper == next->stream &&
-                                           !drv_work_calls_host(&next->work))))
+            else if (!mine &&
+                     (!helper || (helper == next->stream && !drv_work_calls_host(&next->work))))
                 mine = true;
             else
                 others = true;

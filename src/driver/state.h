@@ -49,15 +49,15 @@ struct drv_table { /* 64-bit keys (not 0) to pointers */
     struct drv_slot {
         uint64_t key;
         void *value;
-    } *slots;
+    } * slots;
     size_t count, capacity;
 };
 void drv_table_put(struct drv_table *table, uint64_t key, void *value);
 void *drv_table_get(const struct drv_table *table, uint64_t key);
 void *drv_table_remove(struct drv_table *table, uint64_t key);
 
-void *drv_new(size_t size, enum drv_type type);        /* zeroed, alive */
-void drv_delete(void *object);                         /* no longer alive, freed */
+void *drv_new(size_t size, enum drv_type type);         /* zeroed, alive */
+void drv_delete(void *object);                          /* no longer alive, freed */
 bool drv_alive(const void *object, enum drv_type type); /* is this such an object? */
 
 /* Lists of pointers that grow; used for nodes, edges, dependents. */
@@ -70,7 +70,8 @@ bool drv_list_has(const struct drv_list *list, const void *item);
 void drv_list_remove(struct drv_list *list, const void *item);
 void drv_list_free(struct drv_list *list);
 
-/* Work ------------------------------------------------------------------------------------------ */
+/* Work ------------------------------------------------------------------------------------------
+ */
 
 enum drv_work_kind {
     DRV_WORK_EMPTY,
@@ -172,14 +173,15 @@ struct drv_op {
     enum drv_op_state state;
     uint64_t sequence; /* order of submission in the device */
     CUstream stream;
-    unsigned waits_for;         /* operations not done yet */
-    struct drv_list dependents; /* operations that wait for this one */
-    double clock;               /* earliest start, then end, in modelled seconds */
+    unsigned waits_for;             /* operations not done yet */
+    struct drv_list dependents;     /* operations that wait for this one */
+    double clock;                   /* earliest start, then end, in modelled seconds */
     struct drv_op *previous, *next; /* in the device's ready list */
     struct drv_work work;
 };
 
-/* Devices, contexts, streams, events ------------------------------------------------------------ */
+/* Devices, contexts, streams, events ------------------------------------------------------------
+ */
 
 struct drv_device {
     int ordinal;
@@ -194,7 +196,7 @@ struct drv_device {
     unsigned executors, idle;
     unsigned waiters; /* threads that wait for an operation */
     bool machine_busy;
-    double engine_clock[3]; /* modelled: compute, copies to the device, copies from it */
+    double engine_clock[3];   /* modelled: compute, copies to the device, copies from it */
     uint64_t graph_memory[4]; /* by CUgraphMem_attribute */
 };
 
@@ -224,7 +226,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     uint64_t id;
-    uint64_t thread; /* whose per-thread default stream; 0: none */
+    uint64_t thread;     /* whose per-thread default stream; 0: none */
     unsigned references; /* the handle and operations in flight */
     bool destroyed;
     struct drv_op *last;
@@ -280,7 +282,8 @@ void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
 
-/* Queue: lock held -------------------------------------------------------------------------------- */
+/* Queue: lock held --------------------------------------------------------------------------------
+ */
 
 /* Work into the stream's queue; takes work over. The caller owns a reference. */
 struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op *also_after,
@@ -299,7 +302,8 @@ CUresult drv_issue(CUstream stream, struct drv_work *work, bool wait);
 /* The same from an entry point: finds context and stream, locks, flushes printf after a wait. */
 CUresult drv_issue_to(CUstream handle, struct drv_work *work, bool wait);
 
-/* Memory ------------------------------------------------------------------------------------------ */
+/* Memory ------------------------------------------------------------------------------------------
+ */
 
 struct drv_allocation {
     CUdeviceptr address;
@@ -320,7 +324,8 @@ struct drv_allocation *drv_allocation_find(CUdeviceptr address);
 CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind,
                       struct drv_allocation **allocation);
 void drv_allocation_free(struct drv_allocation *allocation);
-void drv_memory_forget(CUcontext context);      /* frees all that the context allocated */
+void drv_allocation_give_to_graph(CUdeviceptr address);
+void drv_memory_forget(CUcontext context);        /* frees all that the context allocated */
 void drv_memory_share(struct drv_device *device); /* pinned memory is every device's */
 /* Host bytes behind device memory of any device; NULL: not device memory. */
 void *drv_host(CUdeviceptr address, size_t size);
@@ -328,11 +333,15 @@ bool drv_is_device_address(CUdeviceptr address);
 
 void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
-CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size,
-                           CUdeviceptr *address);
+CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
 /* Modelled time: an engine of the device is busy for so long; *clock becomes the end. */
-enum drv_engine { DRV_ENGINE_COMPUTE, DRV_ENGINE_TO_DEVICE, DRV_ENGINE_FROM_DEVICE, DRV_ENGINE_NONE };
+enum drv_engine {
+    DRV_ENGINE_COMPUTE,
+    DRV_ENGINE_TO_DEVICE,
+    DRV_ENGINE_FROM_DEVICE,
+    DRV_ENGINE_NONE
+};
 void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock);
 
 /* Copies and fills: checks, then work. */
@@ -343,7 +352,8 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
 CUresult drv_fill_check(const struct drv_fill_work *fill);
 CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clock);
 
-/* Modules ----------------------------------------------------------------------------------------- */
+/* Modules -----------------------------------------------------------------------------------------
+ */
 
 struct CUmod_st {
     struct drv_object object;
@@ -408,12 +418,8 @@ CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kerne
 CUresult drv_kernel_pack(struct drv_kernel_work *kernel, void **params, void **extra);
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock);
 
-/* Graphs ------------------------------------------------------------------------------------------ */
-
-struct drv_edge {
-    CUgraphNode from, to;
-    CUgraphEdgeData data;
-};
+/* Graphs ------------------------------------------------------------------------------------------
+ */
 
 struct CUgraphNode_st {
     struct drv_object object;
@@ -423,7 +429,7 @@ struct CUgraphNode_st {
     struct drv_list before; /* nodes that it depends on */
     CUgraphNode origin;     /* in a clone or an executable graph: the node it was made from */
     bool disabled;
-    double clock; /* modelled end, while it runs */
+    double clock;  /* modelled end, while it runs */
     unsigned mark; /* for walks */
 };
 
@@ -463,10 +469,12 @@ bool drv_graph_sort(CUgraph graph); /* nodes into an order that respects the edg
 CUresult drv_graph_run(CUgraphExec exec, double *clock);
 CUgraphNodeType drv_node_type(CUgraphNode node);
 void drv_exec_release(CUgraphExec exec);
-CUresult drv_params_to_work(const CUgraphNodeParams *params, struct drv_work *work);
+/* Both without the lock: they run the program's destructors. */
 void drv_user_release(CUuserObject user, unsigned count);
+void drv_graph_flush_users(void);
 
-/* Capture ----------------------------------------------------------------------------------------- */
+/* Capture -----------------------------------------------------------------------------------------
+ */
 
 struct drv_capture {
     unsigned references; /* streams and events that know it */

@@ -107,7 +107,7 @@ static bool value_reached(const struct drv_work *work, uint64_t now)
     case CU_STREAM_WAIT_VALUE_AND:
         return (now & wanted) != 0;
     case CU_STREAM_WAIT_VALUE_NOR:
-        return (work->value.wide ? ~(now | wanted) : (uint32_t)~(now | wanted)) != 0;
+        return (work->value.wide ? ~(now | wanted) : (uint32_t) ~(now | wanted)) != 0;
     default: /* a cyclic comparison */
         return work->value.wide ? (int64_t)(now - wanted) >= 0 : (int32_t)(now - wanted) >= 0;
     }

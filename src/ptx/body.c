@@ -53,6 +53,12 @@ static void skip_operands(struct ptx_parser *p)
     }
 }
 
+static void expect_end(struct ptx_parser *p)
+{
+    if (!ptx_is_punct(p, ';'))
+        ptx_fail_expected(p, "',' or ';'");
+}
+
 static uint32_t take_guard(struct ptx_parser *p, bool *negate)
 {
     *negate = ptx_accept(p, '!');
@@ -121,9 +127,11 @@ static void parse_instruction(struct ptx_parser *p, struct ptx_token mnemonic, u
         skip_operands(p);
     } else if (inst.op == PTX_OP_CALL) {
         ptx_parse_call_operands(p);
+        expect_end(p);
         ptx_check_call(p, &inst, mnemonic.start);
     } else {
         ptx_parse_operands(p);
+        expect_end(p);
         ptx_check_operands(p, opcode, &inst, mnemonic.start);
     }
     ptx_expect(p, ';');

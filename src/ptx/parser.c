@@ -157,7 +157,8 @@ static void finish_module(struct ptx_parser *p)
     module->loc_count = p->loc_count;
 }
 
-static void parse_module(struct ptx_parser *p)
+/* Not inlined into ptx_parse: its variables must not live in the frame that longjmp returns to. */
+static __attribute__((noinline)) void parse_module(struct ptx_parser *p)
 {
     PTX_PUSH(p->files, p->file_count, p->file_capacity) = "";
     PTX_PUSH(p->locs, p->loc_count, p->loc_capacity) = (struct ptx_loc){0};

@@ -178,7 +178,10 @@ SIMT_MAP1(f32_f64, float, double, num_f32((float)x))
 SIMT_MAP1(f32_f64_ftz, float, double, num_f32(num_f32_flush((float)x)))
 SIMT_MAP1(f64_f32, double, float, (double)x)
 SIMT_MAP1(f64_f32_ftz, double, float, (double)num_f32_flush(x))
+SIMT_MAP1(f32_f32, float, float, num_f32(x))
+SIMT_MAP1(f32_f32_ftz, float, float, num_f32(num_f32_flush(x)))
 SIMT_MAP1(f32_sat, float, float, num_f32_sat(x))
+SIMT_MAP1(f32_ftz_sat, float, float, num_f32_sat(num_f32_flush(x)))
 
 #define CONVERT_HALF(format)                                                                       \
     SIMT_BODY(f32_##format)                                                                        \
@@ -232,8 +235,8 @@ static simt_body *select_any(const struct simt_operands *operands)
 
 /* Choice --------------------------------------------------------------------------------------------- */
 
-/* Flushing makes no difference to these: the result of a subnormal number is a zero anyway, or
- * f32 subnormals cannot come up. */
+/* IGNORES_FTZ: .ftz makes no difference, as a subnormal f32 gives zero anyway or cannot come up.
+ * A16, A32: the source's register is of that width, whatever its type. */
 enum { IGNORES_FTZ = 1, ANY_ROUNDING = 2, NEEDS_FTZ = 4, NEEDS_SAT = 8, A16 = 16, A32 = 32 };
 struct convert_row {
     enum ptx_type to, from;
@@ -280,7 +283,10 @@ static const struct convert_row rows[] = {
     {PTX_F32, PTX_F64, PTX_MOD_RN, NEEDS_FTZ, f32_f64_ftz},
     {PTX_F64, PTX_F32, PTX_MOD_NONE, 0, f64_f32},
     {PTX_F64, PTX_F32, PTX_MOD_NONE, NEEDS_FTZ, f64_f32_ftz},
-    {PTX_F32, PTX_F32, PTX_MOD_NONE, NEEDS_SAT | IGNORES_FTZ, f32_sat},
+    {PTX_F32, PTX_F32, PTX_MOD_NONE, 0, f32_f32},
+    {PTX_F32, PTX_F32, PTX_MOD_NONE, NEEDS_FTZ, f32_f32_ftz},
+    {PTX_F32, PTX_F32, PTX_MOD_NONE, NEEDS_SAT, f32_sat},
+    {PTX_F32, PTX_F32, PTX_MOD_NONE, NEEDS_SAT | NEEDS_FTZ, f32_ftz_sat},
     {PTX_F32, PTX_F16, PTX_MOD_NONE, IGNORES_FTZ, f32_f16},
     {PTX_F32, PTX_BF16, PTX_MOD_NONE, 0, f32_bf16},
     {PTX_F16, PTX_F32, PTX_MOD_RN, IGNORES_FTZ, f16_f32},

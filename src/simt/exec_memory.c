@@ -5,6 +5,10 @@
  */
 #include "simt/access.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 /* Loads of one element ------------------------------------------------------------------------------- */
 
 /* The lanes' values lie at hosts[]; D is the register's type, M the memory's. */
@@ -38,9 +42,18 @@
             pattern == ACCESS_SCATTERED                                                            \
                 ? NULL                                                                             \
                 : access_range(w, a[0] + (uint64_t)in->imm, bytes, sizeof(M));                     \
-        if (!host)                                                                                 \
-            return name##_scattered(w, in);                                                        \
         D *d = SIMT_SLOT(D, in->d);                                                                \
+        if (!host) {                                                                               \
+            if (pattern != ACCESS_SCATTERED ||                                                     \
+                !access_stretch(w, a, (uint64_t)in->imm, sizeof(M)))                               \
+                return name##_scattered(w, in);                                                    \
+            D values[SIMT_LANES]; /* d may be where the addresses are */                           \
+            uint64_t backing = (uint64_t)in->imm + SIMT_BACKING;                                   \
+            for (int i = 0; i < SIMT_LANES; i++)                                                   \
+                values[i] = (D) * (const M *)(uintptr_t)(a[i] + backing);                          \
+            memcpy(d, values, sizeof(values));                                                     \
+            return in + 1;                                                                         \
+        }                                                                                          \
         const M *from = (const M *)(const void *)host;                                             \
         if (pattern == ACCESS_ONE) {                                                               \
             D value = (D)*from;                                                                    \
@@ -49,6 +62,30 @@
             SIMT_EACH_LANE d[i] = (D)from[i];                                                      \
         }                                                                                          \
         return in + 1;                                                                             \
+    }
+
+/* Gathered loads from a base that all addresses were checked against. */
+static inline void gather_words(void *values, const uint8_t *base, const uint32_t *a, uint32_t imm)
+{
+#ifdef __AVX2__
+    for (int i = 0; i < SIMT_LANES; i += 8) {
+        __m256i at = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(a + i)),
+                                      _mm256_set1_epi32((int)imm));
+        __m256i got = _mm256_i32gather_epi32((const int *)(const void *)base, at, 1);
+        _mm256_storeu_si256((__m256i *)values + i / 8, got);
+    }
+#else
+    for (int i = 0; i < SIMT_LANES; i++)
+        memcpy((uint32_t *)values + i, base + (uint32_t)(a[i] + imm), 4);
+#endif
+}
+
+#define GATHER(values, D, M, base, a, imm)                                                         \
+    if (sizeof(M) == 4 && sizeof(D) == 4) {                                                        \
+        gather_words(values, base, a, imm);                                                        \
+    } else {                                                                                       \
+        for (int i = 0; i < SIMT_LANES; i++)                                                       \
+            values[i] = (D) * (const M *)(const void *)(base + (uint32_t)(a[i] + imm));            \
     }
 
 /* Shared memory: the largest address is found for all lanes at once. */
@@ -80,8 +117,9 @@
             const M *from = (const M *)(const void *)(shared + (uint32_t)(a[0] + imm));            \
             SIMT_EACH_LANE d[i] = (D)from[i];                                                      \
         } else {                                                                                   \
-            for (int i = 0; i < SIMT_LANES; i++)                                                   \
-                d[i] = (D) * (const M *)(const void *)(shared + (uint32_t)(a[i] + imm));           \
+            D values[SIMT_LANES];                                                                  \
+            GATHER(values, D, M, shared, a, imm)                                                   \
+            memcpy(d, values, sizeof(values));                                                     \
         }                                                                                          \
         return in + 1;                                                                             \
     }

@@ -2,7 +2,7 @@
  * exec_tensor_sum.c: the sum of products of one tile, as tensor_model.h describes it.
  * Two ways to the same bits. The fast one works on 8 columns at once in f32 and int32: a product
  * of two factors with 11-bit significands is exact in f32, so is its scaling by a power of two, and
- * the conversion to int32 is the cut toward zero. It gives up (returns false, c untouched) where
+ * the conversion to int32 is the cut toward zero. It gives up (returns false) where
  * f32 or int32 would not hold the numbers; the exact one then does the tile in 64-bit integers.
  */
 #include "simt/tensor.h"
@@ -17,142 +17,94 @@
 typedef float v8f __attribute__((vector_size(32)));
 typedef int32_t v8i __attribute__((vector_size(32)));
 typedef uint32_t v8u __attribute__((vector_size(32)));
-typedef int8_t v32b __attribute__((vector_size(32)));
-typedef int16_t v16h __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* Exponents of factors; sums of two fit the type. A zero's is so low that a sum with it lies below
- * NOTHING, and a sum without it above. */
-#define NARROW_ZERO (-64) /* |exponent| <= 15 */
-#define NARROW_NOTHING (-40)
-#define WIDE_ZERO (-2000)
-#define WIDE_NOTHING (-1000)
-#define WIDE_LOWEST (-90) /* largest exponent of a sum that the fast way can scale */
+#define V8F(p) (*(v8f *)(void *)(p))
+#define SPLAT(x) ((v8i){} + (x))
+#define EXPONENT 0x7f800000 /* of f32 */
 
 /* 16 products of 25 fraction bits and c may pass 2^31, and then wrap to this or more. */
-#define WRAPPED 2084569088
+#define WRAPPED 2084569088u
+
+#define WIDE_LOWEST 37 /* the lowest exponent + 127 at which the fast way works: 2^-90 */
 
 /* Vector helpers -------------------------------------------------------------------------------- */
 
+#ifdef __AVX2__
+#define MAX_I32(x, y) ((v8i)_mm256_max_epi32((__m256i)(x), (__m256i)(y)))
+#define MAX_U32(x, y) ((v8u)_mm256_max_epu32((__m256i)(x), (__m256i)(y)))
+#define ABS_I32(x) ((v8i)_mm256_abs_epi32((__m256i)(x)))
+#define CHOOSE(mask, x, y) ((v8f)_mm256_blendv_ps((__m256)(y), (__m256)(x), (__m256)(mask)))
+#else
 #define BLEND(mask, x, y) (((x) & (mask)) | ((y) & ~(mask)))
-
-INLINE v8i max8i(v8i x, v8i y)
-{
-#ifdef __AVX2__
-    return (v8i)_mm256_max_epi32((__m256i)x, (__m256i)y);
-#else
-    v8i m = x > y;
-    return BLEND(m, x, y);
+#define MAX_I32(x, y) BLEND((v8i)((v8i)(x) > (v8i)(y)), (v8i)(x), (v8i)(y))
+#define MAX_U32(x, y) BLEND((v8u)((v8u)(x) > (v8u)(y)), (v8u)(x), (v8u)(y))
+#define ABS_I32(x) (((v8i)(x) ^ ((v8i)(x) >> 31)) - ((v8i)(x) >> 31))
+#define CHOOSE(mask, x, y) ((v8f)BLEND((v8i)(mask), (v8i)(x), (v8i)(y)))
 #endif
-}
 
-INLINE v8i abs8i(v8i x)
-{
-#ifdef __AVX2__
-    return (v8i)_mm256_abs_epi32((__m256i)x);
-#else
-    v8i s = x >> 31;
-    return (x ^ s) - s;
-#endif
-}
-
-INLINE v8i exponent_field(v8f x)
-{
-    return ((v8i)x >> 23) & 255;
-}
-
-/* Round to nearest even, to f16 and back to the float of that value. */
-INLINE v8f through_half(v8f x)
+/* *x rounded to the nearest f16, as a float. */
+INLINE void round_to_half(v8f *x)
 {
 #ifdef __F16C__
-    return (v8f)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
+    *x = (v8f)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)*x, _MM_FROUND_TO_NEAREST_INT));
 #else
     /* Adding and taking away 1.5 * 2^(e + 13) leaves 11 bits; e from -14 up for subnormals. */
-    v8i e = max8i(exponent_field(x), (v8i){} + 113);
-    v8f big = (v8f)(((e + 13) << 23) | 0x400000);
-    v8i sign = (v8i)x & INT32_MIN;
-    v8f magnitude = (v8f)((v8i)x & INT32_MAX);
-    v8f rounded = (magnitude + big) - big;
-    v8i infinite = rounded >= 65520.0f;
-    v8i bits = BLEND(infinite, (v8i){} + 0x7f800000, (v8i)rounded);
-    return (v8f)(bits | sign);
+    v8i e = MAX_I32((v8i)*x & EXPONENT, SPLAT(113 << 23));
+    v8f big = (v8f)(e + (13 << 23) + 0x400000);
+    v8i sign = (v8i)*x & INT32_MIN;
+    v8f magnitude = (v8f)((v8i)*x & INT32_MAX);
+    magnitude = (magnitude + big) - big;
+    *x = (v8f)((v8i)CHOOSE(magnitude >= 65520.0f, SPLAT(EXPONENT), magnitude) | sign);
 #endif
 }
 
 /* Exponents ------------------------------------------------------------------------------------- */
 
-struct exponents { /* [row][k] and [k][column], in the first so many bytes */
-    union {
-        _Alignas(32) int8_t a8[TENSOR_MAX_ROWS * TENSOR_MAX_K];
-        int16_t a16[TENSOR_MAX_ROWS * TENSOR_MAX_K];
-    };
-    union {
-        _Alignas(32) int8_t b8[TENSOR_MAX_K * 8];
-        int16_t b16[TENSOR_MAX_K * 8];
-    };
-};
-
-/* Exponents of count floats; returns the largest field met (255: infinity or NaN). */
-#define FIND_EXPONENTS(name, type, zero)                                                           \
-    INLINE int name(const float *x, type *e, unsigned count, int lowest)                           \
-    {                                                                                              \
-        int top = 0;                                                                               \
-        for (unsigned i = 0; i < count; i++) {                                                     \
-            int32_t bits;                                                                          \
-            memcpy(&bits, &x[i], 4);                                                               \
-            int field = bits >> 23 & 255;                                                          \
-            top = field > top ? field : top;                                                       \
-            int exponent = field - 127 > lowest ? field - 127 : lowest;                            \
-            e[i] = (type)((bits << 1) == 0 ? zero : exponent);                                     \
-        }                                                                                          \
-        return top;                                                                                \
-    }
-FIND_EXPONENTS(find_narrow, int8_t, NARROW_ZERO)
-FIND_EXPONENTS(find_wide, int16_t, WIDE_ZERO)
-
-/* Largest exponent of the products of a row with each of the 8 columns, over [k, k + chunk). */
-INLINE v8i top_narrow(const int8_t *a, const int8_t *b, unsigned chunk)
+/* The largest exponent + 127 of a row's products with each of the 8 columns, in the place of a
+ * float's exponent; at least TENSOR_NOTHING. */
+INLINE void find_top_narrow(const uint8_t *a, const uint8_t *b, unsigned chunk, v8i *result)
 {
 #ifdef __AVX2__
     /* A vector takes 4 k of 8 columns. */
     const __m256i spread =
         _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3,
                          3, 3, 3, 3, 3, 3, 3);
-    __m256i top = _mm256_set1_epi8(-128);
+    __m256i top = _mm256_set1_epi8(TENSOR_NOTHING);
+#pragma GCC unroll 4
     for (unsigned k = 0; k < chunk; k += 4) {
         int32_t four;
         memcpy(&four, a + k, 4);
         __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi32(four), spread);
         __m256i y = _mm256_load_si256((const __m256i *)(const void *)(b + 8 * k));
-        top = _mm256_max_epi8(top, _mm256_add_epi8(x, y));
+        top = _mm256_max_epu8(top, _mm256_subs_epu8(y, x));
     }
-    __m128i half = _mm_max_epi8(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
-    half = _mm_max_epi8(half, _mm_srli_si128(half, 8));
-    return (v8i)_mm256_cvtepi8_epi32(half);
+    __m128i half = _mm_max_epu8(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
+    half = _mm_max_epu8(half, _mm_srli_si128(half, 8));
+    *result = (v8i)_mm256_slli_epi32(_mm256_cvtepu8_epi32(half), 23);
 #else
-    int8_t top[8];
-    memset(top, -128, sizeof(top));
+    uint8_t top[8];
+    memset(top, TENSOR_NOTHING, sizeof(top));
     for (unsigned k = 0; k < chunk; k++) {
         for (int n = 0; n < 8; n++) {
-            int8_t e = (int8_t)(a[k] + b[8 * k + n]);
+            uint8_t e = b[8 * k + n] > a[k] ? (uint8_t)(b[8 * k + n] - a[k]) : 0;
             top[n] = e > top[n] ? e : top[n];
         }
     }
-    v8i result;
     for (int n = 0; n < 8; n++)
-        result[n] = top[n];
-    return result;
+        (*result)[n] = top[n] << 23;
 #endif
 }
 
-INLINE v8i top_wide(const int16_t *a, const int16_t *b, unsigned chunk)
+/* The same, as integers and with no least. */
+INLINE void find_top_wide(const int16_t *a, const int16_t *b, unsigned chunk, v8i *result)
 {
 #ifdef __AVX2__
     const __m256i spread =
         _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 2, 3, 2,
                          3, 2, 3, 2, 3, 2, 3);
     __m256i top = _mm256_set1_epi16(INT16_MIN);
+#pragma GCC unroll 8
     for (unsigned k = 0; k < chunk; k += 2) {
         int32_t two;
         memcpy(&two, a + k, 4);
@@ -161,7 +113,7 @@ INLINE v8i top_wide(const int16_t *a, const int16_t *b, unsigned chunk)
         top = _mm256_max_epi16(top, _mm256_add_epi16(x, y));
     }
     __m128i half = _mm_max_epi16(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
-    return (v8i)_mm256_cvtepi16_epi32(half);
+    *result = (v8i)_mm256_cvtepi16_epi32(half);
 #else
     int16_t top[8];
     for (int n = 0; n < 8; n++)
@@ -172,136 +124,127 @@ INLINE v8i top_wide(const int16_t *a, const int16_t *b, unsigned chunk)
             top[n] = e > top[n] ? e : top[n];
         }
     }
-    v8i result;
     for (int n = 0; n < 8; n++)
-        result[n] = top[n];
-    return result;
+        (*result)[n] = top[n];
 #endif
 }
 
 /* The fast way ---------------------------------------------------------------------------------- */
 
 struct row { /* 8 outputs on their way */
-    v8f c, scale, unscale;
-    v8i sum, has; /* has: some product is not zero */
+    v8f scale; /* 2^(fraction - exponent of the largest term) */
+    v8i has;   /* narrow: some product is not 0 */
+    v8u sum;
 };
 
-INLINE void start_row(struct row *r, v8f c, v8i top, int fraction, bool c_half, bool wide,
-                      v8i *trouble)
+struct watch { /* what the fast way could not do, seen at the end */
+    v8u largest; /* |sum| */
+    v8i c_top;   /* exponent of c */
+    v8i wrong;
+};
+
+/* top: the products' exponents, as found. */
+INLINE void start_row(struct row *r, const float *c, const v8i *top, int fraction, bool c_half,
+                      bool wide, struct watch *watch)
 {
-    v8i ec = max8i(exponent_field(c) - 127, (v8i){} + (c_half ? -14 : -126));
-    if (c_half)
-        ec = BLEND(c == 0.0f, (v8i){} - 126, ec);
-    r->has = top > (wide ? WIDE_NOTHING : NARROW_NOTHING);
-    v8i e = max8i(top, ec);
-    if (wide)
-        *trouble |= r->has & (e < WIDE_LOWEST);
-    e = max8i(e, (v8i){} + (wide ? WIDE_LOWEST : NARROW_NOTHING));
-    r->c = c;
-    r->scale = (v8f)((fraction + 127 - e) << 23);
-    r->unscale = (v8f)((e - fraction + 127) << 23);
-    r->sum = __builtin_convertvector(c * r->scale, v8i);
+    v8i ec = (v8i)V8F(c) & EXPONENT, exponent;
+    watch->c_top = MAX_I32(watch->c_top, ec);
+    if (c_half) /* subnormals: those of f16; 0 stays */
+        ec = MAX_I32(ec, SPLAT(113 << 23) & (V8F(c) != 0.0f));
+    if (wide) {
+        v8i exists = (*top > -5000) | (V8F(c) != 0.0f);
+        v8i products = MAX_I32(*top, SPLAT(WIDE_LOWEST)) << 23;
+        exponent = MAX_I32(products, ec);
+        watch->wrong |= exists & (MAX_I32(*top, ec >> 23) < WIDE_LOWEST);
+    } else {
+        r->has = *top > (TENSOR_NOTHING << 23);
+        exponent = MAX_I32(*top, ec);
+    }
+    r->scale = (v8f)(((fraction + 254) << 23) - exponent);
+    r->sum = (v8u)__builtin_convertvector(V8F(c) * r->scale, v8i);
 }
 
-INLINE v8f finish_row(const struct row *r, const struct tensor_sum *s, v8i *trouble)
+INLINE void finish_row(const struct row *r, const float *c, float *d, int result, bool d_half,
+                       bool wide, struct watch *watch)
 {
-    *trouble |= abs8i(r->sum) >= WRAPPED;
+    v8i sum = (v8i)r->sum, magnitude = ABS_I32(sum);
+    watch->largest = MAX_U32(watch->largest, magnitude);
     /* Nearest, then one step back where that went up: truncation. */
-    v8f nearest = __builtin_convertvector(r->sum, v8f);
+    v8f nearest = __builtin_convertvector(sum, v8f);
     v8i back = __builtin_convertvector(nearest, v8i);
-    v8i cut = (v8i)nearest + (abs8i(back) > abs8i(r->sum));
-    if (s->d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
-        cut |= (back != r->sum) & 1;
-    v8f value = (v8f)cut * r->unscale;
-    /* Without products the sum is c, which the scale may not have fitted; -0 becomes 0. */
-    value = (v8f)BLEND(r->has, (v8i)value, (v8i)(r->c + 0.0f));
-    if (s->d_half)
-        return through_half(value);
-    if (s->model->result < 23)
-        value = (v8f)((v8i)value & (v8i)((v8u){} + (UINT32_MAX << (23 - s->model->result))));
-    return value;
+    v8i cut = (v8i)nearest + (ABS_I32(back) > magnitude);
+    if (d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
+        cut |= (back != sum) & 1;
+    v8f value = (v8f)cut * (v8f)((254 << 23) - (v8i)r->scale);
+    if (!wide) /* Without products the sum is c, which the scale may not fit; -0 becomes 0. */
+        value = CHOOSE(r->has, value, V8F(c) + 0.0f);
+    if (d_half)
+        round_to_half(&value);
+    else if (result < 23)
+        value = (v8f)((v8i)value & (int32_t)(UINT32_MAX << (23 - result)));
+    V8F(d) = value;
 }
 
-#define V8F(p) (*(v8f *)(void *)(p))
-
-/* Two rows at a time: they share the loads of b. */
-INLINE bool add_chunk(struct tensor_sum *s, const struct exponents *e, unsigned k, unsigned chunk,
-                      bool c_half, bool wide)
+/* Products [k, k + chunk) of all rows; two rows at a time, since they share the loads of b. */
+INLINE void add_chunk(struct tensor_sum *s, size_t k, size_t chunk, const float *c, bool c_half,
+                      bool d_half, bool wide, struct watch *watch)
 {
-    int fraction = s->model->fraction;
-    v8i trouble = {};
-    for (unsigned m = 0; m < s->rows; m += 2) {
+    int fraction = s->model->fraction, result = s->model->result;
+    const float *a = s->a + k, *b = s->b + 8 * k;
+    const uint8_t *narrow_a = s->narrow_a + k, *narrow_b = s->narrow_b + 8 * k;
+    const int16_t *wide_a = s->wide_a + k, *wide_b = s->wide_b + 8 * k;
+    float *d = s->d, *end = d + 8 * s->rows;
+    size_t next = s->k;
+    for (; d < end; d += 16, c += 16, a += 2 * next) {
         struct row r0, r1;
-        unsigned at0 = m * s->k + k, at1 = at0 + s->k;
         v8i top0, top1;
         if (wide) {
-            top0 = top_wide(e->a16 + at0, e->b16 + 8 * k, chunk);
-            top1 = top_wide(e->a16 + at1, e->b16 + 8 * k, chunk);
+            find_top_wide(wide_a, wide_b, chunk, &top0);
+            find_top_wide(wide_a + next, wide_b, chunk, &top1);
+            wide_a += 2 * next;
         } else {
-            top0 = top_narrow(e->a8 + at0, e->b8 + 8 * k, chunk);
-            top1 = top_narrow(e->a8 + at1, e->b8 + 8 * k, chunk);
+            find_top_narrow(narrow_a, narrow_b, chunk, &top0);
+            find_top_narrow(narrow_a + next, narrow_b, chunk, &top1);
+            narrow_a += 2 * next;
         }
-        float *c = s->c + 8 * m;
-        start_row(&r0, V8F(c), top0, fraction, c_half, wide, &trouble);
-        start_row(&r1, V8F(c + 8), top1, fraction, c_half, wide, &trouble);
-        const float *a0 = s->a + at0, *a1 = s->a + at1, *b = s->b + 8 * k;
-        v8u sum0 = (v8u)r0.sum, sum1 = (v8u)r1.sum;
-#pragma GCC unroll 4
-        for (unsigned i = 0; i < chunk; i++) {
+        start_row(&r0, c, &top0, fraction, c_half, wide, watch);
+        start_row(&r1, c + 8, &top1, fraction, c_half, wide, watch);
+        const float *a1 = a + next;
+#pragma GCC unroll 16
+        for (size_t i = 0; i < chunk; i++) {
             v8f column = V8F(b + 8 * i);
-            sum0 += (v8u)__builtin_convertvector((column * a0[i]) * r0.scale, v8i);
-            sum1 += (v8u)__builtin_convertvector((column * a1[i]) * r1.scale, v8i);
+            r0.sum += (v8u)__builtin_convertvector((column * a[i]) * r0.scale, v8i);
+            r1.sum += (v8u)__builtin_convertvector((column * a1[i]) * r1.scale, v8i);
         }
-        r0.sum = (v8i)sum0;
-        r1.sum = (v8i)sum1;
-        V8F(c) = finish_row(&r0, s, &trouble);
-        V8F(c + 8) = finish_row(&r1, s, &trouble);
+        finish_row(&r0, c, d, result, d_half, wide, watch);
+        finish_row(&r1, c + 8, d + 8, result, d_half, wide, watch);
     }
-    int32_t any = 0;
-    for (int i = 0; i < 8; i++)
-        any |= trouble[i];
-    return !any;
 }
 
-static bool add_fast(struct tensor_sum *s)
-{
-    struct exponents e;
-    unsigned step = s->model->chunk < s->k ? s->model->chunk : s->k;
-    if (((uint64_t)step * 4 + 2) << s->model->fraction > UINT64_C(0x84000000))
-        return false; /* int32 does not hold the sum */
-    int a_top, b_top, c_top = 0;
-    if (s->wide) {
-        a_top = find_wide(s->a, e.a16, s->rows * s->k, s->a_lowest);
-        b_top = find_wide(s->b, e.b16, s->k * 8, s->b_lowest);
-        if (a_top + b_top - 2 * 127 > 125)
-            return false; /* f32 does not hold the products */
-    } else {
-        a_top = find_narrow(s->a, e.a8, s->rows * s->k, s->a_lowest);
-        b_top = find_narrow(s->b, e.b8, s->k * 8, s->b_lowest);
-    }
-    for (unsigned i = 0; i < s->rows * 8; i++) {
-        int32_t bits;
-        memcpy(&bits, &s->c[i], 4);
-        int field = bits >> 23 & 255;
-        c_top = field > c_top ? field : c_top;
-    }
-    if (a_top == 255 || b_top == 255 || c_top == 255)
-        return false;
+/* Chunks of one size. */
+#define DEFINE_ADD(name, chunk, wide)                                                                  static void name(struct tensor_sum *s, struct watch *watch)                                        {                                                                                                      struct watch seen = {};                                                                            if (s->c_half || s->d_half) {                                                                          for (unsigned k = 0; k < s->k; k += chunk)                                                             add_chunk(s, k, chunk, k ? s->d : s->c, k ? s->d_half : s->c_half, s->d_half,                                wide, &seen);                                                                    } else {                                                                                               for (unsigned k = 0; k < s->k; k += chunk)                                                             add_chunk(s, k, chunk, k ? s->d : s->c, false, false, wide, &seen);                        }                                                                                                  *watch = seen;                                                                                 }
+DEFINE_ADD(add_narrow_4, 4, false)
+DEFINE_ADD(add_narrow_8, 8, false)
+DEFINE_ADD(add_narrow_16, 16, false)
+DEFINE_ADD(add_wide_4, 4, true)
+DEFINE_ADD(add_wide_8, 8, true)
+DEFINE_ADD(add_wide_16, 16, true)
 
-    float before[TENSOR_MAX_ROWS * 8];
-    memcpy(before, s->c, sizeof(before));
-    bool c_half = s->c_half;
-    for (unsigned k = 0; k < s->k; k += step) {
-        bool fine = s->wide  ? add_chunk(s, &e, k, step, c_half, true)
-                    : c_half ? add_chunk(s, &e, k, step, true, false)
-                             : add_chunk(s, &e, k, step, false, false);
-        if (!fine) {
-            memcpy(s->c, before, sizeof(before));
-            return false;
-        }
-        c_half = s->d_half;
-    }
-    return true;
+/* False: the exact way must do it. */
+static bool add_fast(struct tensor_sum *s, unsigned chunk)
+{
+    if (s->special || chunk > 16 || (s->wide && s->top > 125 + 127))
+        return false;
+    struct watch watch;
+    if (s->wide)
+        (chunk == 4 ? add_wide_4 : chunk == 8 ? add_wide_8 : add_wide_16)(s, &watch);
+    else
+        (chunk == 4 ? add_narrow_4 : chunk == 8 ? add_narrow_8 : add_narrow_16)(s, &watch);
+    v8i wrong = watch.wrong | (watch.c_top == EXPONENT) | (v8i)(watch.largest >= WRAPPED);
+    int32_t any = 0;
+    for (int i = 0; i < 8; i++)
+        any |= wrong[i];
+    return !any;
 }
 
 /* The exact way --------------------------------------------------------------------------------- */
@@ -421,15 +364,15 @@ static float add_exact(const struct tensor_sum *s, unsigned m, unsigned n, unsig
 
 void SIMT_NAME(tensor_add_products)(struct tensor_sum *s)
 {
-    if (add_fast(s))
+    unsigned chunk = s->model->chunk < s->k ? s->model->chunk : s->k;
+    if (add_fast(s, chunk))
         return;
-    unsigned step = s->model->chunk < s->k ? s->model->chunk : s->k;
     for (unsigned m = 0; m < s->rows; m++) {
         for (unsigned n = 0; n < 8; n++) {
             float c = s->c[8 * m + n];
-            for (unsigned k = 0; k < s->k; k += step)
-                c = add_exact(s, m, n, k, step, c, k == 0 ? s->c_half : s->d_half);
-            s->c[8 * m + n] = c;
+            for (unsigned k = 0; k < s->k; k += chunk)
+                c = add_exact(s, m, n, k, chunk, c, k == 0 ? s->c_half : s->d_half);
+            s->d[8 * m + n] = c;
         }
     }
 }

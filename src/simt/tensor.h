@@ -33,20 +33,42 @@ struct tensor_float_kind {
     bool c_half, d_half;   /* f16, else f32 */
 };
 
-/* The numbers of one float tile. c becomes d; an f16 accumulator is held as the float of the same
- * value. */
+/* The numbers of one float tile, and what the fast way of exec_tensor_sum.c wants to know of them.
+ * An f16 accumulator is held as the float of the same value. Exponents are those of the model, in
+ * a form whose sum is the product's exponent + 127:
+ *   narrow (f16, f8)     eb - ea, 0 if below: the sum is above TENSOR_NOTHING for every product
+ *                        that is not 0, and 0 for the others
+ *   wide (bf16, tf32)    ea + eb: -10000 or less if the product is 0 */
 struct tensor_sum {
     const struct tensor_model *model;
     unsigned rows, k;
     bool c_half, d_half;
-    bool wide;              /* exponents may lie beyond f16's */
+    bool wide;
+    bool special;           /* there is an infinity or a NaN among a and b */
     int a_lowest, b_lowest; /* exponent of subnormals */
+    int top;                /* wide: no product's exponent + 127 is larger */
     _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [row][k] */
     _Alignas(32) float b[TENSOR_MAX_K * 8];               /* [k][column] */
     _Alignas(32) float c[TENSOR_MAX_ROWS * 8];            /* [row][column] */
+    _Alignas(32) float d[TENSOR_MAX_ROWS * 8];
+    union {
+        _Alignas(32) uint8_t narrow_a[TENSOR_MAX_ROWS * TENSOR_MAX_K];
+        int16_t wide_a[TENSOR_MAX_ROWS * TENSOR_MAX_K];
+    };
+    union {
+        _Alignas(32) uint8_t narrow_b[TENSOR_MAX_K * 8];
+        int16_t wide_b[TENSOR_MAX_K * 8];
+    };
 };
+#define TENSOR_NOTHING 26 /* 2^-101: small enough, and a float can scale it */
 
-/* exec_tensor_sum.c: c = a * b + c as the model says. */
+/* exec_tensor_unpack.c: fills sum from fragments, or fragments from sum. */
+void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
+                              const struct tensor_float_kind *kind,
+                              const struct tensor_fragments *f);
+void SIMT_NAME(tensor_pack)(const struct tensor_sum *sum, const struct tensor_fragments *f);
+
+/* exec_tensor_sum.c: d = a * b + c as the model says. */
 void SIMT_NAME(tensor_add_products)(struct tensor_sum *sum);
 
 /* exec_tensor_float.c */

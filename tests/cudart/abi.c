@@ -1,6 +1,6 @@
 /*
- * abi.c: prints the sizes, offsets and values of the runtime's types. run.sh compiles it twice, with
- * our declarations (-DOURS) and with NVIDIA's header, and compares what the two print.
+ * abi.c: prints the sizes, offsets and values of the runtime's types. run.sh compiles it twice,
+ * with our declarations (-DOURS) and with NVIDIA's header, and compares what the two print.
  */
 #include <stddef.h>
 #include <stdio.h>

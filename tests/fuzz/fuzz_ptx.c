@@ -43,9 +43,9 @@ static void walk_function(const struct ptx_module *module, const struct ptx_func
     for (uint32_t i = 0; i < function->reg_count; i++)
         sum += strlen(function->regs[i].name);
     for (uint32_t i = 0; i < function->param_count; i++)
-        if (function->params[i].var ? !function->params[i].var->align
-                                    : function->params[i].reg >= function->reg_count &&
-                                          !function->is_prototype)
+        if (function->params[i].var
+                ? !function->params[i].var->align
+                : function->params[i].reg >= function->reg_count && !function->is_prototype)
             abort();
     for (uint32_t i = 0; i < function->var_count; i++)
         sum += function->vars[i]->size;

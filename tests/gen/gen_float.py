@@ -141,8 +141,8 @@ def float_ops(row):
             tests = {"finite": lambda v, x: v != NAN and v[1] != "inf",
                      "infinite": lambda v, x: v != NAN and v[1] == "inf",
                      "number": lambda v, x: v != NAN, "notanumber": lambda v, x: v == NAN,
-                     "normal": lambda v, x, f=fmt: v != NAN and v[1] != "inf" and v[1] != 0 and
-                     not f.is_subnormal(x),
+                     "normal": lambda v, x, f=fmt: v != NAN and v[1] != "inf" and
+                     not f.is_subnormal(x),  # zeros count as normal
                      "subnormal": lambda v, x, f=fmt: f.is_subnormal(x)}
             for k, f in tests.items():
                 out.append(V("testp.%s.%s" % (k, t), "pred", [t],
@@ -490,7 +490,8 @@ def cvt_ref(dt, st, mods):
         v = fs.decode(x)
         if not is_float(dt):
             if v == NAN:
-                return 0 if st != "f64" and d_bits != 64 else 1 << d_bits - 1
+                most = 1 << d_bits - 1
+                return 0 if st != "f64" and d_bits != 64 else -most if signed else most
             return fl.to_integer(v, mode[:2], d_bits, signed)
         fmt = FORMATS[dt]
         if dt == st:

@@ -15,6 +15,8 @@ import sys
 
 import gen_float
 import gen_integer
+import gen_memory
+import gen_tensor
 from ops import ROWS
 from scaffold import File
 
@@ -68,6 +70,10 @@ def main():
     for row in ROWS:
         if row.group in GENERATORS and (not names or row.name in names):
             paths.append(make(row))
+    if not names or "MEMORY" in names:
+        paths += gen_memory.make_all()
+    if not names or "TENSOR" in names:
+        paths += gen_tensor.make_all()
     paths = [p for p in paths if p]
     bad = 0
     if "--check" in sys.argv:

@@ -61,7 +61,9 @@ __global__ void registers(unsigned *out)
         out[4] = mask_lt;
         out[5] = mask_ge;
         out[6] = size;
+#ifdef __CUDA_ARCH__
         out[7] = __CUDA_ARCH__ >= 750;
+#endif
     }
 }
 

@@ -1,6 +1,6 @@
 // Faults inside kernels, each in a child process since it spoils its context: null and wild
-// pointers, out of bounds of an allocation far away, misaligned access, trap, stack too deep,
-// division by zero (no fault), use after free. What sticks, what later calls say, what a reset does.
+// pointers, far out of bounds of an allocation and of shared memory, misaligned access, trap, stack
+// too deep, division by zero (no fault). What sticks, what later calls say, what a reset does.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,7 @@ __global__ void write_to(int *p, size_t at) { p[at] = 1; }
 __global__ void read_from(const int *p, int *out) { *out = *p; }
 __global__ void misaligned(char *p) { *(int *)(p + 1) = 5; }
 __global__ void misaligned_vector(float *p) { *(float4 *)(p + 1) = make_float4(1, 2, 3, 4); }
+__global__ void misaligned_atomic(char *p) { atomicAdd((int *)(p + 2), 1); }
 __global__ void trap() { __trap(); }
 __global__ void divide(int *out, int a, int b)
 {
@@ -36,9 +37,8 @@ __global__ void overflow(int *out, int depth)
 
 __global__ void shared_out_of_bounds(int at)
 {
-    __shared__ int s[32];
-    s[threadIdx.x] = 0;
-    *(volatile int *)(s + at) = 1;
+    __shared__ volatile int s[32];
+    s[threadIdx.x + at] = 1;
 }
 
 static void after(const char *what)
@@ -95,12 +95,10 @@ static void run(int test)
         overflow<<<1, 1>>>(p, 2);
         after("shallow stack");
         break;
-    case 8: {
-        int host;
-        write_to<<<1, 1>>>(&host, 0); // a host address
-        after("host pointer");
+    case 8:
+        overflow<<<1, 1>>>(p, 1000000);
+        after("stack overflow");
         break;
-    }
     case 9: {
         write_to<<<1, 1>>>(nullptr, 0);
         cudaDeviceSynchronize();
@@ -111,6 +109,10 @@ static void run(int test)
         shared_out_of_bounds<<<1, 32>>>(1 << 24);
         after("shared out of bounds");
         break;
+    case 11:
+        misaligned_atomic<<<1, 1>>>(bytes);
+        after("misaligned atomic");
+        break;
     default: break;
     }
     fflush(stdout);
@@ -118,7 +120,7 @@ static void run(int test)
 
 int main()
 {
-    for (int test = 0; test <= 10; test++) {
+    for (int test = 0; test <= 11; test++) {
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) {

@@ -11,13 +11,13 @@ __global__ void formats()
 {
     printf("plain\n");
     printf("%d %i %u %x %X %o %c %%\n", -42, 42, 4000000000u, 0xbeef, 0xBEEF, 0755, 'A');
-    printf("%hhd %hd %ld %lld %llu %llx %zu\n", (char)-5, (short)-300, -1234567890123l, -9000000000000ll,
-           18000000000000000000ull, 0xfedcba9876543210ull, (size_t)77);
+    printf("%hd %ld %lu %lld %llu %llx\n", (short)-300, -1234567890123l, 77ul, -9000000000000ll,
+           18000000000000000000ull, 0xfedcba9876543210ull);
     printf("[%5d] [%-5d] [%05d] [%+d] [% d] [%#x] [%#o] [%.3d]\n", 42, 42, 42, 42, 42, 255, 8, 7);
     printf("[%8.3f] [%-10.2f] [%+.1f] [%010.4f] [%.0f] [%e] [%E] [%g] [%G]\n", 3.14159, 2.5, 1.0, -1.5, 2.5,
            12345.678, 0.00012, 1e-5, 1e20);
     printf("[%a] [%.10g] [%g] [%g] [%f]\n", 1.5, 1.0 / 3, 100000.0, 1000000.0, 1e15);
-    printf("%f %f %f %g\n", 1.0 / 0.0, -1.0 / 0.0, sqrt(-1.0) * 0 + 2, -0.0);
+    printf("%f %f %g\n", 1.0 / 0.0, -1.0 / 0.0, -0.0);
     printf("[%s] [%10s] [%-10s] [%.3s] [%s]\n", "literal", "right", "left", "truncated", "");
     printf("[%s] [%s]\n", constant_text, device_text);
     printf("[%*d] [%-*d] [%.*f] [%*.*f]\n", 6, 42, 6, 42, 2, 3.14159, 9, 4, 2.71828);

@@ -63,8 +63,8 @@ static void measure(const char *name, enum ptx_op op, enum ptx_mod shape, enum p
         return;
     }
     double best = 0;
-    for (int round = 0; round < 5; round++) {
-        enum { COUNT = 200000 };
+    for (int round = 0; round < 50; round++) {
+        enum { COUNT = 10000 };
         double start = seconds();
         for (int i = 0; i < COUNT; i++)
             body(&fake_warp, &f.in);
