@@ -197,8 +197,8 @@ static struct lk_map_entry *map_slot(const struct lk_map *map, const char *key, 
     size_t index = hash & (map->capacity - 1);
     for (;; index = (index + 1) & (map->capacity - 1)) {
         struct lk_map_entry *entry = &map->entries[index];
-        if (!entry->key || (entry->hash == hash && entry->key_size == size &&
-                            memcmp(entry->key, key, size) == 0))
+        if (!entry->key ||
+            (entry->hash == hash && entry->key_size == size && memcmp(entry->key, key, size) == 0))
             return entry;
     }
 }

@@ -277,8 +277,12 @@ void ptx_parse_alias(struct ptx_parser *p)
     ptx_expect(p, ';');
     if (alias->inst_count || alias->alias_of)
         ptx_fail(p, offset, "'%s' is already defined", alias->name);
-    for (const struct ptx_function *at = function; at; at = at->alias_of)
+    unsigned length = 0;
+    for (const struct ptx_function *at = function; at; at = at->alias_of) {
         if (at == alias)
             ptx_fail(p, offset, "'%s' would be an alias of itself", alias->name);
+        if (++length > PTX_MAX_NESTING)
+            ptx_fail(p, offset, "a chain of more than %d aliases", PTX_MAX_NESTING);
+    }
     alias->alias_of = function;
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Arguments ------------------------------------------------------------------------------------------ */
+/* Arguments
+ * ------------------------------------------------------------------------------------------ */
 
 static uint64_t argument(struct simt_warp *w, const struct simt_call *call, uint32_t index,
                          uint32_t lane)
@@ -65,7 +66,9 @@ static bool read_string(struct simt_warp *w, const struct simt_inst *in, uint64_
     return true;
 }
 
-/* printf ----------------------------------------------------------------------------------------------- */
+/* printf
+ * -----------------------------------------------------------------------------------------------
+ */
 
 struct print_arguments {
     struct simt_warp *w;
@@ -193,8 +196,8 @@ static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct sim
         if (!SIMT_ACTIVE(lane))
             continue;
         struct lk_buf format = {0};
-        struct print_arguments arguments = {
-            w, in, lane, argument(w, call, 1, (uint32_t)lane), 0, false};
+        struct print_arguments arguments = {w, in,   lane, argument(w, call, 1, (uint32_t)lane),
+                                            0, false};
         failed = !read_string(w, in, argument(w, call, 0, (uint32_t)lane), lane, &format);
         if (!failed)
             print_format(&arguments, format.data, &out);
@@ -219,7 +222,9 @@ void simt_flush_printf(struct simt_machine *machine)
     pthread_mutex_unlock(&machine->print_lock);
 }
 
-/* assert -------------------------------------------------------------------------------------------------- */
+/* assert
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct simt_inst *in)
 {
@@ -249,7 +254,9 @@ static const struct simt_inst *run_assertfail(struct simt_warp *w, const struct 
     return simt_raise(w, in, SIMT_FAULT_ASSERT, first, "a device-side assertion failed");
 }
 
-/* malloc ---------------------------------------------------------------------------------------------------- */
+/* malloc
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 struct simt_heap {
     _Atomic size_t used;

@@ -87,7 +87,8 @@ static inline uint8_t *simt_memory_host(const struct simt_memory *memory, uint64
     return (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
 }
 
-/* Decoded code ---------------------------------------------------------------------------------- */
+/* Decoded code ----------------------------------------------------------------------------------
+ */
 
 /* Where an argument or return value lies: in a register slot, or in the frame's local memory. */
 struct simt_place {
@@ -133,10 +134,10 @@ struct simt_code {
     struct simt_function *functions; /* [0] is the entry */
     uint32_t function_count;
     uint32_t static_shared;
-    uint32_t local_bytes;  /* per lane, for the deepest chain of calls */
-    bool unbounded_stack;  /* recursion or indirect calls */
+    uint32_t local_bytes; /* per lane, for the deepest chain of calls */
+    bool unbounded_stack; /* recursion or indirect calls */
     bool uses_clock;
-    uint32_t registers;    /* estimate, for occupancy */
+    uint32_t registers; /* estimate, for occupancy */
 };
 
 struct simt_kernel {
@@ -166,8 +167,8 @@ static inline uint64_t simt_function_address(const struct ptx_function *function
 struct simt_code *simt_decode(struct simt_module *module, const struct ptx_function *entry);
 void simt_code_free(struct simt_code *code);
 
-
-/* Warps ------------------------------------------------------------------------------------------ */
+/* Warps ------------------------------------------------------------------------------------------
+ */
 
 struct simt_frame {
     struct simt_frame *parent;
@@ -200,8 +201,8 @@ struct simt_path {
 };
 
 struct simt_barrier {
-    uint32_t expected; /* threads; 0: all of the block */
-    uint32_t waiting;  /* lanes arrived, over all warps */
+    uint32_t expected;          /* threads; 0: all of the block */
+    uint32_t waiting;           /* lanes arrived, over all warps */
     uint32_t lanes[SIMT_LANES]; /* [warp]: which have arrived */
     uint32_t extra;             /* counted by arrivals of warps that came again */
     uint32_t count_true;        /* bar.red */
@@ -217,12 +218,12 @@ struct simt_warp_state {
     struct simt_frame *entry_frame;
     struct simt_frame *free_frames;
     struct simt_join *free_joins;
-    uint8_t *local; /* [lane][local_stride] */
+    uint8_t *local;           /* [lane][local_stride] */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
-    uint32_t sync_ops; /* atomics and volatile reads in this slice */
+    uint32_t sync_ops;        /* atomics and volatile reads in this slice */
     uint32_t next_path;
-    uint64_t hidden; /* instructions run that the program does not have */
+    uint64_t hidden;      /* instructions run that the program does not have */
     uint32_t bulk_groups; /* cp.async bookkeeping is trivial: copies are done at once */
 };
 
@@ -264,7 +265,7 @@ struct simt_launch_state {
     uint32_t shared_bytes;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
-    bool single; /* one worker: atomics need no lock */
+    bool single;             /* one worker: atomics need no lock */
     uint64_t started_ns;
     _Atomic uint64_t next_block;
     _Atomic uint64_t instructions;
@@ -306,8 +307,13 @@ const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst 
 void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into);
 
 /* barrier.c */
-enum simt_barrier_kind { SIMT_BARRIER_SYNC, SIMT_BARRIER_ARRIVE, SIMT_BARRIER_POPC,
-                         SIMT_BARRIER_AND, SIMT_BARRIER_OR };
+enum simt_barrier_kind {
+    SIMT_BARRIER_SYNC,
+    SIMT_BARRIER_ARRIVE,
+    SIMT_BARRIER_POPC,
+    SIMT_BARRIER_AND,
+    SIMT_BARRIER_OR
+};
 const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct simt_inst *in,
                                             enum simt_barrier_kind kind, uint32_t id,
                                             uint32_t expected, uint32_t predicate);

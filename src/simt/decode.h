@@ -30,9 +30,9 @@ struct decoder {
     /* The function being decoded. */
     struct simt_function *function;
     const struct ptx_function *ptx;
-    uint32_t *slots;     /* [reg_count] */
-    uint32_t frame_top;  /* first free byte of the frame */
-    uint32_t sink;       /* slot nobody reads */
+    uint32_t *slots;           /* [reg_count] */
+    uint32_t frame_top;        /* first free byte of the frame */
+    uint32_t sink;             /* slot nobody reads */
     struct lk_map var_offsets; /* variables of the body and formals -> offset + 1, in local or
                                   shared memory */
     struct slot_literal_list literals;
@@ -43,11 +43,35 @@ struct decoder {
     uint32_t inst_count, inst_capacity;
 };
 
-unsigned slot_bits(enum ptx_type type);   /* width of the slot of a register of that type */
-uint32_t slot_size(unsigned bits);        /* in bytes, for 32 lanes */
+unsigned slot_bits(enum ptx_type type); /* width of the slot of a register of that type */
+uint32_t slot_size(unsigned bits);      /* in bytes, for 32 lanes */
 void slots_assign(struct decoder *decoder);
 uint32_t slot_new(struct decoder *decoder, unsigned bits);
 uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits);
 uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg);
+
+/* decode_operand.c */
+struct simt_inst *decode_emit(struct decoder *decoder, simt_body *run, const struct ptx_inst *ptx);
+struct simt_inst *decode_hidden(struct decoder *decoder, simt_body *run,
+                                const struct ptx_inst *ptx);
+void decode_guard(struct decoder *decoder, struct simt_inst *inst);
+bool decode_var_offset(const struct decoder *decoder, const struct ptx_var *var, uint32_t *offset);
+void decode_put_var_offset(struct decoder *decoder, const struct ptx_var *const *var,
+                           uint32_t offset);
+uint32_t decode_place_shared(struct decoder *decoder, const struct ptx_var *var);
+void decode_note_shared(struct decoder *decoder, const struct ptx_operand *operand);
+bool decode_fixed_address(const struct decoder *decoder, const struct ptx_var *var,
+                          uint64_t *address);
+unsigned decode_operand_bits(const struct decoder *decoder, const struct ptx_operand *operand);
+uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx,
+                             const struct ptx_operand *operand);
+uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx,
+                             const struct ptx_operand *operand, int64_t *imm, unsigned *bits);
+
+/* decode_inst.c, decode_call.c */
+void decode_plain(struct decoder *decoder, const struct ptx_inst *ptx);
+void decode_call(struct decoder *decoder, const struct ptx_inst *ptx, simt_body *run);
+struct simt_place decode_formal_place(struct decoder *decoder, const struct ptx_formal *formal);
+const struct ptx_function *decode_resolve(const struct ptx_function *function);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * exec_approx.c: the .approx and .full instructions.
- * PTX gives them an error bound, not a value; num_approx.h says how near ours are. Zeros, infinities,
- * NaNs and subnormal numbers are as PTX's tables have them.
+ * PTX gives them an error bound, not a value; num_approx.h says how near ours are. Zeros,
+ * infinities, NaNs and subnormal numbers are as PTX's tables have them.
  */
 #include "simt/exec.h"
 #include "simt/num.h"

@@ -1,18 +1,19 @@
 /*
  * exec_async.c: asynchronous copies and mbarriers.
  * A copy is done when it is issued: a program that waits as it must cannot tell. An mbarrier is the
- * 8 bytes of shared memory that PTX gives it, in a layout of our own: expected and pending arrivals,
- * bytes still to come, and the phase.
+ * 8 bytes of shared memory that PTX gives it, in a layout of our own: expected and pending
+ * arrivals, bytes still to come, and the phase.
  */
 #include "simt/access.h"
 
-/* mbarrier ------------------------------------------------------------------------------------------- */
+/* mbarrier
+ * ------------------------------------------------------------------------------------------- */
 
 struct mbarrier {
     uint64_t pending : 20;  /* arrivals missing in this phase */
     uint64_t expected : 20; /* arrivals of a whole phase */
     uint64_t phase : 1;
-    uint64_t ready : 1; /* initialised */
+    uint64_t ready : 1;  /* initialised */
     uint64_t bytes : 22; /* to come, as a signed number (may be counted before it is expected) */
 };
 _Static_assert(sizeof(struct mbarrier) == 8, "an mbarrier has 64 bits");
@@ -75,8 +76,7 @@ SIMT_BODY(run_init)
             return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                               "mbarrier.init with a count of %u (1 to 1048575 are valid)",
                               counts[lane]);
-        *barrier = (struct mbarrier){
-            .pending = counts[lane], .expected = counts[lane], .ready = 1};
+        *barrier = (struct mbarrier){.pending = counts[lane], .expected = counts[lane], .ready = 1};
     }
     return in + 1;
 }
@@ -117,8 +117,7 @@ static inline const struct simt_inst *run_arrivals(struct simt_warp *w, const st
         if (expects_bytes)
             barrier->bytes += operand[lane];
         if (!barrier->ready || !arrive(barrier, counted ? operand[lane] : 1, kind))
-            return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
-                              "mbarrier arrival: %s",
+            return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, "mbarrier arrival: %s",
                               barrier->ready ? "more arrivals than the phase expects"
                                              : "the mbarrier was not initialised");
         if (gives)
@@ -202,7 +201,9 @@ SIMT_BODY(run_pending)
     SIMT_STORE_LANES(uint32_t, (uint32_t)(states[i] & 0xfffff))
 }
 
-/* Copies ------------------------------------------------------------------------------------------------- */
+/* Copies
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* cp.async [shared], [global], size {, source size or ignore predicate} */
 SIMT_BODY(run_cp_async)
@@ -251,7 +252,8 @@ SIMT_BODY(run_cp_async_mbarrier)
 
 /* Bytes of a bulk copy: 16-byte pieces, so that every piece is checked as any access is. */
 static bool copy_bulk(struct simt_warp *w, const struct simt_inst *in, enum ptx_space to_space,
-                      uint64_t to, enum ptx_space from_space, uint64_t from, uint32_t size, int lane)
+                      uint64_t to, enum ptx_space from_space, uint64_t from, uint32_t size,
+                      int lane)
 {
     if (size % 16) {
         simt_raise(w, in, SIMT_FAULT_MISALIGNED, lane,
@@ -286,8 +288,8 @@ SIMT_BODY(run_bulk_to_shared)
         uint32_t size = SIMT_SLOT(const uint32_t, in->c)[lane];
         uint64_t to = shared_address(w, in->a, to_narrow, lane) + (uint64_t)in->imm;
         uint64_t at = shared_address(w, in->e, barrier_narrow, lane);
-        struct mbarrier *barrier = (struct mbarrier *)(void *)simt_translate(
-            w, in, PTX_SPACE_SHARED, at, 8, lane, true);
+        struct mbarrier *barrier =
+            (struct mbarrier *)(void *)simt_translate(w, in, PTX_SPACE_SHARED, at, 8, lane, true);
         if (!barrier ||
             !copy_bulk(w, in, PTX_SPACE_SHARED, to, PTX_SPACE_GLOBAL, from[lane], size, lane))
             return NULL;

@@ -57,10 +57,8 @@ static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t si
     ATOMIC_BODY(atomic_xor_##bits, uint##bits##_t, x ^ y)                                          \
     ATOMIC_BODY(atomic_min_u##bits, uint##bits##_t, x < y ? x : y)                                 \
     ATOMIC_BODY(atomic_max_u##bits, uint##bits##_t, x > y ? x : y)                                 \
-    ATOMIC_BODY(atomic_min_s##bits, uint##bits##_t,                                                \
-                (int##bits##_t)x < (int##bits##_t)y ? x : y)                                       \
-    ATOMIC_BODY(atomic_max_s##bits, uint##bits##_t,                                                \
-                (int##bits##_t)x > (int##bits##_t)y ? x : y)
+    ATOMIC_BODY(atomic_min_s##bits, uint##bits##_t, (int##bits##_t)x < (int##bits##_t)y ? x : y)   \
+    ATOMIC_BODY(atomic_max_s##bits, uint##bits##_t, (int##bits##_t)x > (int##bits##_t)y ? x : y)
 ATOMIC_INTEGERS(32)
 ATOMIC_INTEGERS(64)
 
@@ -146,7 +144,8 @@ PICK(num_max_bf16, num_bf16_widen, a > b || (a == b && !signbit(a)))
 ATOMIC_HALF(f16, f16)
 ATOMIC_HALF(bf16, bf16)
 
-/* Compare and swap -------------------------------------------------------------------------------------- */
+/* Compare and swap
+ * -------------------------------------------------------------------------------------- */
 
 #define CAS_BODY(bits)                                                                             \
     SIMT_BODY(atomic_cas_##bits)                                                                   \
@@ -170,8 +169,8 @@ CAS_BODY(16)
 CAS_BODY(32)
 CAS_BODY(64)
 
-/* 128 bits: one lock serves all of them (no ordinary instruction writes 16 bytes at once and expects
- * to be seen whole by these). */
+/* 128 bits: one lock serves all of them (no ordinary instruction writes 16 bytes at once and
+ * expects to be seen whole by these). */
 static pthread_mutex_t wide_lock = PTHREAD_MUTEX_INITIALIZER;
 
 SIMT_BODY(atomic_128)
@@ -193,7 +192,8 @@ SIMT_BODY(atomic_128)
     return in + 1;
 }
 
-/* Vectors: each element by itself ------------------------------------------------------------------------- */
+/* Vectors: each element by itself
+ * ------------------------------------------------------------------------- */
 
 static uint32_t combine_element(const struct ptx_inst *ptx, uint32_t x, uint32_t y)
 {
@@ -252,7 +252,9 @@ SIMT_BODY(run_fence)
     return in + 1;
 }
 
-/* Selection ------------------------------------------------------------------------------------------------- */
+/* Selection
+ * -------------------------------------------------------------------------------------------------
+ */
 
 #define BY_WIDTH(operation) (wide ? operation##_64 : operation##_32)
 

@@ -16,8 +16,8 @@ SIMT_BODY(run_sync)
 
 SIMT_BODY(run_sync_count)
 {
-    return simt_barrier_arrive(w, in, SIMT_BARRIER_SYNC, first_lane(w, in->a),
-                               first_lane(w, in->b), 0);
+    return simt_barrier_arrive(w, in, SIMT_BARRIER_SYNC, first_lane(w, in->a), first_lane(w, in->b),
+                               0);
 }
 
 SIMT_BODY(run_arrive)
@@ -35,8 +35,8 @@ SIMT_BODY(run_red)
 
 SIMT_BODY(run_red_count)
 {
-    return simt_barrier_arrive(w, in, SIMT_BARRIER_POPC, first_lane(w, in->a),
-                               first_lane(w, in->b), simt_predicate(w, in->c));
+    return simt_barrier_arrive(w, in, SIMT_BARRIER_POPC, first_lane(w, in->a), first_lane(w, in->b),
+                               simt_predicate(w, in->c));
 }
 
 simt_body *SIMT_NAME(barrier_select)(const struct simt_operands *operands)

@@ -76,7 +76,8 @@ COMPARE_FLOAT(f32, float, AS_IS)
 COMPARE_FLOAT(f32_ftz, float, num_f32_flush)
 COMPARE_FLOAT(f64, double, AS_IS)
 
-/* Which compare ----------------------------------------------------------------------------------- */
+/* Which compare -----------------------------------------------------------------------------------
+ */
 
 enum { EQ, NE, LT, LE, GT, GE, EQU, NEU, LTU, LEU, GTU, GEU, NUM, IS_NAN, OPERATORS };
 enum { U16, U32, U64, S16, S32, S64, F32, F32_FTZ, F64, TYPES };
@@ -131,8 +132,8 @@ static int operator_of(const struct ptx_inst *ptx)
         [EQ] = table(eq_##s), [NE] = table(ne_##s), [LT] = table(lt_##s), [LE] = table(le_##s),    \
         [GT] = table(gt_##s), [GE] = table(ge_##s), [EQU] = table(equ_##s),                        \
         [NEU] = table(neu_##s), [LTU] = table(ltu_##s), [LEU] = table(leu_##s),                    \
-        [GTU] = table(gtu_##s), [GEU] = table(geu_##s), [NUM] = table(numbers_##s),                    \
-        [IS_NAN] = table(nans_##s)                                                                  \
+        [GTU] = table(gtu_##s), [GEU] = table(geu_##s), [NUM] = table(numbers_##s),                \
+        [IS_NAN] = table(nans_##s)                                                                 \
     }
 #define ROWS(table)                                                                                \
     {                                                                                              \
@@ -226,8 +227,8 @@ static void widen_halves(const struct ptx_inst *ptx, enum ptx_type type, const v
 }
 
 /* Bits of the compare; of a pair's low halves, with those of the high halves in *high. */
-static uint32_t compare_any(struct simt_warp *w, const struct simt_inst *in,
-                                 enum ptx_type type, uint32_t *high)
+static uint32_t compare_any(struct simt_warp *w, const struct simt_inst *in, enum ptx_type type,
+                            uint32_t *high)
 {
     const void *a = SIMT_SLOT(void, in->a), *b = SIMT_SLOT(void, in->b);
     int op = operator_of(in->ptx);
@@ -276,7 +277,8 @@ SIMT_BODY(setp_pair_bool)
     return set_both(w, in, low, high);
 }
 
-/* set: true is all ones in an integer, 1.0 in a float. --------------------------------------------- */
+/* set: true is all ones in an integer, 1.0 in a float.
+ * --------------------------------------------- */
 
 static uint32_t true_value(enum ptx_type type)
 {
@@ -325,12 +327,13 @@ SIMT_BODY(set_pair)
 {
     uint32_t results[SIMT_LANES], yes = true_value(in->ptx->types[0]);
     uint32_t high = 0, low = set_bits(w, in, &high);
-    SIMT_EACH_LANE results[i] = (low >> i & 1 ? yes & 0xffff : 0) |
-                                (high >> i & 1 ? yes & 0xffff0000 : 0);
+    SIMT_EACH_LANE results[i] =
+        (low >> i & 1 ? yes & 0xffff : 0) | (high >> i & 1 ? yes & 0xffff0000 : 0);
     return num_store_32(w, in, results);
 }
 
-/* selp, slct ---------------------------------------------------------------------------------------- */
+/* selp, slct
+ * ---------------------------------------------------------------------------------------- */
 
 #define COMPARE_SELP(name, T)                                                                      \
     SIMT_BODY(name)                                                                                \
@@ -352,7 +355,8 @@ COMPARE_SLCT(16, uint16_t)
 COMPARE_SLCT(32, uint32_t)
 COMPARE_SLCT(64, uint64_t)
 
-/* Choice -------------------------------------------------------------------------------------------- */
+/* Choice
+ * -------------------------------------------------------------------------------------------- */
 
 /* One of three bodies by the width of the type. */
 static simt_body *by_width(enum ptx_type type, simt_body *body_16, simt_body *body_32,

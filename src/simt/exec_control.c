@@ -104,7 +104,7 @@ simt_body *SIMT_NAME(control_select)(const struct simt_operands *operands)
         return run_brx;
     case PTX_OP_CALL:
         return operands->ptx->operands[1].kind == PTX_OPERAND_FUNCTION ? run_call
-                                                                      : run_call_indirect;
+                                                                       : run_call_indirect;
     case PTX_OP_RET:
         return run_ret;
     case PTX_OP_EXIT:

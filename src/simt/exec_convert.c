@@ -1,9 +1,9 @@
 /*
  * exec_convert.c: cvt between integers and floats of all sizes.
  * What programs use often has a vector row below. Everything else, rare roundings and saturations,
- * goes through num_convert.h a lane at a time. Packed and narrow formats (f16x2, tf32, f8, cvt.pack)
- * are in exec_convert_pack.c.
- * A register may be wider than the type: sources use its low bits, results are extended to it.
+ * goes through num_convert.h a lane at a time. Packed and narrow formats (f16x2, tf32, f8,
+ * cvt.pack) are in exec_convert_pack.c. A register may be wider than the type: sources use its low
+ * bits, results are extended to it.
  */
 #include "simt/exec.h"
 #include "simt/num_convert.h"
@@ -17,24 +17,28 @@ simt_body *SIMT_NAME(convert_pack_select)(const struct simt_operands *operands);
  * registers' widths. */
 
 #define CONVERT_INT(X)                                                                             \
-    X(u8, uint8_t, 16, 16) X(u8, uint8_t, 16, 32) X(u8, uint8_t, 16, 64)                           \
-    X(u8, uint8_t, 32, 16) X(u8, uint8_t, 32, 32) X(u8, uint8_t, 32, 64)                           \
-    X(u8, uint8_t, 64, 16) X(u8, uint8_t, 64, 32) X(u8, uint8_t, 64, 64)                           \
-    X(s8, int8_t, 16, 16) X(s8, int8_t, 16, 32) X(s8, int8_t, 16, 64)                              \
-    X(s8, int8_t, 32, 16) X(s8, int8_t, 32, 32) X(s8, int8_t, 32, 64)                              \
-    X(s8, int8_t, 64, 16) X(s8, int8_t, 64, 32) X(s8, int8_t, 64, 64)                              \
-    X(u16, uint16_t, 16, 16) X(u16, uint16_t, 16, 32) X(u16, uint16_t, 16, 64)                     \
-    X(u16, uint16_t, 32, 16) X(u16, uint16_t, 32, 32) X(u16, uint16_t, 32, 64)                     \
-    X(u16, uint16_t, 64, 16) X(u16, uint16_t, 64, 32) X(u16, uint16_t, 64, 64)                     \
-    X(s16, int16_t, 16, 16) X(s16, int16_t, 16, 32) X(s16, int16_t, 16, 64)                        \
-    X(s16, int16_t, 32, 16) X(s16, int16_t, 32, 32) X(s16, int16_t, 32, 64)                        \
-    X(s16, int16_t, 64, 16) X(s16, int16_t, 64, 32) X(s16, int16_t, 64, 64)                        \
-    X(u32, uint32_t, 32, 32) X(u32, uint32_t, 32, 64)                                              \
-    X(u32, uint32_t, 64, 32) X(u32, uint32_t, 64, 64)                                              \
-    X(s32, int32_t, 32, 32) X(s32, int32_t, 32, 64)                                                \
-    X(s32, int32_t, 64, 32) X(s32, int32_t, 64, 64)                                                \
-    X(u64, uint64_t, 64, 64)                                                                       \
-    X(s64, int64_t, 64, 64)
+    X(u8, uint8_t, 16, 16)                                                                         \
+    X(u8, uint8_t, 16, 32) X(u8, uint8_t, 16, 64) X(u8, uint8_t, 32, 16) X(u8, uint8_t, 32, 32) X( \
+        u8, uint8_t, 32, 64) X(u8, uint8_t, 64, 16) X(u8, uint8_t, 64, 32) X(u8, uint8_t, 64, 64)  \
+        X(s8, int8_t, 16, 16) X(s8, int8_t, 16, 32) X(s8, int8_t, 16, 64) X(s8, int8_t, 32, 16)    \
+            X(s8, int8_t, 32, 32) X(s8, int8_t, 32, 64) X(s8, int8_t, 64, 16)                      \
+                X(s8, int8_t, 64, 32) X(s8, int8_t, 64, 64) X(u16, uint16_t, 16, 16)               \
+                    X(u16, uint16_t, 16, 32) X(u16, uint16_t, 16, 64) X(u16, uint16_t, 32, 16)     \
+                        X(u16, uint16_t, 32, 32) X(u16, uint16_t, 32, 64) X(u16, uint16_t, 64, 16) \
+                            X(u16, uint16_t, 64, 32) X(u16, uint16_t, 64, 64)                      \
+                                X(s16, int16_t, 16, 16) X(s16, int16_t, 16, 32)                    \
+                                    X(s16, int16_t, 16, 64) X(s16, int16_t, 32, 16)                \
+                                        X(s16, int16_t, 32, 32) X(s16, int16_t, 32, 64)            \
+                                            X(s16, int16_t, 64, 16) X(s16, int16_t, 64, 32) X(     \
+                                                s16, int16_t, 64, 64) X(u32, uint32_t, 32, 32)     \
+                                                X(u32, uint32_t, 32, 64) X(u32, uint32_t, 64, 32)  \
+                                                    X(u32, uint32_t, 64, 64)                       \
+                                                        X(s32, int32_t, 32, 32) X(s32,             \
+                                                                                  int32_t, 32, 64) \
+                                                            X(s32, int32_t, 64, 32)                \
+                                                                X(s32, int32_t, 64, 64)            \
+                                                                    X(u64, uint64_t, 64, 64)       \
+                                                                        X(s64, int64_t, 64, 64)
 
 #define X(name, N, A, D) SIMT_MAP1(name##_##A##_##D, uint##D##_t, uint##A##_t, (N)x)
 CONVERT_INT(X)
@@ -71,7 +75,8 @@ static simt_body *select_int(const struct simt_operands *operands)
     return NULL;
 }
 
-/* Integer to float, nearest --------------------------------------------------------------------- */
+/* Integer to float, nearest ---------------------------------------------------------------------
+ */
 
 /* 64-bit integers come in two halves that f64 holds exactly; their sum rounds once. */
 static inline double high_u64(uint64_t x)
@@ -164,7 +169,8 @@ CONVERT_WHOLE(u32, uint32_t)
 CONVERT_WHOLE(s64, int64_t)
 CONVERT_WHOLE(u64, uint64_t)
 
-/* Float to float ---------------------------------------------------------------------------------- */
+/* Float to float ----------------------------------------------------------------------------------
+ */
 
 SIMT_MAP1(f32_f32_rni, float, float, num_f32(__builtin_rintf(x)))
 SIMT_MAP1(f32_f32_rzi, float, float, num_f32(__builtin_truncf(x)))
@@ -200,7 +206,8 @@ SIMT_MAP1(f32_ftz_sat, float, float, num_f32_sat(num_f32_flush(x)))
 CONVERT_HALF(f16)
 CONVERT_HALF(bf16)
 
-/* Everything ---------------------------------------------------------------------------------------- */
+/* Everything
+ * ---------------------------------------------------------------------------------------- */
 
 #define CONVERT_ANY(name, D, A)                                                                    \
     SIMT_BODY(name)                                                                                \
@@ -233,7 +240,8 @@ static simt_body *select_any(const struct simt_operands *operands)
     return bodies[d][a];
 }
 
-/* Choice --------------------------------------------------------------------------------------------- */
+/* Choice
+ * --------------------------------------------------------------------------------------------- */
 
 /* IGNORES_FTZ: .ftz makes no difference, as a subnormal f32 gives zero anyway or cannot come up.
  * A16, A32: the source's register is of that width, whatever its type. */
@@ -307,9 +315,7 @@ static bool row_fits(const struct convert_row *row, const struct simt_operands *
 {
     const struct ptx_inst *ptx = operands->ptx;
     bool ftz = ptx_has(ptx, PTX_MOD_FTZ), sat = ptx_has(ptx, PTX_MOD_SAT);
-    unsigned a_bits = row->flags & A16   ? 16
-                      : row->flags & A32 ? 32
-                                         : ptx_type_bits(row->from);
+    unsigned a_bits = row->flags & A16 ? 16 : row->flags & A32 ? 32 : ptx_type_bits(row->from);
     if (row->to != ptx->types[0] || row->from != ptx->types[1])
         return false;
     if (operands->a_bits != a_bits || operands->d_bits != ptx_type_bits(row->to))

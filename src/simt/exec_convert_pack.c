@@ -1,8 +1,8 @@
 /*
  * exec_convert_pack.c: cvt to and from formats that are packed or have no arithmetic of their own:
  * f16x2 and bf16x2 from two f32, tf32, the 8-bit floats e4m3 and e5m2, and cvt.pack of integers.
- * Of two sources the first goes to the upper half. .relu and .satfinite clamp before rounding, which
- * gives the same as after it: both bounds are numbers of the format.
+ * Of two sources the first goes to the upper half. .relu and .satfinite clamp before rounding,
+ * which gives the same as after it: both bounds are numbers of the format.
  */
 #include "simt/exec.h"
 #include "simt/num_format.h"
@@ -11,7 +11,8 @@
 
 simt_body *SIMT_NAME(convert_pack_select)(const struct simt_operands *operands);
 
-/* f16, bf16 ----------------------------------------------------------------------------------------- */
+/* f16, bf16
+ * ----------------------------------------------------------------------------------------- */
 
 static void clamp_source(const struct ptx_inst *ptx, float *d, const float *s, float largest)
 {
@@ -75,7 +76,8 @@ SIMT_BODY(narrow_two)
 PACK_TWO(f16)
 PACK_TWO(bf16)
 
-/* tf32: an f32 with 13 bits less ----------------------------------------------------------------------- */
+/* tf32: an f32 with 13 bits less
+ * ----------------------------------------------------------------------- */
 
 #define TF32_LARGEST 0x7f7fe000u
 static inline uint32_t tf32_finish(uint32_t source, uint32_t rounded, bool relu, bool satfinite)
@@ -101,7 +103,8 @@ PACK_TF32(tf32_rna, x + 0x1000)
 PACK_TF32(tf32_rn, x + 0xfff + (x >> 13 & 1))
 PACK_TF32(tf32_rz, x)
 
-/* 8-bit floats ------------------------------------------------------------------------------------------ */
+/* 8-bit floats
+ * ------------------------------------------------------------------------------------------ */
 
 static uint32_t to_f8(const struct ptx_inst *ptx, const struct num_format *format, float x)
 {
@@ -165,7 +168,8 @@ static inline uint32_t relu_f16(uint32_t half, bool relu)
 PACK_F16_FROM(f16x2_from_e4m3x2, f16_from_e4m3)
 PACK_F16_FROM(f16x2_from_e5m2x2, f16_from_e5m2)
 
-/* cvt.pack.sat: clamped to n bits, a above b, both below what remains of c. ----------------------------- */
+/* cvt.pack.sat: clamped to n bits, a above b, both below what remains of c.
+ * ----------------------------- */
 
 static inline uint32_t clamp_bits(int32_t x, int32_t low, int32_t high)
 {

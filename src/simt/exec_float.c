@@ -11,7 +11,8 @@
 
 #define F(x) num_f32_flush(x)
 
-/* Round to nearest even ------------------------------------------------------------------------- */
+/* Round to nearest even -------------------------------------------------------------------------
+ */
 
 /* A row: plain, .ftz, .sat, .ftz.sat. The expression sees flushed operands where it must. */
 #define FLOAT_ROW2(name, expression)                                                               \
@@ -31,8 +32,7 @@ FLOAT_ROW2(mul_f32, x *y)
 
 SIMT_MAP3(fma_f32, float, float, float, float, num_f32(__builtin_fmaf(x, y, z)))
 SIMT_MAP3(fma_f32_sat, float, float, float, float, num_f32_sat(__builtin_fmaf(x, y, z)))
-SIMT_MAP3(fma_f32_ftz, float, float, float, float,
-          num_f32(F(__builtin_fmaf(F(x), F(y), F(z)))))
+SIMT_MAP3(fma_f32_ftz, float, float, float, float, num_f32(F(__builtin_fmaf(F(x), F(y), F(z)))))
 SIMT_MAP3(fma_f32_ftz_sat, float, float, float, float,
           num_f32_sat(F(__builtin_fmaf(F(x), F(y), F(z)))))
 
@@ -51,7 +51,8 @@ SIMT_MAP2(div_f64, double, double, double, num_f64_2(x / y, x, y))
 SIMT_MAP1(rcp_f64, double, double, num_f64_1(1.0 / x, x))
 SIMT_MAP1(sqrt_f64, double, double, num_f64_1(__builtin_sqrt(x), x))
 
-/* Other rounding modes ---------------------------------------------------------------------------- */
+/* Other rounding modes ----------------------------------------------------------------------------
+ */
 
 static const struct simt_inst *finish_f32(struct simt_warp *w, const struct simt_inst *in,
                                           float *results)
@@ -79,7 +80,7 @@ static const struct simt_inst *finish_f32x2(struct simt_warp *w, const struct si
                     *zs = SIMT_SLOT(const float, in->c);                                           \
         uint32_t smallest = ptx_has(in->ptx, PTX_MOD_FTZ) ? NUM_F32_MIN_NORMAL : 0;                \
         float results[count];                                                                      \
-        int saved = num_enter_rounding(num_round_of(in->ptx));                                \
+        int saved = num_enter_rounding(num_round_of(in->ptx));                                     \
         for (int i = 0; i < count; i++)                                                            \
             results[i] = expression;                                                               \
         num_leave_rounding(saved, results);                                                        \
@@ -110,7 +111,7 @@ FLOAT_ROUNDED_F32(fma_f32x2, 2 * SIMT_LANES, finish_f32x2, __builtin_fmaf(X, Y, 
         const double *xs = SIMT_SLOT(const double, in->a), *ys = SIMT_SLOT(const double, in->b),   \
                      *zs = SIMT_SLOT(const double, in->c);                                         \
         double results[SIMT_LANES];                                                                \
-        int saved = num_enter_rounding(num_round_of(in->ptx));                                \
+        int saved = num_enter_rounding(num_round_of(in->ptx));                                     \
         SIMT_EACH_LANE results[i] = expression;                                                    \
         num_leave_rounding(saved, results);                                                        \
         SIMT_EACH_LANE results[i] = nan;                                                           \
@@ -126,7 +127,8 @@ FLOAT_ROUNDED_F64(div_f64_round, xs[i] / ys[i], num_f64_2(results[i], xs[i], ys[
 FLOAT_ROUNDED_F64(rcp_f64_round, 1.0 / xs[i], num_f64_1(results[i], xs[i]))
 FLOAT_ROUNDED_F64(sqrt_f64_round, __builtin_sqrt(xs[i]), num_f64_1(results[i], xs[i]))
 
-/* Signs, min and max ---------------------------------------------------------------------------- */
+/* Signs, min and max ----------------------------------------------------------------------------
+ */
 
 SIMT_MAP1(abs_f32, float, float, num_f32_abs(x))
 SIMT_MAP1(abs_f32_ftz, float, float, num_f32_abs(F(x)))
@@ -134,10 +136,8 @@ SIMT_MAP1(neg_f32, float, float, num_f32_neg(x))
 SIMT_MAP1(neg_f32_ftz, float, float, num_f32_neg(F(x)))
 SIMT_MAP1(abs_f64, double, double, num_f64_abs(x))
 SIMT_MAP1(neg_f64, double, double, num_f64_neg(x))
-SIMT_MAP2(copysign_f32, uint32_t, uint32_t, uint32_t,
-          (y & ~NUM_F32_SIGN) | (x & NUM_F32_SIGN))
-SIMT_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t,
-          (y & ~NUM_F64_SIGN) | (x & NUM_F64_SIGN))
+SIMT_MAP2(copysign_f32, uint32_t, uint32_t, uint32_t, (y & ~NUM_F32_SIGN) | (x & NUM_F32_SIGN))
+SIMT_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t, (y & ~NUM_F64_SIGN) | (x & NUM_F64_SIGN))
 
 #define A(x) num_f32_abs(x)
 #define FLOAT_ROW_EXTREME(name)                                                                    \
@@ -157,7 +157,8 @@ SIMT_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t,
 FLOAT_ROW_EXTREME(min)
 FLOAT_ROW_EXTREME(max)
 
-/* testp: +0 and -0 count as normal. --------------------------------------------------------------- */
+/* testp: +0 and -0 count as normal. ---------------------------------------------------------------
+ */
 
 #define FLOAT_TESTP(name, T, expression)                                                           \
     NUM_TEST(name##_bits, T, expression)                                                           \
@@ -197,7 +198,8 @@ static simt_body *select_testp(const struct ptx_inst *ptx)
     return NULL;
 }
 
-/* Choice ------------------------------------------------------------------------------------------ */
+/* Choice ------------------------------------------------------------------------------------------
+ */
 
 /* f32 bodies by .ftz and .sat, and the one for other rounding modes; the same for f64. */
 struct float_row {
@@ -224,7 +226,8 @@ static const struct float_row neg_row = {{neg_f32, neg_f32_ftz, NULL, NULL}, NUL
 
 static simt_body *select_row(const struct ptx_inst *ptx, const struct float_row *row)
 {
-    unsigned variant = (ptx_has(ptx, PTX_MOD_FTZ) ? FTZ : 0) | (ptx_has(ptx, PTX_MOD_SAT) ? SAT : 0);
+    unsigned variant =
+        (ptx_has(ptx, PTX_MOD_FTZ) ? FTZ : 0) | (ptx_has(ptx, PTX_MOD_SAT) ? SAT : 0);
     bool is_nearest = num_round_of(ptx) == NUM_RN;
     if (ptx->types[0] == PTX_F64)
         return variant != PLAIN ? NULL : is_nearest ? row->f64 : row->f64_round;
@@ -235,12 +238,12 @@ static simt_body *select_row(const struct ptx_inst *ptx, const struct float_row 
 
 static simt_body *select_extreme(const struct ptx_inst *ptx)
 {
-    static simt_body *const mins[8] = {
-        min_f32,     min_f32_ftz,     min_f32_nan,     min_f32_ftz_nan,
-        min_f32_xor, min_f32_ftz_xor, min_f32_nan_xor, min_f32_ftz_nan_xor};
-    static simt_body *const maxs[8] = {
-        max_f32,     max_f32_ftz,     max_f32_nan,     max_f32_ftz_nan,
-        max_f32_xor, max_f32_ftz_xor, max_f32_nan_xor, max_f32_ftz_nan_xor};
+    static simt_body *const mins[8] = {min_f32,         min_f32_ftz,        min_f32_nan,
+                                       min_f32_ftz_nan, min_f32_xor,        min_f32_ftz_xor,
+                                       min_f32_nan_xor, min_f32_ftz_nan_xor};
+    static simt_body *const maxs[8] = {max_f32,         max_f32_ftz,        max_f32_nan,
+                                       max_f32_ftz_nan, max_f32_xor,        max_f32_ftz_xor,
+                                       max_f32_nan_xor, max_f32_ftz_nan_xor};
     bool is_min = ptx->op == PTX_OP_FMIN;
     unsigned variant = (ptx_has(ptx, PTX_MOD_FTZ) ? 1 : 0) | (ptx_has(ptx, PTX_MOD_NAN) ? 2 : 0) |
                        (ptx_has(ptx, PTX_MOD_XORSIGN_ABS) ? 4 : 0);

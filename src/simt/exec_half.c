@@ -117,8 +117,7 @@ HALF_OP(fma_bf16, bf16, 3, num_bf16_fma(x, y, z))
 #define HALF_ROW_EXTREME(name, format)                                                             \
     HALF_OP(name##_##format, format, 2, num_f32_##name(x, y))                                      \
     HALF_OP(name##_##format##_nan, format, 2, num_f32_##name##_nan(x, y))                          \
-    HALF_OP(name##_##format##_xor, format, 2,                                                      \
-            num_f32_xorsign(num_f32_##name(A(x), A(y)), x, y))                                     \
+    HALF_OP(name##_##format##_xor, format, 2, num_f32_xorsign(num_f32_##name(A(x), A(y)), x, y))   \
     HALF_OP(name##_##format##_nan_xor, format, 2,                                                  \
             num_f32_xorsign(num_f32_##name##_nan(A(x), A(y)), x, y))
 HALF_ROW_EXTREME(min, f16)
@@ -131,7 +130,8 @@ HALF_OP(tanh_bf16, bf16, 1, num_tanh_f32(x))
 HALF_OP(ex2_f16, f16, 1, num_ex2_f32(x))
 HALF_OP(ex2_bf16, bf16, 1, num_f32_flush(num_ex2_f32(num_f32_flush(x))))
 
-/* Signs are bits, in both formats; .ftz exists for f16 alone. ------------------------------------- */
+/* Signs are bits, in both formats; .ftz exists for f16 alone. -------------------------------------
+ */
 
 static inline uint32_t flush_pair(uint32_t pair)
 {
@@ -146,7 +146,8 @@ SIMT_MAP1(neg_ftz_2, uint32_t, uint32_t, flush_pair(x) ^ 0x80008000)
 SIMT_MAP1(abs_ftz_1, uint16_t, uint16_t, num_f16_flush(x) & 0x7fff)
 SIMT_MAP1(abs_ftz_2, uint32_t, uint32_t, flush_pair(x) & 0x7fff7fff)
 
-/* Choice ------------------------------------------------------------------------------------------- */
+/* Choice
+ * ------------------------------------------------------------------------------------------- */
 
 struct half_bodies { /* [has modifiers][is a pair] */
     simt_body *of[2][2];
@@ -171,8 +172,8 @@ static const struct half_bodies adds[2] = BOTH_FORMATS(add), subs[2] = BOTH_FORM
 /* [.NaN and .xorsign.abs][format] */
 #define EXTREMES(name)                                                                             \
     {                                                                                              \
-        {BODIES(name##_f16), BODIES(name##_bf16)}, {BODIES(name##_f16_nan),                        \
-                                                    BODIES(name##_bf16_nan)},                      \
+        {BODIES(name##_f16), BODIES(name##_bf16)},                                                 \
+            {BODIES(name##_f16_nan), BODIES(name##_bf16_nan)},                                     \
             {BODIES(name##_f16_xor), BODIES(name##_bf16_xor)},                                     \
         {                                                                                          \
             BODIES(name##_f16_nan_xor), BODIES(name##_bf16_nan_xor)                                \
@@ -199,16 +200,16 @@ simt_body *SIMT_NAME(half_select)(const struct simt_operands *operands)
     bool is_bf16 = type == PTX_BF16 || type == PTX_BF16X2;
     bool is_pair = type == PTX_F16X2 || type == PTX_BF16X2;
     bool ftz = ptx_has(ptx, PTX_MOD_FTZ);
-    bool has_modifiers = ftz || ptx_has(ptx, PTX_MOD_SAT) || ptx_has(ptx, PTX_MOD_RELU) ||
-                         ptx_has(ptx, PTX_MOD_OOB);
+    bool has_modifiers =
+        ftz || ptx_has(ptx, PTX_MOD_SAT) || ptx_has(ptx, PTX_MOD_RELU) || ptx_has(ptx, PTX_MOD_OOB);
     if (!is_bf16 && !is_pair && type != PTX_F16)
         return NULL;
     if (ftz && is_bf16 && ptx->op != PTX_OP_HEX2_BF)
         return NULL;
 
     const struct half_bodies *bodies;
-    unsigned variant = (ptx_has(ptx, PTX_MOD_NAN) ? 1 : 0) |
-                       (ptx_has(ptx, PTX_MOD_XORSIGN_ABS) ? 2 : 0);
+    unsigned variant =
+        (ptx_has(ptx, PTX_MOD_NAN) ? 1 : 0) | (ptx_has(ptx, PTX_MOD_XORSIGN_ABS) ? 2 : 0);
     switch (ptx->op) {
     case PTX_OP_HADD:
     case PTX_OP_HADD_BF:

@@ -9,7 +9,8 @@
 #include <immintrin.h>
 #endif
 
-/* Loads of one element ------------------------------------------------------------------------------- */
+/* Loads of one element
+ * ------------------------------------------------------------------------------- */
 
 /* The lanes' values lie at hosts[]; D is the register's type, M the memory's. */
 #define LOAD_SCATTERED(D, M, space, bits)                                                          \
@@ -26,22 +27,18 @@
     return in + 1;
 
 #define LOAD_GLOBAL(name, D, M, space)                                                             \
-    static __attribute__((noinline)) const struct simt_inst *name##_scattered(                     \
-        struct simt_warp *w, const struct simt_inst *in)                                           \
-    {                                                                                              \
-        LOAD_SCATTERED(D, M, space, 64)                                                            \
-    }                                                                                              \
-    SIMT_BODY(name)                                                                                \
+    static __attribute__((noinline))                                                               \
+    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
+        LOAD_SCATTERED(D, M, space, 64)} SIMT_BODY(name)                                           \
     {                                                                                              \
         const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
         if (w->mask != SIMT_ALL)                                                                   \
             return name##_scattered(w, in);                                                        \
         enum access_pattern pattern = access_pattern_64(a, sizeof(M));                             \
         uint64_t bytes = pattern == ACCESS_ONE ? sizeof(M) : SIMT_LANES * sizeof(M);               \
-        const uint8_t *host =                                                                      \
-            pattern == ACCESS_SCATTERED                                                            \
-                ? NULL                                                                             \
-                : access_range(w, a[0] + (uint64_t)in->imm, bytes, sizeof(M));                     \
+        const uint8_t *host = pattern == ACCESS_SCATTERED                                          \
+                                  ? NULL                                                           \
+                                  : access_range(w, a[0] + (uint64_t)in->imm, bytes, sizeof(M));   \
         D *d = SIMT_SLOT(D, in->d);                                                                \
         if (!host) {                                                                               \
             if (pattern != ACCESS_SCATTERED ||                                                     \
@@ -90,12 +87,9 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
 
 /* Shared memory: the largest address is found for all lanes at once. */
 #define LOAD_SHARED(name, D, M)                                                                    \
-    static __attribute__((noinline)) const struct simt_inst *name##_scattered(                     \
-        struct simt_warp *w, const struct simt_inst *in)                                           \
-    {                                                                                              \
-        LOAD_SCATTERED(D, M, PTX_SPACE_SHARED, 32)                                                 \
-    }                                                                                              \
-    SIMT_BODY(name)                                                                                \
+    static __attribute__((noinline))                                                               \
+    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
+        LOAD_SCATTERED(D, M, PTX_SPACE_SHARED, 32)} SIMT_BODY(name)                                \
     {                                                                                              \
         const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
         uint32_t imm = (uint32_t)in->imm, most = 0, low = 0;                                       \
@@ -147,12 +141,9 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     return in + 1;
 
 #define STORE_GLOBAL(name, B, M, space)                                                            \
-    static __attribute__((noinline)) const struct simt_inst *name##_scattered(                     \
-        struct simt_warp *w, const struct simt_inst *in)                                           \
-    {                                                                                              \
-        STORE_SCATTERED(B, M, space, 64)                                                           \
-    }                                                                                              \
-    SIMT_BODY(name)                                                                                \
+    static __attribute__((noinline))                                                               \
+    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
+        STORE_SCATTERED(B, M, space, 64)} SIMT_BODY(name)                                          \
     {                                                                                              \
         const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
         if (w->mask != SIMT_ALL || access_pattern_64(a, sizeof(M)) != ACCESS_NEIGHBOURS)           \
@@ -168,12 +159,9 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     }
 
 #define STORE_SHARED(name, B, M)                                                                   \
-    static __attribute__((noinline)) const struct simt_inst *name##_scattered(                     \
-        struct simt_warp *w, const struct simt_inst *in)                                           \
-    {                                                                                              \
-        STORE_SCATTERED(B, M, PTX_SPACE_SHARED, 32)                                                \
-    }                                                                                              \
-    SIMT_BODY(name)                                                                                \
+    static __attribute__((noinline))                                                               \
+    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
+        STORE_SCATTERED(B, M, PTX_SPACE_SHARED, 32)} SIMT_BODY(name)                               \
     {                                                                                              \
         const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
         uint32_t imm = (uint32_t)in->imm, most = 0, low = 0;                                       \
@@ -228,11 +216,12 @@ FAST_STORES(32_32, uint32_t, uint32_t)
 FAST_STORES(64_32, uint64_t, uint32_t)
 FAST_STORES(64_64, uint64_t, uint64_t)
 
-/* Everything else: vectors, local memory, frames, odd widths -------------------------------------------- */
+/* Everything else: vectors, local memory, frames, odd widths
+ * -------------------------------------------- */
 
 struct shape {
-    uint32_t bytes;    /* of an element in memory */
-    uint32_t count;    /* elements */
+    uint32_t bytes; /* of an element in memory */
+    uint32_t count; /* elements */
     uint32_t reg_bytes;
     bool is_signed;
 };
@@ -241,13 +230,14 @@ static struct shape shape_of(const struct simt_inst *in)
 {
     enum ptx_type type = in->ptx->types[in->ptx->type_count - 1];
     struct shape shape = {ptx_type_bits(type) / 8, in->counts[0] ? in->counts[0] : 1,
-                          in->flags >> SIMT_FLAG_BYTES_SHIFT, ptx_type_kind(type) == PTX_KIND_SIGNED};
+                          in->flags >> SIMT_FLAG_BYTES_SHIFT,
+                          ptx_type_kind(type) == PTX_KIND_SIGNED};
     return shape;
 }
 
 /* Where each lane's first byte is, whatever the space. */
-static bool find_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size, bool is_write,
-                       uint8_t *hosts[SIMT_LANES])
+static bool find_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
+                       bool is_write, uint8_t *hosts[SIMT_LANES])
 {
     enum ptx_space space = access_space(in->ptx);
     unsigned bits = in->flags & SIMT_FLAG_ADDRESS_32 ? 32 : 64;
@@ -359,7 +349,9 @@ SIMT_BODY(store_ordered)
     return store_any(w, in);
 }
 
-/* Stack -------------------------------------------------------------------------------------------------- */
+/* Stack
+ * --------------------------------------------------------------------------------------------------
+ */
 
 SIMT_BODY(run_alloca)
 {
@@ -367,8 +359,7 @@ SIMT_BODY(run_alloca)
     uint64_t most = 0, align = in->ptx->operand_count > 2 ? (uint64_t)in->ptx->operands[2].imm : 8;
     bool wide = in->ptx->types[0] == PTX_U64;
     for (int i = 0; i < SIMT_LANES; i++) {
-        uint64_t size =
-            wide ? SIMT_SLOT(uint64_t, in->a)[i] : SIMT_SLOT(uint32_t, in->a)[i];
+        uint64_t size = wide ? SIMT_SLOT(uint64_t, in->a)[i] : SIMT_SLOT(uint32_t, in->a)[i];
         most = SIMT_ACTIVE(i) && size > most ? size : most;
     }
     uint64_t place = (frame->local_top + align - 1) & ~(align - 1);
@@ -424,7 +415,9 @@ SIMT_BODY(run_policy)
     SIMT_STORE_LANES(uint64_t, 0)
 }
 
-/* Selection ------------------------------------------------------------------------------------------------- */
+/* Selection
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct fast_row {
     uint8_t memory_bits, register_bits;
@@ -433,13 +426,10 @@ struct fast_row {
 };
 
 #define LOAD_ROW(bits, reg, sign, suffix)                                                          \
-    {bits,                                                                                         \
-     reg,                                                                                          \
-     sign,                                                                                         \
-     load_global_##suffix,                                                                         \
-     load_generic_##suffix,                                                                        \
-     load_shared_##suffix,                                                                         \
-     load_param_##suffix}
+    {                                                                                              \
+        bits, reg, sign, load_global_##suffix, load_generic_##suffix, load_shared_##suffix,        \
+            load_param_##suffix                                                                    \
+    }
 static const struct fast_row fast_loads[] = {
     LOAD_ROW(8, 16, false, u8_16),   LOAD_ROW(8, 16, true, s8_16),
     LOAD_ROW(8, 32, false, u8_32),   LOAD_ROW(8, 32, true, s8_32),
@@ -450,17 +440,14 @@ static const struct fast_row fast_loads[] = {
     LOAD_ROW(64, 64, false, u64_64), LOAD_ROW(64, 64, true, u64_64)};
 
 #define STORE_ROW(bits, reg, suffix)                                                               \
-    {bits,                                                                                         \
-     reg,                                                                                          \
-     false,                                                                                        \
-     store_global_##suffix,                                                                        \
-     store_generic_##suffix,                                                                       \
-     store_shared_##suffix,                                                                        \
-     NULL}
-static const struct fast_row fast_stores[] = {
-    STORE_ROW(8, 16, 16_8),   STORE_ROW(8, 32, 32_8),   STORE_ROW(16, 16, 16_16),
-    STORE_ROW(16, 32, 32_16), STORE_ROW(32, 32, 32_32), STORE_ROW(32, 64, 64_32),
-    STORE_ROW(64, 64, 64_64)};
+    {                                                                                              \
+        bits, reg, false, store_global_##suffix, store_generic_##suffix, store_shared_##suffix,    \
+            NULL                                                                                   \
+    }
+static const struct fast_row fast_stores[] = {STORE_ROW(8, 16, 16_8),   STORE_ROW(8, 32, 32_8),
+                                              STORE_ROW(16, 16, 16_16), STORE_ROW(16, 32, 32_16),
+                                              STORE_ROW(32, 32, 32_32), STORE_ROW(32, 64, 64_32),
+                                              STORE_ROW(64, 64, 64_64)};
 
 static simt_body *find_fast(const struct fast_row *rows, size_t count,
                             const struct simt_operands *operands, unsigned register_bits,
@@ -502,11 +489,11 @@ static simt_body *select_load(const struct simt_operands *operands)
         bool words = bits == 32 && operands->list_bits == 32;
         return words && count == 2 ? load_v2 : words && count == 4 ? load_v4 : load_any;
     }
-    simt_body *fast = operands->address == SIMT_ADDRESS_FRAME
-                          ? NULL
-                          : find_fast(fast_loads, sizeof(fast_loads) / sizeof(*fast_loads),
-                                      operands, operands->d_bits, bits,
-                                      ptx_type_kind(type) == PTX_KIND_SIGNED);
+    simt_body *fast =
+        operands->address == SIMT_ADDRESS_FRAME
+            ? NULL
+            : find_fast(fast_loads, sizeof(fast_loads) / sizeof(*fast_loads), operands,
+                        operands->d_bits, bits, ptx_type_kind(type) == PTX_KIND_SIGNED);
     return fast ? fast : load_any;
 }
 

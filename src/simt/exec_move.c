@@ -88,8 +88,8 @@ SIMT_BODY(pack_2x16)
 UNPACK_2(unpack_2x32, uint64_t, uint32_t, 32)
 UNPACK_2(unpack_2x16, uint32_t, uint16_t, 16)
 
-/* Addresses: global, constant and parameter addresses are generic ones; shared and local windows lie
- * at fixed places. */
+/* Addresses: global, constant and parameter addresses are generic ones; shared and local windows
+ * lie at fixed places. */
 #define CVTA_BODIES(name, WINDOW)                                                                  \
     SIMT_MAP1(name##_64, uint64_t, uint64_t, x + WINDOW)                                           \
     SIMT_MAP1(name##_32, uint32_t, uint32_t, x)                                                    \
@@ -150,8 +150,8 @@ SIMT_MAP1(mapa_64, uint64_t, uint64_t, x)
 SIMT_MAP1(mapa_32, uint32_t, uint32_t, x)
 SIMT_MAP1(rank_zero, uint32_t, uint32_t, x & 0)
 
-/* Special registers that change while a kernel runs. Time is counted in instructions, so that it does
- * not depend on the host. */
+/* Special registers that change while a kernel runs. Time is counted in instructions, so that it
+ * does not depend on the host. */
 static uint64_t ticks(struct simt_warp *w)
 {
     simt_charge(w, 16);
@@ -162,9 +162,8 @@ static uint64_t ticks(struct simt_warp *w)
 SIMT_BODY(read_clock_64)
 {
     uint64_t value = ticks(w), *d = SIMT_SLOT(uint64_t, in->d);
-    value = in->ptx->operands[1].sreg == PTX_SREG_GLOBALTIMER
-                ? w->block->launch->started_ns + value
-                : value;
+    value = in->ptx->operands[1].sreg == PTX_SREG_GLOBALTIMER ? w->block->launch->started_ns + value
+                                                              : value;
     SIMT_STORE_LANES(uint64_t, value)
 }
 
@@ -205,7 +204,7 @@ static simt_body *select_mov(const struct simt_operands *operands)
         if (operands->list_bits == 16 && operands->d_bits == 32)
             return pack_2x16;
         return operands->d_bits / ptx->operands[1].item_count == operands->list_bits ? mov_pack
-                                                                                    : NULL;
+                                                                                     : NULL;
     }
     if (ptx->operands[0].kind == PTX_OPERAND_VECTOR) {
         if (operands->list_bits == 32 && operands->a_bits == 64)
@@ -213,7 +212,7 @@ static simt_body *select_mov(const struct simt_operands *operands)
         if (operands->list_bits == 16 && operands->a_bits == 32)
             return unpack_2x16;
         return operands->a_bits / ptx->operands[0].item_count == operands->list_bits ? mov_unpack
-                                                                                    : NULL;
+                                                                                     : NULL;
     }
     switch (operands->d_bits) {
     case 1:

@@ -23,8 +23,9 @@ typedef uint32_t v8u __attribute__((vector_size(32)));
 #define SPLAT(x) ((v8i){} + (x))
 #define EXPONENT 0x7f800000 /* of f32 */
 
-/* 16 products of 25 fraction bits and c may pass 2^31, and then wrap to this or more. */
-#define WRAPPED 2084569088u
+/* 16 products of 25 fraction bits and c may pass 2^31: they reach 66 * 2^25 at most, and what wraps
+ * is then this large or larger. */
+#define WRAPPED 0x7c000000u
 
 #define WIDE_LOWEST 37 /* the lowest exponent + 127 at which the fast way works: 2^-90 */
 
@@ -185,40 +186,43 @@ INLINE void finish_row(const struct row *r, const float *c, float *d, int result
     V8F(d) = value;
 }
 
-/* Products [k, k + chunk) of all rows; two rows at a time, since they share the loads of b. */
+/* Products [k, k + chunk) of all rows. Three loops, since each alone leaves the processor more
+ * that does not depend on what came before. */
 INLINE void add_chunk(struct tensor_sum *s, size_t k, size_t chunk, const float *c, bool c_half,
                       bool d_half, bool wide, struct watch *watch)
 {
+    struct row rows[TENSOR_MAX_ROWS];
+    size_t count = s->rows, next = s->k;
     int fraction = s->model->fraction, result = s->model->result;
-    const float *a = s->a + k, *b = s->b + 8 * k;
     const uint8_t *narrow_a = s->narrow_a + k, *narrow_b = s->narrow_b + 8 * k;
     const int16_t *wide_a = s->wide_a + k, *wide_b = s->wide_b + 8 * k;
-    float *d = s->d, *end = d + 8 * s->rows;
-    size_t next = s->k;
-    for (; d < end; d += 16, c += 16, a += 2 * next) {
-        struct row r0, r1;
-        v8i top0, top1;
-        if (wide) {
-            find_top_wide(wide_a, wide_b, chunk, &top0);
-            find_top_wide(wide_a + next, wide_b, chunk, &top1);
-            wide_a += 2 * next;
-        } else {
-            find_top_narrow(narrow_a, narrow_b, chunk, &top0);
-            find_top_narrow(narrow_a + next, narrow_b, chunk, &top1);
-            narrow_a += 2 * next;
-        }
-        start_row(&r0, c, &top0, fraction, c_half, wide, watch);
-        start_row(&r1, c + 8, &top1, fraction, c_half, wide, watch);
-        const float *a1 = a + next;
-#pragma GCC unroll 16
+    for (size_t m = 0; m < count; m++) {
+        v8i top;
+        if (wide)
+            find_top_wide(wide_a + m * next, wide_b, chunk, &top);
+        else
+            find_top_narrow(narrow_a + m * next, narrow_b, chunk, &top);
+        start_row(&rows[m], c + 8 * m, &top, fraction, c_half, wide, watch);
+    }
+    const float *a = s->a + k;
+    for (size_t m = 0; m < count; m += 4, a += 4 * next) { /* 4 rows share the loads of b */
+        struct row *r = &rows[m];
+        v8u sum0 = r[0].sum, sum1 = r[1].sum, sum2 = r[2].sum, sum3 = r[3].sum;
+        v8f scale0 = r[0].scale, scale1 = r[1].scale, scale2 = r[2].scale, scale3 = r[3].scale;
+        const float *a0 = a, *a1 = a + next, *a2 = a + 2 * next, *a3 = a + 3 * next;
+        const float *b = s->b + 8 * k;
+#pragma GCC unroll 4
         for (size_t i = 0; i < chunk; i++) {
             v8f column = V8F(b + 8 * i);
-            r0.sum += (v8u)__builtin_convertvector((column * a[i]) * r0.scale, v8i);
-            r1.sum += (v8u)__builtin_convertvector((column * a1[i]) * r1.scale, v8i);
+            sum0 += (v8u)__builtin_convertvector((column * a0[i]) * scale0, v8i);
+            sum1 += (v8u)__builtin_convertvector((column * a1[i]) * scale1, v8i);
+            sum2 += (v8u)__builtin_convertvector((column * a2[i]) * scale2, v8i);
+            sum3 += (v8u)__builtin_convertvector((column * a3[i]) * scale3, v8i);
         }
-        finish_row(&r0, c, d, result, d_half, wide, watch);
-        finish_row(&r1, c + 8, d + 8, result, d_half, wide, watch);
+        r[0].sum = sum0, r[1].sum = sum1, r[2].sum = sum2, r[3].sum = sum3;
     }
+    for (size_t m = 0; m < count; m++)
+        finish_row(&rows[m], c + 8 * m, s->d + 8 * m, result, d_half, wide, watch);
 }
 
 /* Chunks of one size. */

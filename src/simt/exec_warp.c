@@ -1,7 +1,7 @@
 /*
  * exec_warp.c: what the lanes of a warp do together: votes, shuffles, matches, reductions.
- * Lanes may name different masks in one instruction (groups of a warp): all lanes named must be here
- * before any goes on.
+ * Lanes may name different masks in one instruction (groups of a warp): all lanes named must be
+ * here before any goes on.
  */
 #include "simt/core.h"
 
@@ -22,7 +22,9 @@ SIMT_BODY(run_warp_sync)
     return gather(w, in, in->a) ? in + 1 : NULL;
 }
 
-/* Votes ------------------------------------------------------------------------------------------------ */
+/* Votes
+ * ------------------------------------------------------------------------------------------------
+ */
 
 SIMT_BODY(run_ballot)
 {
@@ -115,7 +117,9 @@ SIMT_BODY(run_elect)
     return in + 1;
 }
 
-/* Shuffles ----------------------------------------------------------------------------------------------- */
+/* Shuffles
+ * -----------------------------------------------------------------------------------------------
+ */
 
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
 
@@ -176,7 +180,9 @@ SHUFFLE_BODIES(run_shuffle_down, SHUFFLE_DOWN)
 SHUFFLE_BODIES(run_shuffle_bfly, SHUFFLE_BFLY)
 SHUFFLE_BODIES(run_shuffle_idx, SHUFFLE_IDX)
 
-/* Matches -------------------------------------------------------------------------------------------------- */
+/* Matches
+ * --------------------------------------------------------------------------------------------------
+ */
 
 #define MATCH_BODIES(suffix, T)                                                                    \
     SIMT_BODY(run_match_any_##suffix)                                                              \
@@ -219,7 +225,9 @@ SHUFFLE_BODIES(run_shuffle_idx, SHUFFLE_IDX)
 MATCH_BODIES(b32, uint32_t)
 MATCH_BODIES(b64, uint64_t)
 
-/* Reductions ------------------------------------------------------------------------------------------------ */
+/* Reductions
+ * ------------------------------------------------------------------------------------------------
+ */
 
 #define REDUX_BODY(name, T, start, combine)                                                        \
     SIMT_BODY(name)                                                                                \
@@ -286,7 +294,9 @@ SIMT_BODY(run_redux_f32)
     return in + 1;
 }
 
-/* Selection -------------------------------------------------------------------------------------------------- */
+/* Selection
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static simt_body *select_shuffle(const struct ptx_inst *ptx)
 {

@@ -59,7 +59,8 @@ const struct simt_inst *simt_raise(struct simt_warp *w, const struct simt_inst *
     return NULL;
 }
 
-/* Addresses --------------------------------------------------------------------------------------- */
+/* Addresses ---------------------------------------------------------------------------------------
+ */
 
 static uint8_t *bad_address(struct simt_warp *w, const struct simt_inst *in,
                             enum simt_fault_kind kind, int lane, uint64_t address, uint32_t size,

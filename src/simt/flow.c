@@ -113,10 +113,11 @@ void flow_free(struct flow *flow)
     free(flow->first_edge);
 }
 
-/* Immediate post-dominators (Cooper, Harvey and Kennedy on the reversed graph) -------------------- */
+/* Immediate post-dominators (Cooper, Harvey and Kennedy on the reversed graph) --------------------
+ */
 
 struct postdom {
-    uint32_t *order;    /* block -> its number; the exit has the highest, UNREACHED if it cannot end */
+    uint32_t *order; /* block -> its number; the exit has the highest, UNREACHED if it cannot end */
     uint32_t *by_order; /* number -> block */
     uint32_t *parent;   /* block -> immediate post-dominator */
     uint32_t count;
@@ -217,8 +218,8 @@ static bool can_split(const struct ptx_inst *inst)
 /* A call that only some lanes make: guarded, or through pointers that differ. */
 static bool is_partial_call(const struct ptx_inst *inst)
 {
-    return inst->op == PTX_OP_CALL && (inst->guard != PTX_NO_REG ||
-                                       inst->operands[1].kind != PTX_OPERAND_FUNCTION);
+    return inst->op == PTX_OP_CALL &&
+           (inst->guard != PTX_NO_REG || inst->operands[1].kind != PTX_OPERAND_FUNCTION);
 }
 
 uint32_t *simt_flow_joins(struct lk_arena *arena, const struct ptx_function *function)

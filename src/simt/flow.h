@@ -15,10 +15,10 @@ struct flow_edge {
 struct flow {
     const struct ptx_function *function;
     uint32_t block_count;
-    uint32_t *start;      /* [block_count + 1] first instruction of a block */
-    uint32_t *block_of;   /* [inst_count] */
+    uint32_t *start;         /* [block_count + 1] first instruction of a block */
+    uint32_t *block_of;      /* [inst_count] */
     struct flow_edge *edges; /* sorted by from */
-    uint32_t *first_edge; /* [block_count + 2] */
+    uint32_t *first_edge;    /* [block_count + 2] */
     uint32_t edge_count, edge_capacity;
 };
 

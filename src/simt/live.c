@@ -1,7 +1,7 @@
 /*
  * live.c: which registers are alive where.
- * The decoder gives registers whose live ranges do not overlap the same slot: nvcc writes PTX with a
- * fresh register for nearly every value, and a warp's registers should fit the host's cache.
+ * The decoder gives registers whose live ranges do not overlap the same slot: nvcc writes PTX with
+ * a fresh register for nearly every value, and a warp's registers should fit the host's cache.
  * Ranges are intervals of instruction numbers: a register alive into or out of a block is alive in
  * all of it. That is safe per lane: each lane runs the same graph, whatever the others do.
  */
@@ -36,7 +36,8 @@ const struct flow_roles *simt_flow_roles(enum ptx_op op)
     return &roles[op];
 }
 
-/* Bit sets over registers ------------------------------------------------------------------------ */
+/* Bit sets over registers ------------------------------------------------------------------------
+ */
 
 struct live {
     const struct ptx_function *function;
@@ -149,8 +150,7 @@ static void extend_set(struct flow_range *ranges, const uint64_t *set, uint32_t 
 
 struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_function *function)
 {
-    struct flow_range *ranges =
-        lk_arena_alloc(arena, (function->reg_count + 1) * sizeof(*ranges));
+    struct flow_range *ranges = lk_arena_alloc(arena, (function->reg_count + 1) * sizeof(*ranges));
     for (uint32_t reg = 0; reg < function->reg_count; reg++)
         ranges[reg] = (struct flow_range){UINT32_MAX, UINT32_MAX};
     struct flow flow;

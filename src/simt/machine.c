@@ -13,7 +13,8 @@
 #define PARAM_BYTES 32768
 #define DEFAULT_LIMIT UINT64_C(50000000000)
 
-/* Options ------------------------------------------------------------------------------------------- */
+/* Options
+ * ------------------------------------------------------------------------------------------- */
 
 static uint64_t number_from(const char *name, const char *text)
 {
@@ -40,12 +41,14 @@ struct simt_options simt_options_from_environment(void)
         options.random_schedule = true;
         options.seed = number_from("LOCKSTEP_SCHEDULE", schedule + 7);
     } else if (schedule && *schedule) {
-        fprintf(stderr, "lockstep: LOCKSTEP_SCHEDULE=%s: expected random:SEED; ignored\n", schedule);
+        fprintf(stderr, "lockstep: LOCKSTEP_SCHEDULE=%s: expected random:SEED; ignored\n",
+                schedule);
     }
     return options;
 }
 
-/* Machine -------------------------------------------------------------------------------------------- */
+/* Machine
+ * -------------------------------------------------------------------------------------------- */
 
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options)
 {
@@ -113,7 +116,9 @@ size_t simt_stack_size(const struct simt_machine *machine)
     return machine->stack_bytes;
 }
 
-/* Modules ----------------------------------------------------------------------------------------------- */
+/* Modules
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void place_variables(struct simt_module *module)
 {
@@ -249,7 +254,9 @@ struct simt_kernel *simt_module_kernel_at(struct simt_module *module, unsigned i
     return index < module->kernel_count ? &module->kernels[index] : NULL;
 }
 
-/* Kernels -------------------------------------------------------------------------------------------------- */
+/* Kernels
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static unsigned const_bytes(const struct ptx_module *module)
 {
@@ -276,8 +283,8 @@ static unsigned register_estimate(const struct simt_kernel *kernel, unsigned lim
 
 static unsigned max_threads(const struct ptx_function *function, unsigned limit)
 {
-    const uint32_t *size = function->required_threads[0] ? function->required_threads
-                                                         : function->max_threads;
+    const uint32_t *size =
+        function->required_threads[0] ? function->required_threads : function->max_threads;
     if (!size[0])
         return limit;
     uint64_t threads = (uint64_t)size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);

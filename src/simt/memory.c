@@ -188,8 +188,7 @@ bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool interna
         if (block.kind != SIMT_MEMORY_PINNED)
             memory->used -= rounded(block.size);
         block.size = rounded(block.size);
-        struct simt_allocation_list *dead =
-            &memory->dead[block.kind == SIMT_MEMORY_DEVICE ? 0 : 1];
+        struct simt_allocation_list *dead = &memory->dead[block.kind == SIMT_MEMORY_DEVICE ? 0 : 1];
         list_insert(dead, dead->count, block);
     }
     pthread_mutex_unlock(&memory->lock);
@@ -200,8 +199,8 @@ bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_
 {
     pthread_mutex_lock(&memory->lock);
     size_t at = list_after(&memory->live, address);
-    bool inside = at > 0 && address - memory->live.items[at - 1].address <
-                                memory->live.items[at - 1].size;
+    bool inside =
+        at > 0 && address - memory->live.items[at - 1].address < memory->live.items[at - 1].size;
     if (inside)
         *found = memory->live.items[at - 1];
     pthread_mutex_unlock(&memory->lock);
@@ -217,7 +216,8 @@ uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, ui
     return (uint8_t *)(uintptr_t)address;
 }
 
-/* The driver's view ----------------------------------------------------------------------------- */
+/* The driver's view -----------------------------------------------------------------------------
+ */
 
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind)
 {

@@ -133,13 +133,15 @@ static inline float num_f32_max(float x, float y)
 }
 static inline float num_f32_min_nan(float x, float y)
 {
-    return x != x ? num_f32_from(NUM_F32_NAN) : y != y ? num_f32_from(NUM_F32_NAN)
-                                                       : num_f32_min(x, y);
+    return x != x   ? num_f32_from(NUM_F32_NAN)
+           : y != y ? num_f32_from(NUM_F32_NAN)
+                    : num_f32_min(x, y);
 }
 static inline float num_f32_max_nan(float x, float y)
 {
-    return x != x ? num_f32_from(NUM_F32_NAN) : y != y ? num_f32_from(NUM_F32_NAN)
-                                                       : num_f32_max(x, y);
+    return x != x   ? num_f32_from(NUM_F32_NAN)
+           : y != y ? num_f32_from(NUM_F32_NAN)
+                    : num_f32_max(x, y);
 }
 static inline double num_f64_min(double x, double y)
 {

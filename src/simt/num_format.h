@@ -20,8 +20,7 @@ static const struct num_format num_e5m2 = {5, 2, 0x7b, 0x7c, 0x7f};
 static const struct num_format num_f16_format = {5, 10, 0x7bff, 0x7c00, NUM_F16_NAN};
 static const struct num_format num_bf16_format = {8, 7, 0x7f7f, 0x7f80, NUM_BF16_NAN};
 static const struct num_format num_f32_format = {8, 23, 0x7f7fffff, NUM_F32_INF, NUM_F32_NAN};
-static const struct num_format num_f64_format = {11, 52, NUM_F64_INF - 1, NUM_F64_INF,
-                                                 NUM_F64_NAN};
+static const struct num_format num_f64_format = {11, 52, NUM_F64_INF - 1, NUM_F64_INF, NUM_F64_NAN};
 
 static inline uint64_t num_sign_bit(const struct num_format *format)
 {
@@ -86,8 +85,7 @@ static inline uint64_t num_pack(const struct num_format *format, bool is_negativ
 }
 
 /* The same for a number that f64 holds; NaN gives the format's NaN. */
-static inline uint64_t num_from_f64(const struct num_format *format, double x,
-                                    enum num_round round)
+static inline uint64_t num_from_f64(const struct num_format *format, double x, enum num_round round)
 {
     uint64_t bits = num_f64_bits(x), magnitude = bits & ~NUM_F64_SIGN;
     bool is_negative = bits >> 63;

@@ -59,7 +59,7 @@ static inline uint32_t num_movemask(const uint32_t lanes[SIMT_LANES])
             (void)x, (void)y;                                                                      \
             lanes[i] = (expression) ? UINT32_MAX : 0;                                              \
         }                                                                                          \
-        return num_movemask(lanes);                                                               \
+        return num_movemask(lanes);                                                                \
     }
 
 #endif

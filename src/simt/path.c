@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* Pools ------------------------------------------------------------------------------------------ */
+/* Pools ------------------------------------------------------------------------------------------
+ */
 
 static struct simt_join *join_new(struct simt_warp_state *warp)
 {
@@ -60,7 +61,8 @@ static struct simt_path *path_new(struct simt_warp_state *warp)
     abort(); /* 32 lanes make at most 32 paths, each with a lane of its own */
 }
 
-/* Frames ------------------------------------------------------------------------------------------- */
+/* Frames
+ * ------------------------------------------------------------------------------------------- */
 
 static void fill_lanes(uint8_t *slot, uint32_t bytes, uint64_t low, uint64_t high)
 {
@@ -163,8 +165,8 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
         return launch->dynamic_shared;
     case PTX_SREG_CLUSTER_CTARANK:
         return block->index[0] % cluster[0] +
-               cluster[0] * (block->index[1] % cluster[1] +
-                             cluster[1] * (block->index[2] % cluster[2]));
+               cluster[0] *
+                   (block->index[1] % cluster[1] + cluster[1] * (block->index[2] % cluster[2]));
     case PTX_SREG_CLUSTER_NCTARANK:
         return cluster[0] * cluster[1] * cluster[2];
     case PTX_SREG_IS_EXPLICIT_CLUSTER:
@@ -205,7 +207,8 @@ static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
     fill_sregs(warp, frame);
 }
 
-/* Paths ---------------------------------------------------------------------------------------------- */
+/* Paths
+ * ---------------------------------------------------------------------------------------------- */
 
 /* A warp at the first instruction of the kernel; its pools may be left from an earlier block. */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index)
@@ -393,7 +396,8 @@ const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *i
         path->state = SIMT_PATH_FREE;
         settle(warp, innermost);
     }
-    /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers. */
+    /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers.
+     */
     for (int i = 0; i < SIMT_LANES; i++)
         if (warp->paths[i].state == SIMT_PATH_SYNC)
             warp->paths[i].state = SIMT_PATH_READY;
@@ -404,8 +408,9 @@ const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *i
     return in + 1;
 }
 
-/* Joins above an unfinished one can become complete by an exit only through the path's own chain, so
- * settle from the innermost join is enough: an outer join still waits for the inner one's lanes. */
+/* Joins above an unfinished one can become complete by an exit only through the path's own chain,
+ * so settle from the innermost join is enough: an outer join still waits for the inner one's lanes.
+ */
 
 const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_inst *in,
                                         const struct simt_call *call,

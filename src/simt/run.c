@@ -14,7 +14,8 @@
 
 enum { SLICE = 16384 }; /* instructions a path runs before others get their turn */
 
-/* Instructions -------------------------------------------------------------------------------------- */
+/* Instructions
+ * -------------------------------------------------------------------------------------- */
 
 /* Runs a path until it waits, ends, or its slice is used up (true). */
 static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
@@ -47,7 +48,9 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
     return false;
 }
 
-/* Blocks ----------------------------------------------------------------------------------------------- */
+/* Blocks
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static struct simt_block *block_new(struct simt_worker *worker)
 {
@@ -181,8 +184,8 @@ static void check_limit(struct simt_worker *worker, struct simt_block *block)
 {
     struct simt_launch_state *launch = worker->launch;
     uint64_t limit = launch->machine->options.instruction_limit;
-    uint64_t total = atomic_fetch_add(&launch->instructions, worker->instructions) +
-                     worker->instructions;
+    uint64_t total =
+        atomic_fetch_add(&launch->instructions, worker->instructions) + worker->instructions;
     worker->instructions = 0;
     if (total <= limit)
         return;
@@ -191,15 +194,18 @@ static void check_limit(struct simt_worker *worker, struct simt_block *block)
         if (!block->warps[i].w.live || !path)
             continue;
         simt_path_enter(&block->warps[i], path);
-        simt_raise(&block->warps[i].w, path->ip, SIMT_FAULT_TIMEOUT, __builtin_ctz(path->mask),
-                   "the launch has run %llu warp instructions, which is its limit: an endless loop? "
-                   "(--limit N or LOCKSTEP_LIMIT raises it)",
-                   (unsigned long long)total);
+        simt_raise(
+            &block->warps[i].w, path->ip, SIMT_FAULT_TIMEOUT, __builtin_ctz(path->mask),
+            "the launch has run %llu warp instructions, which is its limit: an endless loop? "
+            "(--limit N or LOCKSTEP_LIMIT raises it)",
+            (unsigned long long)total);
         return;
     }
 }
 
-/* Workers ------------------------------------------------------------------------------------------------ */
+/* Workers
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void park(struct simt_worker *worker, struct simt_block *block)
 {
@@ -282,7 +288,9 @@ static void worker_main(void *context, unsigned index)
     atomic_fetch_sub(&worker.launch->instructions, worker.hidden);
 }
 
-/* Launches ------------------------------------------------------------------------------------------------- */
+/* Launches
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static double now(void)
 {
@@ -321,9 +329,10 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     struct gpu_occupancy occupancy =
         gpu_occupancy(machine->gpu, state->threads_per_block, launch->kernel->info.registers,
                       state->shared_bytes);
-    uint64_t resident = (uint64_t)machine->gpu->sms *
-                        (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
-    state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
+    uint64_t resident =
+        (uint64_t)machine->gpu->sms * (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
+    state->resident_limit =
+        launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 

@@ -39,7 +39,7 @@ struct simt_fault {
 };
 
 struct simt_options {
-    unsigned threads;          /* 0: all host cores */
+    unsigned threads; /* 0: all host cores */
     bool random_schedule;
     uint64_t seed;
     uint64_t instruction_limit; /* warp instructions a launch may take; 0: the default */
@@ -96,11 +96,11 @@ struct simt_kernel *simt_module_kernel_at(struct simt_module *module, unsigned i
 struct simt_kernel_info {
     const char *name;
     struct simt_module *module;
-    unsigned registers;            /* per thread, estimated by liveness */
-    unsigned static_shared;        /* bytes */
-    unsigned local_bytes;          /* per thread */
-    unsigned const_bytes;          /* of the module */
-    unsigned max_threads;          /* per block */
+    unsigned registers;                   /* per thread, estimated by liveness */
+    unsigned static_shared;               /* bytes */
+    unsigned local_bytes;                 /* per thread */
+    unsigned const_bytes;                 /* of the module */
+    unsigned max_threads;                 /* per block */
     unsigned ptx_version, binary_version; /* 80 for sm_80 */
     unsigned param_count, param_bytes;
     unsigned required_cluster[3];
@@ -108,7 +108,8 @@ struct simt_kernel_info {
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
 bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offset, size_t *size);
 
-/* Launches -------------------------------------------------------------------------------------- */
+/* Launches --------------------------------------------------------------------------------------
+ */
 
 struct simt_launch {
     struct simt_kernel *kernel;

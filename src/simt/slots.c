@@ -161,7 +161,8 @@ uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg)
             return decoder->sregs[i].slot;
     if (decoder->sreg_count == decoder->sreg_capacity) {
         decoder->sreg_capacity = decoder->sreg_capacity ? decoder->sreg_capacity * 2 : 8;
-        decoder->sregs = lk_realloc(decoder->sregs, decoder->sreg_capacity * sizeof(*decoder->sregs));
+        decoder->sregs =
+            lk_realloc(decoder->sregs, decoder->sreg_capacity * sizeof(*decoder->sregs));
     }
     unsigned bits = ptx_sreg_bits(sreg);
     uint32_t slot = slot_new(decoder, bits == 1 ? 1 : bits);

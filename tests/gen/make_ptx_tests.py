@@ -16,6 +16,8 @@ import sys
 import gen_float
 import gen_integer
 import gen_memory
+import gen_stops
+import gen_structure
 import gen_tensor
 from ops import ROWS
 from scaffold import File
@@ -55,10 +57,8 @@ def make(row):
 
 def assemble(path):
     text = open(path).read()
-    arch = "sm_90"
-    for line in text.split("\n", 3)[:3]:
-        if line.startswith("// needs: "):
-            arch = max(arch, line[10:], key=lambda s: int(s.strip("sm_af")))
+    target = text[text.index("\n.target ") + 9:].split("\n", 1)[0]
+    arch = target if target[-1] in "af" else max("sm_90", target, key=lambda s: int(s[3:]))
     run = subprocess.run(["ptxas", "-arch=" + arch, path, "-o", "/dev/null"], capture_output=True,
                          text=True)
     return path, run.returncode, run.stderr
@@ -72,6 +72,8 @@ def main():
             paths.append(make(row))
     if not names or "MEMORY" in names:
         paths += gen_memory.make_all()
+    if not names or "STRUCTURE" in names:
+        paths += gen_structure.make_all() + gen_stops.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
     paths = [p for p in paths if p]

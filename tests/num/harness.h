@@ -53,7 +53,8 @@ static inline int isa_count(void)
 }
 #endif
 
-/* Instructions ------------------------------------------------------------------------------------ */
+/* Instructions ------------------------------------------------------------------------------------
+ */
 
 enum { SLOT_BYTES = 512, SLOT_D = 0, SLOT_D2, SLOT_A, SLOT_B, SLOT_C, SLOTS };
 
@@ -176,7 +177,8 @@ static inline bool run(struct bench *bench)
                      (unsigned long long)expected_);                                               \
     } while (0)
 
-/* Inputs ------------------------------------------------------------------------------------------- */
+/* Inputs
+ * ------------------------------------------------------------------------------------------- */
 
 static inline uint64_t random_bits(void)
 {
@@ -219,27 +221,28 @@ static inline void fill(uint64_t *values, const struct num_format *format)
         values[i] = random_float(format);
 }
 
-/* Exact references ------------------------------------------------------------------------------------ */
+/* Exact references
+ * ------------------------------------------------------------------------------------ */
 
 /* A finite 113-bit number, and whether something smaller was left out, in a format. */
-static inline uint64_t pack_quad(const struct num_format *format, __float128 x, bool sticky,
+static inline uint64_t pack_quad(const struct num_format *format, _Float128 x, bool sticky,
                                  enum num_round round)
 {
     unsigned __int128 bits;
     memcpy(&bits, &x, sizeof(bits));
     bool is_negative = bits >> 127;
     int exponent = (int)(bits >> 112 & 0x7fff);
-    unsigned __int128 significand = (bits & (((unsigned __int128)1 << 112) - 1)) |
-                                    (unsigned __int128)(exponent != 0) << 112;
+    unsigned __int128 significand =
+        (bits & (((unsigned __int128)1 << 112) - 1)) | (unsigned __int128)(exponent != 0) << 112;
     uint64_t high = (uint64_t)(significand >> 49);
     bool rest = (significand & (((unsigned __int128)1 << 49) - 1)) != 0;
     return num_pack(format, is_negative, high | rest | sticky, exponent - 16383 - 63, round);
 }
 /* x + y without error: the sum, its last bit set if it is inexact. */
-static inline __float128 quad_add_odd(__float128 x, __float128 y)
+static inline _Float128 quad_add_odd(_Float128 x, _Float128 y)
 {
-    __float128 sum = x + y, y_part = sum - x;
-    __float128 error = (x - (sum - y_part)) + (y - y_part);
+    _Float128 sum = x + y, y_part = sum - x;
+    _Float128 error = (x - (sum - y_part)) + (y - y_part);
     if (error != 0) {
         unsigned __int128 bits;
         memcpy(&bits, &sum, sizeof(bits));
@@ -259,7 +262,7 @@ static inline uint64_t reference_fma(const struct num_format *format, double x, 
     }
     if (isinf(z))
         return num_from_f64(format, z, round);
-    __float128 product = (__float128)x * y, sum = quad_add_odd(product, z);
+    _Float128 product = (_Float128)x * y, sum = quad_add_odd(product, z);
     if (sum == 0) {
         bool x_negative = signbit(x) != signbit(y), z_negative = signbit(z);
         bool both = product == 0 && z == 0;
@@ -273,7 +276,7 @@ static inline uint64_t reference_div(const struct num_format *format, double x, 
 {
     if (isnan(x) || isnan(y) || isinf(x) || isinf(y) || x == 0 || y == 0)
         return num_from_f64(format, x / y, round);
-    __float128 quotient = (__float128)x / y;
+    _Float128 quotient = (_Float128)x / y;
     unsigned __int128 bits, step = (unsigned __int128)1 << 53; /* 60 bits: times y is exact */
     memcpy(&bits, &quotient, sizeof(bits));
     bits &= ~(step - 1);
@@ -289,7 +292,7 @@ static inline uint64_t reference_sqrt(const struct num_format *format, double x,
 {
     if (isnan(x) || isinf(x) || x <= 0)
         return num_from_f64(format, sqrt(x), round);
-    __float128 root = sqrtl((long double)x);
+    _Float128 root = sqrtl((long double)x);
     unsigned __int128 bits, step = (unsigned __int128)1 << 57; /* 56 bits: the square is exact */
     memcpy(&bits, &root, sizeof(bits));
     bits &= ~(step - 1);

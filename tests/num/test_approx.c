@@ -19,7 +19,8 @@ static double ulps(float got, long double exact)
     if (isnan((double)exact) || isinf((float)exact) || isinf(got))
         return isnan((double)exact) ? (isnan(got) ? 0 : 1e9) : ((float)exact == got ? 0 : 1e9);
     int exponent = exact == 0 ? -126 : ilogbl(exact);
-    return (double)(fabsl((long double)got - exact) / ldexpl(1, (exponent < -126 ? -126 : exponent) - 23));
+    return (double)(fabsl((long double)got - exact) /
+                    ldexpl(1, (exponent < -126 ? -126 : exponent) - 23));
 }
 
 static long double exact_rcp(long double x)
@@ -180,15 +181,19 @@ static void test_tables(void **state)
 static void test_f64(void **state)
 {
     (void)state;
-    struct bench rcp = make(GROUP_APPROX, PTX_OP_RCP_APPROX, 64, 64, PTX_MOD_APPROX, PTX_MOD_FTZ, 0,
-                            PTX_F64, 0);
-    struct bench rsqrt = make(GROUP_APPROX, PTX_OP_RSQRT_APPROX, 64, 64, PTX_MOD_APPROX,
-                              PTX_MOD_FTZ, 0, PTX_F64, 0);
+    struct bench rcp =
+        make(GROUP_APPROX, PTX_OP_RCP_APPROX, 64, 64, PTX_MOD_APPROX, PTX_MOD_FTZ, 0, PTX_F64, 0);
+    struct bench rsqrt =
+        make(GROUP_APPROX, PTX_OP_RSQRT_APPROX, 64, 64, PTX_MOD_APPROX, PTX_MOD_FTZ, 0, PTX_F64, 0);
     static const uint64_t special[][2] = {
-        {0xfff0000000000000, 0x8000000000000000}, {0x8000000000000000, 0xfff0000000000000},
-        {0x8000000000000001, 0xfff0000000000000}, {0x0008000000000000, 0x7ff0000000000000},
-        {0x7ff0000000000000, 0},                  {0xfff8000000000001, 0x7fffffff00000000},
-        {0x7fe0000000000000, 0},                  {0x3ff00000ffffffff, 0x3ff0000000000000},
+        {0xfff0000000000000, 0x8000000000000000},
+        {0x8000000000000000, 0xfff0000000000000},
+        {0x8000000000000001, 0xfff0000000000000},
+        {0x0008000000000000, 0x7ff0000000000000},
+        {0x7ff0000000000000, 0},
+        {0xfff8000000000001, 0x7fffffff00000000},
+        {0x7fe0000000000000, 0},
+        {0x3ff00000ffffffff, 0x3ff0000000000000},
     };
     for (int i = 0; i < 8; i++)
         rcp.a[i] = special[i][0];
@@ -211,8 +216,10 @@ static void test_f64(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_within_one_ulp), cmocka_unit_test(test_sin_cos),
-        cmocka_unit_test(test_div),            cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_within_one_ulp),
+        cmocka_unit_test(test_sin_cos),
+        cmocka_unit_test(test_div),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

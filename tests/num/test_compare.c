@@ -120,14 +120,15 @@ static void check_setp(const struct type_case *t, int op, enum ptx_mod bool_op, 
 {
     bool is_pair = t->type == PTX_F16X2 || t->type == PTX_BF16X2;
     const char *name = operators[op].name;
-    struct bench bench = make(GROUP_COMPARE, setp_op(t, bool_op != 0), 1, t->bits,
-                              operators[op].mod, 0, t->type, 0);
+    struct bench bench =
+        make(GROUP_COMPARE, setp_op(t, bool_op != 0), 1, t->bits, operators[op].mod, 0, t->type, 0);
     bench.operands.c_bits = 1;
     if (bool_op)
         add_mod(&bench, bool_op);
     if (ftz)
         add_mod(&bench, PTX_MOD_FTZ);
-    if (!is_legal(t, name) || (ftz && t->format != &num_f32_format && t->format != &num_f16_format)) {
+    if (!is_legal(t, name) ||
+        (ftz && t->format != &num_f32_format && t->format != &num_f16_format)) {
         assert_false(run(&bench));
         return;
     }
@@ -183,7 +184,9 @@ static uint64_t yes(enum ptx_type type)
 static void check_set(enum ptx_type to, const struct type_case *t, int op, bool has_bool)
 {
     bool is_pair = t->type == PTX_F16X2 || t->type == PTX_BF16X2;
-    enum ptx_op set = is_pair ? PTX_OP_SET_PAIR : t->kind == 'f' ? PTX_OP_SET_FLOAT : PTX_OP_SET_INT;
+    enum ptx_op set = is_pair          ? PTX_OP_SET_PAIR
+                      : t->kind == 'f' ? PTX_OP_SET_FLOAT
+                                       : PTX_OP_SET_INT;
     enum ptx_op set_bool = is_pair          ? PTX_OP_SET_PAIR_BOOL
                            : t->kind == 'f' ? PTX_OP_SET_FLOAT_BOOL
                                             : PTX_OP_SET_INT_BOOL;

@@ -7,23 +7,23 @@
 #include "simt/num_convert.h"
 #include "simt/num_half.h"
 
-static const enum ptx_type types[] = {PTX_U8, PTX_U16, PTX_U32, PTX_U64,  PTX_S8,  PTX_S16,
+static const enum ptx_type types[] = {PTX_U8,  PTX_U16, PTX_U32, PTX_U64,  PTX_S8,  PTX_S16,
                                       PTX_S32, PTX_S64, PTX_F16, PTX_BF16, PTX_F32, PTX_F64};
 static const enum ptx_mod roundings[] = {0,           PTX_MOD_RN,  PTX_MOD_RZ,
                                          PTX_MOD_RM,  PTX_MOD_RP,  PTX_MOD_RNI,
                                          PTX_MOD_RZI, PTX_MOD_RMI, PTX_MOD_RPI};
 
-static __float128 quad_round(__float128 x, enum num_round round)
+static _Float128 quad_round(_Float128 x, enum num_round round)
 {
-    if (x > 0x1p100Q || x < -0x1p100Q)
+    if (x > 0x1p100F128 || x < -0x1p100F128)
         return x;
     __int128 whole = (__int128)x; /* toward zero */
-    __float128 rest = x - (__float128)whole;
+    _Float128 rest = x - (_Float128)whole;
     bool negative = x < 0;
-    __float128 distance = negative ? -rest : rest;
-    bool away = num_rounds_up(round, negative, whole & 1, distance >= 0.5Q,
-                              distance != 0 && distance != 0.5Q);
-    return (__float128)whole + (away ? negative ? -1 : 1 : 0);
+    _Float128 distance = negative ? -rest : rest;
+    bool away = num_rounds_up(round, negative, whole & 1, distance >= 0.5F128,
+                              distance != 0 && distance != 0.5F128);
+    return (_Float128)whole + (away ? negative ? -1 : 1 : 0);
 }
 static uint64_t extend(enum ptx_type type, uint64_t bits)
 {
@@ -49,7 +49,7 @@ static uint64_t extend(enum ptx_type type, uint64_t bits)
 static uint64_t reference(const struct num_convert *how, uint64_t bits)
 {
     const struct num_format *to = num_format_of(how->to), *from = num_format_of(how->from);
-    __float128 value;
+    _Float128 value;
     bool negative;
     if (from) {
         bits &= 2 * num_sign_bit(from) - 1;
@@ -61,12 +61,11 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
             return how->sat ? 0 : num_convert_nan(how, bits);
         if (magnitude > from->infinity) {
             unsigned width = ptx_type_bits(how->to);
-            return how->from == PTX_F64 || width == 64
-                       ? extend(how->to, (uint64_t)1 << (width - 1))
-                       : 0;
+            return how->from == PTX_F64 || width == 64 ? extend(how->to, (uint64_t)1 << (width - 1))
+                                                       : 0;
         }
-        value = magnitude == from->infinity ? negative ? -0x1p1000Q : 0x1p1000Q
-                                            : (__float128)num_to_f64(from, bits);
+        value = magnitude == from->infinity ? negative ? -0x1p1000F128 : 0x1p1000F128
+                                            : (_Float128)num_to_f64(from, bits);
         if (magnitude == from->infinity && to)
             return how->sat ? negative ? 0 : num_from_f64(to, 1, NUM_RN)
                             : to->infinity | (negative ? num_sign_bit(to) : 0);
@@ -74,7 +73,7 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
             value = quad_round(value, how->round);
     } else {
         bits = extend(how->from, bits);
-        value = num_is_signed(how->from) ? (__float128)(int64_t)bits : (__float128)bits;
+        value = num_is_signed(how->from) ? (_Float128)(int64_t)bits : (_Float128)bits;
         negative = value < 0;
     }
     if (to) {
@@ -93,9 +92,9 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
     __int128 low = num_is_signed(how->to) ? -top : 0;
     if (!from && !how->sat)
         return extend(how->to, bits);
-    __int128 whole = value >= (__float128)top ? top - 1
-                     : value < (__float128)low ? low
-                                               : (__int128)value;
+    __int128 whole = value >= (_Float128)top  ? top - 1
+                     : value < (_Float128)low ? low
+                                              : (__int128)value;
     return (uint64_t)whole;
 }
 
@@ -132,8 +131,8 @@ static void check_cvt(struct bench *bench)
             if (bench->d[i] != expected)
                 fail_msg("cvt %s from %s, round %d integral %d ftz %d sat %d: %llx gives %llx, "
                          "expected %llx",
-                         ptx_type_name(how.to), ptx_type_name(how.from), how.round,
-                         how.to_integral, how.ftz, how.sat, (unsigned long long)bench->a[i],
+                         ptx_type_name(how.to), ptx_type_name(how.from), how.round, how.to_integral,
+                         how.ftz, how.sat, (unsigned long long)bench->a[i],
                          (unsigned long long)bench->d[i], (unsigned long long)expected);
         }
     }
@@ -186,9 +185,9 @@ static void test_cvt_values(void **state)
         {PTX_U32, PTX_F64, PTX_MOD_RZI, 0, 32, 64, 0x7ff8000000000000, 0x80000000},
         {PTX_S32, PTX_F32, PTX_MOD_RZI, 0, 32, 32, 0x7f800000, 0x7fffffff},
         {PTX_U32, PTX_F32, PTX_MOD_RZI, 0, 32, 32, 0xbf800000, 0},
-        {PTX_U8, PTX_F32, PTX_MOD_RZI, 0, 16, 32, 0x43960000, 255},      /* 300 */
+        {PTX_U8, PTX_F32, PTX_MOD_RZI, 0, 16, 32, 0x43960000, 255}, /* 300 */
         {PTX_S8, PTX_F32, PTX_MOD_RNI, 0, 32, 32, 0xc3960000, 0xffffff80},
-        {PTX_S32, PTX_F32, PTX_MOD_RNI, 0, 32, 32, 0x40200000, 2},       /* 2.5 */
+        {PTX_S32, PTX_F32, PTX_MOD_RNI, 0, 32, 32, 0x40200000, 2}, /* 2.5 */
         {PTX_S32, PTX_F32, PTX_MOD_RMI, 0, 32, 32, 0xc0200000, (uint32_t)-3},
         {PTX_S32, PTX_F32, PTX_MOD_RPI, 0, 32, 32, 0x00000001, 1},
         {PTX_U32, PTX_S8, 0, 0, 32, 16, 0x12ff, 0xffffffff},
@@ -219,7 +218,8 @@ static void test_cvt_values(void **state)
     }
 }
 
-/* Narrow and packed formats ------------------------------------------------------------------------------ */
+/* Narrow and packed formats
+ * ------------------------------------------------------------------------------ */
 
 static uint64_t narrow(const struct num_format *format, double x, enum num_round round, bool relu,
                        bool satfinite)
@@ -236,12 +236,12 @@ static void test_f16x2(void **state)
     for (int variant = 0; variant < 16; variant++) {
         bool rz = variant & 1, relu = variant & 2, satfinite = variant & 4, bf16 = variant & 8;
         const struct num_format *format = bf16 ? &num_bf16_format : &num_f16_format;
-        struct bench two = make(GROUP_CONVERT, PTX_OP_CVT_PACK2, 32, 32,
-                                rz ? PTX_MOD_RZ : PTX_MOD_RN, 0, bf16 ? PTX_BF16X2 : PTX_F16X2,
-                                PTX_F32, 0);
-        struct bench one = make(GROUP_CONVERT, PTX_OP_CVT_NARROW, 16, 32,
-                                rz ? PTX_MOD_RZ : PTX_MOD_RN, 0, bf16 ? PTX_BF16 : PTX_F16,
-                                PTX_F32, 0);
+        struct bench two =
+            make(GROUP_CONVERT, PTX_OP_CVT_PACK2, 32, 32, rz ? PTX_MOD_RZ : PTX_MOD_RN, 0,
+                 bf16 ? PTX_BF16X2 : PTX_F16X2, PTX_F32, 0);
+        struct bench one =
+            make(GROUP_CONVERT, PTX_OP_CVT_NARROW, 16, 32, rz ? PTX_MOD_RZ : PTX_MOD_RN, 0,
+                 bf16 ? PTX_BF16 : PTX_F16, PTX_F32, 0);
         if (relu)
             add_mod(&two, PTX_MOD_RELU), add_mod(&one, PTX_MOD_RELU);
         if (satfinite)
@@ -259,10 +259,10 @@ static void test_f16x2(void **state)
             assert_true(run(&two) && run(&one));
             enum num_round round = rz ? NUM_RZ : NUM_RN;
             for (int i = 0; i < 32; i++) {
-                uint64_t high = narrow(format, num_f32_from((uint32_t)two.a[i]), round, relu,
-                                       satfinite);
-                uint64_t low = narrow(format, num_f32_from((uint32_t)two.b[i]), round, relu,
-                                      satfinite);
+                uint64_t high =
+                    narrow(format, num_f32_from((uint32_t)two.a[i]), round, relu, satfinite);
+                uint64_t low =
+                    narrow(format, num_f32_from((uint32_t)two.b[i]), round, relu, satfinite);
                 ASSERT_LANE(&two, i, high << 16 | low);
                 ASSERT_LANE(&one, i, high);
             }
@@ -310,8 +310,8 @@ static void test_f8(void **state)
         bool relu = variant & 1, e4m3 = variant & 2;
         enum ptx_type type = e4m3 ? PTX_E4M3X2 : PTX_E5M2X2;
         const struct num_format *format = e4m3 ? &num_e4m3 : &num_e5m2;
-        struct bench up = make(GROUP_CONVERT, PTX_OP_CVT_F16_F8, 32, 16, PTX_MOD_RN, 0, PTX_F16X2,
-                               type, 0);
+        struct bench up =
+            make(GROUP_CONVERT, PTX_OP_CVT_F16_F8, 32, 16, PTX_MOD_RN, 0, PTX_F16X2, type, 0);
         struct bench down = make(GROUP_CONVERT, PTX_OP_CVT_F8_F16, 16, 32, PTX_MOD_RN,
                                  PTX_MOD_SATFINITE, 0, type, PTX_F16X2, 0);
         struct bench from_f32 = make(GROUP_CONVERT, PTX_OP_CVT_F8_F32, 16, 32, PTX_MOD_RN,
@@ -386,9 +386,9 @@ static void test_pack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cvt),  cmocka_unit_test(test_cvt_values),
+        cmocka_unit_test(test_cvt),   cmocka_unit_test(test_cvt_values),
         cmocka_unit_test(test_f16x2), cmocka_unit_test(test_tf32),
-        cmocka_unit_test(test_f8),   cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_f8),    cmocka_unit_test(test_pack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

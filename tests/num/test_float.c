@@ -244,18 +244,22 @@ static void test_testp(void **state)
     for (int variant = 0; variant < 12; variant++) {
         bool is_f64 = variant >= 6;
         const struct num_format *format = is_f64 ? &num_f64_format : &num_f32_format;
-        struct bench bench = make(GROUP_FLOAT, PTX_OP_TESTP, 1, is_f64 ? 64 : 32,
-                                  mods[variant % 6], 0, is_f64 ? PTX_F64 : PTX_F32, 0);
+        struct bench bench = make(GROUP_FLOAT, PTX_OP_TESTP, 1, is_f64 ? 64 : 32, mods[variant % 6],
+                                  0, is_f64 ? PTX_F64 : PTX_F32, 0);
         for (int k = 0; k < 300; k++) {
             fill(bench.a, format);
             assert_true(run(&bench));
             for (int i = 0; i < 32; i++) {
                 double x = is_f64 ? num_f64_from(bench.a[i]) : num_f32_from((uint32_t)bench.a[i]);
                 bool is_zero = x == 0;
-                bool subnormal = is_f64 ? fpclassify(x) == FP_SUBNORMAL
-                                        : fpclassify((float)x) == FP_SUBNORMAL;
-                bool expected[] = {isfinite(x), isinf(x), !isnan(x),
-                                   isnan(x),    is_zero || (isfinite(x) && !subnormal), subnormal};
+                bool subnormal =
+                    is_f64 ? fpclassify(x) == FP_SUBNORMAL : fpclassify((float)x) == FP_SUBNORMAL;
+                bool expected[] = {isfinite(x),
+                                   isinf(x),
+                                   !isnan(x),
+                                   isnan(x),
+                                   is_zero || (isfinite(x) && !subnormal),
+                                   subnormal};
                 assert_int_equal(bench.d[0] >> i & 1, expected[variant % 6]);
             }
         }

@@ -73,8 +73,8 @@ static bool is_allowed(const struct ptx_inst *ptx)
     bool is_bf16 = last == PTX_BF16 || last == PTX_BF16X2;
     switch (ptx_op_infos[ptx->op].group) {
     case PTX_GROUP_FLOAT:
-        return type != PTX_F64 || !(ftz || sat || ptx_has(ptx, PTX_MOD_NAN) ||
-                                    ptx_has(ptx, PTX_MOD_XORSIGN_ABS));
+        return type != PTX_F64 ||
+               !(ftz || sat || ptx_has(ptx, PTX_MOD_NAN) || ptx_has(ptx, PTX_MOD_XORSIGN_ABS));
     case PTX_GROUP_APPROX:
         return ptx->op != PTX_OP_RCP_APPROX || type != PTX_F64 || ftz;
     case PTX_GROUP_HALF:
