@@ -72,9 +72,6 @@ static const int fixed[A(MAX)] = {
     [A(CONCURRENT_MANAGED_ACCESS)] = 1,
     [A(COMPUTE_PREEMPTION_SUPPORTED)] = 1,
     [A(CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM)] = 1,
-    [A(CAN_USE_STREAM_MEM_OPS_V1)] = 1,
-    [A(CAN_USE_64_BIT_STREAM_MEM_OPS_V1)] = 1,
-    [A(CAN_USE_STREAM_WAIT_VALUE_NOR_V1)] = 1,
     [A(COOPERATIVE_LAUNCH)] = 1,
     [A(HOST_REGISTER_SUPPORTED)] = 1,
     [A(READ_ONLY_HOST_REGISTER_SUPPORTED)] = 1,
@@ -82,7 +79,7 @@ static const int fixed[A(MAX)] = {
     [A(CAN_USE_64_BIT_STREAM_MEM_OPS)] = 1,
     [A(CAN_USE_STREAM_WAIT_VALUE_NOR)] = 1,
     [A(NUMA_ID)] = -1,
-    [A(MAX_ACCESS_POLICY_WINDOW_SIZE)] = 134213632,
+    [A(MAX_ACCESS_POLICY_WINDOW_SIZE)] = 134217728,
 };
 
 static int of_gpu(const struct gpu_info *gpu, int ordinal, CUdevice_attribute attribute, int else_)

@@ -190,8 +190,7 @@ CUresult drv_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     return CUDA_SUCCESS;
 }
 
-/* Begin and end
- * ------------------------------------------------------------------------------------- */
+/* Begin and end -------------------------------------------------------------------------------- */
 
 static CUresult capture_begin(CUstream handle, CUgraph graph, const CUgraphNode *nodes,
                               size_t count, CUstreamCaptureMode mode)
@@ -315,8 +314,7 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph)
     return status;
 }
 
-/* Asking about a capture
- * ------------------------------------------------------------------------------ */
+/* Asking about a capture ----------------------------------------------------------------------- */
 
 CUresult drv_cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *state,
                                        cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,

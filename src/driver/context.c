@@ -63,11 +63,14 @@ static CUresult context_fill(CUcontext context, struct drv_device *device, unsig
     context->destroyed = false;
     context->error = CUDA_SUCCESS;
     context->limits[CU_LIMIT_STACK_SIZE] = simt_stack_size(device->machine);
-    context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 7 << 20;
+    context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752; /* what an H200 says */
     context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = simt_heap_size(device->machine);
     context->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
     context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
     context->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+    if (device->gpu->cc_major >= 8)
+        context->limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = device->gpu->l2_bytes / 16 * 3;
+    context->limits[CU_LIMIT_SHMEM_SIZE] = device->gpu->shared_per_block_optin;
     context->legacy = drv_stream_new(context, CU_STREAM_DEFAULT, 0);
     return CUDA_SUCCESS;
 }
@@ -101,12 +104,22 @@ CUcontext drv_context_top(void)
     return drv_thread.depth ? drv_thread.stack[drv_thread.depth - 1] : NULL;
 }
 
+static pthread_key_t stack_key; /* frees a thread's stack when the thread ends */
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+
+static void make_stack_key(void)
+{
+    pthread_key_create(&stack_key, free);
+}
+
 static void push(CUcontext context)
 {
     if (drv_thread.depth == drv_thread.capacity) {
         drv_thread.capacity = drv_thread.capacity ? drv_thread.capacity * 2 : 8;
         drv_thread.stack =
             lk_realloc(drv_thread.stack, drv_thread.capacity * sizeof *drv_thread.stack);
+        pthread_once(&stack_once, make_stack_key);
+        pthread_setspecific(stack_key, drv_thread.stack);
     }
     drv_thread.stack[drv_thread.depth++] = context;
 }
@@ -135,8 +148,7 @@ CUresult drv_current_uncaptured(CUcontext *context)
     return status;
 }
 
-/* Contexts of the program ------------------------------------------------------------------------
- */
+/* Contexts of the program ---------------------------------------------------------------------- */
 
 static CUresult context_create(CUcontext *result, unsigned flags, CUdevice ordinal)
 {
@@ -293,8 +305,7 @@ CUresult drv_cuCtxDisablePeerAccess(CUcontext peer)
     return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
-/* Primary contexts -------------------------------------------------------------------------------
- */
+/* Primary contexts ----------------------------------------------------------------------------- */
 
 CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *result, CUdevice ordinal)
 {

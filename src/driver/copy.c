@@ -42,10 +42,10 @@ static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_wor
     struct drv_allocation *allocation = drv_allocation_find(side->address);
     bool known = drv_is_device_address(side->address);
     *device = known && !(allocation && allocation->kind == SIMT_MEMORY_PINNED);
-    if (side->type == CU_MEMORYTYPE_HOST)
-        return allocation && allocation->kind == SIMT_MEMORY_DEVICE ? CUDA_ERROR_INVALID_VALUE
-                                                                    : CUDA_SUCCESS;
-    if (side->type != CU_MEMORYTYPE_DEVICE && side->type != CU_MEMORYTYPE_UNIFIED)
+    if (side->type == CU_MEMORYTYPE_HOST && !known)
+        return CUDA_SUCCESS;
+    if (side->type != CU_MEMORYTYPE_HOST && side->type != CU_MEMORYTYPE_DEVICE &&
+        side->type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     if (!known && side->type == CU_MEMORYTYPE_UNIFIED)
         return CUDA_SUCCESS;
@@ -252,8 +252,7 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
     return copy_line(DEVICE, to, DEVICE, from, bytes, stream, false);
 }
 
-/* Two and three dimensions -----------------------------------------------------------------------
- */
+/* Two and three dimensions --------------------------------------------------------------------- */
 
 static CUresult side_from(CUmemorytype type, const void *host, CUdeviceptr device,
                           struct drv_copy_side *side)

@@ -52,8 +52,7 @@ static CUresult unsupported(const char *name)
 #define NO_PTDS(name) NO(name) NO(name##_ptds)
 #include "driver/api.def"
 
-/* cuGetProcAddress
- * ------------------------------------------------------------------------------------ */
+/* cuGetProcAddress ----------------------------------------------------------------------------- */
 
 struct symbol {
     const char *name;
@@ -95,6 +94,8 @@ static const struct symbol *find_base(const char *base, int version, bool *too_n
     const char *chosen = NULL;
     const struct symbol *found = NULL;
     *too_new = false;
+    if (strlen(base) > 3 && strncmp(base + strlen(base) - 3, "_v", 2) == 0)
+        return NULL; /* a GPU's driver wants the base name too */
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (strcmp(versions[i].base, base) != 0)
             continue;
@@ -132,7 +133,7 @@ CUresult drv_cuGetProcAddress_v2(const char *name, void **function, int version,
         *why = *function ? CU_GET_PROC_ADDRESS_SUCCESS
                : too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return *function || why ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND; /* why says it all */
 }
 
 CUresult drv_cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)
@@ -146,7 +147,7 @@ CUresult drv_cuGetExportTable(const void **table, const CUuuid *id)
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
-    return CUDA_ERROR_NOT_FOUND;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuDriverGetVersion(int *version)

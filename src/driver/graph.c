@@ -52,7 +52,10 @@ CUresult drv_graph_add(CUgraph graph, struct drv_work *work, const CUgraphNode *
                        size_t count, CUgraphNode *result)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!drv_alive(before[i], DRV_NODE) || before[i]->graph != graph) {
+        bool twice = false;
+        for (size_t k = 0; k < i && count < 64; k++)
+            twice = twice || before[k] == before[i];
+        if (twice || !drv_alive(before[i], DRV_NODE) || before[i]->graph != graph) {
             drv_work_clear(work);
             return CUDA_ERROR_INVALID_VALUE;
         }
@@ -136,8 +139,7 @@ bool drv_graph_sort(CUgraph graph)
     return fine;
 }
 
-/* Entry points
- * -------------------------------------------------------------------------------------- */
+/* Entry points --------------------------------------------------------------------------------- */
 
 CUresult drv_cuGraphCreate(CUgraph *graph, unsigned flags)
 {
@@ -364,8 +366,7 @@ CUresult drv_cuGraphDestroyNode(CUgraphNode node)
     return CUDA_SUCCESS;
 }
 
-/* User objects
- * ---------------------------------------------------------------------------------------- */
+/* User objects --------------------------------------------------------------------------------- */
 
 CUresult drv_cuUserObjectCreate(CUuserObject *result, void *pointer, CUhostFn destroy,
                                 unsigned references, unsigned flags)

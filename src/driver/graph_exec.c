@@ -113,8 +113,7 @@ CUresult drv_cuGraphExecDestroy(CUgraphExec exec)
     return CUDA_SUCCESS;
 }
 
-/* Launching
- * ------------------------------------------------------------------------------------------- */
+/* Launching ------------------------------------------------------------------------------------ */
 
 /* Events that the graph waits for or records are met in the stream; lock held. */
 static void launch_events(CUgraph graph, CUstream stream, struct drv_op *launch)
@@ -232,8 +231,7 @@ CUresult drv_graph_run(CUgraphExec exec, double *clock)
     return run_nodes(exec->context, exec->graph, clock);
 }
 
-/* Updating the whole
- * -------------------------------------------------------------------------------- */
+/* Updating the whole --------------------------------------------------------------------------- */
 
 static unsigned place_of(CUgraph graph, CUgraphNode node)
 {
@@ -334,8 +332,7 @@ CUresult drv_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *err
     return status;
 }
 
-/* Graph memory: there as long as the nodes are, so there is nothing to trim.
- * ------------------------- */
+/* Graph memory: there as long as the nodes are, so there is nothing to trim. ------------------- */
 
 CUresult drv_cuDeviceGraphMemTrim(CUdevice device)
 {

@@ -143,7 +143,32 @@ static CUresult check_target(const struct gpu_info *gpu, const char *text, size_
         return CUDA_SUCCESS;
     *message = say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
                    entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
-    return entry.suffix ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX;
+    return CUDA_ERROR_INVALID_PTX;
+}
+
+/* Text that does not begin as PTX does is no image at all; PTX of a newer major version than ours
+ * is refused as a driver refuses what it is too old for. */
+static CUresult check_head(const char *text, size_t size, char **message)
+{
+    const char *at = text, *end = text + size;
+    while (at < end && (isspace((unsigned char)*at) || *at == '/')) {
+        const char *close = NULL;
+        if (*at == '/' && end - at > 1 && at[1] == '*')
+            close = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+        else if (*at == '/')
+            close = memchr(at, '\n', (size_t)(end - at));
+        at = *at != '/' ? at + 1 : close ? close + (*close == '*' ? 2 : 1) : end;
+    }
+    if (at == end || *at != '.') {
+        *message = say("this is no PTX, no fat binary and no cubin");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    unsigned major;
+    if (sscanf(at, ".version %u", &major) == 1 && major > 9) {
+        *message = say("PTX version %u is newer than this machine knows", major);
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
@@ -164,6 +189,11 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
         return ptx_of_fatbin(gpu, image, whole, text, text_size, message);
     }
     if (magic == 0x464c457f) { /* "\x7fELF" */
+        uint16_t machine = 0;
+        if (!size || size >= 20)
+            memcpy(&machine, bytes + 18, 2);
+        if (machine != 190) /* EM_CUDA */
+            return CUDA_ERROR_INVALID_IMAGE;
         *message = say("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
@@ -174,7 +204,9 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
         return CUDA_ERROR_INVALID_IMAGE;
     const char *from = (const char *)image + skip;
     *text_size = size ? strnlen(from, size - skip) : strlen(from);
-    CUresult status = check_target(gpu, from, *text_size, message);
+    CUresult status = check_head(from, *text_size, message);
+    if (status == CUDA_SUCCESS)
+        status = check_target(gpu, from, *text_size, message);
     if (status != CUDA_SUCCESS)
         return status;
     *text = lk_alloc(*text_size + 1);

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parameters
- * ---------------------------------------------------------------------------------------- */
+/* Parameters ----------------------------------------------------------------------------------- */
 
 /* extra: pairs that end with CU_LAUNCH_PARAM_END; the buffer is packed already. */
 static CUresult pack_extra(struct drv_kernel_work *kernel, void **extra)
@@ -59,8 +58,7 @@ CUresult drv_kernel_pack(struct drv_kernel_work *kernel, void **params, void **e
     return CUDA_SUCCESS;
 }
 
-/* Checks
- * -------------------------------------------------------------------------------------------- */
+/* Checks --------------------------------------------------------------------------------------- */
 
 static unsigned cluster_size(const struct drv_kernel_work *kernel)
 {
@@ -118,8 +116,7 @@ CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kerne
     return CUDA_SUCCESS;
 }
 
-/* Running
- * ------------------------------------------------------------------------------------------- */
+/* Running -------------------------------------------------------------------------------------- */
 
 static CUresult fault_error(enum simt_fault_kind kind)
 {
@@ -176,8 +173,7 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     return fault_error(kind);
 }
 
-/* Entry points
- * ---------------------------------------------------------------------------------------- */
+/* Entry points --------------------------------------------------------------------------------- */
 
 static CUresult launch(struct drv_kernel_work *kernel, CUfunction handle, CUstream stream_handle,
                        void **params, void **extra)

@@ -239,8 +239,7 @@ CUresult drv_cuLibraryGetManaged(CUdeviceptr *address, size_t *size, CUlibrary l
     return CUDA_SUCCESS;
 }
 
-/* Kernels
- * ------------------------------------------------------------------------------------------ */
+/* Kernels -------------------------------------------------------------------------------------- */
 
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function)
 {

@@ -226,7 +226,7 @@ static CUresult release(CUdeviceptr address, bool host)
     if (status != CUDA_SUCCESS)
         return status;
     if (!address)
-        return host ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+        return CUDA_SUCCESS;
     drv_enter_lock();
     struct drv_allocation *allocation = drv_allocation_find(address);
     if (!allocation || allocation->address != address || allocation->registered ||

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JIT options ------------------------------------------------------------------------------------
- */
+/* JIT options ---------------------------------------------------------------------------------- */
 
 CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **values,
                          struct drv_jit *jit)
@@ -60,8 +59,7 @@ void drv_jit_log(struct drv_jit *jit, const char *error)
         *jit->error_size_out = (void *)(uintptr_t)length;
 }
 
-/* Loading
- * ------------------------------------------------------------------------------------------ */
+/* Loading -------------------------------------------------------------------------------------- */
 
 /* Lock held. */
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
@@ -175,8 +173,7 @@ CUresult drv_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
     return CUDA_SUCCESS;
 }
 
-/* Kernels and variables
- * ---------------------------------------------------------------------------- */
+/* Kernels and variables ------------------------------------------------------------------------ */
 
 static CUfunction function_of(CUmodule module, struct simt_kernel *kernel)
 {

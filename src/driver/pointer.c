@@ -150,8 +150,7 @@ CUresult drv_cuPointerSetAttribute(const void *value, CUpointer_attribute attrib
     return allocation ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Managed memory
- * ----------------------------------------------------------------------------------- */
+/* Managed memory ------------------------------------------------------------------------------- */
 
 /* A GPU takes these for managed memory only, and for nothing that reaches over its end. */
 static CUresult managed_range(CUdeviceptr address, size_t count)

@@ -103,7 +103,7 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
     CUcontext context = stream->context;
     struct drv_device *device = context->device;
     struct drv_op *op = lk_alloc_zeroed(sizeof *op);
-    op->references = 2; /* the stream's, as its last one, and the caller's */
+    op->references = 3; /* the queue's, the stream's, as its last one, and the caller's */
     op->stream = stream;
     stream->references++;
     op->sequence = device->next_sequence++;
@@ -165,7 +165,6 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
 {
     CUcontext context = op->stream->context;
     bool machine = drv_work_uses_machine(&op->work);
-    drv_op_retain(op);
     if (machine)
         device->machine_busy = true;
     CUresult result = context->error;

@@ -94,9 +94,11 @@ CUresult drv_cuCtxSynchronize_v2(CUcontext context)
     return status;
 }
 
-static bool limit_known(CUlimit limit)
+static bool limit_known(CUcontext context, CUlimit limit)
 {
-    return limit >= 0 && limit <= CU_LIMIT_PERSISTING_L2_CACHE_SIZE;
+    if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
+        return context->device->gpu->cc_major < 9;
+    return limit <= CU_LIMIT_CIG_ENABLED;
 }
 
 CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value)
@@ -107,7 +109,7 @@ CUresult drv_cuCtxSetLimit(CUlimit limit, size_t value)
         return status;
     if (limit < 0 || limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!limit_known(limit))
+    if (!limit_known(context, limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     if (limit == CU_LIMIT_STACK_SIZE) {
         if (value > 512 << 10) /* a GPU has 512 KB of local memory a thread */
@@ -133,7 +135,7 @@ CUresult drv_cuCtxGetLimit(size_t *value, CUlimit limit)
         return status;
     if (!value || limit < 0 || limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!limit_known(limit))
+    if (!limit_known(context, limit))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
     *value = context->limits[limit];
     return CUDA_SUCCESS;

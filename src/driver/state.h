@@ -70,8 +70,7 @@ bool drv_list_has(const struct drv_list *list, const void *item);
 void drv_list_remove(struct drv_list *list, const void *item);
 void drv_list_free(struct drv_list *list);
 
-/* Work ------------------------------------------------------------------------------------------
- */
+/* Work ----------------------------------------------------------------------------------------- */
 
 enum drv_work_kind {
     DRV_WORK_EMPTY,
@@ -180,8 +179,7 @@ struct drv_op {
     struct drv_work work;
 };
 
-/* Devices, contexts, streams, events ------------------------------------------------------------
- */
+/* Devices, contexts, streams, events ----------------------------------------------------------- */
 
 struct drv_device {
     int ordinal;
@@ -282,8 +280,7 @@ void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
 
-/* Queue: lock held --------------------------------------------------------------------------------
- */
+/* Queue: lock held ----------------------------------------------------------------------------- */
 
 /* Work into the stream's queue; takes work over. The caller owns a reference. */
 struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op *also_after,
@@ -302,8 +299,7 @@ CUresult drv_issue(CUstream stream, struct drv_work *work, bool wait);
 /* The same from an entry point: finds context and stream, locks, flushes printf after a wait. */
 CUresult drv_issue_to(CUstream handle, struct drv_work *work, bool wait);
 
-/* Memory ------------------------------------------------------------------------------------------
- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 struct drv_allocation {
     CUdeviceptr address;
@@ -352,8 +348,7 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
 CUresult drv_fill_check(const struct drv_fill_work *fill);
 CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clock);
 
-/* Modules -----------------------------------------------------------------------------------------
- */
+/* Modules -------------------------------------------------------------------------------------- */
 
 struct CUmod_st {
     struct drv_object object;
@@ -418,8 +413,7 @@ CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kerne
 CUresult drv_kernel_pack(struct drv_kernel_work *kernel, void **params, void **extra);
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock);
 
-/* Graphs ------------------------------------------------------------------------------------------
- */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 struct CUgraphNode_st {
     struct drv_object object;
@@ -469,12 +463,13 @@ bool drv_graph_sort(CUgraph graph); /* nodes into an order that respects the edg
 CUresult drv_graph_run(CUgraphExec exec, double *clock);
 CUgraphNodeType drv_node_type(CUgraphNode node);
 void drv_exec_release(CUgraphExec exec);
+/* Lock held; params gets the address that an allocation node gives. */
+CUresult drv_params_to_work(CUgraphNodeParams *params, struct drv_work *work);
 /* Both without the lock: they run the program's destructors. */
 void drv_user_release(CUuserObject user, unsigned count);
 void drv_graph_flush_users(void);
 
-/* Capture -----------------------------------------------------------------------------------------
- */
+/* Capture -------------------------------------------------------------------------------------- */
 
 struct drv_capture {
     unsigned references; /* streams and events that know it */

@@ -261,8 +261,11 @@ _Noreturn void ptx_fail_expected(struct ptx_parser *p, const char *what);
 
 /* Grows a list of the parser by one element and yields that element, zeroed. */
 void *ptx_grow(void *list, uint32_t *count, uint32_t *capacity, size_t size);
-#define PTX_PUSH(list, count, capacity)                                                            \
-    (*((list) = ptx_grow((list), &(count), &(capacity), sizeof(*(list))), &(list)[(count)-1]))
+#define PTX_PUSH_SIZED(list, count, capacity, size)                                                \
+    (*((list) = ptx_grow((list), &(count), &(capacity), (size)), &(list)[(count)-1]))
+#define PTX_PUSH(list, count, capacity) PTX_PUSH_SIZED(list, count, capacity, sizeof(*(list)))
+#define PTX_PUSH_POINTER(list, count, capacity)                                                    \
+    PTX_PUSH_SIZED(list, count, capacity, sizeof(void *))
 
 /* lexer.c */
 void ptx_next(struct ptx_parser *p);

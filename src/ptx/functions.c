@@ -143,7 +143,7 @@ static struct ptx_function *place_function(struct ptx_parser *p, struct ptx_name
     function->name = name->text;
     function->module = p->module;
     function->index = p->function_count;
-    PTX_PUSH(p->functions, p->function_count, p->function_capacity) = function;
+    PTX_PUSH_POINTER(p->functions, p->function_count, p->function_capacity) = function;
     struct ptx_scope *scope = p->scope;
     while (p->scope->depth > 0)
         p->scope = p->scope->parent;
@@ -167,8 +167,7 @@ static void end_function(struct ptx_parser *p, struct ptx_function *function)
     function->reg_count = p->reg_count;
     function->insts = lk_arena_dup(p->arena, p->insts, p->inst_count * sizeof(*p->insts));
     function->inst_count = p->inst_count;
-    function->vars =
-        lk_arena_dup(p->arena, p->local_vars, p->local_var_count * sizeof(*p->local_vars));
+    function->vars = lk_arena_dup(p->arena, p->local_vars, p->local_var_count * sizeof(void *));
     function->var_count = p->local_var_count;
     p->function = NULL;
 }

@@ -146,10 +146,9 @@ static void finish_module(struct ptx_parser *p)
     struct ptx_module *module = p->module;
     struct lk_arena *arena = p->arena;
     ptx_settle_locs(p);
-    module->functions =
-        lk_arena_dup(arena, p->functions, p->function_count * sizeof(*p->functions));
+    module->functions = lk_arena_dup(arena, p->functions, p->function_count * sizeof(void *));
     module->function_count = p->function_count;
-    module->vars = lk_arena_dup(arena, p->vars, p->var_count * sizeof(*p->vars));
+    module->vars = lk_arena_dup(arena, p->vars, p->var_count * sizeof(void *));
     module->var_count = p->var_count;
     module->files = lk_arena_dup(arena, p->files, p->file_count * sizeof(*p->files));
     module->file_count = p->file_count;

@@ -32,7 +32,7 @@ enum ptx_type_kind {
 };
 
 /* mods.def: MOD(NAME, "text"): every suffix of ops.def that is no type; the name is the text in
- * capitals with everything that is no letter or digit turned into '_'. */
+ * capitals, each run of other characters turned into one '_'. NAN is both .nan and .NaN. */
 enum ptx_mod {
     PTX_MOD_NONE,
 #define MOD(name, text) PTX_MOD_##name,
@@ -147,7 +147,8 @@ struct ptx_reg {
 
 enum ptx_operand_kind {
     PTX_OPERAND_REG,      /* reg; negate for !p; selector for %r.b0 .. */
-    PTX_OPERAND_IMM,      /* imm: the bits of the constant in the operand's type */
+    PTX_OPERAND_IMM,      /* imm: the bits of the constant in the operand's type; signed types are
+                             sign-extended, all others zero-extended */
     PTX_OPERAND_SREG,     /* sreg */
     PTX_OPERAND_VAR,      /* address of var, plus imm */
     PTX_OPERAND_FUNCTION, /* address of function */
@@ -233,10 +234,10 @@ struct ptx_function {
     uint32_t param_count, return_count;
     uint32_t param_bytes; /* size of a kernel's parameter block */
 
-    struct ptx_reg *regs;
+    struct ptx_reg *regs; /* those that are used, in the order of their first use */
     uint32_t reg_count;
     struct ptx_inst *insts;
-    uint32_t inst_count;
+    uint32_t inst_count; /* 0: declared only; a body always ends in ret, exit, bra, brx or trap */
     struct ptx_var **vars; /* .local, .shared and call .param variables of the body */
     uint32_t var_count;
 

@@ -199,6 +199,23 @@ const struct ptx_row *ptx_row_of(enum ptx_op op)
     return &rows[op];
 }
 
+/* Is text prefix, a number of one or two digits, and suffix? */
+static bool read_index(const char *text, size_t length, const char *prefix, const char *suffix,
+                       unsigned *index)
+{
+    size_t before = strlen(prefix), after = strlen(suffix);
+    if (length <= before + after || length - before - after > 2 ||
+        memcmp(text, prefix, before) != 0 || memcmp(text + length - after, suffix, after) != 0)
+        return false;
+    *index = 0;
+    for (size_t i = before; i < length - after; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *index = *index * 10 + (unsigned)(text[i] - '0');
+    }
+    return text[before] != '0' || length - before - after == 1;
+}
+
 enum ptx_sreg ptx_find_sreg(const char *text, size_t length, unsigned *index)
 {
     pthread_once(&rows_once, read_rows);
@@ -208,16 +225,12 @@ enum ptx_sreg ptx_find_sreg(const char *text, size_t length, unsigned *index)
         return sreg == PTX_SREG_ENVREG || sreg == PTX_SREG_PM || sreg == PTX_SREG_PM_64
                    ? PTX_SREG_NONE
                    : sreg;
-    if (length < 4 || length > 9)
-        return PTX_SREG_NONE;
-    char copy[16] = {0};
-    memcpy(copy, text, length);
-    int used = 0;
-    if (sscanf(copy, "%%envreg%2u%n", index, &used) == 1 && used == (int)length && *index < 32)
+    /* %envreg0 .. 31, %pm0 .. 7, %pm0_64 .. */
+    if (read_index(text, length, "%envreg", "", index) && *index < 32)
         return PTX_SREG_ENVREG;
-    if (sscanf(copy, "%%pm%1u_64%n", index, &used) == 1 && used == (int)length && *index < 8)
+    if (read_index(text, length, "%pm", "_64", index) && *index < 8)
         return PTX_SREG_PM_64;
-    if (sscanf(copy, "%%pm%1u%n", index, &used) == 1 && used == (int)length && *index < 8)
+    if (read_index(text, length, "%pm", "", index) && *index < 8)
         return PTX_SREG_PM;
     return PTX_SREG_NONE;
 }

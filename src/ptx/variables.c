@@ -157,10 +157,10 @@ static void add_to_list(struct ptx_parser *p, struct ptx_var *var)
     if (p->function) {
         var->owner = p->function;
         var->index = p->local_var_count;
-        PTX_PUSH(p->local_vars, p->local_var_count, p->local_var_capacity) = var;
+        PTX_PUSH_POINTER(p->local_vars, p->local_var_count, p->local_var_capacity) = var;
     } else {
         var->index = p->var_count;
-        PTX_PUSH(p->vars, p->var_count, p->var_capacity) = var;
+        PTX_PUSH_POINTER(p->vars, p->var_count, p->var_capacity) = var;
     }
 }
 

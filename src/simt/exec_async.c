@@ -282,7 +282,9 @@ static uint64_t shared_address(const struct simt_warp *w, uint32_t slot, bool na
 SIMT_BODY(run_bulk_to_shared)
 {
     bool to_narrow = in->flags & SIMT_FLAG_ADDRESS_32, barrier_narrow = in->counts[1] == 32;
-    const uint64_t *from = SIMT_SLOT(const uint64_t, in->b);
+    bool from_narrow = in->counts[0] == 32;
+    enum ptx_space from_space =
+        in->ptx->op == PTX_OP_CP_BULK_S2S ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint32_t size = SIMT_SLOT(const uint32_t, in->c)[lane];
@@ -290,8 +292,10 @@ SIMT_BODY(run_bulk_to_shared)
         uint64_t at = shared_address(w, in->e, barrier_narrow, lane);
         struct mbarrier *barrier =
             (struct mbarrier *)(void *)simt_translate(w, in, PTX_SPACE_SHARED, at, 8, lane, true);
-        if (!barrier ||
-            !copy_bulk(w, in, PTX_SPACE_SHARED, to, PTX_SPACE_GLOBAL, from[lane], size, lane))
+        uint64_t from = from_space == PTX_SPACE_SHARED
+                            ? shared_address(w, in->b, from_narrow, lane)
+                            : SIMT_SLOT(const uint64_t, in->b)[lane];
+        if (!barrier || !copy_bulk(w, in, PTX_SPACE_SHARED, to, from_space, from, size, lane))
             return NULL;
         barrier->bytes -= size;
         end_phase_if_done(barrier);
@@ -335,6 +339,8 @@ simt_body *SIMT_NAME(async_select)(const struct simt_operands *operands)
         return run_cp_async_mbarrier;
     case PTX_OP_CP_BULK_G2S:
         return ptx_has(operands->ptx, PTX_MOD_MULTICAST_CLUSTER) ? NULL : run_bulk_to_shared;
+    case PTX_OP_CP_BULK_S2S: /* a cluster has one block: the other side is this one */
+        return run_bulk_to_shared;
     case PTX_OP_CP_BULK_S2G:
         return run_bulk_to_global;
     case PTX_OP_MBARRIER_INIT:

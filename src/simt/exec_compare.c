@@ -76,8 +76,7 @@ COMPARE_FLOAT(f32, float, AS_IS)
 COMPARE_FLOAT(f32_ftz, float, num_f32_flush)
 COMPARE_FLOAT(f64, double, AS_IS)
 
-/* Which compare -----------------------------------------------------------------------------------
- */
+/* Which compare ------------------------------------------------------------------------------- */
 
 enum { EQ, NE, LT, LE, GT, GE, EQU, NEU, LTU, LEU, GTU, GEU, NUM, IS_NAN, OPERATORS };
 enum { U16, U32, U64, S16, S32, S64, F32, F32_FTZ, F64, TYPES };

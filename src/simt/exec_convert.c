@@ -16,31 +16,32 @@ simt_body *SIMT_NAME(convert_pack_select)(const struct simt_operands *operands);
  * The narrower of both types decides which bits count and how they extend. N: that type; A, D: the
  * registers' widths. */
 
+#define CONVERT_ANY_WIDTH(X, name, T, N)                                                           \
+    X(name, T, N, 16, 16)                                                                          \
+    X(name, T, N, 16, 32)                                                                          \
+    X(name, T, N, 16, 64)                                                                          \
+    X(name, T, N, 32, 16)                                                                          \
+    X(name, T, N, 32, 32)                                                                          \
+    X(name, T, N, 32, 64)                                                                          \
+    X(name, T, N, 64, 16)                                                                          \
+    X(name, T, N, 64, 32)                                                                          \
+    X(name, T, N, 64, 64)
+#define CONVERT_FROM_32(X, name, T, N)                                                             \
+    X(name, T, N, 32, 32)                                                                          \
+    X(name, T, N, 32, 64)                                                                          \
+    X(name, T, N, 64, 32)                                                                          \
+    X(name, T, N, 64, 64)
 #define CONVERT_INT(X)                                                                             \
-    X(u8, uint8_t, 16, 16)                                                                         \
-    X(u8, uint8_t, 16, 32) X(u8, uint8_t, 16, 64) X(u8, uint8_t, 32, 16) X(u8, uint8_t, 32, 32) X( \
-        u8, uint8_t, 32, 64) X(u8, uint8_t, 64, 16) X(u8, uint8_t, 64, 32) X(u8, uint8_t, 64, 64)  \
-        X(s8, int8_t, 16, 16) X(s8, int8_t, 16, 32) X(s8, int8_t, 16, 64) X(s8, int8_t, 32, 16)    \
-            X(s8, int8_t, 32, 32) X(s8, int8_t, 32, 64) X(s8, int8_t, 64, 16)                      \
-                X(s8, int8_t, 64, 32) X(s8, int8_t, 64, 64) X(u16, uint16_t, 16, 16)               \
-                    X(u16, uint16_t, 16, 32) X(u16, uint16_t, 16, 64) X(u16, uint16_t, 32, 16)     \
-                        X(u16, uint16_t, 32, 32) X(u16, uint16_t, 32, 64) X(u16, uint16_t, 64, 16) \
-                            X(u16, uint16_t, 64, 32) X(u16, uint16_t, 64, 64)                      \
-                                X(s16, int16_t, 16, 16) X(s16, int16_t, 16, 32)                    \
-                                    X(s16, int16_t, 16, 64) X(s16, int16_t, 32, 16)                \
-                                        X(s16, int16_t, 32, 32) X(s16, int16_t, 32, 64)            \
-                                            X(s16, int16_t, 64, 16) X(s16, int16_t, 64, 32) X(     \
-                                                s16, int16_t, 64, 64) X(u32, uint32_t, 32, 32)     \
-                                                X(u32, uint32_t, 32, 64) X(u32, uint32_t, 64, 32)  \
-                                                    X(u32, uint32_t, 64, 64)                       \
-                                                        X(s32, int32_t, 32, 32) X(s32,             \
-                                                                                  int32_t, 32, 64) \
-                                                            X(s32, int32_t, 64, 32)                \
-                                                                X(s32, int32_t, 64, 64)            \
-                                                                    X(u64, uint64_t, 64, 64)       \
-                                                                        X(s64, int64_t, 64, 64)
+    CONVERT_ANY_WIDTH(X, u8, PTX_U8, uint8_t)                                                      \
+    CONVERT_ANY_WIDTH(X, s8, PTX_S8, int8_t)                                                       \
+    CONVERT_ANY_WIDTH(X, u16, PTX_U16, uint16_t)                                                   \
+    CONVERT_ANY_WIDTH(X, s16, PTX_S16, int16_t)                                                    \
+    CONVERT_FROM_32(X, u32, PTX_U32, uint32_t)                                                     \
+    CONVERT_FROM_32(X, s32, PTX_S32, int32_t)                                                      \
+    X(u64, PTX_U64, uint64_t, 64, 64)                                                              \
+    X(s64, PTX_S64, int64_t, 64, 64)
 
-#define X(name, N, A, D) SIMT_MAP1(name##_##A##_##D, uint##D##_t, uint##A##_t, (N)x)
+#define X(name, T, N, A, D) SIMT_MAP1(name##_##A##_##D, uint##D##_t, uint##A##_t, (N)x)
 CONVERT_INT(X)
 #undef X
 
@@ -51,15 +52,7 @@ static simt_body *select_int(const struct simt_operands *operands)
         uint8_t a_bits, d_bits;
         simt_body *body;
     } rows[] = {
-#define PTX_u8 PTX_U8
-#define PTX_s8 PTX_S8
-#define PTX_u16 PTX_U16
-#define PTX_s16 PTX_S16
-#define PTX_u32 PTX_U32
-#define PTX_s32 PTX_S32
-#define PTX_u64 PTX_U64
-#define PTX_s64 PTX_S64
-#define X(name, N, A, D) {PTX_##name, A, D, name##_##A##_##D},
+#define X(name, T, N, A, D) {T, A, D, name##_##A##_##D},
         CONVERT_INT(X)
 #undef X
     };
@@ -75,8 +68,7 @@ static simt_body *select_int(const struct simt_operands *operands)
     return NULL;
 }
 
-/* Integer to float, nearest ---------------------------------------------------------------------
- */
+/* Integer to float, nearest ------------------------------------------------------------------- */
 
 /* 64-bit integers come in two halves that f64 holds exactly; their sum rounds once. */
 static inline double high_u64(uint64_t x)
@@ -169,8 +161,7 @@ CONVERT_WHOLE(u32, uint32_t)
 CONVERT_WHOLE(s64, int64_t)
 CONVERT_WHOLE(u64, uint64_t)
 
-/* Float to float ----------------------------------------------------------------------------------
- */
+/* Float to float ------------------------------------------------------------------------------ */
 
 SIMT_MAP1(f32_f32_rni, float, float, num_f32(__builtin_rintf(x)))
 SIMT_MAP1(f32_f32_rzi, float, float, num_f32(__builtin_truncf(x)))

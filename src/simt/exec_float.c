@@ -11,8 +11,7 @@
 
 #define F(x) num_f32_flush(x)
 
-/* Round to nearest even -------------------------------------------------------------------------
- */
+/* Round to nearest even ----------------------------------------------------------------------- */
 
 /* A row: plain, .ftz, .sat, .ftz.sat. The expression sees flushed operands where it must. */
 #define FLOAT_ROW2(name, expression)                                                               \
@@ -51,8 +50,7 @@ SIMT_MAP2(div_f64, double, double, double, num_f64_2(x / y, x, y))
 SIMT_MAP1(rcp_f64, double, double, num_f64_1(1.0 / x, x))
 SIMT_MAP1(sqrt_f64, double, double, num_f64_1(__builtin_sqrt(x), x))
 
-/* Other rounding modes ----------------------------------------------------------------------------
- */
+/* Other rounding modes ------------------------------------------------------------------------ */
 
 static const struct simt_inst *finish_f32(struct simt_warp *w, const struct simt_inst *in,
                                           float *results)
@@ -127,8 +125,7 @@ FLOAT_ROUNDED_F64(div_f64_round, xs[i] / ys[i], num_f64_2(results[i], xs[i], ys[
 FLOAT_ROUNDED_F64(rcp_f64_round, 1.0 / xs[i], num_f64_1(results[i], xs[i]))
 FLOAT_ROUNDED_F64(sqrt_f64_round, __builtin_sqrt(xs[i]), num_f64_1(results[i], xs[i]))
 
-/* Signs, min and max ----------------------------------------------------------------------------
- */
+/* Signs, min and max -------------------------------------------------------------------------- */
 
 SIMT_MAP1(abs_f32, float, float, num_f32_abs(x))
 SIMT_MAP1(abs_f32_ftz, float, float, num_f32_abs(F(x)))
@@ -157,8 +154,7 @@ SIMT_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t, (y & ~NUM_F64_SIGN) | (x &
 FLOAT_ROW_EXTREME(min)
 FLOAT_ROW_EXTREME(max)
 
-/* testp: +0 and -0 count as normal. ---------------------------------------------------------------
- */
+/* testp: +0 and -0 count as normal. ----------------------------------------------------------- */
 
 #define FLOAT_TESTP(name, T, expression)                                                           \
     NUM_TEST(name##_bits, T, expression)                                                           \
@@ -198,8 +194,7 @@ static simt_body *select_testp(const struct ptx_inst *ptx)
     return NULL;
 }
 
-/* Choice ------------------------------------------------------------------------------------------
- */
+/* Choice -------------------------------------------------------------------------------------- */
 
 /* f32 bodies by .ftz and .sat, and the one for other rounding modes; the same for f64. */
 struct float_row {

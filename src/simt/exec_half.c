@@ -130,8 +130,7 @@ HALF_OP(tanh_bf16, bf16, 1, num_tanh_f32(x))
 HALF_OP(ex2_f16, f16, 1, num_ex2_f32(x))
 HALF_OP(ex2_bf16, bf16, 1, num_f32_flush(num_ex2_f32(num_f32_flush(x))))
 
-/* Signs are bits, in both formats; .ftz exists for f16 alone. -------------------------------------
- */
+/* Signs are bits, in both formats; .ftz exists for f16 alone. --------------------------------- */
 
 static inline uint32_t flush_pair(uint32_t pair)
 {

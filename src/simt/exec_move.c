@@ -149,6 +149,7 @@ SIMT_BODY(isspace_const)
 SIMT_MAP1(mapa_64, uint64_t, uint64_t, x)
 SIMT_MAP1(mapa_32, uint32_t, uint32_t, x)
 SIMT_MAP1(rank_zero, uint32_t, uint32_t, x & 0)
+SIMT_MAP1(rank_zero_64, uint32_t, uint64_t, x & 0)
 
 /* Special registers that change while a kernel runs. Time is counted in instructions, so that it
  * does not depend on the host. */
@@ -276,7 +277,7 @@ simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
     case PTX_OP_MAPA:
         return operands->d_bits == 64 ? mapa_64 : mapa_32;
     case PTX_OP_GETCTARANK:
-        return operands->a_bits == 32 ? rank_zero : NULL;
+        return operands->a_bits == 32 ? rank_zero : rank_zero_64;
     default:
         return NULL;
     }

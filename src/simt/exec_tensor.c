@@ -14,8 +14,7 @@ static void transpose_8x8(const uint16_t from[64], uint16_t to[64])
     }
 }
 
-static const struct simt_inst *load_matrices(struct simt_warp *w, const struct simt_inst *in,
-                                             unsigned bits)
+SIMT_BODY(ldmatrix)
 {
     if (!simt_wait_lanes(w, in, SIMT_ALL))
         return NULL;
@@ -23,7 +22,7 @@ static const struct simt_inst *load_matrices(struct simt_warp *w, const struct s
     enum ptx_space space = tensor_space(in->ptx);
     uint16_t loaded[4][64]; /* the addresses may be in a register that is written */
     for (unsigned lane = 0; lane < 8 * count; lane++) {
-        uint64_t address = tensor_address(w, in, in->a, bits, (int)lane);
+        uint64_t address = tensor_address(w, in, (int)lane);
         const uint8_t *row = simt_translate(w, in, space, address, 16, (int)lane, false);
         if (!row)
             return NULL;
@@ -40,8 +39,7 @@ static const struct simt_inst *load_matrices(struct simt_warp *w, const struct s
     return in + 1;
 }
 
-static const struct simt_inst *store_matrices(struct simt_warp *w, const struct simt_inst *in,
-                                              unsigned bits)
+SIMT_BODY(stmatrix)
 {
     if (!simt_wait_lanes(w, in, SIMT_ALL))
         return NULL;
@@ -57,7 +55,7 @@ static const struct simt_inst *store_matrices(struct simt_warp *w, const struct 
             memcpy(matrix, a, sizeof(matrix));
         for (unsigned i = 0; i < 8; i++) {
             int lane = (int)(8 * r + i);
-            uint64_t address = tensor_address(w, in, in->d, bits, lane);
+            uint64_t address = tensor_address(w, in, lane);
             uint8_t *row = simt_translate(w, in, space, address, 16, lane, true);
             if (!row)
                 return NULL;
@@ -65,23 +63,6 @@ static const struct simt_inst *store_matrices(struct simt_warp *w, const struct 
         }
     }
     return in + 1;
-}
-
-SIMT_BODY(ldmatrix_32)
-{
-    return load_matrices(w, in, 32);
-}
-SIMT_BODY(ldmatrix_64)
-{
-    return load_matrices(w, in, 64);
-}
-SIMT_BODY(stmatrix_32)
-{
-    return store_matrices(w, in, 32);
-}
-SIMT_BODY(stmatrix_64)
-{
-    return store_matrices(w, in, 64);
 }
 
 SIMT_BODY(movmatrix)
@@ -104,13 +85,9 @@ simt_body *SIMT_NAME(tensor_select)(const struct simt_operands *operands)
     const struct ptx_inst *ptx = operands->ptx;
     switch (ptx->op) {
     case PTX_OP_LDMATRIX:
-        if (tensor_register_count(ptx, 0) != matrix_count(ptx))
-            return NULL;
-        return operands->a_bits == 64 ? ldmatrix_64 : ldmatrix_32;
+        return tensor_register_count(ptx, 0) == matrix_count(ptx) ? ldmatrix : NULL;
     case PTX_OP_STMATRIX:
-        if (tensor_register_count(ptx, 1) != matrix_count(ptx))
-            return NULL;
-        return operands->d_bits == 64 ? stmatrix_64 : stmatrix_32;
+        return tensor_register_count(ptx, 1) == matrix_count(ptx) ? stmatrix : NULL;
     case PTX_OP_MOVMATRIX:
         return movmatrix;
     case PTX_OP_MMA_F16:

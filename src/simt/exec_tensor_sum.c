@@ -51,10 +51,11 @@ INLINE void round_to_half(v8f *x)
     *x = (v8f)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)*x, _MM_FROUND_TO_NEAREST_INT));
 #else
     /* Adding and taking away 1.5 * 2^(e + 13) leaves 11 bits; e from -14 up for subnormals. */
-    v8i e = MAX_I32((v8i)*x & EXPONENT, SPLAT(113 << 23));
-    v8f big = (v8f)(e + (13 << 23) + 0x400000);
     v8i sign = (v8i)*x & INT32_MIN;
     v8f magnitude = (v8f)((v8i)*x & INT32_MAX);
+    magnitude = CHOOSE(magnitude > 65536.0f, SPLAT(143 << 23), magnitude); /* 2^16 is infinite */
+    v8i e = MAX_I32((v8i)magnitude & EXPONENT, SPLAT(113 << 23));
+    v8f big = (v8f)(e + (13 << 23) + 0x400000);
     magnitude = (magnitude + big) - big;
     *x = (v8f)((v8i)CHOOSE(magnitude >= 65520.0f, SPLAT(EXPONENT), magnitude) | sign);
 #endif
@@ -154,14 +155,14 @@ INLINE void start_row(struct row *r, const float *c, const v8i *top, int fractio
         ec = MAX_I32(ec, SPLAT(113 << 23) & (V8F(c) != 0.0f));
     if (wide) {
         v8i exists = (*top > -5000) | (V8F(c) != 0.0f);
-        v8i products = MAX_I32(*top, SPLAT(WIDE_LOWEST)) << 23;
+        v8i products = (v8i)((v8u)MAX_I32(*top, SPLAT(WIDE_LOWEST)) << 23);
         exponent = MAX_I32(products, ec);
         watch->wrong |= exists & (MAX_I32(*top, ec >> 23) < WIDE_LOWEST);
     } else {
         r->has = *top > (TENSOR_NOTHING << 23);
         exponent = MAX_I32(*top, ec);
     }
-    r->scale = (v8f)(((fraction + 254) << 23) - exponent);
+    r->scale = (v8f)(((uint32_t)(fraction + 254) << 23) - (v8u)exponent);
     r->sum = (v8u)__builtin_convertvector(V8F(c) * r->scale, v8i);
 }
 
@@ -176,7 +177,7 @@ INLINE void finish_row(const struct row *r, const float *c, float *d, int result
     v8i cut = (v8i)nearest + (ABS_I32(back) > magnitude);
     if (d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
         cut |= (back != sum) & 1;
-    v8f value = (v8f)cut * (v8f)((254 << 23) - (v8i)r->scale);
+    v8f value = (v8f)cut * (v8f)((254u << 23) - (v8u)r->scale);
     if (!wide) /* Without products the sum is c, which the scale may not fit; -0 becomes 0. */
         value = CHOOSE(r->has, value, V8F(c) + 0.0f);
     if (d_half)

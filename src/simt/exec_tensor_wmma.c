@@ -111,16 +111,15 @@ static bool copy_rows(struct simt_warp *w, const struct simt_inst *in, const str
     return true;
 }
 
-/* address_slot and bits: of p; stride: operand 2, in elements. */
+/* p is in a, the stride (in elements) in b; without one, rows follow each other. */
 static struct memory_rows memory_rows_of(struct simt_warp *w, const struct simt_inst *in,
-                                         uint32_t address_slot, unsigned bits, unsigned rows,
-                                         unsigned elements, unsigned element_bits)
+                                         unsigned rows, unsigned elements, unsigned element_bits)
 {
     int lane = __builtin_ctz(w->mask | 1u << 31);
     bool has_stride = in->ptx->operand_count > 2;
     uint64_t stride = has_stride ? SIMT_SLOT(const uint32_t, in->b)[lane] : elements;
     return (struct memory_rows){
-        .address = tensor_address(w, in, address_slot, bits, lane),
+        .address = tensor_address(w, in, lane),
         .stride = stride * element_bits / 8,
         .rows = rows,
         .bytes = elements * element_bits / 8,
@@ -130,13 +129,13 @@ static struct memory_rows memory_rows_of(struct simt_warp *w, const struct simt_
 }
 
 static const struct simt_inst *load_operand(struct simt_warp *w, const struct simt_inst *in,
-                                            unsigned bits, bool is_b)
+                                            bool is_b)
 {
     enum ptx_type type = in->ptx->types[0];
     struct operand_shape s = operand_shape_of(tensor_shape_of(in->ptx), type, is_b);
     bool along_k = ptx_has(in->ptx, PTX_MOD_ROW) != is_b; /* a line is contiguous in memory */
     uint8_t memory[MAX_LINES * 32], lines[MAX_LINES * 32];
-    struct memory_rows rows = memory_rows_of(w, in, in->a, bits, along_k ? s.lines : s.k,
+    struct memory_rows rows = memory_rows_of(w, in, along_k ? s.lines : s.k,
                                              along_k ? s.k : s.lines, s.bits);
     if (along_k && rows.least < 4)
         rows.least = 4;
@@ -162,15 +161,14 @@ static const struct simt_inst *load_operand(struct simt_warp *w, const struct si
 }
 
 static const struct simt_inst *move_accumulator(struct simt_warp *w, const struct simt_inst *in,
-                                                uint32_t address_slot, unsigned bits, bool is_store)
+                                                bool is_store)
 {
     struct tensor_shape shape = tensor_shape_of(in->ptx);
     unsigned size = ptx_type_bits(in->ptx->types[0]) / 8;
     bool row_major = ptx_has(in->ptx, PTX_MOD_ROW);
     uint8_t buffer[256 * 8];
     unsigned rows = row_major ? shape.m : shape.n, elements = row_major ? shape.n : shape.m;
-    struct memory_rows memory =
-        memory_rows_of(w, in, address_slot, bits, rows, elements, size * 8);
+    struct memory_rows memory = memory_rows_of(w, in, rows, elements, size * 8);
     if (!is_store && !copy_rows(w, in, &memory, buffer, false))
         return NULL;
     for (unsigned row = 0; row < rows; row++) {
@@ -186,30 +184,18 @@ static const struct simt_inst *move_accumulator(struct simt_warp *w, const struc
     return in + 1;
 }
 
-static const struct simt_inst *load(struct simt_warp *w, const struct simt_inst *in, unsigned bits)
+SIMT_BODY(wmma_load)
 {
     if (!simt_wait_lanes(w, in, SIMT_ALL))
         return NULL;
     if (ptx_has(in->ptx, PTX_MOD_C))
-        return move_accumulator(w, in, in->a, bits, false);
-    return load_operand(w, in, bits, ptx_has(in->ptx, PTX_MOD_B));
+        return move_accumulator(w, in, false);
+    return load_operand(w, in, ptx_has(in->ptx, PTX_MOD_B));
 }
 
-SIMT_BODY(wmma_load_32)
+SIMT_BODY(wmma_store)
 {
-    return load(w, in, 32);
-}
-SIMT_BODY(wmma_load_64)
-{
-    return load(w, in, 64);
-}
-SIMT_BODY(wmma_store_32)
-{
-    return simt_wait_lanes(w, in, SIMT_ALL) ? move_accumulator(w, in, in->d, 32, true) : NULL;
-}
-SIMT_BODY(wmma_store_64)
-{
-    return simt_wait_lanes(w, in, SIMT_ALL) ? move_accumulator(w, in, in->d, 64, true) : NULL;
+    return simt_wait_lanes(w, in, SIMT_ALL) ? move_accumulator(w, in, true) : NULL;
 }
 
 /* Products -------------------------------------------------------------------------------------- */
@@ -359,9 +345,8 @@ static bool accumulator_has_shape(struct tensor_shape s, enum ptx_type type)
     }
 }
 
-static simt_body *select_load(const struct simt_operands *operands, struct tensor_shape shape)
+static simt_body *select_load(const struct ptx_inst *ptx, struct tensor_shape shape)
 {
-    const struct ptx_inst *ptx = operands->ptx;
     enum ptx_type type = ptx->types[0];
     unsigned count;
     if (ptx_has(ptx, PTX_MOD_C)) {
@@ -377,9 +362,7 @@ static simt_body *select_load(const struct simt_operands *operands, struct tenso
             return NULL; /* A is row major, B column major */
         count = operand_registers(&s, type);
     }
-    if (tensor_register_count(ptx, 0) != count)
-        return NULL;
-    return operands->a_bits == 64 ? wmma_load_64 : wmma_load_32;
+    return tensor_register_count(ptx, 0) == count ? wmma_load : NULL;
 }
 
 simt_body *SIMT_NAME(tensor_select_wmma)(const struct simt_operands *operands)
@@ -387,13 +370,12 @@ simt_body *SIMT_NAME(tensor_select_wmma)(const struct simt_operands *operands)
     const struct ptx_inst *ptx = operands->ptx;
     struct tensor_shape shape = tensor_shape_of(ptx);
     if (ptx->op == PTX_OP_WMMA_LOAD)
-        return select_load(operands, shape);
+        return select_load(ptx, shape);
     if (ptx->op == PTX_OP_WMMA_STORE) {
         enum ptx_type type = ptx->types[0];
-        if (!accumulator_has_shape(shape, type) ||
-            tensor_register_count(ptx, 1) != accumulator_registers(shape, type))
-            return NULL;
-        return operands->d_bits == 64 ? wmma_store_64 : wmma_store_32;
+        bool fits = accumulator_has_shape(shape, type) &&
+                    tensor_register_count(ptx, 1) == accumulator_registers(shape, type);
+        return fits ? wmma_store : NULL;
     }
     struct wmma_types types = wmma_types_of(ptx);
     if (!has_shape(shape, types.a) || ptx_type_bits(types.a) != ptx_type_bits(types.b))

@@ -160,12 +160,12 @@ static inline void tensor_point(struct simt_warp *w, const struct simt_inst *in,
         f->c[i] = w->regs + *slot++;
 }
 
-/* The address of one lane: base register in slot, 32 or 64 bits, plus the constant part. */
+/* The address operand of one lane: base register plus the constant part. */
 static inline uint64_t tensor_address(const struct simt_warp *w, const struct simt_inst *in,
-                                      uint32_t slot, unsigned bits, int lane)
+                                      int lane)
 {
-    uint64_t base = bits == 64 ? SIMT_SLOT(const uint64_t, slot)[lane]
-                               : SIMT_SLOT(const uint32_t, slot)[lane];
+    uint64_t base = in->flags & SIMT_FLAG_ADDRESS_32 ? SIMT_SLOT(const uint32_t, in->a)[lane]
+                                                     : SIMT_SLOT(const uint64_t, in->a)[lane];
     return base + (uint64_t)in->imm;
 }
 

@@ -46,7 +46,7 @@ program() { # NAME
         return 1
     }
     LD_LIBRARY_PATH=$CUDART${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-        timeout 300 "$out/$1" >"$out/$1.out" 2>"$out/$1.err"
+        timeout 120 "$out/$1" >"$out/$1.out" 2>"$out/$1.err"
     status=$?
     [ $status -eq 0 ] || echo "$1: exit status $status"
     diff "$1.expect" "$out/$1.out" >"$out/$1.diff" && [ $status -eq 0 ] && return 0

@@ -188,7 +188,7 @@ def half_ops(row):
     return out
 
 
-# Approximations: the true value, to be met within PTX's bound -------------------------------------------
+# Approximations: the true value, to be met within PTX's bound
 
 def real_pool(name, values):
     POOLS["f32/" + name] = lambda rng, n: [F32.encode(to_value(v)) for v in values(rng, n)]
@@ -307,7 +307,7 @@ def approximations(row):
     return out
 
 
-# Comparison -----------------------------------------------------------------------------------------------
+# Comparison
 
 INT_CMP = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
            "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
@@ -433,7 +433,7 @@ def compare_ops(row):
     return out
 
 
-# Conversion -----------------------------------------------------------------------------------------------
+# Conversion
 
 def is_float(t):
     return t in FORMATS

@@ -395,7 +395,7 @@ def integer(row):
     return out
 
 
-# Video ----------------------------------------------------------------------------------------------------
+# Video
 
 def part(x, selector, signed):
     if not selector:
@@ -523,7 +523,8 @@ def packed_video(row, types):
                         for k in range(n):
                             i = pick(a, "10" if n == 2 else "3210", k)
                             j = pick(b, "32" if n == 2 else "7654", k)
-                            u, v = pair >> bits * i & (1 << bits) - 1, pair >> bits * j & (1 << bits) - 1
+                            top = (1 << bits) - 1
+                            u, v = pair >> bits * i & top, pair >> bits * j & top
                             t = f(sx(u, bits) if at[0] == "s" else u,
                                   sx(v, bits) if bt[0] == "s" else v)
                             if d and str(k) not in d[1:]:

@@ -22,7 +22,7 @@ DATA = data_bytes()
 
 
 class Sheet:
-    """A kernel of 32 threads whose every result is a 64-bit value per thread, in its own section."""
+    """A kernel of 32 threads; every result is a value per thread, in a section of its own."""
 
     def __init__(self, file, name, prologue=(), declare=()):
         self.file, self.name = file, name
@@ -38,9 +38,6 @@ class Sheet:
         self.emit("st.global.b%d [%%o%d+%d], %s;" % (bits, bits // 8, offset, register))
         self.slots.append((label, values, bits))
 
-    def memory(self, label, offset_of_values, size):
-        raise NotImplementedError
-
     def finish(self):
         f = self.file
         f.header.append("// run: %s block %d" % (self.name, LANES))
@@ -49,7 +46,8 @@ class Sheet:
             f.expect(label, data)
         sizes = sorted({b // 8 for _, _, b in self.slots})
         head = [".visible .entry %s(.param .u64 out, .param .u64 in)" % self.name, "{"]
-        head += ["    .reg .b16 %h<20>;", "    .reg .b32 %r<40>, %t, %s, %l;", "    .reg .pred %p<9>;",
+        head += ["    .reg .b16 %h<20>;", "    .reg .b32 %r<40>, %t, %s, %l;",
+                 "    .reg .pred %p<9>;",
                  "    .reg .b64 %d<40>, %in, %out, %mine, %g, %o2, %o4, %o8, %o16, %policy;"]
         if any("%q" in line for line in self.lines):
             head.append("    .reg .b128 %q<9>;")
@@ -95,7 +93,8 @@ SPACES = {
     "const": ["mov.u64 %d24, cdata;", "mad.wide.u32 %d24, %t, 32, %d24;"],
 }
 BASE = {"": "%mine", "global": "%mine", "shared": "%s", "local": "%l", "const": "%d24"}
-DECLARE = {"shared": [".shared .align 16 .b8 sdata[1024];"], "local": [".local .align 16 .b8 ldata[32];"]}
+DECLARE = {"shared": [".shared .align 16 .b8 sdata[1024];"],
+           "local": [".local .align 16 .b8 ldata[32];"]}
 
 
 def load_target(t, k):
@@ -283,7 +282,7 @@ def st_sync(row):
     return f.write()
 
 
-# Moves ----------------------------------------------------------------------------------------------------
+# Moves
 
 def mov(row):
     f = start_file("mov")
@@ -293,7 +292,8 @@ def mov(row):
     for (t,) in legal_types(row):
         bits = 64 if t == "pred" else BITS[t]
         if t == "pred":
-            sheet.emit("setp.lt.s64 %p1, %d20, 0;", "mov.pred %p2, %p1;", "selp.u64 %d1, 1, 0, %p2;")
+            sheet.emit("setp.lt.s64 %p1, %d20, 0;", "mov.pred %p2, %p1;",
+                       "selp.u64 %d1, 1, 0, %p2;")
             sheet.result("mov.pred", "%d1", [x >> 63 for x in whole])
         elif bits == 128:
             sheet.emit("mov.b128 %q1, {%d20, %d21};", "mov.b128 %q2, %q1;",
@@ -302,7 +302,8 @@ def mov(row):
             sheet.result("mov.b128 unpack", "%d2", high)
         else:
             short = {16: "h", 32: "r", 64: "d"}[bits]
-            narrow = "mov.b64 %d2, %d20;" if bits == 64 else "cvt.u%d.u64 %%%s2, %%d20;" % (bits, short)
+            narrow = "mov.b64 %d2, %d20;" if bits == 64 else "cvt.u%d.u64 %%%s2, %%d20;" % (bits,
+                                                                                            short)
             sheet.emit(narrow, "mov.%s %%%s3, %%%s2;" % (t, short, short))
             sheet.result("mov." + t, "%%%s3" % short, [x & (1 << bits) - 1 for x in whole], bits)
             constant, value = {"f32": ("0f40490fdb", 0x40490fdb), "f64": ("0d400921fb54442d18",
@@ -324,7 +325,7 @@ def mov(row):
     return f.write()
 
 
-# Atomics: every thread on a cell of its own, then all threads on one -----------------------------------------
+# Atomics: every thread on a cell of its own, then all threads on one
 
 def atomic_ref(op, t):
     bits = BITS[t]
@@ -347,7 +348,8 @@ def atomic_ref(op, t):
 
 
 ATOM_OPS = {"b32": "exch and or xor", "b64": "exch and or xor", "u32": "add inc dec min max",
-            "u64": "add min max", "s32": "add min max", "s64": "min max", "f32": "add", "f64": "add",
+            "u64": "add min max", "s32": "add min max", "s64": "min max", "f32": "add",
+            "f64": "add",
             "b128": "exch", "f16": "add", "f16x2": "add", "bf16": "add", "bf16x2": "add"}
 ORDERS = ["", "relaxed.gpu", "acquire.cta", "release.sys", "acq_rel.gpu"]
 
@@ -438,7 +440,8 @@ def contention(row):
             if t[0] == "b" and op == "and":
                 value = [v | ~(1 << (i % bits)) & mask if i % 3 else v for i, v in enumerate(value)]
             r = REG[bits]
-            make = ["cvt.u64.u32 %d1, %i;", "mul.lo.u64 %%d1, %%d1, %d;" % mult] if bits == 64 else [
+            make = ["cvt.u64.u32 %d1, %i;",
+                    "mul.lo.u64 %%d1, %%d1, %d;" % mult] if bits == 64 else [
                 "mul.lo.u32 %%r1, %%i, %d;" % mult]
             if t in FORMATS:
                 make = ["rem.u32 %r9, %i, 17;", "cvt.rn.%s.u32 %s1, %%r9;" % (t, r)]
@@ -447,9 +450,11 @@ def contention(row):
                 for v in value:
                     total &= v
                 make += ["rem.u32 %%r9, %%i, %d;" % bits, "mov.b%d %s2, 1;" % (bits, r),
-                         "shl.b%d %s2, %s2, %%r9;" % (bits, r, r), "not.b%d %s2, %s2;" % (bits, r, r),
+                         "shl.b%d %s2, %s2, %%r9;" % (bits, r, r), "not.b%d %s2, %s2;" % (bits, r,
+                                                                                          r),
                          "or.b%d %s2, %s2, %s1;" % (bits, r, r, r), "rem.u32 %r9, %i, 3;",
-                         "setp.ne.u32 %p1, %r9, 0;", "selp.b%d %s1, %s2, %s1, %%p1;" % (bits, r, r, r)]
+                         "setp.ne.u32 %p1, %r9, 0;", "selp.b%d %s1, %s2, %s1, %%p1;" % (bits, r, r,
+                                                                                        r)]
             f.header.append("// run: %s grid 4 block 64" % name)
             f.expect("%s of 256 threads" % name, (total & mask).to_bytes(bits // 8, "little") +
                      (0).to_bytes(8 - bits // 8, "little"))
@@ -465,7 +470,8 @@ def contention(row):
             f.body += ["    " + x for x in make] + ["    " + call]
             # The last thread to be done copies the cell.
             f.body += ["    membar.gl;", "    mov.u64 %%count, done_%s;" % name,
-                       "    atom.global.add.u32 %r4, [%count], 1;", "    setp.ne.u32 %p2, %r4, 255;",
+                       "    atom.global.add.u32 %r4, [%count], 1;",
+                       "    setp.ne.u32 %p2, %r4, 255;",
                        "    @%p2 ret;", "    ld.volatile.global.u64 %d5, [%cell];",
                        "    st.global.u64 [%out], %d5;", "    ret;", "}", ""]
     return f.write()

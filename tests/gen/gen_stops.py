@@ -59,11 +59,12 @@ def unsupported():
                                     "mbarrier::complete_tx::bytes.b128 [%r1], [%r2];",
             ["mov.u32 %r1, box;", "add.u32 %r2, %r1, 64;"])
     paths.append(f.write())
-    f = Stops("unsupported_120a", 120, "8.7", target="sm_120a")
+    # Only sm_120a has this one, and no GPU of our table is that; ptxas would refuse it here.
+    f = Stops("unsupported_mma", 90, "8.7")
     f.stops("mma_other", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X."
                          "f32.e2m1.e2m1.f32.ue8m0 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, "
                          "{%r5, %r6}, {%f5, %f6, %f7, %f8}, %r7, {0, 0}, %r8, {0, 0};")
-    paths.append(f.write())
+    f.write()
     return paths
 
 
@@ -72,7 +73,8 @@ def faults():
     f.kernel("trap", ["trap;"], "fails 719", block=1)
     f.kernel("null", ["mov.u64 %d1, 0;", "ld.global.u32 %r1, [%d1];", "st.global.u32 [%out], %r1;"],
              "fails 700", block=1)
-    f.kernel("misaligned", ["add.u64 %d1, %out, 2;", "st.global.u32 [%d1], 5;"], "fails 716", block=1)
+    f.kernel("misaligned", ["add.u64 %d1, %out, 2;", "st.global.u32 [%d1], 5;"], "fails 716",
+             block=1)
     f.kernel("shared_outside", ["mov.u32 %r1, 0x7ffffff0;", "ld.shared.u32 %r2, [%r1];",
                                 "st.global.u32 [%out], %r2;"], "fails 700", block=1)
     f.kernel("trap_in_one_lane", ["mov.u32 %r1, %tid.x;", "setp.eq.u32 %p1, %r1, 17;",
@@ -163,5 +165,38 @@ def rare():
     return [path, g.write(), h.write()]
 
 
+def by_zero():
+    """PTX leaves division by zero open; ptxas' code gives all ones for quotient and remainder."""
+    f = File("division_by_zero", 80)
+    f.add_input(64, [0, 1, 7, 0x80000000, 0x8000000000000000, 0xffffffffffffffff, 0x7fff,
+                     0x123456789abcdef0])
+    lines, at = [], 0
+    f.header.append("// run: by_zero block 8")
+    for op in ("div", "rem"):
+        for t in ("u16", "s16", "u32", "s32", "u64", "s64"):
+            size = int(t[1:]) // 8
+            lines += ["cvt.u%d.u64 %%a%d, %%x;" % (size * 8, size),
+                      "cvt.u%d.u64 %%b%d, %%zero;" % (size * 8, size)] if size < 8 else [
+                          "mov.b64 %a8, %x;", "mov.b64 %b8, %zero;"]
+            lines += ["%s.%s %%c%d, %%a%d, %%b%d;" % (op, t, size, size, size),
+                      "mad.wide.u32 %%o, %%t, %d, %%out;" % size,
+                      "st.global.b%d [%%o+%d], %%c%d;" % (size * 8, at, size)]
+            f.expect("%s.%s by zero" % (op, t), b"\xff" * (8 * size))
+            at += 8 * size
+    f.add_text(""".visible .entry by_zero(.param .u64 out, .param .u64 in)
+{
+    .reg .b16 %a2, %b2, %c2;
+    .reg .b32 %a4, %b4, %c4, %t;
+    .reg .b64 %a8, %b8, %c8, %x, %zero, %o, %in, %out;
+    ld.param.u64 %out, [out];
+    ld.param.u64 %in, [in];
+    mov.u32 %t, %tid.x;
+    ld.global.u64 %zero, [%in];
+    mad.wide.u32 %o, %t, 8, %in;
+    ld.global.u64 %x, [%o];""")
+    f.body += ["    " + x for x in lines] + ["    ret;", "}"]
+    return f.write()
+
+
 def make_all():
-    return unsupported() + [faults()] + rare()
+    return unsupported() + [faults(), by_zero()] + rare()

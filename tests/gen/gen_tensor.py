@@ -110,7 +110,8 @@ class MmaFile:
             self.offsets[key] = (self.f.add_input(size, values), values)
         return self.offsets[key]
 
-    def kernel(self, name, text, m, n, k, dt, at, bt, ct, product=None, satfinite=False, layout=None):
+    def kernel(self, name, text, m, n, k, dt, at, bt, ct, product=None, satfinite=False,
+               layout=None):
         """One mma instruction: registers from memory, result to memory."""
         regs = lambda rows, cols, t: rows * cols * width(t) // (32 * max(32, width(t)))
         ra, rb, rc, rd = regs(m, k, at), regs(k, n, bt), regs(m, n, ct), regs(m, n, dt)
@@ -212,7 +213,8 @@ def volta(file):
                 a_at, a = file.words("f16", ra, "a")
                 b_at, b = file.words("f16", rb, "b2")
                 c_at, c = file.words(ct, rc, "c")
-                A, B, C = unpack(a, pa, "f16", ra), unpack(b, pb, "f16", rb), unpack(c, pc(ct), ct, rc)
+                A, B, C = unpack(a, pa, "f16", ra), unpack(b, pb, "f16", rb), unpack(c, pc(ct), ct,
+                                                                                     rc)
                 D = {(q, i, j): C[q, i, j] + sum(A[q, i, k] * B[q, k, j] for k in range(4))
                      for q in range(4) for i in range(8) for j in range(8)}
                 text = "mma.sync.aligned.m8n8k4.%s.%s.%s.f16.f16.%s" % (la, lb, dt, ct)
@@ -249,7 +251,8 @@ def mma():
                    lambda s: [("f64",) * 4])
     m, n, k = shape("m8n8k4")
     for mode in ("rn", "rz", "rm", "rp"):
-        f.kernel("m8n8k4_" + mode, ("mma.sync.aligned.m8n8k4.row.col.%s.f64.f64.f64.f64" % mode, ""),
+        f.kernel("m8n8k4_" + mode, ("mma.sync.aligned.m8n8k4.row.col.%s.f64.f64.f64.f64" % mode,
+                                    ""),
                  m, n, k, *("f64",) * 4)
     paths.append(f.f.write())
     f = MmaFile("mma_int", 80)
@@ -275,7 +278,7 @@ def mma():
     return paths
 
 
-# wmma: matrices in memory, any fragment layout -----------------------------------------------------------
+# wmma: matrices in memory, any fragment layout
 
 WMMA = [  # row, shape, (A type, C type, D type), text of the types in wmma.mma
     ("f16", "m16n16k16 m8n32k16 m32n8k16", [("f16", "f16", c, d) for c in ("f16", "f32")
@@ -283,7 +286,8 @@ WMMA = [  # row, shape, (A type, C type, D type), text of the types in wmma.mma
     ("bf16", "m16n16k16 m8n32k16 m32n8k16", [("bf16", "bf16", "f32", "f32")]),
     ("tf32", "m16n16k8", [("tf32", "tf32", "f32", "f32")]),
     ("f64", "m8n8k4", [("f64", "f64", "f64", "f64")]),
-    ("int8", "m16n16k16 m8n32k16 m32n8k16", [("s8", "s8", "s32", "s32"), ("u8", "u8", "s32", "s32")]),
+    ("int8", "m16n16k16 m8n32k16 m32n8k16", [("s8", "s8", "s32", "s32"), ("u8", "u8", "s32",
+                                                                          "s32")]),
     ("int4", "m8n8k32", [("s4", "s4", "s32", "s32"), ("u4", "u4", "s32", "s32")]),
     ("bit", "m8n8k128", [("b1", "b1", "s32", "s32")]),
 ]
@@ -297,9 +301,11 @@ def fragment_registers(t, use, s):
     if t == "f16" and use in "ab":
         return 8
     if t == "bf16":
-        return 4 if s == "m16n16k16" else {"a": (2 if m == 8 else 8), "b": (8 if m == 8 else 2)}[use]
+        return 4 if s == "m16n16k16" else {"a": (2 if m == 8 else 8),
+                                           "b": (8 if m == 8 else 2)}[use]
     if t in ("s8", "u8"):
-        return 2 if s == "m16n16k16" else {"a": (1 if m == 8 else 4), "b": (4 if m == 8 else 1)}[use]
+        return 2 if s == "m16n16k16" else {"a": (1 if m == 8 else 4),
+                                           "b": (4 if m == 8 else 1)}[use]
     if t == "tf32":
         return 4
     if t in ("f64",):
@@ -360,7 +366,7 @@ def wmma_kernel(f, s, m, n, k, at, bt, ct, dt, la, lb, lc, ld, op, satfinite):
     for letter, t, values, rows, cols, layout in (("a", at, A, m, k, la), ("b", bt, B, k, n, lb),
                                                   ("c", ct, C, m, n, lc)):
         data = matrix_bytes(t, values, rows, cols, layout)
-        key = (s, letter, t, layout, ct)
+        key = (s, letter, at, t, layout, ct)
         if not hasattr(f, "matrices"):
             f.matrices = {}
         if key not in f.matrices:
@@ -423,7 +429,7 @@ def wmma_kernel(f, s, m, n, k, at, bt, ct, dt, la, lb, lc, ld, op, satfinite):
     f.body += ["    " + x for x in lines] + ["    ret;", "}", ""]
 
 
-# ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------
+# ldmatrix, stmatrix, movmatrix
 
 def matrices():
     f = File("matrix_moves", 90, "8.5")
@@ -451,7 +457,8 @@ def matrices():
             body = ["ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%s}, [%%row];" % plain,
                     "bar.warp.sync 0xffffffff;", "%s [%%row], {%s};" % (text, regs),
                     "bar.warp.sync 0xffffffff;", "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%row];",
-                    "mad.wide.u32 %o, %t, 16, %out;", "st.global.v4.b32 [%o], {%r1, %r2, %r3, %r4};"]
+                    "mad.wide.u32 %o, %t, 16, %out;",
+                    "st.global.v4.b32 [%o], {%r1, %r2, %r3, %r4};"]
             memory = [[[data[k][j][i] if trans and k < count else data[k][i][j] for j in range(8)]
                        for i in range(8)] for k in range(4)]
             words = [memory[k][i][2 * j] | memory[k][i][2 * j + 1] << 16
@@ -473,7 +480,8 @@ def matrix_kernel(f, name, text, body, words):
                "    ld.param.u64 %in, [in];", "    mov.u32 %t, %tid.x;",
                "    mad.wide.u32 %o, %t, 4, %out;", "    mad.wide.u32 %at, %t, 16, %in;",
                "    mov.u32 %row, data;", "    mad.lo.u32 %row, %t, 16, %row;",
-               "    ld.global.v2.u64 {%d1, %d2}, [%at];", "    st.shared.v2.u64 [%row], {%d1, %d2};",
+               "    ld.global.v2.u64 {%d1, %d2}, [%at];",
+               "    st.shared.v2.u64 [%row], {%d1, %d2};",
                "    bar.warp.sync 0xffffffff;"] + ["    " + x for x in body] + ["    ret;", "}", ""]
 
 

@@ -8,17 +8,18 @@ this folder (exact integers and fractions), never from the machine. --check asse
 with ptxas, which must be on PATH. Hand-written tests in tests/ptx are left alone.
 """
 import concurrent.futures
-import itertools
 import os
 import subprocess
 import sys
 
+import gen_control
 import gen_float
 import gen_integer
 import gen_memory
+import gen_spaces
 import gen_stops
-import gen_structure
 import gen_tensor
+import gen_warp
 from ops import ROWS
 from scaffold import File
 
@@ -73,7 +74,8 @@ def main():
     if not names or "MEMORY" in names:
         paths += gen_memory.make_all()
     if not names or "STRUCTURE" in names:
-        paths += gen_structure.make_all() + gen_stops.make_all()
+        paths += gen_control.make_all() + gen_warp.make_all()
+        paths += gen_spaces.make_all() + gen_stops.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
     paths = [p for p in paths if p]

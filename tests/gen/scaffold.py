@@ -28,7 +28,7 @@ def fnv(data):
     return h
 
 
-# Pools of values ------------------------------------------------------------------------------------
+# Pools of values
 
 def int_pool(bits, count, rng):
     top = (1 << bits) - 1
@@ -77,7 +77,7 @@ def pool_bits(name):
     return BITS[name.split("/")[0]]
 
 
-# Variants ---------------------------------------------------------------------------------------------
+# Variants
 
 class Variant:
     """text: the instruction with {d} {d1} for results and {a} {b} {c} {e} {f} for sources; without

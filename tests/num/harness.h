@@ -53,8 +53,7 @@ static inline int isa_count(void)
 }
 #endif
 
-/* Instructions ------------------------------------------------------------------------------------
- */
+/* Instructions -------------------------------------------------------------------------------- */
 
 enum { SLOT_BYTES = 512, SLOT_D = 0, SLOT_D2, SLOT_A, SLOT_B, SLOT_C, SLOTS };
 

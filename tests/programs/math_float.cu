@@ -65,7 +65,7 @@ __global__ void special(unsigned *out)
     F(expf, exp, 2) F(exp2f, exp2, 2) F(exp10f, pow10_, 2) F(expm1f, expm1, 1) F(logf, log, 1)     \
     F(log2f, log2, 1) F(log10f, log10, 2) F(log1pf, log1p, 1) F(cbrtf, cbrt, 1)                    \
     F(erff, erf, 2) F(erfcf, erfc, 4) F(tgammaf, tgamma, 5) F(lgammaf, lgamma, 6)                  \
-    F(rsqrtf, rsqrt_, 2) F(sqrtf, sqrt, 0.5) F(j0f, j0, 9) F(sinpif, sinpi_, 1) F(normcdff, normcdf_, 5)
+    F(rsqrtf, rsqrt_, 2) F(sqrtf, sqrt, 0.5) F(sinpif, sinpi_, 1) F(normcdff, normcdf_, 5)
 
 enum {
 #define F(name, reference, ulp) INDEX_##name,
@@ -86,7 +86,15 @@ __global__ void library(float *out)
 
 static double pow10_(double x) { return pow(10.0, x); }
 static double rsqrt_(double x) { return 1.0 / sqrt(x); }
-static double sinpi_(double x) { return sin(M_PI * fmod(x, 2.0)); }
+static double sinpi_(double x)
+{
+    double r = x - 2 * round(x / 2); // -1 to 1
+    if (r > 0.5)
+        r = 1 - r;
+    else if (r < -0.5)
+        r = -1 - r;
+    return r == 0 ? 0 : sin(M_PI * r);
+}
 static double normcdf_(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
 
 static void compare(const char *name, double (*reference)(double), double ulps, const float *got,
@@ -115,7 +123,7 @@ __global__ void two_arguments(float *out)
     float s, c;
     sincosf(x, &s, &c);
     float r[10] = {powf(x, y), atan2f(x, y), hypotf(x, y), fdividef(x, y), __fdividef(x, y),
-                   s * s + c * c, norm3df(x, y, 1.0f), rhypotf(x, y), fmaf(x, y, 1.0f), __powf(x, y)};
+                   s * s + c * c, norm3df(x, y, 1.0f), rhypotf(x, y), j0f(x), __powf(x, y)};
     for (int k = 0; k < 10; k++)
         out[i * 10 + k] = r[k];
 }
@@ -180,8 +188,10 @@ int main()
     cudaDeviceSynchronize();
     for (int i = 0; i < N; i++) {
         printf("fast %d:", i);
-        for (int k = 0; k < 9; k++)
-            printf(" %.3f", f[i * 9 + k]);
+        for (int k = 0; k < 9; k++) { // a zero's sign is the approximation's
+            float v = f[i * 9 + k];
+            printf(fabsf(v) < 100 ? " %.3f" : " %.4g", fabsf(v) < 1e-5f ? 0.0f : v);
+        }
         printf("\n");
     }
     return 0;

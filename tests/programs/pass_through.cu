@@ -1,6 +1,6 @@
 // A filter as people write them: takes options and words as arguments, reads numbers from standard
 // input, uses the GPU, writes to stdout and stderr, and leaves with a status of its own.
-// args: -k 3 "two words" last*
+// args: -k 3 "two words" "last*"
 // stdin: 10 20 30\n-5 7\nend\n
 // status: 42
 

@@ -34,8 +34,8 @@ template <int TX, int TY> __global__ void sliding(const float *in, float *out, f
     for (int z = 1; z < NZ - 1; z++) {
         float above = inside ? in[AT(x, y, z + 1)] : 0;
         __syncthreads();
-        plane[ty][tx] = here;
         if (inside) {
+            plane[ty][tx] = here;
             if (tx == 1)
                 plane[ty][0] = in[AT(x - 1, y, z)];
             if (tx == TX || x == NX - 2)

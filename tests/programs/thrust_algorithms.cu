@@ -50,8 +50,8 @@ int main()
     printf("size %zu, d[10]=%d\n", d.size(), (int)d[10]);
     d[10] = 4242;
     printf("sum %d max %d at %d min %d\n", thrust::reduce(d.begin(), d.end()),
-           *thrust::max_element(d.begin(), d.end()),
-           (int)(thrust::max_element(d.begin(), d.end()) - d.begin()), *thrust::min_element(d.begin(), d.end()));
+           (int)*thrust::max_element(d.begin(), d.end()),
+           (int)(thrust::max_element(d.begin(), d.end()) - d.begin()), (int)*thrust::min_element(d.begin(), d.end()));
     printf("count %d, find %d\n", (int)thrust::count_if(d.begin(), d.end(), [] __device__(int x) { return x % 5 == 0; }),
            (int)(thrust::find(d.begin(), d.end(), 919) - d.begin()));
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh: builds the runner and runs every PTX test on the machine: "ok NAME" or "not ok NAME (why)".
-#   BUILD=build tests/ptx/run.sh [FILE.ptx ...]      from the repository's root
+#   BUILD=build tests/ptx/run.sh [--build | FILE.ptx ...]      from the repository's root
 # First on sim:h200, then what needs a newer GPU on sim:b200, then the coverage of ops.def, then
 # random programs, whose digests must not depend on instruction set, threads or schedule.
 set -u
@@ -29,16 +29,17 @@ build() { # PROGRAM SOURCE...
 }
 
 build "$runner" $folder/runner.c $folder/file.c $folder/compare.c $folder/coverage.c
-status=0
+build "$random" tests/gen/random_ptx.c
+[ "${1:-}" != --build ] || exit 0
 if [ $# -gt 0 ]; then
     exec "$runner" --gpu "${LOCKSTEP_GPU:-sim:h200}" "$@"
 fi
+status=0
 "$runner" --gpu sim:h200 $folder/*.ptx || status=1
 "$runner" --gpu sim:b200 --above sm_90 $folder/*.ptx || status=1
+failed=$(LOCKSTEP_ISA=v2 "$runner" --gpu sim:h200 $folder/*.ptx 2>&1 | sed -n 's/^not ok /not ok isa-v2: /p')
+echo "${failed:-ok isa-v2 gives the same}"
+[ -z "$failed" ] || status=1
 "$runner" --coverage $folder/*.ptx || status=1
-
-if [ -f tests/gen/random_ptx.c ]; then
-    build "$random" tests/gen/random_ptx.c
-    "$random" --compare --count "${RANDOM_PROGRAMS:-20}" || status=1
-fi
+"$random" --compare --count "${RANDOM_PROGRAMS:-20}" || status=1
 exit $status

@@ -24,7 +24,8 @@ static struct {
     const char *program;
     bool update, allow_pending, dump;
     unsigned above;
-} options;
+    int progress; /* a worker tells its parent here which file it is at */
+} options = {.progress = -1};
 
 static const struct lk_driver *driver;
 static unsigned capability; /* 90 */
@@ -290,6 +291,76 @@ out:
     test_free(file);
 }
 
+/* Files run in a worker, so that one that ends the process does not take the others along: the
+ * parent reports it and starts a worker for the rest. */
+#define ALL_DONE UINT32_MAX
+
+static int work(char **paths, uint32_t count)
+{
+    if (!open_driver())
+        return 2;
+    for (uint32_t i = 0; i <= count; i++) {
+        uint32_t now = i < count ? i : ALL_DONE;
+        if (options.progress >= 0 && write(options.progress, &now, sizeof(now)) != sizeof(now))
+            return 2;
+        if (i < count)
+            run_file(paths[i]);
+    }
+    if (pending)
+        printf("# %u outputs are pending\n", pending);
+    return failures ? 1 : 0;
+}
+
+static int start_worker(char **argv, int option_count, char **paths, uint32_t count,
+                        uint32_t *reached)
+{
+    int ends[2];
+    if (pipe(ends))
+        abort();
+    char number[16];
+    snprintf(number, sizeof(number), "%d", ends[1]);
+    char **arguments = calloc((size_t)option_count + count + 4, sizeof(*arguments));
+    int n = 0;
+    for (int i = 0; i < option_count; i++)
+        arguments[n++] = argv[i];
+    arguments[n++] = "--worker";
+    arguments[n++] = number;
+    memcpy(arguments + n, paths, count * sizeof(*paths));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    fflush(stdout);
+    pid_t pid;
+    int error = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    free(arguments);
+    close(ends[1]);
+    uint32_t now;
+    *reached = 0;
+    while (!error && read(ends[0], &now, sizeof(now)) == sizeof(now))
+        *reached = now;
+    close(ends[0]);
+    int status = 0;
+    if (error || waitpid(pid, &status, 0) < 0)
+        return 2;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_in_workers(char **argv, int option_count, char **paths, uint32_t count)
+{
+    int worst = 0;
+    for (uint32_t first = 0; first < count;) {
+        uint32_t reached;
+        int status = start_worker(argv, option_count, paths + first, count - first, &reached);
+        worst = status && worst != 2 ? (status == 2 ? 2 : 1) : worst;
+        if (reached == ALL_DONE || status == 2)
+            break;
+        printf("not ok %s (the process ended with status %d)\n", paths[first + reached], status);
+        first += reached + 1;
+    }
+    return worst;
+}
+
 static void usage(void)
 {
     fprintf(stderr,
@@ -317,6 +388,8 @@ int main(int argc, char **argv)
             options.gpu = argv[++i];
         else if (!strcmp(argv[i], "--above") && i + 1 < argc)
             options.above = (unsigned)strtoul(argv[++i] + 3, NULL, 10);
+        else if (!strcmp(argv[i], "--worker") && i + 1 < argc)
+            options.progress = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--child") && i + 2 < argc)
             return child(argv[i + 1], argv[i + 2]);
         else
@@ -326,11 +399,6 @@ int main(int argc, char **argv)
         usage();
     if (coverage)
         return test_coverage(argv + i, (size_t)(argc - i), false) ? 0 : 1;
-    if (!open_driver())
-        return 2;
-    for (; i < argc; i++)
-        run_file(argv[i]);
-    if (pending)
-        printf("# %u outputs are pending\n", pending);
-    return failures ? 1 : 0;
+    uint32_t count = (uint32_t)(argc - i);
+    return options.progress >= 0 ? work(argv + i, count) : run_in_workers(argv, i, argv + i, count);
 }

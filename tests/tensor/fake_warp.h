@@ -111,18 +111,13 @@ static inline void fake_vector(struct fake_inst *f, unsigned first, unsigned cou
 /* Operand: an address in a register of so many bits. */
 static inline void fake_address(struct fake_inst *f, unsigned reg, unsigned bits)
 {
-    unsigned index = f->ptx.operand_count++;
-    f->ptx_operands[index].kind = PTX_OPERAND_ADDRESS;
-    if (index == 0) {
-        f->in.d = fake_slot(reg);
-        f->operands.d_bits = bits;
-    } else {
-        f->in.a = fake_slot(reg);
-        f->operands.a_bits = bits;
-    }
+    f->ptx_operands[f->ptx.operand_count++].kind = PTX_OPERAND_ADDRESS;
+    f->in.a = fake_slot(reg);
+    f->in.flags = bits == 32 ? SIMT_FLAG_ADDRESS_32 : 0;
+    f->operands.a_bits = bits;
 }
 
-/* Operand 2: a 32-bit register. */
+/* Operand after the address and the vector: a 32-bit register. */
 static inline void fake_stride(struct fake_inst *f, unsigned reg)
 {
     f->ptx_operands[f->ptx.operand_count++].kind = PTX_OPERAND_REG;

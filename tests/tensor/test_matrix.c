@@ -89,7 +89,7 @@ static void wide_addresses_and_offsets(void **state)
     struct fake_inst f;
     start();
     build(&f, PTX_OP_LDMATRIX, 1, false);
-    f.operands.a_bits = 64;
+    f.in.flags = 0; /* 64 bits */
     f.in.imm = -32;
     for (unsigned lane = 0; lane < 32; lane++)
         fake_u64(P)[lane] = FAKE_BASE + 32 + 16 * lane;

@@ -1,0 +1,43 @@
+#!/bin/bash
+# run.sh: `make bench-machine`. Compiles kernels.cu to PTX (nvcc, or clang 16 or newer without any
+# NVIDIA software), plain.c with -O2 and bench.c against the machine's objects, and runs the bench.
+#   bench/machine/run.sh [--json] [--quick]
+# BUILD is the build folder (default build).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${BUILD:-$root/build}
+out=$build/bench-machine
+mkdir -p "$out"
+
+# The machine's objects: one a source, and one a source and instruction set for the bodies.
+objects=()
+for source in "$root"/src/{base,gpu,ptx,simt}/*.c; do
+    object=$build/obj/${source#"$root"/src/}
+    object=${object%.c}
+    case $source in
+    */exec_*) objects+=("$object".v[1-4].o) ;;
+    *) objects+=("$object.o") ;;
+    esac
+done
+for object in "${objects[@]}"; do
+    [ -f "$object" ] || { echo "bench-machine: no $object; run make first" >&2; exit 2; }
+done
+
+ptx=$out/kernels.ptx
+if command -v "${NVCC:-nvcc}" >/dev/null; then
+    "${NVCC:-nvcc}" -O3 -arch=compute_80 -ptx "$here/kernels.cu" -o "$ptx"
+else
+    clang=$(for c in clang clang-19 clang-18 clang-17 clang-16; do command -v $c && break; done)
+    [ -n "$clang" ] || { echo "bench-machine: neither nvcc nor clang" >&2; exit 2; }
+    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -Wno-unknown-cuda-version -Xclang \
+        -target-feature -Xclang +ptx75 -O3 -S "$here/kernels.cu" -o "$ptx"
+fi
+cc=${CC:-gcc}
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I$root/src -I$here"
+# shellcheck disable=SC2086
+$cc $flags -O2 -c "$here/plain.c" -o "$out/plain.o"
+# shellcheck disable=SC2086
+$cc $flags -O2 "$here/bench.c" "$out/plain.o" "${objects[@]}" -o "$out/bench" -lzstd \
+    -llz4 -lm -ldl -lpthread
+exec "$out/bench" "$@" "$ptx"
