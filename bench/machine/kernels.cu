@@ -1,6 +1,6 @@
-// kernels.cu: the kernels that `make bench-machine` runs on the machine. Compiled to PTX by nvcc, or
-// by clang with no NVIDIA software installed; so it includes nothing and brings its own few words.
-// plain.c has the same algorithms for one CPU core.
+// kernels.cu: the kernels that `make bench-machine` runs on the machine. Compiled to PTX by nvcc,
+// or by clang with no NVIDIA software installed; so it includes nothing and brings its own few
+// words. plain.c has the same algorithms for one CPU core.
 
 #ifdef __NVCC__
 #define ADD_TO(pointer, value) atomicAdd(pointer, value)
@@ -11,6 +11,7 @@
 #define BX blockIdx.x
 #define BY blockIdx.y
 #define THREADS blockDim.x
+#define ROWS blockDim.y
 #define BLOCKS gridDim.x
 #else
 #define __global__ __attribute__((global))
@@ -24,6 +25,7 @@
 #define BX __nvvm_read_ptx_sreg_ctaid_x()
 #define BY __nvvm_read_ptx_sreg_ctaid_y()
 #define THREADS __nvvm_read_ptx_sreg_ntid_x()
+#define ROWS __nvvm_read_ptx_sreg_ntid_y()
 #define BLOCKS __nvvm_read_ptx_sreg_nctaid_x()
 #endif
 
@@ -45,7 +47,7 @@ extern "C" __global__ void vector_add(const float *a, const float *b, float *c, 
 // a, b, c: [n][n]
 extern "C" __global__ void matmul_naive(const float *a, const float *b, float *c, int n)
 {
-    int row = BY * 16 + TY, column = BX * 16 + TX;
+    int row = BY * ROWS + TY, column = BX * THREADS + TX;
     float sum = 0;
     for (int k = 0; k < n; k++)
         sum += a[row * n + k] * b[k * n + column];
@@ -122,7 +124,8 @@ __device__ static void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], const
 }
 
 // a: [n][n] halves, b: [n][n] halves, c: [n][n]. 64 x 64 a block of 128 threads, 32 x 32 a warp.
-extern "C" __global__ void gemm_mma(const unsigned short *a, const unsigned short *b, float *c, int n)
+extern "C" __global__ void gemm_mma(const unsigned short *a, const unsigned short *b, float *c,
+                                    int n)
 {
     __shared__ __attribute__((aligned(16))) unsigned short as[64][40], bs[32][72];
     int t = TX, lane = t & 31, warp = t >> 5;

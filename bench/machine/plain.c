@@ -69,7 +69,8 @@ void plain_histogram(const unsigned char *in, unsigned *bins, int n)
 
 float plain_half_to_float(uint16_t half)
 {
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31,
+             fraction = half & 1023;
     uint32_t bits = sign | (exponent + 112) << 23 | fraction << 13; /* normal numbers only, and 0 */
     if (exponent == 0 && fraction == 0)
         bits = sign;
@@ -85,7 +86,8 @@ uint16_t plain_half_from_small_integer(int value)
     memcpy(&bits, &f, sizeof bits);
     if (value == 0)
         return 0;
-    return (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 1023));
+    return (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) |
+                      (bits >> 13 & 1023));
 }
 
 void plain_gemm_half(const uint16_t *a, const uint16_t *b, float *c, int n)

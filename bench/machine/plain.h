@@ -1,5 +1,6 @@
 /*
- * plain.h: the algorithms of kernels.cu in plain C, for one core: what the machine is compared with.
+ * plain.h: the algorithms of kernels.cu in plain C, for one core: what the machine is compared
+ * with.
  */
 #ifndef LOCKSTEP_BENCH_MACHINE_PLAIN_H
 #define LOCKSTEP_BENCH_MACHINE_PLAIN_H

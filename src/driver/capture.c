@@ -17,6 +17,7 @@ static void capture_release(struct drv_capture *capture)
     if (--capture->references)
         return;
     drv_list_free(&capture->streams);
+    drv_list_free(&capture->loose);
     free(capture);
 }
 
@@ -39,10 +40,13 @@ void drv_capture_leave_stream(CUstream stream)
     struct drv_capture *capture = stream->capture;
     if (!capture)
         return;
+    for (size_t i = 0; i < stream->capture_nodes.count && capture->origin != stream; i++)
+        drv_list_add(&capture->loose, stream->capture_nodes.items[i]);
     stream->capture = NULL;
     drv_list_free(&stream->capture_nodes);
     drv_list_remove(&capture->streams, stream);
-    if (capture->origin == stream) { /* nobody can end it any more */
+    if (capture->origin == stream) { /* it ends, or nobody can end it any more */
+        capture->ended = true;
         drv_capture_invalidate(capture);
         drv_list_remove(&captures, capture);
         while (capture->streams.count)
@@ -113,6 +117,8 @@ CUresult drv_capture_wait(CUstream stream, CUevent event, bool *handled)
         return CUDA_SUCCESS;
     if (stream->capture && stream->capture->status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (capture && capture->ended)
+        return CUDA_ERROR_INVALID_VALUE;
     if (!capture) { /* captured work may not wait for work outside */
         drv_capture_invalidate(stream->capture);
         return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
@@ -271,6 +277,10 @@ static bool unjoined(struct drv_capture *capture)
             if (!((CUgraphNode)stream->capture_nodes.items[k])->mark)
                 return true;
         }
+    }
+    for (size_t i = 0; i < capture->loose.count; i++) {
+        if (!((CUgraphNode)capture->loose.items[i])->mark)
+            return true;
     }
     return false;
 }

@@ -99,6 +99,15 @@ static void context_empty(CUcontext context)
     context->destroyed = true;
 }
 
+void drv_device_fault(struct drv_device *device, CUresult error)
+{
+    for (size_t i = 0; i < contexts.count; i++) {
+        CUcontext context = contexts.items[i];
+        if (context->device == device && !context->destroyed && context->error == CUDA_SUCCESS)
+            context->error = error;
+    }
+}
+
 CUcontext drv_context_top(void)
 {
     return drv_thread.depth ? drv_thread.stack[drv_thread.depth - 1] : NULL;

@@ -153,7 +153,7 @@ static CUresult copy_issue(struct drv_work *work, CUstream handle, bool wait)
     CUcontext context;
     CUstream stream;
     struct drv_copy_work *copy = &work->copy;
-    CUresult status = wait ? drv_current_uncaptured(&context) : drv_current(&context);
+    CUresult status = drv_current(&context);
     if (status != CUDA_SUCCESS)
         return status;
     drv_enter_lock();

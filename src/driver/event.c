@@ -131,9 +131,11 @@ static CUresult event_enter(CUevent event)
         return CUDA_ERROR_INVALID_HANDLE;
     drv_enter_lock();
     if (event->capture) {
+        CUresult refused =
+            event->capture->ended ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_CAPTURED_EVENT;
         drv_capture_invalidate(event->capture);
         drv_leave_lock();
-        return CUDA_ERROR_CAPTURED_EVENT;
+        return refused;
     }
     return CUDA_SUCCESS;
 }

@@ -68,7 +68,7 @@ static CUresult fill_issue(CUdeviceptr address, size_t pitch, unsigned value, un
 {
     CUcontext context;
     struct drv_work work = {.kind = DRV_WORK_FILL};
-    CUresult status = wait ? drv_current_uncaptured(&context) : drv_current(&context);
+    CUresult status = drv_current(&context);
     if (status != CUDA_SUCCESS)
         return status;
     work.fill = (struct drv_fill_work){address, pitch, width, height, value, element};

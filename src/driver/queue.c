@@ -172,8 +172,8 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         drv_leave_lock();
         result = drv_work_run(context, &op->work, &op->clock);
         drv_enter_lock();
-        if (result != CUDA_SUCCESS && context->error == CUDA_SUCCESS)
-            context->error = result;
+        if (result != CUDA_SUCCESS)
+            drv_device_fault(device, result);
     }
     if (op->work.kind == DRV_WORK_GRAPH) {
         op->work.graph.exec->pending--;

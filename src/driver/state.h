@@ -208,7 +208,6 @@ struct CUctx_st {
     CUresult error;
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache;
-    CUsharedconfig shared_config;
     CUstream legacy, streams; /* streams: all, legacy too, through next */
     struct drv_list modules, events;
     double host_clock; /* modelled time that the host has waited for */
@@ -287,6 +286,8 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
                           bool wake);
 void drv_op_release(struct drv_op *op);
 struct drv_op *drv_op_retain(struct drv_op *op);
+/* An error of the device: it stays with every context of it, as on a GPU. */
+void drv_device_fault(struct drv_device *device, CUresult error);
 /* Waits, helping; then the context's error. */
 CUresult drv_wait(CUcontext context, struct drv_op *op);
 CUresult drv_wait_stream(CUstream stream);
@@ -478,8 +479,9 @@ struct drv_capture {
     CUstreamCaptureMode mode;
     CUstreamCaptureStatus status;
     uint64_t id, thread;
-    bool own_graph; /* made by the capture, not the caller's */
+    bool own_graph, ended; /* own_graph: made by the capture, not the caller's */
     struct drv_list streams;
+    struct drv_list loose; /* last nodes of streams that were destroyed since */
 };
 
 CUresult drv_capture_add(CUstream stream, struct drv_work *work, CUgraphNode *node);

@@ -115,10 +115,7 @@ CUresult drv_cuStreamDestroy_v2(CUstream stream)
         !drv_alive(stream, DRV_STREAM) || stream->destroyed)
         return CUDA_ERROR_INVALID_HANDLE;
     drv_enter_lock();
-    if (stream->capture) {
-        drv_capture_invalidate(stream->capture);
-        drv_capture_leave_stream(stream);
-    }
+    drv_capture_leave_stream(stream);
     stream->destroyed = true;
     if (drv_stream_idle(stream))
         drv_stream_retire(stream);

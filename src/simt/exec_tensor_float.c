@@ -17,7 +17,8 @@ void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tenso
     SIMT_NAME(tensor_pack)(&sum, f);
 }
 
-/* f64 ------------------------------------------------------------------------------------------- */
+/* f64 -------------------------------------------------------------------------------------------
+ */
 
 static __attribute__((noinline)) void fma_chains(unsigned rows, unsigned k, const double *a,
                                                  const double *b, double *c)
@@ -59,11 +60,12 @@ void SIMT_NAME(tensor_f64_tile)(unsigned rows, unsigned k, int rounding,
     }
 }
 
-/* f16 m8n8k4 ------------------------------------------------------------------------------------ */
+/* f16 m8n8k4 ------------------------------------------------------------------------------------
+ */
 
 /* Four products at once: quad pair q is lanes 4q .. 4q+3 and 4q+16 .. 4q+19, 8 lanes that are
- * the rows (or columns) 0-7 of its own A, B and C. Each is run as a tile with k = 8 whose upper half
- * is 0: zero products change nothing. */
+ * the rows (or columns) 0-7 of its own A, B and C. Each is run as a tile with k = 8 whose upper
+ * half is 0: zero products change nothing. */
 static unsigned quad_pair_lane(unsigned q, unsigned i)
 {
     return 4 * q + (i & 3) + (i & 4) * 4;
@@ -165,7 +167,8 @@ static simt_body *select_m8n8k4(const struct ptx_inst *ptx)
     return c_half ? mma_m8n8k4_f32_f16 : mma_m8n8k4_f32_f32;
 }
 
-/* Bodies ---------------------------------------------------------------------------------------- */
+/* Bodies ----------------------------------------------------------------------------------------
+ */
 
 static unsigned accumulator_count(const struct tensor_float_kind *kind, bool half)
 {

@@ -75,26 +75,24 @@ static void dot_bits(const uint8_t *a, const uint8_t (*b)[32], unsigned bytes, b
     }
 }
 
-static uint32_t accumulate(int32_t sum, uint32_t c, bool saturate)
+static int32_t add_saturated(int32_t x, int32_t y)
 {
-    if (!saturate)
-        return (uint32_t)sum + c;
-    int64_t exact = (int64_t)sum + (int32_t)c;
-    return (uint32_t)(exact > INT32_MAX   ? INT32_MAX
-                      : exact < INT32_MIN ? INT32_MIN
-                                          : (int32_t)exact);
+    int64_t exact = (int64_t)x + y;
+    return exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : (int32_t)exact;
 }
 
 void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
                                 const struct tensor_fragments *f)
 {
+    /* Columns in this order make a row of accumulators two pieces of 16 bytes. */
+    static const uint8_t even_first[8] = {0, 2, 4, 6, 1, 3, 5, 7};
     unsigned rows = kind->rows, bytes = kind->bytes, blocks = rows / 8, k = 0;
     uint8_t a[16][32], b[8][32]; /* [row][byte], [column][byte] */
     for (unsigned at = 0; at < bytes; at += 16) {
         for (unsigned m = 0; m < rows; m++)
             memcpy(a[m] + at, f->a[at / 16 * blocks + m / 8] + 16 * (m % 8), 16);
         for (unsigned n = 0; n < 8; n++)
-            memcpy(b[n] + at, f->b[at / 16] + 16 * n, 16);
+            memcpy(b[n] + at, f->b[at / 16] + 16 * even_first[n], 16);
     }
     int16_t pairs[MAX_K * 8];
     if (kind->a_type != PTX_B1) {
@@ -105,9 +103,9 @@ void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
                 memcpy(&pairs[8 * i + 2 * n], &column[i], 4);
         }
     }
-    uint32_t d[16][8];
+    int32_t d[16][8];
     for (unsigned m = 0; m < rows; m++) {
-        int32_t sums[8];
+        int32_t sums[8], c[8];
         if (kind->a_type == PTX_B1) {
             dot_bits(a[m], (const uint8_t(*)[32])b, bytes, kind->is_and, sums);
         } else {
@@ -115,19 +113,24 @@ void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
             widen(kind->a_type, a[m], bytes, row);
             dot_row(row, pairs, k, sums);
         }
-        for (unsigned n = 0; n < 8; n++) {
-            uint32_t c;
-            memcpy(&c, f->c[m / 8 * 2 + n % 2] + 4 * (m % 8 * 4 + n / 2), 4);
-            d[m][n] = accumulate(sums[n], c, kind->saturate);
+        memcpy(c, f->c[m / 8 * 2] + 16 * (m % 8), 16);
+        memcpy(c + 4, f->c[m / 8 * 2 + 1] + 16 * (m % 8), 16);
+        if (kind->saturate) {
+            for (unsigned n = 0; n < 8; n++)
+                d[m][n] = add_saturated(sums[n], c[n]);
+        } else {
+            for (unsigned n = 0; n < 8; n++)
+                d[m][n] = (int32_t)((uint32_t)sums[n] + (uint32_t)c[n]);
         }
     }
     for (unsigned m = 0; m < rows; m++) {
-        for (unsigned n = 0; n < 8; n++)
-            memcpy(f->d[m / 8 * 2 + n % 2] + 4 * (m % 8 * 4 + n / 2), &d[m][n], 4);
+        memcpy(f->d[m / 8 * 2] + 16 * (m % 8), d[m], 16);
+        memcpy(f->d[m / 8 * 2 + 1] + 16 * (m % 8), d[m] + 4, 16);
     }
 }
 
-/* Bodies ---------------------------------------------------------------------------------------- */
+/* Bodies ----------------------------------------------------------------------------------------
+ */
 
 static const struct simt_inst *run_int(struct simt_warp *w, const struct simt_inst *in,
                                        unsigned rows, unsigned bytes)

@@ -29,7 +29,8 @@ typedef uint32_t v8u __attribute__((vector_size(32)));
 
 #define WIDE_LOWEST 37 /* the lowest exponent + 127 at which the fast way works: 2^-90 */
 
-/* Vector helpers -------------------------------------------------------------------------------- */
+/* Vector helpers --------------------------------------------------------------------------------
+ */
 
 #ifdef __AVX2__
 #define MAX_I32(x, y) ((v8i)_mm256_max_epi32((__m256i)(x), (__m256i)(y)))
@@ -40,7 +41,7 @@ typedef uint32_t v8u __attribute__((vector_size(32)));
 #define BLEND(mask, x, y) (((x) & (mask)) | ((y) & ~(mask)))
 #define MAX_I32(x, y) BLEND((v8i)((v8i)(x) > (v8i)(y)), (v8i)(x), (v8i)(y))
 #define MAX_U32(x, y) BLEND((v8u)((v8u)(x) > (v8u)(y)), (v8u)(x), (v8u)(y))
-#define ABS_I32(x) (((v8i)(x) ^ ((v8i)(x) >> 31)) - ((v8i)(x) >> 31))
+#define ABS_I32(x) ((v8i)(((v8u)(x) ^ (v8u)((v8i)(x) >> 31)) - (v8u)((v8i)(x) >> 31)))
 #define CHOOSE(mask, x, y) ((v8f)BLEND((v8i)(mask), (v8i)(x), (v8i)(y)))
 #endif
 
@@ -61,7 +62,8 @@ INLINE void round_to_half(v8f *x)
 #endif
 }
 
-/* Exponents ------------------------------------------------------------------------------------- */
+/* Exponents -------------------------------------------------------------------------------------
+ */
 
 /* The largest exponent + 127 of a row's products with each of the 8 columns, in the place of a
  * float's exponent; at least TENSOR_NOTHING. */
@@ -69,9 +71,8 @@ INLINE void find_top_narrow(const uint8_t *a, const uint8_t *b, unsigned chunk, 
 {
 #ifdef __AVX2__
     /* A vector takes 4 k of 8 columns. */
-    const __m256i spread =
-        _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3,
-                         3, 3, 3, 3, 3, 3, 3);
+    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
+                                            2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
     __m256i top = _mm256_set1_epi8(TENSOR_NOTHING);
 #pragma GCC unroll 4
     for (unsigned k = 0; k < chunk; k += 4) {
@@ -102,9 +103,8 @@ INLINE void find_top_narrow(const uint8_t *a, const uint8_t *b, unsigned chunk, 
 INLINE void find_top_wide(const int16_t *a, const int16_t *b, unsigned chunk, v8i *result)
 {
 #ifdef __AVX2__
-    const __m256i spread =
-        _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 2, 3, 2,
-                         3, 2, 3, 2, 3, 2, 3);
+    const __m256i spread = _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2,
+                                            3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
     __m256i top = _mm256_set1_epi16(INT16_MIN);
 #pragma GCC unroll 8
     for (unsigned k = 0; k < chunk; k += 2) {
@@ -131,15 +131,16 @@ INLINE void find_top_wide(const int16_t *a, const int16_t *b, unsigned chunk, v8
 #endif
 }
 
-/* The fast way ---------------------------------------------------------------------------------- */
+/* The fast way ----------------------------------------------------------------------------------
+ */
 
-struct row { /* 8 outputs on their way */
+struct row {   /* 8 outputs on their way */
     v8f scale; /* 2^(fraction - exponent of the largest term) */
     v8i has;   /* narrow: some product is not 0 */
     v8u sum;
 };
 
-struct watch { /* what the fast way could not do, seen at the end */
+struct watch {   /* what the fast way could not do, seen at the end */
     v8u largest; /* |sum| */
     v8i c_top;   /* exponent of c */
     v8i wrong;
@@ -163,7 +164,7 @@ INLINE void start_row(struct row *r, const float *c, const v8i *top, int fractio
         exponent = MAX_I32(*top, ec);
     }
     r->scale = (v8f)(((uint32_t)(fraction + 254) << 23) - (v8u)exponent);
-    r->sum = (v8u)__builtin_convertvector(V8F(c) * r->scale, v8i);
+    r->sum = (v8u) __builtin_convertvector(V8F(c) * r->scale, v8i);
 }
 
 INLINE void finish_row(const struct row *r, const float *c, float *d, int result, bool d_half,
@@ -215,10 +216,10 @@ INLINE void add_chunk(struct tensor_sum *s, size_t k, size_t chunk, const float 
 #pragma GCC unroll 4
         for (size_t i = 0; i < chunk; i++) {
             v8f column = V8F(b + 8 * i);
-            sum0 += (v8u)__builtin_convertvector((column * a0[i]) * scale0, v8i);
-            sum1 += (v8u)__builtin_convertvector((column * a1[i]) * scale1, v8i);
-            sum2 += (v8u)__builtin_convertvector((column * a2[i]) * scale2, v8i);
-            sum3 += (v8u)__builtin_convertvector((column * a3[i]) * scale3, v8i);
+            sum0 += (v8u) __builtin_convertvector((column * a0[i]) * scale0, v8i);
+            sum1 += (v8u) __builtin_convertvector((column * a1[i]) * scale1, v8i);
+            sum2 += (v8u) __builtin_convertvector((column * a2[i]) * scale2, v8i);
+            sum3 += (v8u) __builtin_convertvector((column * a3[i]) * scale3, v8i);
         }
         r[0].sum = sum0, r[1].sum = sum1, r[2].sum = sum2, r[3].sum = sum3;
     }
@@ -227,7 +228,20 @@ INLINE void add_chunk(struct tensor_sum *s, size_t k, size_t chunk, const float 
 }
 
 /* Chunks of one size. */
-#define DEFINE_ADD(name, chunk, wide)                                                                  static void name(struct tensor_sum *s, struct watch *watch)                                        {                                                                                                      struct watch seen = {};                                                                            if (s->c_half || s->d_half) {                                                                          for (unsigned k = 0; k < s->k; k += chunk)                                                             add_chunk(s, k, chunk, k ? s->d : s->c, k ? s->d_half : s->c_half, s->d_half,                                wide, &seen);                                                                    } else {                                                                                               for (unsigned k = 0; k < s->k; k += chunk)                                                             add_chunk(s, k, chunk, k ? s->d : s->c, false, false, wide, &seen);                        }                                                                                                  *watch = seen;                                                                                 }
+#define DEFINE_ADD(name, chunk, wide)                                                              \
+    static void name(struct tensor_sum *s, struct watch *watch)                                    \
+    {                                                                                              \
+        struct watch seen = {};                                                                    \
+        if (s->c_half || s->d_half) {                                                              \
+            for (unsigned k = 0; k < s->k; k += chunk)                                             \
+                add_chunk(s, k, chunk, k ? s->d : s->c, k ? s->d_half : s->c_half, s->d_half,      \
+                          wide, &seen);                                                            \
+        } else {                                                                                   \
+            for (unsigned k = 0; k < s->k; k += chunk)                                             \
+                add_chunk(s, k, chunk, k ? s->d : s->c, false, false, wide, &seen);                \
+        }                                                                                          \
+        *watch = seen;                                                                             \
+    }
 DEFINE_ADD(add_narrow_4, 4, false)
 DEFINE_ADD(add_narrow_8, 8, false)
 DEFINE_ADD(add_narrow_16, 16, false)
@@ -252,7 +266,8 @@ static bool add_fast(struct tensor_sum *s, unsigned chunk)
     return !any;
 }
 
-/* The exact way --------------------------------------------------------------------------------- */
+/* The exact way ---------------------------------------------------------------------------------
+ */
 
 /* A float as integer * 2^(exponent - bits): the exponent as the model has it. */
 struct term {

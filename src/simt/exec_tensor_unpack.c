@@ -1,7 +1,7 @@
 /*
- * exec_tensor_unpack.c: fragments of floats to small matrices of f32 with their exponents, and back.
- * f8 fragments are first turned into f16 ones: e5m2 is the upper half of f16; e4m3's bits moved
- * into f16's places give its value / 256. So there are three cases: f16, bf16, tf32.
+ * exec_tensor_unpack.c: fragments of floats to small matrices of f32 with their exponents, and
+ * back. f8 fragments are first turned into f16 ones: e5m2 is the upper half of f16; e4m3's bits
+ * moved into f16's places give its value / 256. So there are three cases: f16, bf16, tf32.
  */
 #include "simt/tensor.h"
 
@@ -20,7 +20,8 @@ static const uint8_t *column_order(const struct tensor_sum *sum)
     return sum->c_half || sum->d_half ? as_they_are : even_first;
 }
 
-/* f16 and f32 ----------------------------------------------------------------------------------- */
+/* f16 and f32 -----------------------------------------------------------------------------------
+ */
 
 #ifndef __F16C__
 static float half_to_float(uint16_t h)
@@ -105,7 +106,8 @@ static inline void transpose_16(const uint8_t *pieces, const uint8_t *order, uin
 #endif
 }
 
-/* f16 ------------------------------------------------------------------------------------------- */
+/* f16 -------------------------------------------------------------------------------------------
+ */
 
 #ifdef __AVX2__
 /* 31 - exponent field of 16 f16, 255 for 0; *top becomes the largest magnitude seen. */
@@ -257,37 +259,61 @@ static void unpack_b_f16(struct tensor_sum *sum, const uint8_t *const *regs, uns
 }
 #endif
 
-/* f8 -------------------------------------------------------------------------------------------- */
+/* f8 --------------------------------------------------------------------------------------------
+ */
 
-/* A register of 8 rows of 16 f8 to two of f16: the first and last 8 of each row. A native e4m3 keeps
- * its exponent field, so that f16's rules give its exponents, and is 256 times too small. */
+/* A row of 16 f8 to f16. A native e4m3 keeps its exponent field, so that f16's rules give its
+ * exponents, and is 256 times too small. */
+static inline void halves_of_f8(enum ptx_type type, bool via_f16, const uint8_t *from,
+                                uint8_t *first, uint8_t *second)
+{
+#ifdef __AVX2__
+    __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)from)), halves;
+    if (type == PTX_E5M2) {
+        halves = _mm256_slli_epi16(x, 8);
+    } else { /* it has a NaN but no infinity */
+        __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7f));
+        __m256i sign = _mm256_slli_epi16(_mm256_xor_si256(x, magnitude), 8);
+        __m256i nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7f));
+        halves = _mm256_or_si256(sign, _mm256_slli_epi16(magnitude, 7));
+        halves = _mm256_or_si256(halves, _mm256_srli_epi16(nan, 1));
+    }
+    __m128i low = _mm256_castsi256_si128(halves), high = _mm256_extracti128_si256(halves, 1);
+    if (type == PTX_E4M3 && via_f16) {
+        __m256 factor = _mm256_set1_ps(256);
+        low = _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtph_ps(low), factor), 0);
+        high = _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtph_ps(high), factor), 0);
+    }
+    _mm_storeu_si128((void *)first, low);
+    _mm_storeu_si128((void *)second, high);
+#else
+    uint16_t halves[16];
+    for (int i = 0; i < 16; i++) {
+        uint16_t x = from[i], magnitude = x & 0x7f;
+        uint16_t moved = (uint16_t)((x & 0x80) << 8 | magnitude << 7);
+        uint16_t e4m3 = magnitude == 0x7f ? 0x7fff : moved;
+        halves[i] = type == PTX_E5M2 ? (uint16_t)(x << 8) : e4m3;
+    }
+    if (type == PTX_E4M3 && via_f16) {
+        float f[16];
+        floats_of_halves(halves, f);
+        floats_of_halves(halves + 8, f + 8);
+        for (int i = 0; i < 16; i++)
+            f[i] *= 256;
+        halves_of_floats(f, halves);
+        halves_of_floats(f + 8, halves + 8);
+    }
+    memcpy(first, halves, 16);
+    memcpy(second, halves + 8, 16);
+#endif
+}
+
+/* A register of 8 rows of 16 f8 to two of f16: the first and the last 8 of each row. */
 static void f16_fragments(enum ptx_type type, bool via_f16, const uint8_t *from, uint8_t *first,
                           uint8_t *second)
 {
-    for (unsigned row = 0; row < 8; row++) {
-        uint16_t halves[16];
-        if (type == PTX_E5M2) {
-            for (int i = 0; i < 16; i++)
-                halves[i] = (uint16_t)(from[16 * row + i] << 8);
-        } else {
-            for (int i = 0; i < 16; i++) { /* it has a NaN but no infinity */
-                uint16_t x = from[16 * row + i], magnitude = x & 0x7f;
-                uint16_t moved = (uint16_t)((x & 0x80) << 8 | magnitude << 7);
-                halves[i] = magnitude == 0x7f ? 0x7fff : moved;
-            }
-        }
-        if (type == PTX_E4M3 && via_f16) {
-            float f[16];
-            floats_of_halves(halves, f);
-            floats_of_halves(halves + 8, f + 8);
-            for (int i = 0; i < 16; i++)
-                f[i] *= 256;
-            halves_of_floats(f, halves);
-            halves_of_floats(f + 8, halves + 8);
-        }
-        memcpy(first + 16 * row, halves, 16);
-        memcpy(second + 16 * row, halves + 8, 16);
-    }
+    for (unsigned row = 0; row < 8; row++)
+        halves_of_f8(type, via_f16, from + 16 * row, first + 16 * row, second + 16 * row);
 }
 
 static void multiply(float *f, unsigned count, float factor)
@@ -323,7 +349,8 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
         multiply(sum->b, sum->k * 8, 256);
 }
 
-/* bf16 and tf32 --------------------------------------------------------------------------------- */
+/* bf16 and tf32 ---------------------------------------------------------------------------------
+ */
 
 /* Exponents of f32 values less bias; returns the largest field. */
 static int find_wide_exponents(const float *f, unsigned count, int bias, int16_t *e)
@@ -358,7 +385,8 @@ static inline void floats_of_wide(enum ptx_type type, const uint8_t *piece, floa
     }
 }
 
-static void unpack_wide(struct tensor_sum *sum, enum ptx_type type, const struct tensor_fragments *f)
+static void unpack_wide(struct tensor_sum *sum, enum ptx_type type,
+                        const struct tensor_fragments *f)
 {
     unsigned k = sum->k, blocks = sum->rows / 8, values = type == PTX_BF16 ? 8 : 4;
     const uint8_t *order = column_order(sum);
@@ -370,7 +398,8 @@ static void unpack_wide(struct tensor_sum *sum, enum ptx_type type, const struct
             uint16_t halves[64];
             transpose_16(f->b[piece], order, halves);
             for (unsigned i = 0; i < 8; i++)
-                floats_of_wide(type, (const uint8_t *)(halves + 8 * i), sum->b + 64 * piece + 8 * i);
+                floats_of_wide(type, (const uint8_t *)(halves + 8 * i),
+                               sum->b + 64 * piece + 8 * i);
         } else {
             float columns[8][4];
             for (unsigned n = 0; n < 8; n++)
@@ -387,7 +416,8 @@ static void unpack_wide(struct tensor_sum *sum, enum ptx_type type, const struct
     sum->top = a_top + b_top - 127;
 }
 
-/* Accumulators ---------------------------------------------------------------------------------- */
+/* Accumulators ----------------------------------------------------------------------------------
+ */
 
 /* 8 f32 of two pieces of 16 bytes. */
 static inline void join(float *to, const uint8_t *first, const uint8_t *second)

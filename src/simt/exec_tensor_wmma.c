@@ -78,13 +78,14 @@ static unsigned accumulator_place(struct tensor_shape shape, unsigned bytes, uns
     return other / 8 * (lines / 4) + line / 8 * 2 + other % 2;
 }
 
-/* Memory ---------------------------------------------------------------------------------------- */
+/* Memory ----------------------------------------------------------------------------------------
+ */
 
 struct memory_rows {
     uint64_t address;
-    uint64_t stride;    /* bytes from one row to the next */
+    uint64_t stride; /* bytes from one row to the next */
     unsigned rows, bytes;
-    unsigned least;     /* a GPU reads so many bytes at once, at least */
+    unsigned least; /* a GPU reads so many bytes at once, at least */
     enum ptx_space space;
 };
 
@@ -135,8 +136,8 @@ static const struct simt_inst *load_operand(struct simt_warp *w, const struct si
     struct operand_shape s = operand_shape_of(tensor_shape_of(in->ptx), type, is_b);
     bool along_k = ptx_has(in->ptx, PTX_MOD_ROW) != is_b; /* a line is contiguous in memory */
     uint8_t memory[MAX_LINES * 32], lines[MAX_LINES * 32];
-    struct memory_rows rows = memory_rows_of(w, in, along_k ? s.lines : s.k,
-                                             along_k ? s.k : s.lines, s.bits);
+    struct memory_rows rows =
+        memory_rows_of(w, in, along_k ? s.lines : s.k, along_k ? s.k : s.lines, s.bits);
     if (along_k && rows.least < 4)
         rows.least = 4;
     if (!copy_rows(w, in, &rows, along_k ? lines : memory, false))
@@ -175,7 +176,8 @@ static const struct simt_inst *move_accumulator(struct simt_warp *w, const struc
         for (unsigned i = 0; i < elements; i++) {
             unsigned at, m = row_major ? row : i, n = row_major ? i : row;
             unsigned r = accumulator_place(shape, size, m, n, &at);
-            uint8_t *reg = w->regs + in->list[r] + at, *element = buffer + (row * elements + i) * size;
+            uint8_t *reg = w->regs + in->list[r] + at,
+                    *element = buffer + (row * elements + i) * size;
             memcpy(is_store ? element : reg, is_store ? reg : element, size);
         }
     }
@@ -198,7 +200,8 @@ SIMT_BODY(wmma_store)
     return simt_wait_lanes(w, in, SIMT_ALL) ? move_accumulator(w, in, true) : NULL;
 }
 
-/* Products -------------------------------------------------------------------------------------- */
+/* Products --------------------------------------------------------------------------------------
+ */
 
 struct wmma_types {
     enum ptx_type d, a, b, c;
@@ -235,8 +238,8 @@ static void multiply_tile(struct simt_warp *w, const struct simt_inst *in, struc
         };
         SIMT_NAME(tensor_int_tile)(&kind, f);
     } else {
-        const struct tensor_float_kind kind = {(uint8_t)rows,     (uint8_t)k,
-                                               (uint8_t)types.a,  (uint8_t)types.b,
+        const struct tensor_float_kind kind = {(uint8_t)rows,      (uint8_t)k,
+                                               (uint8_t)types.a,   (uint8_t)types.b,
                                                types.c == PTX_F16, types.d == PTX_F16};
         SIMT_NAME(tensor_float_tile)(simt_warp_gpu(w), &kind, f);
     }
@@ -304,7 +307,8 @@ SIMT_BODY(wmma_mma)
     return in + 1;
 }
 
-/* Which ----------------------------------------------------------------------------------------- */
+/* Which -----------------------------------------------------------------------------------------
+ */
 
 /* Shapes that a type of A and B has. */
 static bool has_shape(struct tensor_shape s, enum ptx_type type)

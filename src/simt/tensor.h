@@ -28,9 +28,9 @@ struct tensor_fragments {
 
 /* What a float tile is made of. */
 struct tensor_float_kind {
-    uint8_t rows, k;       /* rows 8 or 16 */
+    uint8_t rows, k;        /* rows 8 or 16 */
     uint8_t a_type, b_type; /* enum ptx_type */
-    bool c_half, d_half;   /* f16, else f32 */
+    bool c_half, d_half;    /* f16, else f32 */
 };
 
 /* The numbers of one float tile, and what the fast way of exec_tensor_sum.c wants to know of them.
@@ -103,13 +103,13 @@ static inline struct tensor_shape tensor_shape_of(const struct ptx_inst *ptx)
         uint16_t mod;
         uint16_t m, n, k;
     } shapes[] = {
-        {PTX_MOD_M8N8K4, 8, 8, 4},        {PTX_MOD_M8N8K16, 8, 8, 16},
-        {PTX_MOD_M8N8K32, 8, 8, 32},      {PTX_MOD_M8N8K128, 8, 8, 128},
-        {PTX_MOD_M16N8K4, 16, 8, 4},      {PTX_MOD_M16N8K8, 16, 8, 8},
-        {PTX_MOD_M16N8K16, 16, 8, 16},    {PTX_MOD_M16N8K32, 16, 8, 32},
-        {PTX_MOD_M16N8K64, 16, 8, 64},    {PTX_MOD_M16N8K128, 16, 8, 128},
-        {PTX_MOD_M16N8K256, 16, 8, 256},  {PTX_MOD_M16N16K16, 16, 16, 16},
-        {PTX_MOD_M8N32K16, 8, 32, 16},    {PTX_MOD_M32N8K16, 32, 8, 16},
+        {PTX_MOD_M8N8K4, 8, 8, 4},       {PTX_MOD_M8N8K16, 8, 8, 16},
+        {PTX_MOD_M8N8K32, 8, 8, 32},     {PTX_MOD_M8N8K128, 8, 8, 128},
+        {PTX_MOD_M16N8K4, 16, 8, 4},     {PTX_MOD_M16N8K8, 16, 8, 8},
+        {PTX_MOD_M16N8K16, 16, 8, 16},   {PTX_MOD_M16N8K32, 16, 8, 32},
+        {PTX_MOD_M16N8K64, 16, 8, 64},   {PTX_MOD_M16N8K128, 16, 8, 128},
+        {PTX_MOD_M16N8K256, 16, 8, 256}, {PTX_MOD_M16N16K16, 16, 16, 16},
+        {PTX_MOD_M8N32K16, 8, 32, 16},   {PTX_MOD_M32N8K16, 32, 8, 16},
         {PTX_MOD_M16N16K8, 16, 16, 8},
     };
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {

@@ -43,9 +43,9 @@ static const struct tensor_generation tensor_generations[] = {
 static inline const struct tensor_model *tensor_model_for(unsigned cc_major, unsigned cc_minor,
                                                           enum ptx_type a_type)
 {
-    enum tensor_factor factor = a_type == PTX_TF32                           ? TENSOR_TF32
+    enum tensor_factor factor = a_type == PTX_TF32                         ? TENSOR_TF32
                                 : a_type == PTX_E4M3 || a_type == PTX_E5M2 ? TENSOR_F8
-                                                                             : TENSOR_HALF;
+                                                                           : TENSOR_HALF;
     unsigned cc = 10 * cc_major + cc_minor;
     unsigned i = sizeof(tensor_generations) / sizeof(tensor_generations[0]) - 1;
     while (i > 0 && cc < tensor_generations[i].since)

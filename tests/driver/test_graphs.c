@@ -211,6 +211,14 @@ static void capture_refuses(void **state)
     OK(cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     FAILS(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cu->cuMemAlloc_v2(&more, 16));
     FAILS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cu->cuStreamEndCapture(stream, &graph));
+    /* copies without a stream are not */
+    int four = 4;
+    OK(cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cu->cuMemcpyHtoD_v2(data, &four, 4));
+    OK(cu->cuEventRecord(event, stream));
+    OK(cu->cuStreamEndCapture(stream, &graph));
+    OK(cu->cuGraphDestroy(graph));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cu->cuEventQuery(event));
     /* work that is not joined */
     OK(cu->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     OK(cu->cuEventRecord(event, stream));

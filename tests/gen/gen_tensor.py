@@ -157,13 +157,56 @@ class MmaFile:
         lines += ["st.global.b%d [%%at+%d], %s;" % (size * 8, k * size, n) for k, n in enumerate(d)]
         f = self.f
         f.header.append("// run: %s block 32" % name)
-        f.expect(text[0], b"".join((x & (1 << 8 * size) - 1).to_bytes(size, "little")
-                                   for x in result))
+        if result is None:
+            f.expect_pending("%s %s" % (text[0], name), rd * size * LANES)
+        else:
+            f.expect(text[0], b"".join((x & (1 << 8 * size) - 1).to_bytes(size, "little")
+                                       for x in result))
         f.body += [".visible .entry %s(.param .u64 out, .param .u64 in)" % name, "{",
                    "    .reg .b32 %%t, %%r<%d>;" % (counts["r"] + 1),
                    "    .reg .b64 %%in, %%out, %%at, %%d<%d>;" % (counts["d"] + 1),
                    "    ld.param.u64 %out, [out];", "    ld.param.u64 %in, [in];",
                    "    mov.u32 %t, %tid.x;"] + ["    " + x for x in lines] + ["    ret;", "}", ""]
+
+
+    def unknown(self, name, text, m, n, k, dt, at, bt, ct, data):
+        """Random factors: how a GPU sums and rounds is its own affair."""
+        regs = lambda rows, cols, t: rows * cols * width(t) // (32 * max(32, width(t)))
+        sources = []
+        for t, count, who in ((at, regs(m, k, at), "a"), (bt, regs(k, n, bt), "b"),
+                              (ct, regs(m, n, ct), "c")):
+            key = (t, count, who, data)
+            if key not in self.offsets:
+                self.offsets[key] = self.f.add_input(32, wild_words(t, count * LANES, who, data))
+            sources.append((t, count, self.offsets[key]))
+        self.emit(name, text, (dt, regs(m, n, dt)), sources, None)
+
+
+def wild_words(t, count, who, data):
+    """Floats of spread exponents; data "near" keeps them close together, "far" spreads them."""
+    rng = random.Random("wild/%s/%s/%s" % (t, who, data))
+    f = F32 if t == "tf32" else FORMATS[t]
+    w = f.bits
+    spread = {"near": 3, "far": 14 if f.e > 5 else f.bias - 2}[data]
+
+    def one():
+        exponent = f.bias + rng.randint(-spread, min(spread, f.bias // 2))
+        bits = rng.getrandbits(1) * f.sign_bit | max(exponent, 0) << f.f | rng.getrandbits(f.f)
+        return bits & ~0x1fff if t == "tf32" else bits
+    return [sum(one() << w * k for k in range(32 // w)) for _ in range(count)]
+
+
+def random_mma():
+    file = MmaFile("mma_random", 90, "8.5")
+    cases = [("m16n8k8", "f16", "f16"), ("m16n8k16", "f16", "f16"), ("m16n8k8", "f16", "f32"),
+             ("m16n8k16", "f16", "f32"), ("m16n8k8", "bf16", "f32"), ("m16n8k16", "bf16", "f32"),
+             ("m16n8k4", "tf32", "f32"), ("m16n8k8", "tf32", "f32"), ("m16n8k32", "e4m3", "f32"),
+             ("m16n8k32", "e5m2", "f32")]
+    for s, t, acc in cases:
+        for data in ("near", "far"):
+            text = "mma.sync.aligned.%s.row.col.%s.%s.%s.%s" % (s, acc, t, t, acc)
+            file.unknown("_".join((s, t, acc, data)), (text, ""), *shape(s), acc, t, t, acc, data)
+    return file.f.write()
 
 
 def shape(text):
@@ -486,4 +529,4 @@ def matrix_kernel(f, name, text, body, words):
 
 
 def make_all():
-    return mma() + wmma() + [matrices()]
+    return mma() + wmma() + [matrices(), random_mma()]

@@ -173,9 +173,35 @@ class File:
     def add_text(self, text):
         self.body += text.strip("\n").split("\n")
 
+    def expect_pending(self, label, size):
+        """Only a GPU knows: filled in by `ptx-runner --gpu cuda:0 --update`."""
+        self.header.append("// out: %d pending | %s" % (size, label))
+
+    def keep_known(self, path):
+        """What a GPU has said about a pending output stays when the file is made again."""
+        if not os.path.exists(path):
+            return
+        known, label = {}, None
+        for line in open(path):
+            line = line.rstrip("\n")
+            if line.startswith("// out: ") and " pending " not in line:
+                label = line.split("| ", 1)[1]
+                known[label] = [line]
+            elif line.startswith("// +") and label:
+                known[label].append(line)
+            else:
+                label = None
+        header = []
+        for line in self.header:
+            pending = line.startswith("// out: ") and " pending | " in line
+            label = line.split("| ", 1)[1] if pending else None
+            header += known[label] if label in known else [line]
+        self.header = header
+
     def write(self, folder=None):
         folder = folder or os.path.join(ROOT, "tests/ptx")
         path = os.path.join(folder, self.name + ".ptx")
+        self.keep_known(path)
         needs = ["// needs: sm_%d" % self.needs] if self.needs > 80 else []
         lines = ["// %s: made by tests/gen/make_ptx_tests.py; see tests/ptx/README.md" % self.name]
         lines += needs + self.header

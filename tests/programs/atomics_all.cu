@@ -1,6 +1,7 @@
-// Atomics on all types, in global and in shared memory: add, sub, exch, min, max, inc, dec, cas, and,
-// or, xor on int, unsigned, 64-bit, float, double, half2, bfloat162; 16-bit CAS; 128-bit CAS and
-// exchange; _block and _system forms; CAS loops for what is not built in (float max, double mul).
+// Atomics on all types, in global and in shared memory: add, sub, exch, min, max, inc, dec, cas,
+// and, or, xor on int, unsigned, 64-bit, float, double, half2, bfloat162; 16-bit CAS; 128-bit CAS
+// and exchange; _block and _system forms; CAS loops for what is not built in (float max, double
+// mul).
 // flags: -std=c++17
 
 #include <cstdio>
@@ -92,7 +93,8 @@ __global__ void global_atomics(results *r)
     everything(r, blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-__device__ results start = {0, 0, 1000, -1000, 0, 0, -1, 0, 0, 0, ~0u, 0, 0, 0, 0, ~0ull, 0, ~0ull, 0, 0, 0, 100, -100000, 0, -5, 0, 1};
+__device__ results start = {0, 0,     1000, -1000, 0, 0, -1, 0,   0,       0, ~0u, 0, 0, 0,
+                            0, ~0ull, 0,    ~0ull, 0, 0, 0,  100, -100000, 0, -5,  0, 1};
 
 __global__ void shared_atomics(results *out)
 {
@@ -137,13 +139,14 @@ __global__ void wide(pair *p, unsigned long long *exchanged)
 
 static void show(const char *name, const results &r)
 {
-    printf("%s: %d %d %d %d %d %d %d %d\n", name, r.add, r.sub, r.min, r.max, r.exch_sum, r.ands, r.ors, r.xors);
+    printf("%s: %d %d %d %d %d %d %d %d\n", name, r.add, r.sub, r.min, r.max, r.exch_sum, r.ands,
+           r.ors, r.xors);
     printf("  %u %u %u inc %u dec %u\n", r.uadd, r.umin, r.umax, r.inc, r.dec);
-    printf("  %llx %llx %llx %llx %llx %llx %llu %lld %lld\n", r.add64, r.min64, r.max64, r.and64, r.or64,
-           r.xor64, r.cas64, r.smin64, r.smax64);
-    printf("  %g %g %g %g half2 %g %g bf162 %g %g half %g cas16 %u packed %08x\n", r.fadd, r.fmax_loop, r.dadd,
-           r.dmul, __low2float(r.h2), __high2float(r.h2), __low2float(r.b2), __high2float(r.b2),
-           __half2float(r.h), r.cas16, r.packed);
+    printf("  %llx %llx %llx %llx %llx %llx %llu %lld %lld\n", r.add64, r.min64, r.max64, r.and64,
+           r.or64, r.xor64, r.cas64, r.smin64, r.smax64);
+    printf("  %g %g %g %g half2 %g %g bf162 %g %g half %g cas16 %u packed %08x\n", r.fadd,
+           r.fmax_loop, r.dadd, r.dmul, __low2float(r.h2), __high2float(r.h2), __low2float(r.b2),
+           __high2float(r.b2), __half2float(r.h), r.cas16, r.packed);
 }
 
 int main()
@@ -176,7 +179,7 @@ int main()
     p[1] = {5, 6};
     wide<<<1, 64>>>(p, exchanged);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-    printf("128 bits: %llu %llx, exchanged %llu %llu now %llu %llu\n", p[0].a, p[0].b, exchanged[0], exchanged[1],
-           p[1].a, p[1].b);
+    printf("128 bits: %llu %llx, exchanged %llu %llu now %llu %llu\n", p[0].a, p[0].b, exchanged[0],
+           exchanged[1], p[1].a, p[1].b);
     return 0;
 }

@@ -1,5 +1,5 @@
-// Attention: three naive kernels (scores, softmax, values) in f32, a flash-style kernel that keeps a
-// running maximum and sum over key tiles, causal and not, and the same in half with half2 math.
+// Attention: three naive kernels (scores, softmax, values) in f32, a flash-style kernel that keeps
+// a running maximum and sum over key tiles, causal and not, and the same in half with half2 math.
 // Prints few digits; each is held to a CPU reference in double.
 
 #include <cmath>
@@ -45,14 +45,27 @@ __global__ void weighted_values(const float *s, const float *v, float *out)
 }
 
 template <class T> __device__ float as_float(T x);
-template <> __device__ float as_float(float x) { return x; }
-template <> __device__ float as_float(__half x) { return __half2float(x); }
+template <> __device__ float as_float(float x)
+{
+    return x;
+}
+template <> __device__ float as_float(__half x)
+{
+    return __half2float(x);
+}
 template <class T> __device__ T from_float(float x);
-template <> __device__ float from_float(float x) { return x; }
-template <> __device__ __half from_float(float x) { return __float2half(x); }
+template <> __device__ float from_float(float x)
+{
+    return x;
+}
+template <> __device__ __half from_float(float x)
+{
+    return __float2half(x);
+}
 
 // A thread owns one query row; keys and values pass through shared memory in tiles.
-template <class T, int TILE> __global__ void flash(const T *q, const T *k, const T *v, T *out, bool causal)
+template <class T, int TILE>
+__global__ void flash(const T *q, const T *k, const T *v, T *out, bool causal)
 {
     __shared__ T ks[TILE][DIM], vs[TILE][DIM];
     int row = blockIdx.x * blockDim.x + threadIdx.x, head = blockIdx.y;
@@ -154,7 +167,8 @@ int main()
     }
     float *dq, *dk, *dv, *ds, *dout;
     __half *hdq, *hdk, *hdv, *hdout;
-    cudaMalloc(&dq, n * 4), cudaMalloc(&dk, n * 4), cudaMalloc(&dv, n * 4), cudaMalloc(&dout, n * 4);
+    cudaMalloc(&dq, n * 4), cudaMalloc(&dk, n * 4), cudaMalloc(&dv, n * 4),
+        cudaMalloc(&dout, n * 4);
     cudaMalloc(&hdq, n * 2), cudaMalloc(&hdk, n * 2), cudaMalloc(&hdv, n * 2);
     cudaMalloc(&hdout, n * 2), cudaMalloc(&ds, HEADS * LENGTH * LENGTH * 4);
     cudaMemcpy(dq, q.data(), n * 4, cudaMemcpyHostToDevice);

@@ -1,5 +1,6 @@
-// Shared memory in all forms: static, dynamic split into parts by hand, more than 48 KB after opting
-// in, the carve-out preference, alignment of mixed types, and a tile too large without opting in.
+// Shared memory in all forms: static, dynamic split into parts by hand, more than 48 KB after
+// opting in, the carve-out preference, alignment of mixed types, and a tile too large without
+// opting in.
 
 #include <cstdio>
 
@@ -34,7 +35,8 @@ __global__ void fill_all(unsigned words, unsigned *out)
     atomicXor(out, hash);
 }
 
-struct __align__(32) wide {
+struct __align__(32) wide
+{
     double a, b, c, d;
 };
 
@@ -83,7 +85,8 @@ int main()
     int optin = 0, plain = 0;
     cudaDeviceGetAttribute(&plain, cudaDevAttrMaxSharedMemoryPerBlock, 0);
     cudaDeviceGetAttribute(&optin, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-    printf("48 K: %s, opt-in above: %s\n", plain == 49152 ? "yes" : "no", optin > plain ? "yes" : "no");
+    printf("48 K: %s, opt-in above: %s\n", plain == 49152 ? "yes" : "no",
+           optin > plain ? "yes" : "no");
     const unsigned sizes[] = {48 * 1024, 64 * 1024, 99 * 1024};
     for (unsigned bytes : sizes) {
         *hash = 0;
@@ -96,10 +99,11 @@ int main()
         fill_all<<<1, 256, bytes>>>(bytes / 4, hash);
         cudaError_t with = cudaGetLastError();
         cudaDeviceSynchronize();
-        printf("%u bytes: without %s, set %s, with %s, hash %08x\n", bytes, cudaGetErrorName(without),
-               cudaGetErrorName(set), cudaGetErrorName(with), *hash);
+        printf("%u bytes: without %s, set %s, with %s, hash %08x\n", bytes,
+               cudaGetErrorName(without), cudaGetErrorName(set), cudaGetErrorName(with), *hash);
     }
-    cudaError_t carve = cudaFuncSetAttribute(fill_all, cudaFuncAttributePreferredSharedMemoryCarveout, 50);
+    cudaError_t carve =
+        cudaFuncSetAttribute(fill_all, cudaFuncAttributePreferredSharedMemoryCarveout, 50);
     printf("carve-out: %s, cache config: %s\n", cudaGetErrorName(carve),
            cudaGetErrorName(cudaFuncSetCacheConfig(fill_all, cudaFuncCachePreferShared)));
     static_mix<<<1, 32>>>(out);
@@ -113,7 +117,7 @@ int main()
     printf(" %d %s\n", ints[5], cudaGetErrorName(cudaGetLastError()));
     cudaFuncAttributes attributes;
     cudaFuncGetAttributes(&attributes, static_mix);
-    printf("static shared at least 256: %s, max threads %d\n", attributes.sharedSizeBytes >= 256 ? "yes" : "no",
-           attributes.maxThreadsPerBlock);
+    printf("static shared at least 256: %s, max threads %d\n",
+           attributes.sharedSizeBytes >= 256 ? "yes" : "no", attributes.maxThreadsPerBlock);
     return 0;
 }

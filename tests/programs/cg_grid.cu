@@ -1,6 +1,6 @@
 // Cooperative launch: grid.sync through cudaLaunchCooperativeKernel; a one-kernel iterative solver,
-// a grid-wide reduction in two phases, launch attributes, the occupancy query that sizes the grid, and
-// the error for a grid that cannot be resident.
+// a grid-wide reduction in two phases, launch attributes, the occupancy query that sizes the grid,
+// and the error for a grid that cannot be resident.
 
 #include <cooperative_groups.h>
 #include <cstdio>

@@ -119,7 +119,8 @@ int main()
     cudaMemset(out, 0, 4096);
     coalesced<<<1, 64>>>(out, in);
     cudaDeviceSynchronize();
-    printf("coalesced: %d %d %d %d hash %08x\n", out[0], out[5], out[38], out[63], hash_of(out, 192));
+    printf("coalesced: %d %d %d %d hash %08x\n", out[0], out[5], out[38], out[63],
+           hash_of(out, 192));
     partitions<<<1, 32>>>(out);
     cudaDeviceSynchronize();
     printf("partitions: %d %d %d %d, %d %d %d %d, hash %08x\n", out[0], out[1], out[2], out[3],

@@ -45,8 +45,11 @@ __global__ void warps(const int *in, int *out)
     __shared__ typename half_reduce::TempStorage half_storage[8];
     int t = threadIdx.x, warp = t / 32, inclusive, exclusive;
     int sum = reduce(reduce_storage[warp]).Sum(in[t]);
-    scan(scan_storage[warp]).Scan(in[t], inclusive, exclusive, 0, [](int a, int b) { return a + b; });
-    int half = half_reduce(half_storage[t / 16]).Reduce(in[t], [](int a, int b) { return a < b ? a : b; });
+    scan(scan_storage[warp]).Scan(in[t], inclusive, exclusive, 0, [](int a, int b) {
+        return a + b;
+    });
+    int half =
+        half_reduce(half_storage[t / 16]).Reduce(in[t], [](int a, int b) { return a < b ? a : b; });
     out[t] = inclusive * 3 + exclusive;
     if (t % 32 == 0)
         out[t] += sum;
@@ -122,7 +125,8 @@ __global__ void others(const unsigned *in, unsigned *bins, int *flags, int *exch
     __shared__ typename histogram::TempStorage h;
     __shared__ typename discontinuity::TempStorage d;
     __shared__ typename exchange::TempStorage e;
-    unsigned char digits[2] = {(unsigned char)(in[threadIdx.x] & 15), (unsigned char)(in[threadIdx.x] >> 8 & 15)};
+    unsigned char digits[2] = {(unsigned char)(in[threadIdx.x] & 15),
+                               (unsigned char)(in[threadIdx.x] >> 8 & 15)};
     histogram(h).Histogram(digits, bins);
     unsigned run[2] = {threadIdx.x / 3, threadIdx.x / 3 + threadIdx.x % 2};
     int head[2];
@@ -184,7 +188,8 @@ int main()
     wrong = 0;
     for (int i = 0; i < n; i++)
         wrong += (i && sorted[i - 1] > sorted[i]) || keys[order[i]] != sorted[i];
-    printf("sort: %u %u order %d %d wrong %d\n", sorted[0], sorted[511], order[0], order[511], wrong);
+    printf("sort: %u %u order %d %d wrong %d\n", sorted[0], sorted[511], order[0], order[511],
+           wrong);
     float *floats = managed<float>(128), *result = managed<float>(256);
     for (int i = 0; i < 128; i++)
         floats[i] = (float)(in[i] * 3 - 11) / 4.0f * (i % 2 ? -1 : 1);
@@ -193,11 +198,12 @@ int main()
     wrong = 0;
     for (int i = 1; i < 128; i++)
         wrong += (result[i - 1] < result[i]) + (result[127 + i] > result[128 + i]);
-    printf("float sorts: %g %g, %g %g wrong %d\n", result[0], result[127], result[128], result[255], wrong);
+    printf("float sorts: %g %g, %g %g wrong %d\n", result[0], result[127], result[128], result[255],
+           wrong);
     unsigned *bins = managed<unsigned>(16);
     others<<<1, 64>>>(keys, bins, out, order);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
-    printf("histogram: %u %u %u hash %08x, heads hash %08x, exchange %d %d\n", bins[0], bins[7], bins[15],
-           hash_of(bins, 16), hash_of(out, 128), order[1], order[126]);
+    printf("histogram: %u %u %u hash %08x, heads hash %08x, exchange %d %d\n", bins[0], bins[7],
+           bins[15], hash_of(bins, 16), hash_of(out, 128), order[1], order[126]);
     return 0;
 }

@@ -1,6 +1,6 @@
-// CUB's device algorithms: DeviceReduce (sum, min, argmax, by key), DeviceScan (sum, custom, by key),
-// DeviceSelect (flagged, if, unique), DevicePartition, DeviceRunLengthEncode, DeviceHistogram,
-// DeviceSegmentedReduce, DeviceFor, with iterators for input.
+// CUB's device algorithms: DeviceReduce (sum, min, argmax, by key), DeviceScan (sum, custom, by
+// key), DeviceSelect (flagged, if, unique), DevicePartition, DeviceRunLengthEncode,
+// DeviceHistogram, DeviceSegmentedReduce, DeviceFor, with iterators for input.
 // flags: -std=c++17
 
 #include <cstdio>
@@ -30,7 +30,8 @@ template <class F> static void run(const char *name, F call)
     cudaError_t ran = call(storage, bytes);
     cudaError_t synced = cudaDeviceSynchronize();
     if (asked || ran || synced)
-        printf("%s: %s %s %s\n", name, cudaGetErrorName(asked), cudaGetErrorName(ran), cudaGetErrorName(synced));
+        printf("%s: %s %s %s\n", name, cudaGetErrorName(asked), cudaGetErrorName(ran),
+               cudaGetErrorName(synced));
 }
 
 template <class T> static T *managed(int n)
@@ -49,19 +50,29 @@ template <class T> static unsigned hash_of(const T *v, int n)
 }
 
 struct square {
-    __host__ __device__ long long operator()(int x) const { return (long long)x * x; }
+    __host__ __device__ long long operator()(int x) const
+    {
+        return (long long)x * x;
+    }
 };
 struct is_small {
-    __host__ __device__ bool operator()(int x) const { return x < 30; }
+    __host__ __device__ bool operator()(int x) const
+    {
+        return x < 30;
+    }
 };
 struct maximum {
-    __host__ __device__ int operator()(int a, int b) const { return a > b ? a : b; }
+    __host__ __device__ int operator()(int a, int b) const
+    {
+        return a > b ? a : b;
+    }
 };
 
 int main()
 {
     const int n = 20000;
-    int *in = managed<int>(n), *out = managed<int>(n), *count = managed<int>(4), *keys = managed<int>(n);
+    int *in = managed<int>(n), *out = managed<int>(n), *count = managed<int>(4),
+        *keys = managed<int>(n);
     int *out2 = managed<int>(n);
     long long *wide = managed<long long>(4);
     for (int i = 0; i < n; i++) {
@@ -73,21 +84,27 @@ int main()
     run("sum", [&](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, in, out, n); });
     run("min", [&](void *s, size_t &b) { return cub::DeviceReduce::Min(s, b, in, out + 1, n); });
     cub::KeyValuePair<int, int> *arg = managed<cub::KeyValuePair<int, int>>(1);
-    run("argmax", [&](void *s, size_t &b) { return cub::DeviceReduce::ArgMax(s, b, in, &arg->value, &arg->key, n); });
+    run("argmax", [&](void *s, size_t &b) {
+        return cub::DeviceReduce::ArgMax(s, b, in, &arg->value, &arg->key, n);
+    });
     auto squares = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), square());
-    run("squares", [&](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, squares, wide, n); });
-    run("custom", [&](void *s, size_t &b) { return cub::DeviceReduce::Reduce(s, b, in, out + 2, n, maximum(), -1); });
-    printf("reduce: sum %d min %d argmax %d at %d squares %lld max %d\n", out[0], out[1], arg->value, arg->key,
-           wide[0], out[2]);
+    run("squares",
+        [&](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, squares, wide, n); });
+    run("custom", [&](void *s, size_t &b) {
+        return cub::DeviceReduce::Reduce(s, b, in, out + 2, n, maximum(), -1);
+    });
+    printf("reduce: sum %d min %d argmax %d at %d squares %lld max %d\n", out[0], out[1],
+           arg->value, arg->key, wide[0], out[2]);
 
     int *runs = managed<int>(n), *sums = managed<int>(n);
     run("by key", [&](void *s, size_t &b) {
         return cub::DeviceReduce::ReduceByKey(s, b, keys, runs, in, sums, count, maximum(), n);
     });
-    printf("reduce by key: %d runs, %d:%d ... %d:%d hash %08x\n", *count, runs[0], sums[0], runs[*count - 1],
-           sums[*count - 1], hash_of(sums, *count));
+    printf("reduce by key: %d runs, %d:%d ... %d:%d hash %08x\n", *count, runs[0], sums[0],
+           runs[*count - 1], sums[*count - 1], hash_of(sums, *count));
 
-    run("inclusive", [&](void *s, size_t &b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, n); });
+    run("inclusive",
+        [&](void *s, size_t &b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, n); });
     int sum = 0, wrong = 0;
     for (int i = 0; i < n; i++) {
         sum += in[i];
@@ -98,25 +115,34 @@ int main()
         return cub::DeviceScan::ExclusiveScan(s, b, in, out, maximum(), -7, n);
     });
     printf("exclusive max: %d %d %d %d\n", out[0], out[100], out[12345], out[12346]);
-    run("scan by key", [&](void *s, size_t &b) { return cub::DeviceScan::InclusiveSumByKey(s, b, keys, in, out, n); });
+    run("scan by key", [&](void *s, size_t &b) {
+        return cub::DeviceScan::InclusiveSumByKey(s, b, keys, in, out, n);
+    });
     printf("scan by key: hash %08x last %d\n", hash_of(out, n), out[n - 1]);
 
     char *flags = managed<char>(n);
     for (int i = 0; i < n; i++)
         flags[i] = i % 7 == 3;
-    run("flagged", [&](void *s, size_t &b) { return cub::DeviceSelect::Flagged(s, b, in, flags, out, count, n); });
+    run("flagged", [&](void *s, size_t &b) {
+        return cub::DeviceSelect::Flagged(s, b, in, flags, out, count, n);
+    });
     printf("flagged: %d hash %08x\n", *count, hash_of(out, *count));
-    run("if", [&](void *s, size_t &b) { return cub::DeviceSelect::If(s, b, in, out, count, n, is_small()); });
+    run("if", [&](void *s, size_t &b) {
+        return cub::DeviceSelect::If(s, b, in, out, count, n, is_small());
+    });
     printf("if: %d hash %08x\n", *count, hash_of(out, *count));
-    run("unique", [&](void *s, size_t &b) { return cub::DeviceSelect::Unique(s, b, keys, out, count, n); });
+    run("unique",
+        [&](void *s, size_t &b) { return cub::DeviceSelect::Unique(s, b, keys, out, count, n); });
     printf("unique: %d hash %08x\n", *count, hash_of(out, *count));
-    run("partition", [&](void *s, size_t &b) { return cub::DevicePartition::If(s, b, in, out, count, n, is_small()); });
+    run("partition", [&](void *s, size_t &b) {
+        return cub::DevicePartition::If(s, b, in, out, count, n, is_small());
+    });
     printf("partition: %d hash %08x\n", *count, hash_of(out, n));
     run("run lengths", [&](void *s, size_t &b) {
         return cub::DeviceRunLengthEncode::Encode(s, b, keys, out, out2, count, n);
     });
-    printf("run lengths: %d, %d x %d, last %d x %d, hash %08x\n", *count, out[0], out2[0], out[*count - 1],
-           out2[*count - 1], hash_of(out2, *count));
+    printf("run lengths: %d, %d x %d, last %d x %d, hash %08x\n", *count, out[0], out2[0],
+           out[*count - 1], out2[*count - 1], hash_of(out2, *count));
 
     int *bins = managed<int>(64);
     run("even", [&](void *s, size_t &b) {

@@ -58,7 +58,10 @@ __global__ void dropping(int *out)
 
 struct completion {
     int *total;
-    __device__ void operator()() { ++*total; }
+    __device__ void operator()()
+    {
+        ++*total;
+    }
 };
 
 __global__ void with_completion(int *out)
@@ -111,7 +114,8 @@ __global__ void producer_warp(const int *in, int *out, int batches)
         for (int b = 0; b < batches; b++) {
             pipeline.producer_acquire();
             for (int i = threadIdx.x; i < SIZE; i += 32)
-                cuda::memcpy_async(&staged[b % STAGES][i], in + b * SIZE + i, sizeof(int), pipeline);
+                cuda::memcpy_async(&staged[b % STAGES][i], in + b * SIZE + i, sizeof(int),
+                                   pipeline);
             pipeline.producer_commit();
         }
     } else {
@@ -132,7 +136,8 @@ __global__ void barrier_copy(const int4 *in, int *out)
     if (threadIdx.x == 0)
         init(&barrier, blockDim.x);
     __syncthreads();
-    cuda::memcpy_async(&staged[threadIdx.x], &in[threadIdx.x], cuda::aligned_size_t<16>(16), barrier);
+    cuda::memcpy_async(&staged[threadIdx.x], &in[threadIdx.x], cuda::aligned_size_t<16>(16),
+                       barrier);
     barrier.arrive_and_wait();
     int4 v = staged[63 - threadIdx.x];
     out[threadIdx.x] = v.x + v.y - v.z + 2 * v.w;

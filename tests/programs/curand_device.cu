@@ -77,8 +77,8 @@ int main()
     cudaDeviceSynchronize();
     for (int t = 0; t < 32; t += 10)
         printf("sequence %2d: xorwow %u %u skip 10: %u philox %u | %u %u %u %u\n", t, ints[t * 4],
-               ints[t * 4 + 1], ints[t * 4 + 2], ints[t * 4 + 3], fours[t].x, fours[t].y, fours[t].z,
-               fours[t].w);
+               ints[t * 4 + 1], ints[t * 4 + 2], ints[t * 4 + 3], fours[t].x, fours[t].y,
+               fours[t].z, fours[t].w);
     for (int t = 0; t < 32; t += 10)
         printf("uniform %.9g mrg %.17g normal %.3f %.3f\n", uniforms[t], doubles[t], normals[2 * t],
                normals[2 * t + 1]);

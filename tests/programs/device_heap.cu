@@ -1,6 +1,6 @@
-// The device heap: malloc and free per thread, allocations that outlive their kernel, new and delete
-// with constructors, a block that shares one allocation, lists and a binary tree built on the device,
-// exhaustion that gives NULL, memcpy and memset on the device.
+// The device heap: malloc and free per thread, allocations that outlive their kernel, new and
+// delete with constructors, a block that shares one allocation, lists and a binary tree built on
+// the device, exhaustion that gives NULL, memcpy and memset on the device.
 
 #include <cstdio>
 
@@ -51,7 +51,10 @@ struct counted {
         for (int i = 0; i < 3; i++)
             values[i] = seed * 0.5 + i;
     }
-    __device__ ~counted() { magic = 0; }
+    __device__ ~counted()
+    {
+        magic = 0;
+    }
 };
 
 __global__ void objects(double *out)
@@ -133,7 +136,8 @@ __global__ void bytes(unsigned char *out)
 
 int main()
 {
-    printf("heap 16 MB: %s\n", cudaGetErrorName(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 16 << 20)));
+    printf("heap 16 MB: %s\n",
+           cudaGetErrorName(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 16 << 20)));
     int *out;
     cudaMallocManaged(&out, 1024 * 4);
     per_thread<<<4, 64>>>(out);
@@ -161,10 +165,12 @@ int main()
     wrong = 0;
     for (int i = 1; i < 60; i++)
         wrong += out[i - 1] > out[i];
-    printf("tree sort: %d %d %d wrong %d %s\n", out[0], out[30], out[59], wrong, cudaGetErrorName(status));
+    printf("tree sort: %d %d %d wrong %d %s\n", out[0], out[30], out[59], wrong,
+           cudaGetErrorName(status));
     exhaust<<<1, 1>>>(out);
     status = cudaDeviceSynchronize();
-    printf("exhaustion: %d %d %d %d %s\n", out[0], out[1], out[2], out[3], cudaGetErrorName(status));
+    printf("exhaustion: %d %d %d %d %s\n", out[0], out[1], out[2], out[3],
+           cudaGetErrorName(status));
     unsigned char *raw;
     cudaMallocManaged(&raw, 160);
     cudaMemset(raw, 0, 160);

@@ -18,7 +18,8 @@ __global__ void heavy_shared(float *p)
     p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
 
-template <int THREADS, int BLOCKS> __global__ void __launch_bounds__(THREADS, BLOCKS) bounded(int *out)
+template <int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS) bounded(int *out)
 {
     out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x * BLOCKS;
 }
@@ -73,17 +74,20 @@ int main()
     cudaGetDeviceCount(&count);
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    printf("a device: %s, driver not older: %s, runtime as compiled: %s\n", count >= 1 ? "yes" : "no",
-           driver >= runtime ? "yes" : "no", runtime / 1000 == CUDART_VERSION / 1000 ? "yes" : "no");
+    printf("a device: %s, driver not older: %s, runtime as compiled: %s\n",
+           count >= 1 ? "yes" : "no", driver >= runtime ? "yes" : "no",
+           runtime / 1000 == CUDART_VERSION / 1000 ? "yes" : "no");
     cudaDeviceProp p;
     cudaGetDeviceProperties(&p, 0);
     printf("named: %s, warp %d, threads per block %d, block %d %d %d, grid %d %d %d\n",
            strlen(p.name) > 2 ? "yes" : "no", p.warpSize, p.maxThreadsPerBlock, p.maxThreadsDim[0],
-           p.maxThreadsDim[1], p.maxThreadsDim[2], p.maxGridSize[0], p.maxGridSize[1], p.maxGridSize[2]);
+           p.maxThreadsDim[1], p.maxThreadsDim[2], p.maxGridSize[0], p.maxGridSize[1],
+           p.maxGridSize[2]);
     printf("registers per block %d, shared per block %zu, constant %zu, unified addressing %d\n",
            p.regsPerBlock, p.sharedMemPerBlock, p.totalConstMem, p.unifiedAddressing);
-    printf("managed %d, concurrent kernels %d, cooperative %d, can map %d, at least 7.5: %s\n", p.managedMemory,
-           p.concurrentKernels, p.cooperativeLaunch, p.canMapHostMemory, p.major * 10 + p.minor >= 75 ? "yes" : "no");
+    printf("managed %d, concurrent kernels %d, cooperative %d, can map %d, at least 7.5: %s\n",
+           p.managedMemory, p.concurrentKernels, p.cooperativeLaunch, p.canMapHostMemory,
+           p.major * 10 + p.minor >= 75 ? "yes" : "no");
     int value = 0;
     cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 0);
     printf("attribute agrees: %s", value == p.major ? "yes" : "no");
@@ -94,11 +98,14 @@ int main()
 
     int blocks = 0, grid = 0, size = 0;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, simple, 256, 0);
-    printf("256 threads fill the SM: %s\n", blocks * 256 == p.maxThreadsPerMultiProcessor ? "yes" : "no");
+    printf("256 threads fill the SM: %s\n",
+           blocks * 256 == p.maxThreadsPerMultiProcessor ? "yes" : "no");
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, simple, 1024, 0);
-    printf("1024 threads: %s\n", blocks == p.maxThreadsPerMultiProcessor / 1024 ? "as expected" : "DIFFERENT");
+    printf("1024 threads: %s\n",
+           blocks == p.maxThreadsPerMultiProcessor / 1024 ? "as expected" : "DIFFERENT");
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, simple, 32, 0);
-    printf("32 threads hit the limit of blocks: %s\n", blocks == p.maxBlocksPerMultiProcessor ? "yes" : "no");
+    printf("32 threads hit the limit of blocks: %s\n",
+           blocks == p.maxBlocksPerMultiProcessor ? "yes" : "no");
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, heavy_shared, 32, 0);
     int fits = (int)(p.sharedMemPerMultiprocessor / (32768 + p.reservedSharedMemPerBlock));
     printf("32 KB of shared memory each: %s\n", blocks == fits ? "as computed" : "DIFFERENT");
@@ -106,8 +113,9 @@ int main()
     printf("1025 threads: %d\n", blocks);
     cudaGetLastError();
     cudaOccupancyMaxPotentialBlockSize(&grid, &size, simple, 0, 0);
-    printf("suggestion: %d threads at least 256: %s, grid fills the GPU: %s\n", size > 0 ? size % 32 : -1,
-           size >= 256 ? "yes" : "no", grid >= p.multiProcessorCount ? "yes" : "no");
+    printf("suggestion: %d threads at least 256: %s, grid fills the GPU: %s\n",
+           size > 0 ? size % 32 : -1, size >= 256 ? "yes" : "no",
+           grid >= p.multiProcessorCount ? "yes" : "no");
     cudaFuncAttributes a;
     cudaFuncGetAttributes(&a, bounded<64, 8>);
     printf("launch bounds: max threads %d, registers below 256: %s\n", a.maxThreadsPerBlock,
@@ -123,7 +131,7 @@ int main()
     printf("timers: %d %d %d %d\n", out[0], out[1], out[2], out[3]);
     registers<<<4, 64, 1234>>>((unsigned *)out);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-    printf("registers: %d %d %d %d %08x %08x %d %d\n", out[0], out[1], out[2], out[3], out[4], out[5], out[6],
-           out[7]);
+    printf("registers: %d %d %d %d %08x %08x %d %d\n", out[0], out[1], out[2], out[3], out[4],
+           out[5], out[6], out[7]);
     return 0;
 }

@@ -109,8 +109,9 @@ int main()
     int warp, major;
     CHECK(cuDeviceGetAttribute(&warp, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device));
     CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    printf("device: named %s, memory over 1 GB %s, warp %d, major at least 7 %s\n", strlen(name) ? "yes" : "no",
-           memory > 1u << 30 ? "yes" : "no", warp, major >= 7 ? "yes" : "no");
+    printf("device: named %s, memory over 1 GB %s, warp %d, major at least 7 %s\n",
+           strlen(name) ? "yes" : "no", memory > 1u << 30 ? "yes" : "no", warp,
+           major >= 7 ? "yes" : "no");
     CUcontext context, current;
 #if CUDA_VERSION >= 13000
     CHECK(cuCtxCreate(&context, nullptr, 0, device));
@@ -122,8 +123,8 @@ int main()
 
     CUmodule module;
     char log[4096] = "", info[4096] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                              CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(size_t)sizeof log, info, (void *)(size_t)sizeof info};
     CHECK(cuModuleLoadDataEx(&module, ptx_text, 4, options, values));
     printf("error log is empty: %s\n", log[0] ? "no" : "yes");
@@ -165,15 +166,15 @@ int main()
         float factor;
     } packed = {data, 500, 2.0f};
     size_t packed_size = sizeof packed;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &packed_size,
-                     CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
+                     &packed_size, CU_LAUNCH_PARAM_END};
     CHECK(cuLaunchKernel(scale, 4, 1, 1, 128, 1, 1, 0, stream, nullptr, extra));
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(host, data, sizeof host));
     int calls_now;
     CHECK(cuMemcpyDtoH(&calls_now, calls, 4));
-    printf("scaled: %g %g %g %g, calls %d, elapsed positive %s\n", host[1], host[499], host[500], host[999],
-           calls_now, ms >= 0 ? "yes" : "no");
+    printf("scaled: %g %g %g %g, calls %d, elapsed positive %s\n", host[1], host[499], host[500],
+           host[999], calls_now, ms >= 0 ? "yes" : "no");
 
     CHECK(cuMemsetD32(data, 0, 32));
     void *weigh_arguments[] = {&data};
@@ -199,8 +200,9 @@ int main()
     CUmodule broken;
     log[0] = 0;
     values[1] = (void *)(size_t)sizeof log;
-    CUresult result = cuModuleLoadDataEx(&broken, ".version 7.0\n.target sm_75\n.address_size 64\n"
-                                                  ".visible .entry k() { frobnicate.u32 %r1, 2; ret; }\n",
+    CUresult result = cuModuleLoadDataEx(&broken,
+                                         ".version 7.0\n.target sm_75\n.address_size 64\n"
+                                         ".visible .entry k() { frobnicate.u32 %r1, 2; ret; }\n",
                                          4, options, values);
     show("broken text", result);
     printf("the log says something: %s\n", log[0] ? "yes" : "no");

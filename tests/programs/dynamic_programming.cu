@@ -1,6 +1,6 @@
-// Tables that depend on themselves: longest common subsequence along anti-diagonals in shared memory,
-// edit distances of many pairs at once, Floyd-Warshall in blocks, a knapsack, matrix-chain order,
-// Viterbi in integers, Smith-Waterman with a traceback on the host.
+// Tables that depend on themselves: longest common subsequence along anti-diagonals in shared
+// memory, edit distances of many pairs at once, Floyd-Warshall in blocks, a knapsack, matrix-chain
+// order, Viterbi in integers, Smith-Waterman with a traceback on the host.
 
 #include <algorithm>
 #include <cstdio>
@@ -10,8 +10,14 @@
 
 const int MAX = 160;
 
-__host__ __device__ inline int max2(int a, int b) { return a > b ? a : b; }
-__host__ __device__ inline int min2(int a, int b) { return a < b ? a : b; }
+__host__ __device__ inline int max2(int a, int b)
+{
+    return a > b ? a : b;
+}
+__host__ __device__ inline int min2(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 __global__ void lcs(const char *a, int n, const char *b, int m, int *result)
 {
@@ -21,10 +27,12 @@ __global__ void lcs(const char *a, int n, const char *b, int m, int *result)
         (&diagonals[0][0])[i] = 0;
     __syncthreads();
     for (int d = 2; d <= n + m; d++) {
-        int *now = diagonals[d % 3], *before = diagonals[(d + 2) % 3], *earlier = diagonals[(d + 1) % 3];
+        int *now = diagonals[d % 3], *before = diagonals[(d + 2) % 3],
+            *earlier = diagonals[(d + 1) % 3];
         int row = t + 1, column = d - row;
         if (row <= n && column >= 1 && column <= m)
-            now[row] = a[row - 1] == b[column - 1] ? earlier[row - 1] + 1 : max2(before[row - 1], before[row]);
+            now[row] = a[row - 1] == b[column - 1] ? earlier[row - 1] + 1
+                                                   : max2(before[row - 1], before[row]);
         __syncthreads();
         if (row == n && column == m)
             *result = now[row];
@@ -48,7 +56,8 @@ __global__ void edit_distances(const char *words, int stride, int count, int *ou
         row[0] = (unsigned char)(r + 1);
         for (int k = 1; k <= length; k++) {
             int up = row[k];
-            row[k] = (unsigned char)min2(min2(up + 1, row[k - 1] + 1), diagonal + (a[r] != b[k - 1]));
+            row[k] =
+                (unsigned char)min2(min2(up + 1, row[k - 1] + 1), diagonal + (a[r] != b[k - 1]));
             diagonal = up;
         }
     }
@@ -108,7 +117,8 @@ __global__ void chain_order(const long long *sizes, int n, long long *cost)
             int j = i + length - 1;
             long long best = 1ll << 60;
             for (int k = i; k < j; k++) {
-                long long c = cost[i * n + k] + cost[(k + 1) * n + j] + sizes[i] * sizes[k + 1] * sizes[j + 1];
+                long long c = cost[i * n + k] + cost[(k + 1) * n + j] +
+                              sizes[i] * sizes[k + 1] * sizes[j + 1];
                 best = c < best ? c : best;
             }
             cost[i * n + j] = best;
@@ -144,16 +154,20 @@ int main()
     std::vector<std::vector<int>> table(a.size() + 1, std::vector<int>(b.size() + 1, 0));
     for (size_t i = 1; i <= a.size(); i++)
         for (size_t j = 1; j <= b.size(); j++)
-            table[i][j] = a[i - 1] == b[j - 1] ? table[i - 1][j - 1] + 1 : std::max(table[i - 1][j], table[i][j - 1]);
-    printf("lcs of %zu and %zu: %d, CPU %d\n", a.size(), b.size(), out[0], table[a.size()][b.size()]);
+            table[i][j] = a[i - 1] == b[j - 1] ? table[i - 1][j - 1] + 1
+                                               : std::max(table[i - 1][j], table[i][j - 1]);
+    printf("lcs of %zu and %zu: %d, CPU %d\n", a.size(), b.size(), out[0],
+           table[a.size()][b.size()]);
 
-    const char *list[] = {"kitten", "sitting", "saturday", "sunday", "rosettacode", "raisethysword", "", "a", "warp", "wrap"};
+    const char *list[] = {"kitten",        "sitting", "saturday", "sunday", "rosettacode",
+                          "raisethysword", "",        "a",        "warp",   "wrap"};
     char *words = managed<char>(10 * 16);
     for (int i = 0; i < 10; i++)
         strcpy(words + i * 16, list[i]);
     edit_distances<<<dim3(1, 10), 32>>>(words, 16, 10, out);
     cudaDeviceSynchronize();
-    printf("edit distances: %d %d %d %d %d", out[0 * 10 + 1], out[2 * 10 + 3], out[4 * 10 + 5], out[6 * 10 + 2], out[8 * 10 + 9]);
+    printf("edit distances: %d %d %d %d %d", out[0 * 10 + 1], out[2 * 10 + 3], out[4 * 10 + 5],
+           out[6 * 10 + 2], out[8 * 10 + 9]);
     int symmetric = 1;
     for (int i = 0; i < 100; i++)
         symmetric &= out[i] == out[i % 10 * 10 + i / 10];

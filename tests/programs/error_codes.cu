@@ -36,8 +36,8 @@ static void launched(const char *what)
 {
     cudaError_t peek = cudaPeekAtLastError(), get = cudaGetLastError(), after = cudaGetLastError();
     cudaError_t sync = cudaDeviceSynchronize();
-    printf("%-34s %s, again %s, then %s, sync %s\n", what, cudaGetErrorName(peek), cudaGetErrorName(get),
-           cudaGetErrorName(after), cudaGetErrorName(sync));
+    printf("%-34s %s, again %s, then %s, sync %s\n", what, cudaGetErrorName(peek),
+           cudaGetErrorName(get), cudaGetErrorName(after), cudaGetErrorName(sync));
 }
 
 int main()
@@ -94,10 +94,11 @@ int main()
     show("set limit 99", cudaDeviceSetLimit((cudaLimit)99, 1));
     int value;
     show("attribute 9999", cudaDeviceGetAttribute(&value, (cudaDeviceAttr)9999, 0));
-    show("function attributes of null", cudaFuncSetAttribute((const void *)nullptr,
-                                                             cudaFuncAttributeMaxDynamicSharedMemorySize, 1));
-    show("too large an opt-in", cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                     1 << 20));
+    show("function attributes of null",
+         cudaFuncSetAttribute((const void *)nullptr, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              1));
+    show("too large an opt-in",
+         cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
     cudaGetLastError();
     float ms;
     cudaEvent_t event;
@@ -108,9 +109,11 @@ int main()
     cudaGetLastError();
     show("nothing is left", cudaGetLastError());
 
-    const int codes[] = {0, 1, 2, 3, 4, 9, 13, 17, 21, 35, 98, 100, 101, 200, 201, 209, 218, 300, 400, 500, 600,
-                         700, 701, 702, 709, 710, 714, 715, 716, 717, 718, 719, 720, 801, 900, 901, 906, 908, 910, 999, 12345};
+    const int codes[] = {0,   1,   2,   3,   4,   9,   13,  17,  21,  35,  98,  100, 101,  200,
+                         201, 209, 218, 300, 400, 500, 600, 700, 701, 702, 709, 710, 714,  715,
+                         716, 717, 718, 719, 720, 801, 900, 901, 906, 908, 910, 999, 12345};
     for (int code : codes)
-        printf("%d %s: %s\n", code, cudaGetErrorName((cudaError_t)code), cudaGetErrorString((cudaError_t)code));
+        printf("%d %s: %s\n", code, cudaGetErrorName((cudaError_t)code),
+               cudaGetErrorString((cudaError_t)code));
     return 0;
 }

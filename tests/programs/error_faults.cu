@@ -7,12 +7,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-__global__ void write_to(int *p, size_t at) { p[at] = 1; }
-__global__ void read_from(const int *p, int *out) { *out = *p; }
-__global__ void misaligned(char *p) { *(int *)(p + 1) = 5; }
-__global__ void misaligned_vector(float *p) { *(float4 *)(p + 1) = make_float4(1, 2, 3, 4); }
-__global__ void misaligned_atomic(char *p) { atomicAdd((int *)(p + 2), 1); }
-__global__ void trap() { __trap(); }
+__global__ void write_to(int *p, size_t at)
+{
+    p[at] = 1;
+}
+__global__ void read_from(const int *p, int *out)
+{
+    *out = *p;
+}
+__global__ void misaligned(char *p)
+{
+    *(int *)(p + 1) = 5;
+}
+__global__ void misaligned_vector(float *p)
+{
+    *(float4 *)(p + 1) = make_float4(1, 2, 3, 4);
+}
+__global__ void misaligned_atomic(char *p)
+{
+    atomicAdd((int *)(p + 2), 1);
+}
+__global__ void trap()
+{
+    __trap();
+}
 __global__ void divide(int *out, int a, int b)
 {
     out[0] = a / b;
@@ -92,7 +110,7 @@ static void run(int test)
         break;
     }
     case 7:
-        overflow<<<1, 1>>>(p, 2);
+        overflow<<<1, 1>>>(p, 0);
         after("shallow stack");
         break;
     case 8:
@@ -113,7 +131,8 @@ static void run(int test)
         misaligned_atomic<<<1, 1>>>(bytes);
         after("misaligned atomic");
         break;
-    default: break;
+    default:
+        break;
     }
     fflush(stdout);
 }

@@ -95,7 +95,8 @@ __global__ void page_rank(const int *offsets, const int *edges, const unsigned *
     next[i] = 150000u + (unsigned)(850ull * sum / 1000ull);
 }
 
-__global__ void triangles(const int *offsets, const int *edges, int nodes, unsigned long long *count)
+__global__ void triangles(const int *offsets, const int *edges, int nodes,
+                          unsigned long long *count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned mine = 0;
@@ -133,7 +134,8 @@ int main()
     int *offsets = managed(g.offsets.size(), g.offsets.data());
     int *edges = managed(g.edges.size(), g.edges.data());
     int *weights = managed(g.weights.size(), g.weights.data());
-    int *level = managed<int>(n), *a = managed<int>(n), *b = managed<int>(n), *flag = managed<int>(1);
+    int *level = managed<int>(n), *a = managed<int>(n), *b = managed<int>(n),
+        *flag = managed<int>(1);
 
     for (int i = 0; i < n; i++)
         level[i] = -1;

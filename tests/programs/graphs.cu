@@ -1,6 +1,7 @@
-// CUDA graphs: capture of two streams with fork and join, repeated launches, explicit kernel, memcpy,
-// memset and host nodes with dependencies, queries of nodes and edges, update of kernel parameters in
-// the executable graph, whole-graph update, clone, a child graph, and an error inside a capture.
+// CUDA graphs: capture of two streams with fork and join, repeated launches, explicit kernel,
+// memcpy, memset and host nodes with dependencies, queries of nodes and edges, update of kernel
+// parameters in the executable graph, whole-graph update, clone, a child graph, and an error inside
+// a capture.
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,8 @@ int main()
     CHECK(cudaStreamEndCapture(s1, &graph));
     size_t nodes = 0;
     CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
-    printf("captured: was capturing %d, nodes %zu, nothing ran yet: c[5]=%d\n", capturing, nodes, c[5]);
+    printf("captured: was capturing %d, nodes %zu, nothing ran yet: c[5]=%d\n", capturing, nodes,
+           c[5]);
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     for (int i = 0; i < 3; i++)
         CHECK(cudaGraphLaunch(exec, s1));
@@ -102,7 +104,8 @@ int main()
     CHECK(cudaGraphAddKernelNode(&kernel_node, graph, &set_node, 1, &kernel));
     CHECK(cudaGraphAddKernelNode(&second_node, graph, &set_node, 1, &kernel));
     cudaGraphNode_t both[] = {kernel_node, second_node};
-    CHECK(cudaGraphAddMemcpyNode1D(&copy_node, graph, both, 2, &out, device, 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaGraphAddMemcpyNode1D(&copy_node, graph, both, 2, &out, device, 4,
+                                   cudaMemcpyDeviceToHost));
     cudaHostNodeParams call = {host_node, &ten};
     CHECK(cudaGraphAddHostNode(&call_node, graph, &copy_node, 1, &call));
     size_t roots = 0, edges = 0;
@@ -115,7 +118,8 @@ int main()
 #endif
     cudaGraphNodeType type;
     CHECK(cudaGraphNodeGetType(copy_node, &type));
-    printf("by hand: nodes %zu roots %zu edges %zu, copy's type %d\n", nodes, roots, edges, (int)type);
+    printf("by hand: nodes %zu roots %zu edges %zu, copy's type %d\n", nodes, roots, edges,
+           (int)type);
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     CHECK(cudaGraphLaunch(exec, s1));
     CHECK(cudaStreamSynchronize(s1));
@@ -132,7 +136,8 @@ int main()
     printf("after update %d (320 + 8), host calls %d\n", out, host_calls);
     cudaKernelNodeParams got = {};
     CHECK(cudaGraphKernelNodeGetParams(second_node, &got));
-    printf("the graph itself keeps grid %u, argument %d\n", got.gridDim.x, *(int *)got.kernelParams[1]);
+    printf("the graph itself keeps grid %u, argument %d\n", got.gridDim.x,
+           *(int *)got.kernelParams[1]);
 
     // The same topology with other parameters: whole update.
     CHECK(cudaGraphKernelNodeSetParams(kernel_node, &kernel));

@@ -9,8 +9,9 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-__constant__ float inputs[16] = {0.0f,    -0.0f,   1.0f,   -1.5f,   3.14159274f, 65504.0f, 65520.0f, 1e-7f,
-                                 6.1e-5f, 1e-8f, 0.333f, -448.0f, 500.0f,      1e30f,    -2.75f,   1234.5f};
+__constant__ float inputs[16] = {0.0f,     -0.0f, 1.0f,    -1.5f,  3.14159274f, 65504.0f,
+                                 65520.0f, 1e-7f, 6.1e-5f, 1e-8f,  0.333f,      -448.0f,
+                                 500.0f,   1e30f, -2.75f,  1234.5f};
 
 __global__ void half_arithmetic(unsigned short *out)
 {
@@ -67,7 +68,7 @@ __global__ void pairs(unsigned *out)
     r[6] = __lows2half2(a, b);
     r[7] = __heq2(a, b);
     r[8] = __hfma2_relu(a, b, a);
-    r[9] = a * b + a;
+    r[9] = __hadd2_rn(__hmul2_rn(a, b), a); // a * b + a may be fused
     for (int k = 0; k < 10; k++)
         memcpy(&out[i * 10 + k], &r[k], 4);
 }
@@ -75,7 +76,8 @@ __global__ void pairs(unsigned *out)
 __global__ void bf16(unsigned short *out)
 {
     int i = threadIdx.x;
-    __nv_bfloat16 a = __float2bfloat16(inputs[i]), b = __float2bfloat16_rz(inputs[(i * 3 + 1) % 16]);
+    __nv_bfloat16 a = __float2bfloat16(inputs[i]),
+                  b = __float2bfloat16_rz(inputs[(i * 3 + 1) % 16]);
     __nv_bfloat16 r[10];
     r[0] = a;
     r[1] = b;
@@ -176,6 +178,7 @@ int main()
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
     for (int i = 0; i < 16; i++)
         printf("fp8 %2d: %02x %02x %02x %02x %02x %02x back %g %g\n", i, f[i * 6], f[i * 6 + 1],
-               f[i * 6 + 2], f[i * 6 + 3], f[i * 6 + 4], f[i * 6 + 5], back[i * 2], back[i * 2 + 1]);
+               f[i * 6 + 2], f[i * 6 + 3], f[i * 6 + 4], f[i * 6 + 5], back[i * 2],
+               back[i * 2 + 1]);
     return 0;
 }

@@ -19,7 +19,10 @@ static const uint32_t host_k[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-__device__ inline uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
+__device__ inline uint32_t rotate(uint32_t x, int n)
+{
+    return x >> n | x << (32 - n);
+}
 
 __device__ void sha256_block(uint32_t (&state)[8], const uint32_t *block)
 {
@@ -49,7 +52,8 @@ __device__ void sha256_block(uint32_t (&state)[8], const uint32_t *block)
         state[i] += v[i];
 }
 
-__device__ void sha256_short(const unsigned char *text, int length, uint32_t (&state)[8]) // below 56 bytes
+__device__ void sha256_short(const unsigned char *text, int length,
+                             uint32_t (&state)[8]) // below 56 bytes
 {
     const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -59,7 +63,8 @@ __device__ void sha256_short(const unsigned char *text, int length, uint32_t (&s
     bytes[length] = 0x80;
     uint32_t block[16];
     for (int i = 0; i < 16; i++)
-        block[i] = bytes[i * 4] << 24 | bytes[i * 4 + 1] << 16 | bytes[i * 4 + 2] << 8 | bytes[i * 4 + 3];
+        block[i] =
+            bytes[i * 4] << 24 | bytes[i * 4 + 1] << 16 | bytes[i * 4 + 2] << 8 | bytes[i * 4 + 3];
     block[15] = (uint32_t)length * 8;
     for (int i = 0; i < 8; i++)
         state[i] = start[i];
@@ -195,7 +200,8 @@ int main()
     printf("cipher %02x %02x %02x digest %08x\n", cipher[0], cipher[64], cipher[2047], digest);
 
     const int n = 6000;
-    auto *words = managed<unsigned>(n), *keys = managed<unsigned>(SLOTS), *counts = managed<unsigned>(SLOTS);
+    auto *words = managed<unsigned>(n), *keys = managed<unsigned>(SLOTS),
+         *counts = managed<unsigned>(SLOTS);
     std::vector<unsigned> expected(1000, 0);
     for (int i = 0; i < n; i++)
         expected[words[i] = (unsigned)(i * i + i / 7) % 997]++;

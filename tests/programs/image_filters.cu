@@ -7,7 +7,10 @@
 
 const int W = 64, H = 48;
 
-__device__ int clampi(int v, int low, int high) { return min(max(v, low), high); }
+__device__ int clampi(int v, int low, int high)
+{
+    return min(max(v, low), high);
+}
 
 __global__ void grey(const uchar4 *in, unsigned char *out)
 {
@@ -28,7 +31,8 @@ __global__ void blur(const unsigned char *in, unsigned char *out, int radius)
         sum += in[y * W + clampi(i, 0, W - 1)];
     for (int x = 0; x < W; x++) {
         out[y * W + x] = (unsigned char)(sum / (2 * radius + 1));
-        sum += in[y * W + clampi(x + radius + 1, 0, W - 1)] - in[y * W + clampi(x - radius, 0, W - 1)];
+        sum +=
+            in[y * W + clampi(x + radius + 1, 0, W - 1)] - in[y * W + clampi(x - radius, 0, W - 1)];
     }
 }
 
@@ -60,10 +64,10 @@ __global__ void median(const unsigned char *in, unsigned char *out)
     unsigned v[9];
     for (int i = 0; i < 9; i++)
         v[i] = in[clampi(y + i / 3 - 1, 0, H - 1) * W + clampi(x + i % 3 - 1, 0, W - 1)];
-    SWAP(1, 2) SWAP(4, 5) SWAP(7, 8) SWAP(0, 1) SWAP(3, 4) SWAP(6, 7) SWAP(1, 2) SWAP(4, 5) SWAP(7, 8)
-    SWAP(0, 3) SWAP(5, 8) SWAP(4, 7) SWAP(3, 6) SWAP(1, 4) SWAP(2, 5) SWAP(4, 7) SWAP(4, 2) SWAP(6, 4)
-    SWAP(4, 2)
-    out[y * W + x] = (unsigned char)v[4];
+    SWAP(1, 2)
+    SWAP(4, 5) SWAP(7, 8) SWAP(0, 1) SWAP(3, 4) SWAP(6, 7) SWAP(1, 2) SWAP(4, 5) SWAP(7, 8)
+        SWAP(0, 3) SWAP(5, 8) SWAP(4, 7) SWAP(3, 6) SWAP(1, 4) SWAP(2, 5) SWAP(4, 7) SWAP(4, 2)
+            SWAP(6, 4) SWAP(4, 2) out[y * W + x] = (unsigned char)v[4];
 }
 
 __global__ void erode(const unsigned char *in, unsigned char *out)
@@ -71,7 +75,8 @@ __global__ void erode(const unsigned char *in, unsigned char *out)
     __shared__ unsigned char tile[18][20];
     int x0 = blockIdx.x * 16 - 1, y0 = blockIdx.y * 16 - 1;
     for (int i = threadIdx.y * 16 + threadIdx.x; i < 18 * 18; i += 256)
-        tile[i / 18][i % 18] = in[clampi(y0 + i / 18, 0, H - 1) * W + clampi(x0 + i % 18, 0, W - 1)];
+        tile[i / 18][i % 18] =
+            in[clampi(y0 + i / 18, 0, H - 1) * W + clampi(x0 + i % 18, 0, W - 1)];
     __syncthreads();
     unsigned char least = 255;
     for (int dy = 0; dy < 3; dy++)
@@ -114,7 +119,8 @@ __global__ void resize(const unsigned char *in, unsigned char *out, int w, int h
     if (x >= w || y >= h)
         return;
     int fx = x * ((W - 1) << 8) / (w - 1), fy = y * ((H - 1) << 8) / (h - 1);
-    int ix = min(fx >> 8, W - 2), iy = min(fy >> 8, H - 2), ax = fx - (ix << 8), ay = fy - (iy << 8);
+    int ix = min(fx >> 8, W - 2), iy = min(fy >> 8, H - 2), ax = fx - (ix << 8),
+        ay = fy - (iy << 8);
     const unsigned char *p = in + iy * W + ix;
     int top = p[0] * (256 - ax) + p[1] * ax, bottom = p[W] * (256 - ax) + p[W + 1] * ax;
     out[y * w + x] = (unsigned char)((top * (256 - ay) + bottom * ay) >> 16);
@@ -129,7 +135,8 @@ static void report(const char *name, const unsigned char *device, int n = W * H)
         hash = (hash ^ v) * 16777619u;
         sum += v;
     }
-    printf("%-10s first %3d middle %3d sum %u hash %08x\n", name, host[0], host[n / 2 + 9], sum, hash);
+    printf("%-10s first %3d middle %3d sum %u hash %08x\n", name, host[0], host[n / 2 + 9], sum,
+           hash);
 }
 
 int main()
@@ -138,8 +145,9 @@ int main()
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) {
             int dx = x - 32, dy = y - 24, inside = dx * dx + dy * dy < 300;
-            picture[y * W + x] = make_uchar4((unsigned char)(x * 4), (unsigned char)(inside ? 230 : y * 3),
-                                             (unsigned char)((x ^ y) * 5), 255);
+            picture[y * W + x] =
+                make_uchar4((unsigned char)(x * 4), (unsigned char)(inside ? 230 : y * 3),
+                            (unsigned char)((x ^ y) * 5), 255);
         }
     uchar4 *in;
     unsigned char *a, *b;

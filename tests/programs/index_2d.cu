@@ -52,14 +52,14 @@ int main()
     int *pitched;
     size_t pitch;
     CHECK(cudaMallocPitch(&pitched, &pitch, width * sizeof(int), height));
-    printf("pitch holds a row: %s, multiple of 128: %s\n", pitch >= width * sizeof(int) ? "yes" : "no",
-           pitch % 128 == 0 ? "yes" : "no");
+    printf("pitch holds a row: %s, multiple of 128: %s\n",
+           pitch >= width * sizeof(int) ? "yes" : "no", pitch % 128 == 0 ? "yes" : "no");
     CHECK(cudaMemset2D(pitched, pitch, 0xff, width * sizeof(int), height));
     dim3 threads(16, 8), blocks((width + 15) / 16, (height + 7) / 8);
     who_2d<<<blocks, threads>>>(pitched, pitch, width - 1, height);
     std::vector<int> image(width * height);
-    CHECK(cudaMemcpy2D(image.data(), width * sizeof(int), pitched, pitch, width * sizeof(int), height,
-                       cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2D(image.data(), width * sizeof(int), pitched, pitch, width * sizeof(int),
+                       height, cudaMemcpyDeviceToHost));
     long long sum = 0;
     for (int value : image)
         sum += value;

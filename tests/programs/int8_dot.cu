@@ -14,7 +14,8 @@ __global__ void dots(const int *a, const int *b, int *out)
     out[i * 6 + 2] = __dp2a_lo(a[i], b[i], -7);
     out[i * 6 + 3] = __dp2a_hi(a[i], b[i], -7);
     out[i * 6 + 4] = (int)__dp2a_lo((unsigned)a[i], (unsigned)b[i], 7u);
-    out[i * 6 + 5] = __dp4a(make_char4(1, -2, 3, -4), make_char4(a[i] & 0x7f, 2, b[i] & 0x3f, 1), 5);
+    out[i * 6 + 5] =
+        __dp4a(make_char4(1, -2, 3, -4), make_char4(a[i] & 0x7f, 2, b[i] & 0x3f, 1), 5);
 }
 
 __global__ void matmul_s8(const int8_t *a, const int8_t *b_transposed, int *c, int m, int n, int k)
@@ -80,7 +81,8 @@ int main()
             wrong += want != mc[i * n + j];
             sum += (long long)mc[i * n + j] * (i + j);
         }
-    printf("int8 matmul: %d %d %d checksum %lld wrong %d\n", mc[0], mc[777], mc[m * n - 1], sum, wrong);
+    printf("int8 matmul: %d %d %d checksum %lld wrong %d\n", mc[0], mc[777], mc[m * n - 1], sum,
+           wrong);
 
     float *x, *back;
     int8_t *q;

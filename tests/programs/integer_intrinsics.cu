@@ -7,8 +7,10 @@
 #include <cstdio>
 
 const int N = 8;
-__constant__ unsigned as[N] = {0, 1, 0x80000000u, 0xffffffffu, 0x12345678u, 0xdeadbeefu, 0x00ff00ffu, 0x7f80017fu};
-__constant__ unsigned bs[N] = {5, 0xffffffffu, 31, 0x80000001u, 0x9abcdef0u, 3, 0x01010101u, 0x80ff7f01u};
+__constant__ unsigned as[N] = {0,           1,           0x80000000u, 0xffffffffu,
+                               0x12345678u, 0xdeadbeefu, 0x00ff00ffu, 0x7f80017fu};
+__constant__ unsigned bs[N] = {5,           0xffffffffu, 31,          0x80000001u,
+                               0x9abcdef0u, 3,           0x01010101u, 0x80ff7f01u};
 
 __device__ unsigned out[N][96];
 __device__ unsigned long long wide[N][24];
@@ -107,8 +109,15 @@ __global__ void inline_ptx()
     asm("{ sub.cc.u32 %0, %2, %3;\n subc.u32 %1, %2, 1; }" : "=r"(d), "=r"(e) : "r"(a), "r"(b));
     r[k++] = d;
     r[k++] = e;
-    asm("{ mad.lo.cc.u32 %0, %2, %3, %2;\n madc.hi.u32 %1, %2, %3, 0; }" : "=r"(d), "=r"(e) : "r"(a), "r"(b));
+    asm("{ mad.lo.cc.u32 %0, %2, %3, %2;\n madc.hi.u32 %1, %2, %3, 0; }"
+        : "=r"(d), "=r"(e)
+        : "r"(a), "r"(b));
     r[k++] = d;
+    r[k++] = e;
+    // A borrow is the carry's opposite, which shows when the two kinds mix.
+    asm("{ sub.cc.u32 %0, %2, %3;\n addc.u32 %1, 0, 0; }" : "=r"(d), "=r"(e) : "r"(a), "r"(b));
+    r[k++] = e;
+    asm("{ add.cc.u32 %0, %2, %3;\n subc.u32 %1, 9, 4; }" : "=r"(d), "=r"(e) : "r"(a), "r"(b));
     r[k++] = e;
     asm("mad.hi.s32 %0, %1, %2, 11;" : "=r"(d) : "r"(a), "r"(b));
     r[k++] = d;
@@ -132,7 +141,8 @@ __global__ void inline_ptx()
     r[k++] = d;
     asm("szext.wrap.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b & 31));
     r[k++] = d;
-    asm("{ .reg .pred p, q; setp.lt.and.s32 p|q, %1, %2, 1; selp.u32 %0, 3, 4, p; @q add.u32 %0, %0, 10; }"
+    asm("{ .reg .pred p, q; setp.lt.and.s32 p|q, %1, %2, 1; selp.u32 %0, 3, 4, p; @q add.u32 %0, "
+        "%0, 10; }"
         : "=r"(d)
         : "r"(a), "r"(b));
     r[k++] = d;
@@ -147,7 +157,8 @@ __global__ void inline_ptx()
 __global__ void sixty_four()
 {
     int i = threadIdx.x, k = 0;
-    unsigned long long a = (unsigned long long)as[i] << 32 | bs[i], b = (unsigned long long)bs[7 - i] << 17 | 3;
+    unsigned long long a = (unsigned long long)as[i] << 32 | bs[i],
+                       b = (unsigned long long)bs[7 - i] << 17 | 3;
     unsigned long long *r = wide[i];
     r[k++] = __umul64hi(a, b);
     r[k++] = (unsigned long long)__mul64hi((long long)a, (long long)b);
@@ -159,7 +170,8 @@ __global__ void sixty_four()
     r[k++] = (unsigned long long)((long long)a % 1000003ll);
     r[k++] = a << (i * 9) | a >> (64 - i * 9 - 1);
     r[k++] = (unsigned long long)((long long)a >> (i * 7));
-    r[k++] = (unsigned long long)llabs((long long)a) + max(a, b) - (unsigned long long)min((long long)a, (long long)b);
+    r[k++] = (unsigned long long)llabs((long long)a) + max(a, b) -
+             (unsigned long long)min((long long)a, (long long)b);
     unsigned __int128 p = (unsigned __int128)a * b + a;
     r[k++] = (unsigned long long)(p >> 64);
     r[k++] = (unsigned long long)p;
@@ -188,7 +200,7 @@ int main()
     static unsigned long long host_wide[N][24];
     cudaMemcpyFromSymbol(host, out, sizeof host);
     cudaMemcpyFromSymbol(host_wide, wide, sizeof host_wide);
-    for (int k = 0; k < 84; k++) {
+    for (int k = 0; k < 86; k++) {
         printf("%2d:", k);
         for (int i = 0; i < N; i++)
             printf(" %08x", host[i][k]);

@@ -29,7 +29,10 @@ template <class T, class F> __global__ void reduce_with(const T *in, T *out, int
     *out = value;
 }
 
-template <class... T> __host__ __device__ constexpr auto sum_of(T... values) { return (values + ... + 0); }
+template <class... T> __host__ __device__ constexpr auto sum_of(T... values)
+{
+    return (values + ... + 0);
+}
 
 constexpr std::array<int, 10> squares = [] {
     std::array<int, 10> a{};
@@ -49,22 +52,37 @@ template <class T> __device__ int kind_of(T)
 }
 
 template <class Derived> struct animal {
-    __device__ int speak() const { return static_cast<const Derived *>(this)->sound() * 2; }
+    __device__ int speak() const
+    {
+        return static_cast<const Derived *>(this)->sound() * 2;
+    }
 };
 struct dog : animal<dog> {
-    __device__ int sound() const { return 21; }
+    __device__ int sound() const
+    {
+        return 21;
+    }
 };
 
 template <class L, class R> struct plus_expression {
     L l;
     R r;
-    __host__ __device__ float operator[](int i) const { return l[i] + r[i]; }
+    __host__ __device__ float operator[](int i) const
+    {
+        return l[i] + r[i];
+    }
 };
 struct vector_view {
     const float *p;
-    __host__ __device__ float operator[](int i) const { return p[i]; }
+    __host__ __device__ float operator[](int i) const
+    {
+        return p[i];
+    }
 };
-template <class L, class R> __host__ __device__ plus_expression<L, R> operator+(L l, R r) { return {l, r}; }
+template <class L, class R> __host__ __device__ plus_expression<L, R> operator+(L l, R r)
+{
+    return {l, r};
+}
 
 template <class E> __global__ void evaluate(E e, float *out, int n)
 {
@@ -81,8 +99,14 @@ template <class T, int N> struct static_vector {
         if (count < N)
             items[count++] = x;
     }
-    __device__ T *begin() { return items; }
-    __device__ T *end() { return items + count; }
+    __device__ T *begin()
+    {
+        return items;
+    }
+    __device__ T *end()
+    {
+        return items + count;
+    }
 };
 
 struct fraction {

@@ -1,6 +1,6 @@
 // libcu++'s standard library on the device: cuda::atomic and atomic_ref in several scopes and
-// orders, cuda::std::array, tuple, optional, variant, span, complex, chrono-free algorithms, limits,
-// bit operations, functional, type traits and mdspan.
+// orders, cuda::std::array, tuple, optional, variant, span, complex, chrono-free algorithms,
+// limits, bit operations, functional, type traits and mdspan.
 // flags: -std=c++17
 
 #include <cstdio>
@@ -72,8 +72,14 @@ __host__ __device__ cs::optional<int> half_of(int x)
 }
 
 struct area {
-    __host__ __device__ double operator()(int side) const { return side * side; }
-    __host__ __device__ double operator()(double radius) const { return 3 * radius * radius; }
+    __host__ __device__ double operator()(int side) const
+    {
+        return side * side;
+    }
+    __host__ __device__ double operator()(double radius) const
+    {
+        return 3 * radius * radius;
+    }
 };
 
 __global__ void vocabulary(double *out)
@@ -100,7 +106,8 @@ __global__ void vocabulary(double *out)
     out[8] = w.imag();
     out[9] = cs::norm(z);
     out[10] = cs::numeric_limits<int>::max();
-    out[11] = cs::popcount(0xf0f0u) * 10000 + cs::countl_zero(1u << 20) * 100 + cs::bit_width(1000u);
+    out[11] =
+        cs::popcount(0xf0f0u) * 10000 + cs::countl_zero(1u << 20) * 100 + cs::bit_width(1000u);
     out[12] = cs::bit_cast<unsigned>(1.0f);
     int data[12];
     for (int i = 0; i < 12; i++)
@@ -127,8 +134,8 @@ int main()
     cudaDeviceSynchronize();
     int value;
     cudaMemcpyFromSymbol(&value, device_atomic, sizeof value);
-    printf("atomics: %d %d %d %d %g %08x %08x\n", value, plain[0], plain[1], plain[2], real[0], bits[0],
-           bits[1]);
+    printf("atomics: %d %d %d %d %g %08x %08x\n", value, plain[0], plain[1], plain[2], real[0],
+           bits[0], bits[1]);
     cuda::atomic<int, cuda::thread_scope_device> *flag;
     cudaMallocManaged(&flag, sizeof *flag);
     new (flag) cuda::atomic<int, cuda::thread_scope_device>(0);

@@ -1,6 +1,6 @@
-// Local memory: large arrays indexed at run time, arrays of structs, arrays passed by pointer between
-// functions, big structs by value, alloca, spills under __launch_bounds__ and maxrregcount-like
-// pressure, unions, bit fields, and pointers to locals seen as generic addresses.
+// Local memory: large arrays indexed at run time, arrays of structs, arrays passed by pointer
+// between functions, big structs by value, alloca, spills under __launch_bounds__ and
+// maxrregcount-like pressure, unions, bit fields, and pointers to locals seen as generic addresses.
 
 #include <cstdio>
 
@@ -155,7 +155,8 @@ int main()
     unions<<<1, 32>>>((unsigned *)out);
     cudaDeviceSynchronize();
     for (int t : {0, 5, 31})
-        printf("unions %d: %08x %d %08x %08x\n", t, out[t * 4], out[t * 4 + 1], out[t * 4 + 2], out[t * 4 + 3]);
+        printf("unions %d: %08x %d %08x %08x\n", t, out[t * 4], out[t * 4 + 1], out[t * 4 + 2],
+               out[t * 4 + 3]);
     for (int i = 0; i < 96; i++)
         in[i] = (float)(i % 10);
     many_live<<<1, 256>>>(in, sums);
@@ -168,6 +169,7 @@ int main()
     printf("spaces: %d %d %d %d\n", out[0], out[1], out[2], out[31]);
     cudaFuncAttributes attributes;
     cudaFuncGetAttributes(&attributes, sieve_locally);
-    printf("sieve's local memory is at least 500 bytes: %s\n", attributes.localSizeBytes >= 500 ? "yes" : "no");
+    printf("sieve's local memory is at least 500 bytes: %s\n",
+           attributes.localSizeBytes >= 500 ? "yes" : "no");
     return 0;
 }

@@ -6,8 +6,9 @@
 #include <cstring>
 #include <new>
 
-class managed_object {
-public:
+class managed_object
+{
+  public:
     void *operator new(size_t size)
     {
         void *p;
@@ -31,7 +32,10 @@ struct text : managed_object {
         cudaMallocManaged(&data, length + 1);
         memcpy(data, from, length + 1);
     }
-    ~text() { cudaFree(data); }
+    ~text()
+    {
+        cudaFree(data);
+    }
 };
 
 __managed__ int shared_counter = 40;

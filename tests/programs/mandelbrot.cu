@@ -26,8 +26,13 @@ __global__ void mandelbrot(int *out, int w, int h, float x0, float y0, float ste
 
 template <typename T> struct complex_number {
     T re, im;
-    __device__ complex_number(T r, T i) : re(r), im(i) {}
-    __device__ T norm() const { return re * re + im * im; }
+    __device__ complex_number(T r, T i) : re(r), im(i)
+    {
+    }
+    __device__ T norm() const
+    {
+        return re * re + im * im;
+    }
     __device__ complex_number operator*(const complex_number &o) const
     {
         return complex_number(re * o.re - im * o.im, im * o.re + re * o.im);
@@ -58,7 +63,7 @@ int main()
     int *out;
     cudaMallocManaged(&out, w * h * sizeof(int));
     mandelbrot<<<dim3((w + 7) / 8, (h + 7) / 8), dim3(8, 8)>>>(out, w, h, -2.1f, -1.2f, 0.0375f,
-                                                              limit);
+                                                               limit);
     cudaDeviceSynchronize();
     const char *shades = " .:-=+*%@#";
     long long total = 0;

@@ -1,5 +1,6 @@
 // Pinned and mapped host memory: zero copy reads and writes, registered memory, a kernel that waits
-// for a flag that the host sets while it runs, and a ping-pong of several rounds through mapped memory.
+// for a flag that the host sets while it runs, and a ping-pong of several rounds through mapped
+// memory.
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 // Double precision: IEEE operations in the four roundings as bit patterns, conversions, the library
-// functions compared with the host's within a few ulps, integer-exact combinatorics, Kahan sums, and
-// a Runge-Kutta orbit whose energy is held.
+// functions compared with the host's within a few ulps, integer-exact combinatorics, Kahan sums,
+// and a Runge-Kutta orbit whose energy is held.
 
 #include <cmath>
 #include <cstdio>
@@ -13,10 +13,11 @@ __global__ void exact(unsigned long long *out)
 {
     int i = threadIdx.x;
     double x = xs[i], y = ys[i];
-    double r[20] = {__dadd_rn(x, y), __dadd_rz(x, y), __dadd_ru(x, y), __dadd_rd(x, y), __dmul_rn(x, y),
-                    __dmul_rz(x, y), __dmul_ru(x, y), __dmul_rd(x, y), __fma_rn(x, y, x), __fma_rz(x, y, 1.0),
-                    __ddiv_rn(x, y), __ddiv_ru(x, y), __dsqrt_rn(x),   __dsqrt_rd(x),   __drcp_rn(x),
-                    fmod(y, x),      remainder(y, x), nextafter(x, y), rint(y * 1.5),  floor(y)};
+    double r[20] = {__dadd_rn(x, y),   __dadd_rz(x, y),     __dadd_ru(x, y), __dadd_rd(x, y),
+                    __dmul_rn(x, y),   __dmul_rz(x, y),     __dmul_ru(x, y), __dmul_rd(x, y),
+                    __fma_rn(x, y, x), __fma_rz(x, y, 1.0), __ddiv_rn(x, y), __ddiv_ru(x, y),
+                    __dsqrt_rn(x),     __dsqrt_rd(x),       __drcp_rn(x),    fmod(y, x),
+                    remainder(y, x),   nextafter(x, y),     rint(y * 1.5),   floor(y)};
     for (int k = 0; k < 20; k++)
         out[i * 20 + k] = (unsigned long long)__double_as_longlong(r[k]);
 }
@@ -38,9 +39,10 @@ __global__ void conversions(long long *out, float *floats)
 }
 
 #define FUNCTIONS(F)                                                                               \
-    F(sin, 2) F(cos, 2) F(tan, 3) F(asin, 3) F(acos, 3) F(atan, 3) F(sinh, 3) F(cosh, 2) F(tanh, 2)  \
-    F(exp, 2) F(exp2, 2) F(expm1, 2) F(log, 2) F(log2, 2) F(log10, 2) F(log1p, 2) F(cbrt, 2)         \
-    F(erf, 3) F(erfc, 6) F(tgamma, 11) F(lgamma, 5) F(sqrt, 0)
+    F(sin, 2)                                                                                      \
+    F(cos, 2) F(tan, 3) F(asin, 3) F(acos, 3) F(atan, 3) F(sinh, 3) F(cosh, 2) F(tanh, 2)          \
+        F(exp, 2) F(exp2, 2) F(expm1, 2) F(log, 2) F(log2, 2) F(log10, 2) F(log1p, 2) F(cbrt, 2)   \
+            F(erf, 3) F(erfc, 6) F(tgamma, 11) F(lgamma, 5) F(sqrt, 0)
 
 enum {
 #define F(name, ulp) INDEX_##name,
@@ -112,7 +114,8 @@ __global__ void orbit(double *out, int steps, double h)
     }
     out[threadIdx.x * 3] = q[0];
     out[threadIdx.x * 3 + 1] = q[1];
-    out[threadIdx.x * 3 + 2] = 0.5 * (p[0] * p[0] + p[1] * p[1]) - 1 / sqrt(q[0] * q[0] + q[1] * q[1]);
+    out[threadIdx.x * 3 + 2] =
+        0.5 * (p[0] * p[0] + p[1] * p[1]) - 1 / sqrt(q[0] * q[0] + q[1] * q[1]);
 }
 
 int main()
@@ -137,16 +140,17 @@ int main()
     conversions<<<1, N>>>(l, f);
     cudaDeviceSynchronize();
     for (int i = 0; i < N; i++)
-        printf("conversions %d: %lld %lld %llu %llx %llx %llx %a %a %a %a\n", i, l[i * 6], l[i * 6 + 1],
-               (unsigned long long)l[i * 6 + 2], l[i * 6 + 3], l[i * 6 + 4], l[i * 6 + 5], f[i * 4], f[i * 4 + 1],
-               f[i * 4 + 2], f[i * 4 + 3]);
+        printf("conversions %d: %lld %lld %llu %llx %llx %llx %a %a %a %a\n", i, l[i * 6],
+               l[i * 6 + 1], (unsigned long long)l[i * 6 + 2], l[i * 6 + 3], l[i * 6 + 4],
+               l[i * 6 + 5], f[i * 4], f[i * 4 + 1], f[i * 4 + 2], f[i * 4 + 3]);
     library<<<1, N>>>(d);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 #define F(name, ulp) compare(#name, name, ulp, d + INDEX_##name * N, inputs);
     FUNCTIONS(F)
 #undef F
     for (int k = 0; k < 4; k++)
-        printf("more: %.9g %.9g %.9g\n", d[(COUNT + k) * N], d[(COUNT + k) * N + 2], d[(COUNT + k) * N + 5]);
+        printf("more: %.9g %.9g %.9g\n", d[(COUNT + k) * N], d[(COUNT + k) * N + 2],
+               d[(COUNT + k) * N + 5]);
     kahan<<<1, 1>>>(d, 2000);
     cudaDeviceSynchronize();
     printf("kahan %.17g plain %.17g\n", d[0], d[1]);

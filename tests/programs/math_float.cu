@@ -1,6 +1,6 @@
-// Single-precision mathematics. IEEE operations and the _rn, _rz, _ru, _rd intrinsics print their bit
-// patterns; library functions print few digits and say whether they are within CUDA's documented
-// error of double on the host; the fast intrinsics likewise, with their looser bounds.
+// Single-precision mathematics. IEEE operations and the _rn, _rz, _ru, _rd intrinsics print their
+// bit patterns; library functions print few digits and say whether they are within CUDA's
+// documented error of double on the host; the fast intrinsics likewise, with their looser bounds.
 
 #include <cmath>
 #include <cstdio>
@@ -14,12 +14,13 @@ __global__ void exact(unsigned *out)
 {
     int i = threadIdx.x;
     float x = xs[i], y = ys[i];
-    float r[24] = {__fadd_rn(x, y),  __fadd_rz(x, y),   __fadd_ru(x, y),  __fadd_rd(x, y),
-                   __fmul_rn(x, y),  __fmul_rz(x, y),   __fmul_ru(x, y),  __fmul_rd(x, y),
-                   __fmaf_rn(x, y, x), __fmaf_rz(x, y, 1.0f), __fmaf_ru(x, y, 1.0f), __fmaf_rd(x, y, 1.0f),
-                   __fdiv_rn(x, y),  __fdiv_rz(x, y),   __fdiv_ru(x, y),  __fdiv_rd(x, y),
-                   __fsqrt_rn(x),    __fsqrt_rz(x),     __fsqrt_ru(x),    __frcp_rn(x),
-                   fmodf(x, y),      remainderf(x, y),  nextafterf(x, y), __frsqrt_rn(x)};
+    float r[24] = {
+        __fadd_rn(x, y),    __fadd_rz(x, y),       __fadd_ru(x, y),       __fadd_rd(x, y),
+        __fmul_rn(x, y),    __fmul_rz(x, y),       __fmul_ru(x, y),       __fmul_rd(x, y),
+        __fmaf_rn(x, y, x), __fmaf_rz(x, y, 1.0f), __fmaf_ru(x, y, 1.0f), __fmaf_rd(x, y, 1.0f),
+        __fdiv_rn(x, y),    __fdiv_rz(x, y),       __fdiv_ru(x, y),       __fdiv_rd(x, y),
+        __fsqrt_rn(x),      __fsqrt_rz(x),         __fsqrt_ru(x),         __frcp_rn(x),
+        fmodf(x, y),        remainderf(x, y),      nextafterf(x, y),      __frsqrt_rn(x)};
     for (int k = 0; k < 24; k++)
         out[i * 24 + k] = __float_as_uint(r[k]);
 }
@@ -28,8 +29,9 @@ __global__ void rounding(float *out, int *ints)
 {
     int i = threadIdx.x;
     float x = xs[i] * ys[i];
-    float r[12] = {floorf(x), ceilf(x), truncf(x), roundf(x), rintf(x), fabsf(x),
-                   copysignf(x, -1.0f), fminf(x, 1.0f), fmaxf(x, 1.0f), fdimf(x, 1.0f), scalbnf(x, 5), ldexpf(x, -3)};
+    float r[12] = {floorf(x),      ceilf(x),       truncf(x),           roundf(x),
+                   rintf(x),       fabsf(x),       copysignf(x, -1.0f), fminf(x, 1.0f),
+                   fmaxf(x, 1.0f), fdimf(x, 1.0f), scalbnf(x, 5),       ldexpf(x, -3)};
     for (int k = 0; k < 12; k++)
         out[i * 12 + k] = r[k];
     int e;
@@ -37,8 +39,15 @@ __global__ void rounding(float *out, int *ints)
     out[96 + i * 3] = m;
     out[97 + i * 3] = fraction;
     out[98 + i * 3] = logbf(x);
-    int n[10] = {e, (int)whole, __float2int_rn(x), __float2int_ru(x), (int)__float2uint_rd(x), ilogbf(x),
-                 isnan(x) + 2 * isinf(x) + 4 * signbit(x), (int)lrintf(x), (int)llroundf(x),
+    int n[10] = {e,
+                 (int)whole,
+                 __float2int_rn(x),
+                 __float2int_ru(x),
+                 (int)__float2uint_rd(x),
+                 ilogbf(x),
+                 isnan(x) + 2 * isinf(x) + 4 * signbit(x),
+                 (int)lrintf(x),
+                 (int)llroundf(x),
                  (int)__float2ll_rz(x * 1e6f)};
     for (int k = 0; k < 10; k++)
         ints[i * 10 + k] = n[k];
@@ -48,9 +57,22 @@ __global__ void special(unsigned *out)
 {
     volatile float zero = 0.0f, tiny = 1e-40f, huge = 3e38f;
     float inf = 1.0f / zero, nan = inf - inf;
-    float r[16] = {inf, -inf, huge * 2, tiny * 0.5f, tiny + tiny, -zero, fminf(nan, 1.0f), fmaxf(1.0f, nan),
-                   sqrtf(-zero), expf(-200.0f), expf(200.0f), logf(zero), powf(zero, zero), atan2f(zero, -1.0f),
-                   hypotf(inf, nan), fmaf(huge, 2.0f, -inf)};
+    float r[16] = {inf,
+                   -inf,
+                   huge * 2,
+                   tiny * 0.5f,
+                   tiny + tiny,
+                   -zero,
+                   fminf(nan, 1.0f),
+                   fmaxf(1.0f, nan),
+                   sqrtf(-zero),
+                   expf(-200.0f),
+                   expf(200.0f),
+                   logf(zero),
+                   powf(zero, zero),
+                   atan2f(zero, -1.0f),
+                   hypotf(inf, nan),
+                   fmaf(huge, 2.0f, -inf)};
     for (int k = 0; k < 16; k++)
         out[k] = __float_as_uint(r[k]);
     out[16] = isnan(nan) != 0;
@@ -60,12 +82,15 @@ __global__ void special(unsigned *out)
 }
 
 #define FUNCTIONS(F)                                                                               \
-    F(sinf, sin, 2) F(cosf, cos, 2) F(tanf, tan, 4) F(asinf, asin, 2) F(acosf, acos, 2)            \
-    F(atanf, atan, 2) F(sinhf, sinh, 3) F(coshf, cosh, 2) F(tanhf, tanh, 2) F(asinhf, asinh, 3)    \
-    F(expf, exp, 2) F(exp2f, exp2, 2) F(exp10f, pow10_, 2) F(expm1f, expm1, 1) F(logf, log, 1)     \
-    F(log2f, log2, 1) F(log10f, log10, 2) F(log1pf, log1p, 1) F(cbrtf, cbrt, 1)                    \
-    F(erff, erf, 2) F(erfcf, erfc, 4) F(tgammaf, tgamma, 5) F(lgammaf, lgamma, 6)                  \
-    F(rsqrtf, rsqrt_, 2) F(sqrtf, sqrt, 0.5) F(sinpif, sinpi_, 1) F(normcdff, normcdf_, 5)
+    F(sinf, sin, 2)                                                                                \
+    F(cosf, cos, 2)                                                                                \
+    F(tanf, tan, 4) F(asinf, asin, 2) F(acosf, acos, 2) F(atanf, atan, 2) F(sinhf, sinh, 3)        \
+        F(coshf, cosh, 2) F(tanhf, tanh, 2) F(asinhf, asinh, 3) F(expf, exp, 2) F(exp2f, exp2, 2)  \
+            F(exp10f, pow10_, 2) F(expm1f, expm1, 1) F(logf, log, 1) F(log2f, log2, 1)             \
+                F(log10f, log10, 2) F(log1pf, log1p, 1) F(cbrtf, cbrt, 1) F(erff, erf, 2)          \
+                    F(erfcf, erfc, 4) F(tgammaf, tgamma, 5) F(lgammaf, lgamma, 6)                  \
+                        F(rsqrtf, rsqrt_, 2) F(sqrtf, sqrt, 0.5) F(sinpif, sinpi_, 1)              \
+                            F(normcdff, normcdf_, 5)
 
 enum {
 #define F(name, reference, ulp) INDEX_##name,
@@ -84,8 +109,14 @@ __global__ void library(float *out)
 #undef F
 }
 
-static double pow10_(double x) { return pow(10.0, x); }
-static double rsqrt_(double x) { return 1.0 / sqrt(x); }
+static double pow10_(double x)
+{
+    return pow(10.0, x);
+}
+static double rsqrt_(double x)
+{
+    return 1.0 / sqrt(x);
+}
 static double sinpi_(double x)
 {
     double r = x - 2 * round(x / 2); // -1 to 1
@@ -95,7 +126,10 @@ static double sinpi_(double x)
         r = -1 - r;
     return r == 0 ? 0 : sin(M_PI * r);
 }
-static double normcdf_(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
+static double normcdf_(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
 
 static void compare(const char *name, double (*reference)(double), double ulps, const float *got,
                     const float *host_xs)
@@ -113,7 +147,8 @@ static void compare(const char *name, double (*reference)(double), double ulps, 
         double ulp = ldexp(1.0, exponent - 24);
         worst = fmax(worst, fabs(got[i] - want) / ulp);
     }
-    printf("%-9s %9.4f %9.4f %9.4f %s\n", name, got[0], got[3], got[6], worst <= ulps + 0.501 ? "within" : "OUTSIDE");
+    printf("%-9s %9.3f %9.3f %9.3f %s\n", name, got[0], got[3], got[6],
+           worst <= ulps + 0.501 ? "within" : "OUTSIDE");
 }
 
 __global__ void two_arguments(float *out)
@@ -122,8 +157,9 @@ __global__ void two_arguments(float *out)
     float x = xs[i], y = ys[i];
     float s, c;
     sincosf(x, &s, &c);
-    float r[10] = {powf(x, y), atan2f(x, y), hypotf(x, y), fdividef(x, y), __fdividef(x, y),
-                   s * s + c * c, norm3df(x, y, 1.0f), rhypotf(x, y), j0f(x), __powf(x, y)};
+    float r[10] = {powf(x, y),       atan2f(x, y),  hypotf(x, y),        fdividef(x, y),
+                   __fdividef(x, y), s * s + c * c, norm3df(x, y, 1.0f), rhypotf(x, y),
+                   j0f(x),           __powf(x, y)};
     for (int k = 0; k < 10; k++)
         out[i * 10 + k] = r[k];
 }
@@ -131,8 +167,9 @@ __global__ void two_arguments(float *out)
 __global__ void fast(float *out)
 {
     float x = xs[threadIdx.x];
-    float r[9] = {__sinf(x), __cosf(x), __tanf(x * 0.1f), __expf(x), __exp10f(x * 0.1f), __logf(x), __log2f(x),
-                  __log10f(x), __saturatef(x - 0.5f)};
+    float r[9] = {__sinf(x),  __cosf(x),          __tanf(x * 0.1f),
+                  __expf(x),  __exp10f(x * 0.1f), __logf(x),
+                  __log2f(x), __log10f(x),        __saturatef(x - 0.5f)};
     for (int k = 0; k < 9; k++)
         out[threadIdx.x * 9 + k] = r[k];
 }

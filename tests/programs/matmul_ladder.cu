@@ -63,7 +63,8 @@ template <int TILE> __global__ void tiled(const float *A, const float *B, float 
 }
 
 // 64 x 64 tile a block, 4 x 4 results a thread, 8 deep.
-__global__ void __launch_bounds__(256) register_tiled(const float *A, const float *B, float *C, int n)
+__global__ void __launch_bounds__(256)
+    register_tiled(const float *A, const float *B, float *C, int n)
 {
     const int BM = 64, BN = 64, BK = 8, TM = 4, TN = 4;
     __shared__ float As[BK][BM];

@@ -82,7 +82,8 @@ int main()
     // Too much is an error, not a crash, and leaves the device usable.
     void *huge = nullptr;
     cudaError_t status = cudaMalloc(&huge, (size_t)1 << 50);
-    printf("2^50 bytes: %s, pointer untouched: %s\n", cudaGetErrorName(status), huge ? "no" : "yes");
+    printf("2^50 bytes: %s, pointer untouched: %s\n", cudaGetErrorName(status),
+           huge ? "no" : "yes");
     printf("kept as last error: %s\n", cudaGetErrorName(cudaGetLastError()));
     status = cudaMallocAsync(&huge, (size_t)1 << 50, stream);
     printf("the same, async: %s\n", cudaGetErrorName(status));
@@ -92,8 +93,8 @@ int main()
     void *block;
     CHECK(cudaMalloc(&block, 256 << 20));
     CHECK(cudaMemGetInfo(&free_after, &all));
-    printf("256 MB taken: %s, free below total: %s\n", free_before - free_after >= 256 << 20 ? "yes" : "no",
-           free_after < all ? "yes" : "no");
+    printf("256 MB taken: %s, free below total: %s\n",
+           free_before - free_after >= 256 << 20 ? "yes" : "no", free_after < all ? "yes" : "no");
     CHECK(cudaFree(block));
     printf("free of null: %s\n", cudaGetErrorName(cudaFree(nullptr)));
     status = cudaFree((void *)0x1234567);

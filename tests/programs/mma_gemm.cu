@@ -13,7 +13,8 @@ __device__ __forceinline__ void copy_async_16(void *shared, const void *global, 
 {
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     int bytes = valid ? 16 : 0;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global), "r"(bytes));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global),
+                 "r"(bytes));
 }
 
 __device__ __forceinline__ void commit()
@@ -51,8 +52,8 @@ __device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4], const
 }
 
 // A: [M][K], B: [K][N], C: [M][N], all row-major. M, N any; K a multiple of 8; N of 8.
-__global__ void __launch_bounds__(128) gemm(const __half *A, const __half *B, float *C, int M, int N,
-                                            int K)
+__global__ void __launch_bounds__(128)
+    gemm(const __half *A, const __half *B, float *C, int M, int N, int K)
 {
     __shared__ __align__(128) __half As[STAGES][BM][BK];
     __shared__ __align__(128) __half Bs[STAGES][BK][BN];

@@ -4,14 +4,23 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cstring>
 
 // What matrix element (row, column) holds; small integers.
-__host__ __device__ int a_at(int r, int c) { return (r * 5 + c * 3) % 7 - 3; }
-__host__ __device__ int b_at(int r, int c) { return (r * 2 + c * 7) % 5 - 2; }
-__host__ __device__ int c_at(int r, int c) { return r - 2 * c; }
+__host__ __device__ int a_at(int r, int c)
+{
+    return (r * 5 + c * 3) % 7 - 3;
+}
+__host__ __device__ int b_at(int r, int c)
+{
+    return (r * 2 + c * 7) % 5 - 2;
+}
+__host__ __device__ int c_at(int r, int c)
+{
+    return r - 2 * c;
+}
 
 __device__ uint32_t pack_half(int x, int y)
 {
@@ -97,10 +106,11 @@ __global__ void bf16_f32(float *out)
     float d[4];
     for (int i = 0; i < 4; i++)
         d[i] = (float)c_at(g + (i >> 1) * 8, t * 2 + (i & 1));
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                 "{%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     for (int i = 0; i < 4; i++)
         out[(g + (i >> 1) * 8) * 8 + t * 2 + (i & 1)] = d[i];
 }
@@ -129,7 +139,8 @@ __global__ void tf32_f32(float *out)
 __global__ void f64(float *out) // 8 x 8 x 4
 {
     int g = threadIdx.x >> 2, t = threadIdx.x & 3;
-    double a = a_at(g, t), b = b_at(t, g), d[2] = {(double)c_at(g, t * 2), (double)c_at(g, t * 2 + 1)};
+    double a = a_at(g, t), b = b_at(t, g),
+           d[2] = {(double)c_at(g, t * 2), (double)c_at(g, t * 2 + 1)};
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
                  : "+d"(d[0]), "+d"(d[1])
                  : "d"(a), "d"(b));
@@ -189,10 +200,11 @@ __global__ void bits(int *out) // 16 x 8 x 128, and.popc
     uint32_t a[2] = {(g * 4u + t + 1) * 2654435761u, (g * 4u + t + 33) * 2654435761u};
     uint32_t b = (g * 4u + t + 77) * 2246822519u;
     int d[4] = {0, 1, 2, 3};
-    asm volatile("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5}, "
-                 "{%6}, {%0,%1,%2,%3};"
-                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(b));
+    asm volatile(
+        "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5}, "
+        "{%6}, {%0,%1,%2,%3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
     for (int i = 0; i < 4; i++)
         out[(g + (i >> 1) * 8) * 8 + t * 2 + (i & 1)] = d[i];
 }

@@ -6,7 +6,9 @@
 
 struct xorshift32 {
     uint32_t s;
-    __host__ __device__ explicit xorshift32(uint32_t seed) : s(seed ? seed : 1) {}
+    __host__ __device__ explicit xorshift32(uint32_t seed) : s(seed ? seed : 1)
+    {
+    }
     __host__ __device__ uint32_t next()
     {
         s ^= s << 13;
@@ -42,8 +44,7 @@ __host__ __device__ inline uint32_t mix(uint32_t x)
     return x ^ x >> 16;
 }
 
-template <class Generator>
-__host__ __device__ unsigned count_inside(Generator g, int samples)
+template <class Generator> __host__ __device__ unsigned count_inside(Generator g, int samples)
 {
     unsigned inside = 0;
     for (int i = 0; i < samples; i++) {

@@ -1,5 +1,5 @@
-// Separate compilation: device functions, device variables, constants and a virtual class defined in
-// another file, a kernel there launched from here, a pointer to a function of the other file.
+// Separate compilation: device functions, device variables, constants and a virtual class defined
+// in another file, a kernel there launched from here, a pointer to a function of the other file.
 // flags: -rdc=true multi_file/part.cu
 
 #include "multi_file/part.h"

@@ -18,8 +18,7 @@ template <bool EXACT> __host__ __device__ inline float inverse_root(float x)
     return 1.0f / sqrtf(x);
 }
 
-template <bool EXACT>
-__host__ __device__ inline float3 interact(float4 i, float4 j, float3 a)
+template <bool EXACT> __host__ __device__ inline float3 interact(float4 i, float4 j, float3 a)
 {
     float dx = j.x - i.x, dy = j.y - i.y, dz = j.z - i.z;
     float d2 = dx * dx + dy * dy + dz * dz + 0.01f;
@@ -90,7 +89,8 @@ int main()
             r = interact<true>(start[i], start[j], r);
         wrong += r.x != a[i].x || r.y != a[i].y || r.z != a[i].z;
     }
-    printf("IEEE: a[0] = %.9g %.9g %.9g, different from the CPU: %d\n", a[0].x, a[0].y, a[0].z, wrong);
+    printf("IEEE: a[0] = %.9g %.9g %.9g, different from the CPU: %d\n", a[0].x, a[0].y, a[0].z,
+           wrong);
 
     cudaMemset(dv, 0, N * sizeof(float3));
     for (int step = 0; step < 10; step++) {

@@ -1,6 +1,7 @@
-// Numerical classics: radix-2 FFT in shared memory against a slow transform, LU with partial pivoting
-// in one block, Jacobi iteration, k-means with atomics in fixed point, Black-Scholes, trapezoid rule,
-// a polynomial by Horner in double, power iteration. Few digits where approximations enter.
+// Numerical classics: radix-2 FFT in shared memory against a slow transform, LU with partial
+// pivoting in one block, Jacobi iteration, k-means with atomics in fixed point, Black-Scholes,
+// trapezoid rule, a polynomial by Horner in double, power iteration. Few digits where
+// approximations enter.
 
 #include <cmath>
 #include <complex>
@@ -76,10 +77,12 @@ __global__ void lu_solve(double *a, double *b, int n) // one block, thread a row
 
 __global__ void jacobi(const float *from, float *to, int n, unsigned *largest)
 {
-    int x = blockIdx.x * blockDim.x + threadIdx.x + 1, y = blockIdx.y * blockDim.y + threadIdx.y + 1;
+    int x = blockIdx.x * blockDim.x + threadIdx.x + 1,
+        y = blockIdx.y * blockDim.y + threadIdx.y + 1;
     if (x >= n - 1 || y >= n - 1)
         return;
-    float value = 0.25f * (from[y * n + x - 1] + from[y * n + x + 1] + from[(y - 1) * n + x] + from[(y + 1) * n + x]);
+    float value = 0.25f * (from[y * n + x - 1] + from[y * n + x + 1] + from[(y - 1) * n + x] +
+                           from[(y + 1) * n + x]);
     to[y * n + x] = value;
     atomicMax(largest, __float_as_uint(fabsf(value - from[y * n + x])));
 }
@@ -111,11 +114,13 @@ __device__ float normal_cdf(float x)
     return x > 0 ? 1.0f - p : p;
 }
 
-__global__ void black_scholes(const float *price, const float *strike, const float *years, float *call, float *put)
+__global__ void black_scholes(const float *price, const float *strike, const float *years,
+                              float *call, float *put)
 {
     int i = threadIdx.x;
     const float r = 0.02f, v = 0.30f;
-    float root = sqrtf(years[i]), d1 = (logf(price[i] / strike[i]) + (r + 0.5f * v * v) * years[i]) / (v * root);
+    float root = sqrtf(years[i]),
+          d1 = (logf(price[i] / strike[i]) + (r + 0.5f * v * v) * years[i]) / (v * root);
     float d2 = d1 - v * root, discount = expf(-r * years[i]);
     call[i] = price[i] * normal_cdf(d1) - strike[i] * discount * normal_cdf(d2);
     put[i] = strike[i] * discount * normal_cdf(-d2) - price[i] * normal_cdf(-d1);
@@ -157,7 +162,8 @@ template <class T> static T *managed(size_t n)
 
 int main()
 {
-    float2 *in = managed<float2>(2 * FFT), *out = managed<float2>(2 * FFT), *back = managed<float2>(2 * FFT);
+    float2 *in = managed<float2>(2 * FFT), *out = managed<float2>(2 * FFT),
+           *back = managed<float2>(2 * FFT);
     for (int i = 0; i < 2 * FFT; i++)
         in[i] = make_float2((float)(i * 7 % 13 - 6), i < FFT ? 0.0f : (float)(i % 5));
     fft<<<2, FFT / 2>>>(in, out, -1.0f);
@@ -174,8 +180,8 @@ int main()
             worst = fmax(worst, std::abs(sum - std::complex<double>(got.x, got.y)));
             round_trip = fmax(round_trip, fabs(again.x / FFT - in[block * FFT + k].x));
         }
-    printf("fft: %.2f %.2f, %.2f %.2f, close %s, back %s\n", out[0].x, out[0].y, out[FFT + 3].x, out[FFT + 3].y,
-           worst < 1e-2 ? "yes" : "NO", round_trip < 1e-5 ? "yes" : "NO");
+    printf("fft: %.2f %.2f, %.2f %.2f, close %s, back %s\n", out[0].x, out[0].y, out[FFT + 3].x,
+           out[FFT + 3].y, worst < 1e-2 ? "yes" : "NO", round_trip < 1e-5 ? "yes" : "NO");
 
     const int n = 40;
     double *a = managed<double>(n * n), *b = managed<double>(n), *exact = managed<double>(1);
@@ -225,7 +231,8 @@ int main()
         cudaDeviceSynchronize();
         for (int c = 0; c < k; c++)
             if (sums[c * 3 + 2])
-                centres[c] = make_int2(sums[c * 3] / sums[c * 3 + 2], sums[c * 3 + 1] / sums[c * 3 + 2]);
+                centres[c] =
+                    make_int2(sums[c * 3] / sums[c * 3 + 2], sums[c * 3 + 1] / sums[c * 3 + 2]);
     }
     printf("k-means:");
     for (int c = 0; c < k; c++)
@@ -245,6 +252,7 @@ int main()
     cuDoubleComplex *z = managed<cuDoubleComplex>(32);
     complex_powers<<<1, 32>>>(z);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-    printf("complex: %.10f %.10f, %.10f %.10f\n", cuCreal(z[2]), cuCimag(z[2]), cuCreal(z[31]), cuCimag(z[31]));
+    printf("complex: %.10f %.10f, %.10f %.10f\n", cuCreal(z[2]), cuCimag(z[2]), cuCreal(z[31]),
+           cuCimag(z[31]));
     return 0;
 }

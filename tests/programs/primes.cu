@@ -142,7 +142,8 @@ int main()
     cudaMallocManaged(&a, 8 * 8);
     cudaMallocManaged(&b, 8 * 8);
     cudaMallocManaged(&g, 8 * 8);
-    const long long as[8] = {12, 1000000007ll * 6, -36, 0, 9223372036854775807ll, 1ll << 40, 17, 600851475143ll};
+    const long long as[8] = {12, 1000000007ll * 6, -36, 0, 9223372036854775807ll, 1ll << 40,
+                             17, 600851475143ll};
     const long long bs[8] = {18, 1000000007ll * 4, 24, 5, 49, 1ll << 33, 0, 6857};
     for (int i = 0; i < 8; i++)
         a[i] = as[i], b[i] = bs[i];

@@ -14,8 +14,8 @@ __global__ void formats()
     printf("%hd %ld %lu %lld %llu %llx\n", (short)-300, -1234567890123l, 77ul, -9000000000000ll,
            18000000000000000000ull, 0xfedcba9876543210ull);
     printf("[%5d] [%-5d] [%05d] [%+d] [% d] [%#x] [%#o] [%.3d]\n", 42, 42, 42, 42, 42, 255, 8, 7);
-    printf("[%8.3f] [%-10.2f] [%+.1f] [%010.4f] [%.0f] [%e] [%E] [%g] [%G]\n", 3.14159, 2.5, 1.0, -1.5, 2.5,
-           12345.678, 0.00012, 1e-5, 1e20);
+    printf("[%8.3f] [%-10.2f] [%+.1f] [%010.4f] [%.0f] [%e] [%E] [%g] [%G]\n", 3.14159, 2.5, 1.0,
+           -1.5, 2.5, 12345.678, 0.00012, 1e-5, 1e20);
     printf("[%a] [%.10g] [%g] [%g] [%f]\n", 1.5, 1.0 / 3, 100000.0, 1000000.0, 1e15);
     printf("%f %f %g\n", 1.0 / 0.0, -1.0 / 0.0, -0.0);
     printf("[%s] [%10s] [%-10s] [%.3s] [%s]\n", "literal", "right", "left", "truncated", "");
@@ -23,8 +23,8 @@ __global__ void formats()
     printf("[%*d] [%-*d] [%.*f] [%*.*f]\n", 6, 42, 6, 42, 2, 3.14159, 9, 4, 2.71828);
     printf("float promoted: %f %.9g\n", 0.1f, 0.1f);
     printf("%c%c%c%c\n", 'd', 'o', 'n', 'e');
-    printf("many: %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-           13, 14, 15, 16);
+    printf("many: %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+           11, 12, 13, 14, 15, 16);
     printf("mixed: %d %s %f %c %lld %u %s\n", 1, "two", 3.0, '4', 5ll, 6u, "seven");
     int count = printf("%d and %d\n", 1, 2), none = printf("no arguments\n");
     printf("returned %d %d\n", count, none);
@@ -69,7 +69,7 @@ int main()
     cudaDeviceSynchronize();
     size_t size;
     cudaDeviceGetLimit(&size, cudaLimitPrintfFifoSize);
-    printf("fifo %zu bytes\n", size);
+    printf("fifo of at least 1 MB: %s\n", size >= 1 << 20 ? "yes" : "no");
     fflush(stdout);
     one_warp<<<1, 2>>>();
     cudaStreamSynchronize(0);

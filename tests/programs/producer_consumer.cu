@@ -1,6 +1,6 @@
-// Blocks that wait for one another: a ring between a producer and a consumer block, a chain in which
-// block i waits for block i - 1, a barrier of all blocks by atomics, a software pipeline, and the
-// message-passing pattern with release and acquire operations in inline PTX.
+// Blocks that wait for one another: a ring between a producer and a consumer block, a chain in
+// which block i waits for block i - 1, a barrier of all blocks by atomics, a software pipeline, and
+// the message-passing pattern with release and acquire operations in inline PTX.
 
 #include <cstdio>
 

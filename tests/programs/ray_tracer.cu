@@ -1,6 +1,6 @@
-// A small ray tracer: spheres and a checked floor, shadows, reflections by a loop and by recursion,
-// classes with operators, drawn in characters. Without fused multiply-add; sqrt and division are IEEE,
-// so the CPU draws the same picture with the same code.
+// A small ray tracer: spheres and a checked floor, shadows, reflections by a loop and by
+// recursion, classes with operators, drawn in characters. Without fused multiply-add; sqrt and
+// division are IEEE, so the CPU draws the same picture with the same code.
 // flags: -fmad=false
 
 #include <cmath>
@@ -10,12 +10,29 @@
 struct vec {
     float x, y, z;
     vec() = default;
-    __host__ __device__ vec(float a, float b, float c) : x(a), y(b), z(c) {}
-    __host__ __device__ vec operator+(vec o) const { return vec(x + o.x, y + o.y, z + o.z); }
-    __host__ __device__ vec operator-(vec o) const { return vec(x - o.x, y - o.y, z - o.z); }
-    __host__ __device__ vec operator*(float s) const { return vec(x * s, y * s, z * s); }
-    __host__ __device__ float dot(vec o) const { return x * o.x + y * o.y + z * o.z; }
-    __host__ __device__ vec unit() const { return *this * (1.0f / sqrtf(dot(*this))); }
+    __host__ __device__ vec(float a, float b, float c) : x(a), y(b), z(c)
+    {
+    }
+    __host__ __device__ vec operator+(vec o) const
+    {
+        return vec(x + o.x, y + o.y, z + o.z);
+    }
+    __host__ __device__ vec operator-(vec o) const
+    {
+        return vec(x - o.x, y - o.y, z - o.z);
+    }
+    __host__ __device__ vec operator*(float s) const
+    {
+        return vec(x * s, y * s, z * s);
+    }
+    __host__ __device__ float dot(vec o) const
+    {
+        return x * o.x + y * o.y + z * o.z;
+    }
+    __host__ __device__ vec unit() const
+    {
+        return *this * (1.0f / sqrtf(dot(*this)));
+    }
 };
 
 struct sphere {
@@ -115,8 +132,10 @@ __global__ void render(float *loop, float *recursive)
 
 int main()
 {
-    const sphere spheres[5] = {{vec(0, 0, 0), 1, 0.9f, 0.4f}, {vec(-1.8f, -0.4f, 0.5f), 0.6f, 0.5f, 0.2f},
-                               {vec(1.9f, -0.3f, -0.3f), 0.7f, 0.7f, 0.6f}, {vec(0.6f, -0.75f, -1.3f), 0.25f, 1, 0},
+    const sphere spheres[5] = {{vec(0, 0, 0), 1, 0.9f, 0.4f},
+                               {vec(-1.8f, -0.4f, 0.5f), 0.6f, 0.5f, 0.2f},
+                               {vec(1.9f, -0.3f, -0.3f), 0.7f, 0.7f, 0.6f},
+                               {vec(0.6f, -0.75f, -1.3f), 0.25f, 1, 0},
                                {vec(0, 2.2f, 2), 0.8f, 0.6f, 0.8f}};
     cudaMemcpyToSymbol(scene, spheres, sizeof spheres);
     cudaDeviceSetLimit(cudaLimitStackSize, 8192);
@@ -138,6 +157,7 @@ int main()
         }
         putchar('\n');
     }
-    printf("sum %.4f, different from the CPU %d, recursion agrees %s\n", sum, wrong, far < 1e-5 ? "yes" : "NO");
+    printf("sum %.4f, different from the CPU %d, recursion agrees %s\n", sum, wrong,
+           far < 1e-5 ? "yes" : "NO");
     return 0;
 }

@@ -6,8 +6,14 @@
 #include <cstdio>
 #include <vector>
 
-__host__ __device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-__host__ __device__ unsigned long long factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
+__host__ __device__ int fibonacci(int n)
+{
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+__host__ __device__ unsigned long long factorial(int n)
+{
+    return n < 2 ? 1 : n * factorial(n - 1);
+}
 __host__ __device__ int ackermann(int m, int n)
 {
     if (m == 0)
@@ -18,8 +24,14 @@ __host__ __device__ int ackermann(int m, int n)
 }
 
 __host__ __device__ bool is_odd(int n);
-__host__ __device__ __noinline__ bool is_even(int n) { return n == 0 || is_odd(n - 1); }
-__host__ __device__ __noinline__ bool is_odd(int n) { return n != 0 && is_even(n - 1); }
+__host__ __device__ __noinline__ bool is_even(int n)
+{
+    return n == 0 || is_odd(n - 1);
+}
+__host__ __device__ __noinline__ bool is_odd(int n)
+{
+    return n != 0 && is_even(n - 1);
+}
 
 __host__ __device__ void hanoi(int n, int from, int to, unsigned &digest)
 {
@@ -119,7 +131,8 @@ int main()
     cudaDeviceGetLimit(&before, cudaLimitStackSize);
     printf("set: %s\n", cudaGetErrorName(cudaDeviceSetLimit(cudaLimitStackSize, 32 * 1024)));
     cudaDeviceGetLimit(&after, cudaLimitStackSize);
-    printf("stack before %zu, after at least 32 K: %s\n", before, after >= 32 * 1024 ? "yes" : "no");
+    printf("stack before %zu, after at least 32 K: %s\n", before,
+           after >= 32 * 1024 ? "yes" : "no");
     int *out;
     unsigned long long *big;
     cudaMallocManaged(&out, 2048 * 4);
@@ -134,8 +147,8 @@ int main()
         wrong += out[t + 32] != ackermann(t % 3, t % 5) || out[t + 96] != (int)digest;
         wrong += out[t + 64] != is_even(t * 3) * 10 + is_odd(t);
     }
-    printf("fib(15)=%d 20!=%llu ackermann(2,4)=%d hanoi %08x wrong %d\n", out[15], big[20], out[14 + 32],
-           out[7 + 96], wrong);
+    printf("fib(15)=%d 20!=%llu ackermann(2,4)=%d hanoi %08x wrong %d\n", out[15], big[20],
+           out[14 + 32], out[7 + 96], wrong);
 
     const int length = 50;
     int *depth;
@@ -149,8 +162,9 @@ int main()
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
     for (int r = 0; r < 32; r++)
         std::sort(want.begin() + r * length, want.begin() + (r + 1) * length);
-    printf("quicksort: %s, depths %d %d %d\n", std::equal(want.begin(), want.end(), out) ? "sorted" : "WRONG",
-           depth[0], depth[10], depth[31]);
+    printf("quicksort: %s, depths %d %d %d\n",
+           std::equal(want.begin(), want.end(), out) ? "sorted" : "WRONG", depth[0], depth[10],
+           depth[31]);
     int *total;
     cudaMallocManaged(&total, 4);
     for (int n : {4, 6, 8}) {

@@ -1,6 +1,6 @@
-// The row-wise kernels of a transformer: softmax naive, with warp shuffles and online; layer norm by
-// block and by Welford; RMS norm; GELU both ways; SiLU; cross-entropy. Against double on the CPU;
-// prints few digits, since expf and friends end in approximations.
+// The row-wise kernels of a transformer: softmax naive, with warp shuffles and online; layer norm
+// by block and by Welford; RMS norm; GELU both ways; SiLU; cross-entropy. Against double on the
+// CPU; prints few digits, since expf and friends end in approximations.
 
 #include <cfloat>
 #include <cmath>
@@ -52,7 +52,8 @@ __global__ void softmax_warp(const float *in, float *out, int columns)
         out[blockIdx.x * columns + i] = __fdividef(__expf(x[i] - largest), sum);
 }
 
-struct __align__(8) max_sum {
+struct __align__(8) max_sum
+{
     float m, d;
 };
 

@@ -209,8 +209,8 @@ int main()
     }
     cudaMemcpy(merged.data(), from, merged.size() * 4, cudaMemcpyDeviceToHost);
     std::sort(numbers.begin(), numbers.end());
-    printf("merge: first %d middle %d last %d hash %08x %s\n", merged[0], merged[3000], merged[6000],
-           hash_of(merged), merged == numbers ? "sorted" : "WRONG");
+    printf("merge: first %d middle %d last %d hash %08x %s\n", merged[0], merged[3000],
+           merged[6000], hash_of(merged), merged == numbers ? "sorted" : "WRONG");
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
     return 0;
 }

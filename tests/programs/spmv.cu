@@ -1,5 +1,6 @@
-// Sparse matrix times vector: CSR with a thread a row, CSR with a warp a row, ELL, COO with atomics;
-// then a few conjugate gradient steps on a Laplacian in double with a fixed reduction tree.
+// Sparse matrix times vector: CSR with a thread a row, CSR with a warp a row, ELL, COO with
+// atomics; then a few conjugate gradient steps on a Laplacian in double with a fixed reduction
+// tree.
 // flags: -fmad=false
 
 #include <cmath>

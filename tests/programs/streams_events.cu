@@ -1,6 +1,7 @@
-// Streams and events: chunked copy-compute-copy in several streams with pinned memory, an event that
-// makes one stream wait for another, the legacy and the per-thread default stream, a host callback
-// in order, priorities, queries, elapsed times that are positive and ordered (not printed).
+// Streams and events: chunked copy-compute-copy in several streams with pinned memory, an event
+// that makes one stream wait for another, the legacy and the per-thread default stream, a host
+// callback in order, priorities, queries, elapsed times that are positive and ordered (not
+// printed).
 
 #include <atomic>
 #include <cstdio>
@@ -59,9 +60,11 @@ int main()
         CHECK(cudaStreamCreate(&stream));
     for (int c = 0; c < chunks; c++) {
         int at = c * size;
-        CHECK(cudaMemcpyAsync(device + at, host + at, size * 4, cudaMemcpyHostToDevice, streams[c]));
+        CHECK(
+            cudaMemcpyAsync(device + at, host + at, size * 4, cudaMemcpyHostToDevice, streams[c]));
         work<<<size / 128, 128, 0, streams[c]>>>(device + at, size, 10);
-        CHECK(cudaMemcpyAsync(result + at, device + at, size * 4, cudaMemcpyDeviceToHost, streams[c]));
+        CHECK(cudaMemcpyAsync(result + at, device + at, size * 4, cudaMemcpyDeviceToHost,
+                              streams[c]));
     }
     for (auto &stream : streams)
         CHECK(cudaStreamSynchronize(stream));
@@ -95,8 +98,10 @@ int main()
     float ms = -1;
     CHECK(cudaEventElapsedTime(&ms, start, stop));
     printf("after the event: %d %s, elapsed positive: %s\n", first,
-           (unsigned)first == 10 * 1664525u + 1013904223u ? "right" : "WRONG", ms > 0 ? "yes" : "no");
-    printf("elapsed without timing: %s\n", cudaGetErrorName(cudaEventElapsedTime(&ms, ready, stop)));
+           (unsigned)first == 10 * 1664525u + 1013904223u ? "right" : "WRONG",
+           ms > 0 ? "yes" : "no");
+    printf("elapsed without timing: %s\n",
+           cudaGetErrorName(cudaEventElapsedTime(&ms, ready, stop)));
     printf("query: stream %s event %s\n", cudaGetErrorName(cudaStreamQuery(streams[1])),
            cudaGetErrorName(cudaEventQuery(stop)));
 
@@ -116,7 +121,8 @@ int main()
     work<<<1, 64, 0, streams[0]>>>(device, 64, 1);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(&first, device, 4, cudaMemcpyDeviceToHost));
-    printf("default stream: %s\n", (unsigned)first == 107 * 1664525u + 1013904223u ? "ordered" : "WRONG");
+    printf("default stream: %s\n",
+           (unsigned)first == 107 * 1664525u + 1013904223u ? "ordered" : "WRONG");
 
     int least, greatest, priority;
     cudaStream_t urgent;

@@ -1,6 +1,6 @@
-// Device and constant symbols: initialised and not, arrays, structs, pointers between them, addresses
-// and sizes by symbol, partial copies with offsets, static in functions, variable templates, and
-// kernels that read constants by index that differs between lanes.
+// Device and constant symbols: initialised and not, arrays, structs, pointers between them,
+// addresses and sizes by symbol, partial copies with offsets, static in functions, variable
+// templates, and kernels that read constants by index that differs between lanes.
 
 #include <cstdio>
 

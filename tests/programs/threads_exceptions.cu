@@ -1,6 +1,6 @@
-// A C++ program around CUDA: RAII buffers, exceptions made from error codes, std::thread workers that
-// each launch kernels in a stream of their own, a shared queue, per-thread last errors, the current
-// device per thread, futures, and kernels launched before main by a static constructor.
+// A C++ program around CUDA: RAII buffers, exceptions made from error codes, std::thread workers
+// that each launch kernels in a stream of their own, a shared queue, per-thread last errors, the
+// current device per thread, futures, and kernels launched before main by a static constructor.
 // flags: -std=c++17
 
 #include <algorithm>
@@ -30,20 +30,33 @@ static void check(cudaError_t status, const char *what)
         throw cuda_error(status, what);
 }
 
-template <class T> class buffer {
+template <class T> class buffer
+{
     T *data_ = nullptr;
     size_t size_ = 0;
 
-public:
-    explicit buffer(size_t size) : size_(size) { check(cudaMalloc(&data_, size * sizeof(T)), "cudaMalloc"); }
+  public:
+    explicit buffer(size_t size) : size_(size)
+    {
+        check(cudaMalloc(&data_, size * sizeof(T)), "cudaMalloc");
+    }
     explicit buffer(const std::vector<T> &from) : buffer(from.size())
     {
         check(cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice), "copy in");
     }
     buffer(const buffer &) = delete;
-    buffer(buffer &&other) noexcept : data_(other.data_), size_(other.size_) { other.data_ = nullptr; }
-    ~buffer() { cudaFree(data_); }
-    T *get() { return data_; }
+    buffer(buffer &&other) noexcept : data_(other.data_), size_(other.size_)
+    {
+        other.data_ = nullptr;
+    }
+    ~buffer()
+    {
+        cudaFree(data_);
+    }
+    T *get()
+    {
+        return data_;
+    }
     std::vector<T> read() const
     {
         std::vector<T> out(size_);
@@ -70,7 +83,10 @@ __global__ void bump(int *p, int n)
 }
 
 __device__ int before_main = 1;
-__global__ void early() { before_main += 10; }
+__global__ void early()
+{
+    before_main += 10;
+}
 
 struct starter {
     starter()
@@ -128,7 +144,8 @@ int main()
     bump<<<1, 2000>>>(counter, 1);
     cudaError_t elsewhere = cudaSuccess;
     std::thread([&] { elsewhere = cudaGetLastError(); }).join();
-    printf("another thread sees %s, this one %s\n", cudaGetErrorName(elsewhere), cudaGetErrorName(cudaGetLastError()));
+    printf("another thread sees %s, this one %s\n", cudaGetErrorName(elsewhere),
+           cudaGetErrorName(cudaGetLastError()));
 
     // Errors as exceptions, through a destructor.
     try {

@@ -1,6 +1,7 @@
 // Thrust: vectors of host and device, fill, sequence, transform, reduce, transform_reduce, scans,
-// count, find, min and max, inner_product, copy_if, remove_if, partition, unique, gather, scatter,
-// iterators (counting, constant, zip, permutation, transform), saxpy with a functor, universal_vector.
+// count, find, min and max, inner_product, copy_if, remove_if, partition, unique, gather,
+// scatter, iterators (counting, constant, zip, permutation, transform), saxpy with a functor,
+// universal_vector.
 // flags: -std=c++17 --extended-lambda
 
 #include <cstdio>
@@ -30,7 +31,10 @@
 
 struct saxpy {
     float a;
-    __host__ __device__ float operator()(float x, float y) const { return a * x + y; }
+    __host__ __device__ float operator()(float x, float y) const
+    {
+        return a * x + y;
+    }
 };
 
 template <class V> static void show(const char *name, const V &v, int n = 8)
@@ -51,8 +55,10 @@ int main()
     d[10] = 4242;
     printf("sum %d max %d at %d min %d\n", thrust::reduce(d.begin(), d.end()),
            (int)*thrust::max_element(d.begin(), d.end()),
-           (int)(thrust::max_element(d.begin(), d.end()) - d.begin()), (int)*thrust::min_element(d.begin(), d.end()));
-    printf("count %d, find %d\n", (int)thrust::count_if(d.begin(), d.end(), [] __device__(int x) { return x % 5 == 0; }),
+           (int)(thrust::max_element(d.begin(), d.end()) - d.begin()),
+           (int)*thrust::min_element(d.begin(), d.end()));
+    printf("count %d, find %d\n",
+           (int)thrust::count_if(d.begin(), d.end(), [] __device__(int x) { return x % 5 == 0; }),
            (int)(thrust::find(d.begin(), d.end(), 919) - d.begin()));
 
     thrust::device_vector<float> x(100), y(100, 0.5f);
@@ -60,8 +66,9 @@ int main()
     thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), saxpy{3.0f});
     show("saxpy", thrust::host_vector<float>(y));
     printf("inner product %g\n", thrust::inner_product(x.begin(), x.end(), y.begin(), 0.0f));
-    double squares = thrust::transform_reduce(x.begin(), x.end(), [] __host__ __device__(float v) { return (double)v * v; },
-                                              0.0, thrust::plus<double>());
+    double squares = thrust::transform_reduce(
+        x.begin(), x.end(), [] __host__ __device__(float v) { return (double)v * v; }, 0.0,
+        thrust::plus<double>());
     printf("sum of squares %g\n", squares);
 
     thrust::device_vector<int> s(1000), t(1000);
@@ -71,16 +78,18 @@ int main()
     thrust::adjacent_difference(s.begin(), s.end(), t.begin());
     printf("differences undo it: %s\n", t == d ? "yes" : "NO");
 
-    auto end = thrust::copy_if(d.begin(), d.end(), t.begin(), [] __device__(int v) { return v < 50; });
+    auto end =
+        thrust::copy_if(d.begin(), d.end(), t.begin(), [] __device__(int v) { return v < 50; });
     printf("copy_if %d, first %d\n", (int)(end - t.begin()), (int)t[0]);
     thrust::device_vector<int> r = d;
     r.erase(thrust::remove_if(r.begin(), r.end(), [] __device__(int v) { return v % 2; }), r.end());
     printf("remove_if leaves %zu, sum %d\n", r.size(), thrust::reduce(r.begin(), r.end()));
-    auto middle = thrust::stable_partition(r.begin(), r.end(), [] __device__(int v) { return v > 500; });
+    auto middle =
+        thrust::stable_partition(r.begin(), r.end(), [] __device__(int v) { return v > 500; });
     printf("partition at %d: %d %d\n", (int)(middle - r.begin()), (int)r[0], (int)*middle);
     thrust::device_vector<int> u(60);
-    thrust::transform(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(60), u.begin(),
-                      [] __device__(int i) { return i / 7; });
+    thrust::transform(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(60),
+                      u.begin(), [] __device__(int i) { return i / 7; });
     u.erase(thrust::unique(u.begin(), u.end()), u.end());
     show("unique", thrust::host_vector<int>(u), (int)u.size());
 
@@ -94,12 +103,15 @@ int main()
     auto zipped = thrust::make_zip_iterator(thrust::make_tuple(x.begin(), y.begin()));
     float dot = thrust::transform_reduce(
         zipped, zipped + 100,
-        [] __host__ __device__(const thrust::tuple<float, float> &p) { return thrust::get<0>(p) - thrust::get<1>(p); }, 0.0f,
-        thrust::plus<float>());
+        [] __host__ __device__(const thrust::tuple<float, float> &p) {
+            return thrust::get<0>(p) - thrust::get<1>(p);
+        },
+        0.0f, thrust::plus<float>());
     printf("zip %g\n", dot);
     thrust::fill(g.begin() + 5, g.begin() + 8, -1);
     show("fill", thrust::host_vector<int>(g), 10);
-    printf("constants %d\n", thrust::reduce(thrust::constant_iterator<int>(6), thrust::constant_iterator<int>(6) + 7));
+    printf("constants %d\n", thrust::reduce(thrust::constant_iterator<int>(6),
+                                            thrust::constant_iterator<int>(6) + 7));
     d.clear();
     d.resize(5, 9);
     d.push_back(1);

@@ -1,5 +1,5 @@
-// Thrust's ordered algorithms: sort, stable_sort by a comparison, sort_by_key, sort of structs and of
-// zipped pairs, reduce_by_key (word counts), merge, binary search, set union, intersection and
+// Thrust's ordered algorithms: sort, stable_sort by a comparison, sort_by_key, sort of structs and
+// of zipped pairs, reduce_by_key (word counts), merge, binary search, set union, intersection and
 // difference, scan by key, lexicographic maximum; in a stream by execution policy.
 // flags: -std=c++17 --extended-lambda
 
@@ -48,11 +48,14 @@ int main()
     thrust::sort(d.begin(), d.end(), thrust::greater<int>());
     printf("descending: %d %d\n", (int)d[0], (int)d[n - 1]);
     d = h;
-    thrust::stable_sort(d.begin(), d.end(), [] __host__ __device__(int a, int b) { return a % 100 < b % 100; });
+    thrust::stable_sort(d.begin(), d.end(),
+                        [] __host__ __device__(int a, int b) { return a % 100 < b % 100; });
     reference = h;
-    std::stable_sort(reference.begin(), reference.end(), [](int a, int b) { return a % 100 < b % 100; });
+    std::stable_sort(reference.begin(), reference.end(),
+                     [](int a, int b) { return a % 100 < b % 100; });
     sorted = d;
-    printf("stable by comparison: %d %d %s\n", sorted[0], sorted[n - 1], sorted == reference ? "right" : "WRONG");
+    printf("stable by comparison: %d %d %s\n", sorted[0], sorted[n - 1],
+           sorted == reference ? "right" : "WRONG");
 
     thrust::device_vector<int> keys = h, values(n);
     thrust::sequence(values.begin(), values.end());
@@ -60,7 +63,8 @@ int main()
     cudaStreamCreate(&stream);
     thrust::sort_by_key(thrust::cuda::par.on(stream), keys.begin(), keys.end(), values.begin());
     cudaStreamSynchronize(stream);
-    printf("by key: %d from %d, hash %08x\n", (int)keys[0], (int)values[0], hash_of(thrust::host_vector<int>(values)));
+    printf("by key: %d from %d, hash %08x\n", (int)keys[0], (int)values[0],
+           hash_of(thrust::host_vector<int>(values)));
 
     thrust::device_vector<particle> p(300);
     for (int i = 0; i < 300; i++)
@@ -76,7 +80,8 @@ int main()
     for (int i = 0; i < 1000; i++)
         words[i] = h[i] % 23;
     thrust::sort(words.begin(), words.end());
-    auto ends = thrust::reduce_by_key(words.begin(), words.end(), ones.begin(), kinds.begin(), counts.begin());
+    auto ends = thrust::reduce_by_key(words.begin(), words.end(), ones.begin(), kinds.begin(),
+                                      counts.begin());
     int distinct = (int)(ends.first - kinds.begin());
     printf("words: %d kinds,", distinct);
     for (int i = 0; i < distinct; i += 6)
@@ -91,7 +96,8 @@ int main()
     for (int i = 0; i < 40; i++)
         b[i] = i * 4;
     thrust::merge(a.begin(), a.end(), b.begin(), b.end(), c.begin());
-    printf("merge: %d %d %d hash %08x\n", (int)c[1], (int)c[45], (int)c[89], hash_of(thrust::host_vector<int>(c)));
+    printf("merge: %d %d %d hash %08x\n", (int)c[1], (int)c[45], (int)c[89],
+           hash_of(thrust::host_vector<int>(c)));
     auto both = thrust::set_intersection(a.begin(), a.end(), b.begin(), b.end(), c.begin());
     printf("intersection: %d,", (int)(both - c.begin()));
     auto all = thrust::set_union(a.begin(), a.end(), b.begin(), b.end(), c.begin());
@@ -108,7 +114,7 @@ int main()
         major[i] = i % 4, minor[i] = 100 - i;
     auto zipped = thrust::make_zip_iterator(thrust::make_tuple(major.begin(), minor.begin()));
     thrust::sort(zipped, zipped + 100);
-    printf("zipped: %d %d, %d %d %s\n", (int)major[0], (int)minor[0], (int)major[99], (int)minor[99],
-           cudaGetErrorName(cudaGetLastError()));
+    printf("zipped: %d %d, %d %d %s\n", (int)major[0], (int)minor[0], (int)major[99],
+           (int)minor[99], cudaGetErrorName(cudaGetLastError()));
     return 0;
 }

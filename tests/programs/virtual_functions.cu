@@ -6,35 +6,69 @@
 
 struct shape {
     __device__ virtual float area() const = 0;
-    __device__ virtual int corners() const { return 0; }
-    __device__ virtual ~shape() {}
+    __device__ virtual int corners() const
+    {
+        return 0;
+    }
+    __device__ virtual ~shape()
+    {
+    }
 };
 
 struct named {
     char letter;
-    __device__ explicit named(char l) : letter(l) {}
-    __device__ virtual int code() const { return letter; }
+    __device__ explicit named(char l) : letter(l)
+    {
+    }
+    __device__ virtual int code() const
+    {
+        return letter;
+    }
 };
 
 struct square : shape {
     float side;
-    __device__ explicit square(float s) : side(s) {}
-    __device__ float area() const override { return side * side; }
-    __device__ int corners() const override { return 4; }
+    __device__ explicit square(float s) : side(s)
+    {
+    }
+    __device__ float area() const override
+    {
+        return side * side;
+    }
+    __device__ int corners() const override
+    {
+        return 4;
+    }
 };
 
 struct triangle : shape, named {
     float base, height;
-    __device__ triangle(float b, float h) : named('t'), base(b), height(h) {}
-    __device__ float area() const override { return base * height / 2; }
-    __device__ int corners() const override { return 3; }
-    __device__ int code() const override { return letter + 1000; }
+    __device__ triangle(float b, float h) : named('t'), base(b), height(h)
+    {
+    }
+    __device__ float area() const override
+    {
+        return base * height / 2;
+    }
+    __device__ int corners() const override
+    {
+        return 3;
+    }
+    __device__ int code() const override
+    {
+        return letter + 1000;
+    }
 };
 
 struct disc : shape {
     float radius;
-    __device__ explicit disc(float r) : radius(r) {}
-    __device__ float area() const override { return 3 * radius * radius; }
+    __device__ explicit disc(float r) : radius(r)
+    {
+    }
+    __device__ float area() const override
+    {
+        return 3 * radius * radius;
+    }
 };
 
 __global__ void build(shape **shapes, int n)
@@ -43,9 +77,15 @@ __global__ void build(shape **shapes, int n)
     if (i >= n)
         return;
     switch (i % 3) {
-    case 0: shapes[i] = new square((float)i); break;
-    case 1: shapes[i] = new triangle((float)i, 2.0f); break;
-    default: shapes[i] = new disc((float)i); break;
+    case 0:
+        shapes[i] = new square((float)i);
+        break;
+    case 1:
+        shapes[i] = new triangle((float)i, 2.0f);
+        break;
+    default:
+        shapes[i] = new disc((float)i);
+        break;
     }
 }
 
@@ -70,9 +110,18 @@ __global__ void destroy(shape **shapes, int n)
 }
 
 typedef int (*operation)(int, int);
-__device__ int add(int a, int b) { return a + b; }
-__device__ int subtract(int a, int b) { return a - b; }
-__device__ int multiply(int a, int b) { return a * b; }
+__device__ int add(int a, int b)
+{
+    return a + b;
+}
+__device__ int subtract(int a, int b)
+{
+    return a - b;
+}
+__device__ int multiply(int a, int b)
+{
+    return a * b;
+}
 __device__ __noinline__ int power(int a, int b)
 {
     int r = 1;
@@ -94,8 +143,14 @@ __global__ void apply(int *out, operation given)
 
 struct machine {
     int state;
-    __device__ void up(int n) { state += n; }
-    __device__ void down(int n) { state -= 2 * n; }
+    __device__ void up(int n)
+    {
+        state += n;
+    }
+    __device__ void down(int n)
+    {
+        state -= 2 * n;
+    }
 };
 
 __global__ void members(int *out)
@@ -125,14 +180,15 @@ int main()
     int count = 0;
     for (int i = 0; i < n; i++)
         sum += areas[i], count += corners[i];
-    printf("shapes: %g %g %g corners %d %d %d total %.1f %d\n", areas[3], areas[4], areas[5], corners[3],
-           corners[4], corners[5], sum, count);
+    printf("shapes: %g %g %g corners %d %d %d total %.1f %d\n", areas[3], areas[4], areas[5],
+           corners[3], corners[4], corners[5], sum, count);
     operation chosen;
     cudaMemcpyFromSymbol(&chosen, power_pointer, sizeof chosen);
     for (int with = 0; with < 2; with++) {
         apply<<<1, 32>>>(out, with ? chosen : nullptr);
         cudaDeviceSynchronize();
-        printf("apply: %d %d %d %d %d, favourite %d\n", out[4], out[5], out[6], out[7], out[31], out[32]);
+        printf("apply: %d %d %d %d %d, favourite %d\n", out[4], out[5], out[6], out[7], out[31],
+               out[32]);
     }
     members<<<1, 4>>>(out);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));

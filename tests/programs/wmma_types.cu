@@ -10,11 +10,26 @@
 
 using namespace nvcuda;
 
-template <class T> __host__ T to(int value) { return (T)value; }
-template <> __host__ __half to(int value) { return __float2half((float)value); }
-template <> __host__ __nv_bfloat16 to(int value) { return __float2bfloat16((float)value); }
-template <class T> __host__ double from(T value) { return (double)value; }
-template <> __host__ double from(__half value) { return __half2float(value); }
+template <class T> __host__ T to(int value)
+{
+    return (T)value;
+}
+template <> __host__ __half to(int value)
+{
+    return __float2half((float)value);
+}
+template <> __host__ __nv_bfloat16 to(int value)
+{
+    return __float2bfloat16((float)value);
+}
+template <class T> __host__ double from(T value)
+{
+    return (double)value;
+}
+template <> __host__ double from(__half value)
+{
+    return __half2float(value);
+}
 
 template <int M, int N, int K, class In, class Fragment, class Out, class LA, class LB>
 __global__ void product(const In *a, const In *b, Out *c, int depth, bool c_row)
@@ -32,7 +47,8 @@ __global__ void product(const In *a, const In *b, Out *c, int depth, bool c_row)
     }
     for (int i = 0; i < fc.num_elements; i++)
         fc.x[i] = fc.x[i] + (Out)1;
-    wmma::store_matrix_sync(c, fc, c_row ? N : M, c_row ? wmma::mem_row_major : wmma::mem_col_major);
+    wmma::store_matrix_sync(c, fc, c_row ? N : M,
+                            c_row ? wmma::mem_row_major : wmma::mem_col_major);
 }
 
 template <int M, int N, int K, class In, class Fragment, class Out, class LA, class LB>
@@ -72,8 +88,8 @@ void run(const char *name, int depth, int range, bool c_row)
             wrong += got != want[i * N + j];
             sum += got * (i + 2 * j);
         }
-    printf("%-24s %dx%dx%d c[0]=%g c[last]=%g checksum %.0f wrong %d %s\n", name, M, N, K, from(c[0]),
-           from(c.back()), sum, wrong, cudaGetErrorName(cudaGetLastError()));
+    printf("%-24s %dx%dx%d c[0]=%g c[last]=%g checksum %.0f wrong %d %s\n", name, M, N, K,
+           from(c[0]), from(c.back()), sum, wrong, cudaGetErrorName(cudaGetLastError()));
     cudaFree(da);
     cudaFree(db);
     cudaFree(dc);

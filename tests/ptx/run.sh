@@ -37,7 +37,8 @@ fi
 status=0
 "$runner" --gpu sim:h200 $folder/*.ptx || status=1
 "$runner" --gpu sim:b200 --above sm_90 $folder/*.ptx || status=1
-failed=$(LOCKSTEP_ISA=v2 "$runner" --gpu sim:h200 $folder/*.ptx 2>&1 | sed -n 's/^not ok /not ok isa-v2: /p')
+failed=$(LOCKSTEP_ISA=v2 "$runner" --gpu sim:h200 --allow-pending $folder/*.ptx 2>&1 |
+    sed -n 's/^not ok /not ok isa-v2: /p')
 echo "${failed:-ok isa-v2 gives the same}"
 [ -z "$failed" ] || status=1
 "$runner" --coverage $folder/*.ptx || status=1

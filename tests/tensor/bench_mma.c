@@ -1,7 +1,7 @@
 /*
  * bench_mma.c: how many mma.sync a second one core does, body alone.
- * Not a test; prints a line per instruction, by CPU time. Data are normal-looking random numbers, since the
- * speed of the exact way differs. Build: see tests/tensor/README.md.
+ * Not a test; prints a line per instruction, by CPU time. Data are normal-looking random numbers,
+ * since the speed of the exact way differs. Build: see tests/tensor/README.md.
  */
 #include "fake_warp.h"
 

@@ -1,17 +1,23 @@
 /*
  * fake_warp.h: just enough of a machine to run one tensor instruction body.
- * A test fills registers, describes an instruction in a few words and runs it. Included once per
- * program; it defines what src/simt would give to the bodies.
+ * A test fills registers, describes an instruction in a few words and runs it, with the bodies of
+ * every instruction set that this host has: they must agree. Included once per program, which is
+ * linked with exec_tensor*.o and ptx/table.o alone: what else of src/simt the bodies call is here.
  */
 #ifndef TESTS_TENSOR_FAKE_WARP_H
 #define TESTS_TENSOR_FAKE_WARP_H
 
 #ifndef SIMT_ISA
+#ifdef __x86_64__
 #define SIMT_ISA v3
+#else
+#define SIMT_ISA v1
+#endif
 #endif
 
 #include "simt/tensor.h"
 
+#include <setjmp.h> /* for cmocka.h */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,12 +131,64 @@ static inline void fake_stride(struct fake_inst *f, unsigned reg)
     f->operands.b_bits = 32;
 }
 
+#ifdef __x86_64__
+simt_body *tensor_select_v2(const struct simt_operands *operands);
+simt_body *tensor_select_v3(const struct simt_operands *operands);
+simt_body *tensor_select_v4(const struct simt_operands *operands);
+#endif
+
+/* The select functions that this host can run bodies of; returns how many. */
+static inline unsigned fake_selects(simt_body *(*selects[3])(const struct simt_operands *))
+{
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    selects[0] = tensor_select_v2;
+    selects[1] = tensor_select_v3;
+    selects[2] = tensor_select_v4;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return 1;
+    bool has_v4 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+    return has_v4 ? 3 : 2;
+#else
+    selects[0] = SIMT_NAME(tensor_select);
+    return 1;
+#endif
+}
+
+struct fake_state {
+    uint8_t regs[sizeof(fake_regs)], memory[sizeof(fake_memory)];
+    bool went_on;
+    enum simt_fault_kind fault;
+};
+
 /* Runs it; false if there is no body or it did not go on. */
 static inline bool fake_run(struct fake_inst *f)
 {
-    simt_body *body = SIMT_NAME(tensor_select)(&f->operands);
-    fake_fault = SIMT_OK;
-    return body && body(&fake_warp, &f->in) == &f->in + 1;
+    static struct fake_state before, first;
+    simt_body *(*selects[3])(const struct simt_operands *);
+    unsigned count = fake_selects(selects);
+    memcpy(before.regs, fake_regs, sizeof(fake_regs));
+    memcpy(before.memory, fake_memory, sizeof(fake_memory));
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(fake_regs, before.regs, sizeof(fake_regs));
+        memcpy(fake_memory, before.memory, sizeof(fake_memory));
+        fake_fault = SIMT_OK;
+        simt_body *body = selects[i](&f->operands);
+        bool went_on = body && body(&fake_warp, &f->in) == &f->in + 1;
+        if (i == 0) {
+            memcpy(first.regs, fake_regs, sizeof(fake_regs));
+            memcpy(first.memory, fake_memory, sizeof(fake_memory));
+            first.went_on = went_on;
+            first.fault = fake_fault;
+        } else if (memcmp(first.regs, fake_regs, sizeof(fake_regs)) ||
+                   memcmp(first.memory, fake_memory, sizeof(fake_memory)) ||
+                   first.went_on != went_on || first.fault != fake_fault) {
+            fprintf(stderr, "the bodies of instruction sets 0 and %u differ\n", i);
+            return false;
+        }
+    }
+    return first.went_on;
 }
 
 static inline uint32_t *fake_u32(unsigned reg)

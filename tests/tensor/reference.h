@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Layouts --------------------------------------------------------------------------------------- */
+/* Layouts ---------------------------------------------------------------------------------------
+ */
 
 struct place {
     unsigned row, col;
@@ -90,7 +91,8 @@ static inline struct place ref_place_c(unsigned lane, unsigned i)
     return (struct place){i < 2 ? group : group + 8, thread * 2 + (i & 1)};
 }
 
-/* Numbers --------------------------------------------------------------------------------------- */
+/* Numbers ---------------------------------------------------------------------------------------
+ */
 
 struct ref_number {
     bool nan, infinite, negative;
@@ -160,6 +162,8 @@ static inline struct ref_model ref_model_of(unsigned cc, enum ptx_type a)
 /* x * 2^shift cut toward zero. */
 static inline __int128 ref_cut(__int128 x, int shift)
 {
+    if (x == 0)
+        return 0;
     if (shift >= 0)
         return x * ((__int128)1 << shift);
     if (shift < -120)
@@ -201,7 +205,8 @@ static inline uint32_t ref_encode(__int128 sum, int scale, bool half, int result
         return sign | (half ? 0x7c00 : 0x7f800000);
     if (!(kept >> fraction))
         exponent = -bias; /* subnormal */
-    uint32_t bits = (uint32_t)(exponent + bias) << fraction | (uint32_t)(kept & ((1u << fraction) - 1));
+    uint32_t bits =
+        (uint32_t)(exponent + bias) << fraction | (uint32_t)(kept & ((1u << fraction) - 1));
     return sign | (half ? bits : bits << (23 - fraction));
 }
 

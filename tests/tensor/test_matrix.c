@@ -4,7 +4,6 @@
  */
 #include "fake_warp.h"
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 enum { R = 0, P = 8 };

@@ -7,7 +7,6 @@
 #include "fake_warp.h"
 #include "reference.h"
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 enum { D = 0, A = 8, B = 16, C = 24 }; /* first registers */
@@ -198,7 +197,9 @@ static const struct kind float_kinds[] = {
         {PTX_OP_MMA_F8, shape, 16, k, PTX_F16, PTX_E5M2, PTX_E4M3, 0},                             \
         {PTX_OP_MMA_F8, shape, 16, k, PTX_F32, PTX_E5M2, PTX_E4M3, 0},                             \
         {PTX_OP_MMA_F8, shape, 16, k, PTX_F16, PTX_E5M2, PTX_E5M2, 0},                             \
-        {PTX_OP_MMA_F8, shape, 16, k, PTX_F32, PTX_E5M2, PTX_E5M2, 0}
+    {                                                                                              \
+        PTX_OP_MMA_F8, shape, 16, k, PTX_F32, PTX_E5M2, PTX_E5M2, 0                                \
+    }
     F8_KINDS(PTX_MOD_M16N8K16, 16),
     F8_KINDS(PTX_MOD_M16N8K32, 32),
 };
@@ -226,8 +227,7 @@ static void small_integers_are_exact(void **state)
             for (unsigned j = 0; j < kind->m / 4; j++) {
                 struct place p = ref_place_c(lane, j);
                 bool half = kind->d == PTX_F16;
-                struct ref_number c =
-                    ref_decode(kind->d, (uint32_t)c_bits[p.row][p.col], false);
+                struct ref_number c = ref_decode(kind->d, (uint32_t)c_bits[p.row][p.col], false);
                 double sum = ldexp((double)c.significand, c.exponent - c.bits);
                 for (unsigned k = 0; k < kind->k; k++) {
                     struct ref_number x = ref_decode(kind->a, (uint32_t)a_bits[p.row][k], false);
@@ -253,8 +253,9 @@ static void registers_may_be_shared(void **state)
         build(&f, kind, PTX_F32);
         for (unsigned r = 0; r < FAKE_REGISTERS; r++) {
             for (unsigned lane = 0; lane < 32; lane++)
-                fake_u32(r)[lane] = r >= C ? random_float(PTX_F32, 1)
-                                           : random_float(PTX_F16, 1) | random_float(PTX_F16, 1) << 16;
+                fake_u32(r)[lane] = r >= C
+                                        ? random_float(PTX_F32, 1)
+                                        : random_float(PTX_F16, 1) | random_float(PTX_F16, 1) << 16;
         }
         uint8_t before[FAKE_REGISTERS][256];
         memcpy(before, fake_regs, sizeof(before));
@@ -263,8 +264,9 @@ static void registers_may_be_shared(void **state)
             memcpy(expected[i], fake_u32(D + i), 128);
         memcpy(fake_regs, before, sizeof(before));
         static const unsigned others[8][4] = {
-            {C, C + 1, C + 2, C + 3}, {C + 3, C + 2, C + 1, C},     {A, A + 1, A + 2, A + 3},
-            {A + 3, A, A + 1, A + 2}, {B + 1, B, C, A},             {C + 1, C, C + 3, C + 2},
+            {C, C + 1, C + 2, C + 3}, {C + 3, C + 2, C + 1, C},
+            {A, A + 1, A + 2, A + 3}, {A + 3, A, A + 1, A + 2},
+            {B + 1, B, C, A},         {C + 1, C, C + 3, C + 2},
             {A, C, B, C + 1},         {C + 2, C + 3, B + 1, A + 3},
         };
         for (unsigned i = 0; i < 4; i++)
@@ -296,18 +298,18 @@ static void special_values(void **state)
     const struct kind *f16 = &float_kinds[3], *half = &float_kinds[2], *bf16 = &float_kinds[5];
     fake_gpu.cc_major = 9;
     fake_gpu.cc_minor = 0;
-    assert_int_equal(one_product(f16, 0x7c00, 0x3c00, 0), 0x7f800000);          /* inf * 1 */
+    assert_int_equal(one_product(f16, 0x7c00, 0x3c00, 0), 0x7f800000); /* inf * 1 */
     assert_int_equal(one_product(f16, 0xfc00, 0x3c00, 0), 0xff800000);
     assert_int_equal(one_product(f16, 0x7c00, 0, 0), 0x7fffffff);               /* inf * 0 */
     assert_int_equal(one_product(f16, 0x7c00, 0x3c00, 0xff800000), 0x7fffffff); /* inf - inf */
     assert_int_equal(one_product(f16, 0xfe01, 0x3c00, 0), 0x7fffffff);          /* NaN */
     assert_int_equal(one_product(f16, 0, 0, 0xffc00001), 0x7fffffff);
-    assert_int_equal(one_product(f16, 0x8000, 0x3c00, 0x80000000), 0);          /* -0 - 0 */
-    assert_int_equal(one_product(f16, 0, 0, 1), 1);                             /* subnormal c */
-    assert_int_equal(one_product(half, 0x7bff, 0x7bff, 0), 0x7c00);             /* overflow */
+    assert_int_equal(one_product(f16, 0x8000, 0x3c00, 0x80000000), 0); /* -0 - 0 */
+    assert_int_equal(one_product(f16, 0, 0, 1), 1);                    /* subnormal c */
+    assert_int_equal(one_product(half, 0x7bff, 0x7bff, 0), 0x7c00);    /* overflow */
     assert_int_equal(one_product(half, 0x7e00, 0x3c00, 0), 0x7fff);
-    assert_int_equal(one_product(half, 1, 0x3c00, 0), 1);                       /* subnormal */
-    assert_int_equal(one_product(bf16, 0x7f7f, 0x4000, 0), 0x7f800000);         /* 2 * max */
+    assert_int_equal(one_product(half, 1, 0x3c00, 0), 1);               /* subnormal */
+    assert_int_equal(one_product(bf16, 0x7f7f, 0x4000, 0), 0x7f800000); /* 2 * max */
     assert_int_equal(one_product(bf16, 0x7f7f, 0x3f80, 0), 0x7f7f0000);
     assert_int_equal(one_product(bf16, 0x0001, 0x3f80, 0), 0x00010000);
     assert_int_equal(one_product(bf16, 0x2000, 0x2000, 0), 0x00800000); /* 2^-63 * 2^-63 */
@@ -327,7 +329,8 @@ static void wrong_operands_have_no_body(void **state)
     assert_null(SIMT_NAME(tensor_select)(&f.operands));
 }
 
-/* f64 ------------------------------------------------------------------------------------------- */
+/* f64 -------------------------------------------------------------------------------------------
+ */
 
 static void f64_is_a_chain_of_fma(void **state)
 {
@@ -399,7 +402,8 @@ static void f64_rounds_as_asked(void **state)
     }
 }
 
-/* Integers -------------------------------------------------------------------------------------- */
+/* Integers --------------------------------------------------------------------------------------
+ */
 
 static int64_t integer_of(enum ptx_type type, uint64_t bits)
 {
@@ -455,8 +459,8 @@ static void integers_are_exact(void **state)
         enum ptx_mod shape;
         unsigned m, k, bits;
     } shapes[] = {
-        {PTX_MOD_M8N8K16, 8, 16, 8},   {PTX_MOD_M16N8K16, 16, 16, 8}, {PTX_MOD_M16N8K32, 16, 32, 8},
-        {PTX_MOD_M8N8K32, 8, 32, 4},   {PTX_MOD_M16N8K32, 16, 32, 4}, {PTX_MOD_M16N8K64, 16, 64, 4},
+        {PTX_MOD_M8N8K16, 8, 16, 8}, {PTX_MOD_M16N8K16, 16, 16, 8}, {PTX_MOD_M16N8K32, 16, 32, 8},
+        {PTX_MOD_M8N8K32, 8, 32, 4}, {PTX_MOD_M16N8K32, 16, 32, 4}, {PTX_MOD_M16N8K64, 16, 64, 4},
     };
     static const uint32_t bases[] = {0, 0x7ffff800, 0x80000000};
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
@@ -464,10 +468,10 @@ static void integers_are_exact(void **state)
             bool wide = shapes[i].bits == 8;
             enum ptx_type s = wide ? PTX_S8 : PTX_S4, u = wide ? PTX_U8 : PTX_U4;
             for (unsigned saturate = 0; saturate < 2; saturate++) {
-                struct kind kind = {
-                    PTX_OP_MMA_INT, shapes[i].shape,    shapes[i].m,        shapes[i].k,
-                    PTX_S32,        types & 1 ? u : s, types & 2 ? u : s,
-                    saturate ? PTX_MOD_SATFINITE : 0};
+                struct kind kind = {PTX_OP_MMA_INT,    shapes[i].shape,
+                                    shapes[i].m,       shapes[i].k,
+                                    PTX_S32,           types & 1 ? u : s,
+                                    types & 2 ? u : s, saturate ? PTX_MOD_SATFINITE : 0};
                 for (unsigned base = 0; base < 3; base++)
                     check_integers(&kind, bases[base]);
             }
@@ -494,10 +498,10 @@ static void bits_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_integers_are_exact), cmocka_unit_test(floats_follow_the_model),
-        cmocka_unit_test(f64_is_a_chain_of_fma),    cmocka_unit_test(f64_rounds_as_asked),
-        cmocka_unit_test(integers_are_exact),       cmocka_unit_test(bits_are_counted),
-        cmocka_unit_test(registers_may_be_shared),  cmocka_unit_test(special_values),
+        cmocka_unit_test(small_integers_are_exact),    cmocka_unit_test(floats_follow_the_model),
+        cmocka_unit_test(f64_is_a_chain_of_fma),       cmocka_unit_test(f64_rounds_as_asked),
+        cmocka_unit_test(integers_are_exact),          cmocka_unit_test(bits_are_counted),
+        cmocka_unit_test(registers_may_be_shared),     cmocka_unit_test(special_values),
         cmocka_unit_test(wrong_operands_have_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 #include "fake_warp.h"
 #include "reference.h"
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 enum { D = 0, A = 8, B = 10, C = 16 };
@@ -50,7 +49,8 @@ static void check(bool a_col, bool b_row, bool c_half, bool d_half, int how)
     for (unsigned lane = 0; lane < 32; lane++) {
         unsigned q = lane % 16 / 4, high = lane < 16 ? 0 : 4;
         for (unsigned i = 0; i < 4; i++) {
-            a[q][a_col ? i % 4 + high : lane % 4 + high][a_col ? lane % 4 : i] = half_in(A, lane, i);
+            a[q][a_col ? i % 4 + high : lane % 4 + high][a_col ? lane % 4 : i] =
+                half_in(A, lane, i);
             b[q][b_row ? i + high : lane % 4 + high][b_row ? lane % 4 : i] = half_in(B, lane, i);
         }
         for (unsigned i = 0; i < 8; i++) {
@@ -68,8 +68,8 @@ static void check(bool a_col, bool b_row, bool c_half, bool d_half, int how)
             unsigned m = d_half ? lane % 4 + high : (lane & 1) + (i & 2) + high;
             unsigned n = d_half ? i : (i & 4) + (lane & 2) + (i & 1);
             unsigned cc = 10 * fake_gpu.cc_major + fake_gpu.cc_minor;
-            uint32_t expected = ref_dot(cc, PTX_F16, PTX_F16, 4, a[q][m], b[q][n], c[q][m][n],
-                                        c_half, d_half);
+            uint32_t expected =
+                ref_dot(cc, PTX_F16, PTX_F16, 4, a[q][m], b[q][n], c[q][m][n], c_half, d_half);
             assert_int_equal(d_half ? half_in(D, lane, i) : fake_u32(D + i)[lane], expected);
         }
     }

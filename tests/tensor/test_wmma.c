@@ -6,7 +6,6 @@
 #include "fake_warp.h"
 #include "reference.h"
 
-#include <setjmp.h>
 #include <cmocka.h>
 
 enum { D = 0, A = 8, B = 16, C = 24, P = 40, S = 41 };
@@ -28,7 +27,8 @@ static uint64_t encode(enum ptx_type type, int value)
     memcpy(&wide, &d, 8);
     switch (type) {
     case PTX_F16:
-        return value == 0 ? 0 : (bits >> 16 & 0x8000) | (((bits & 0x7fffffff) - (112u << 23)) >> 13);
+        return value == 0 ? 0
+                          : (bits >> 16 & 0x8000) | (((bits & 0x7fffffff) - (112u << 23)) >> 13);
     case PTX_BF16:
         return bits >> 16;
     case PTX_TF32:
@@ -162,7 +162,7 @@ static void check(enum ptx_op op, struct shape s, enum ptx_type a, enum ptx_type
         for (unsigned n = 0; n < s.n; n++) {
             int sum = z[m][n];
             for (unsigned k = 0; k < s.k; k++)
-                sum += a != PTX_B1        ? x[m][k] * y[k][n]
+                sum += a != PTX_B1          ? x[m][k] * y[k][n]
                        : mod == PTX_MOD_AND ? x[m][k] & y[k][n]
                                             : x[m][k] ^ y[k][n];
             uint64_t got = get(D_AT, ptx_type_bits(d), d_row ? m * ldd + n : n * ldd + m);
@@ -171,10 +171,12 @@ static void check(enum ptx_op op, struct shape s, enum ptx_type a, enum ptx_type
     }
 }
 
-static const struct shape s16 = {PTX_MOD_M16N16K16, 16, 16, 16}, s8n32 = {PTX_MOD_M8N32K16, 8, 32, 16},
-                          s32n8 = {PTX_MOD_M32N8K16, 32, 8, 16}, s4bit = {PTX_MOD_M8N8K32, 8, 8, 32},
-                          s1bit = {PTX_MOD_M8N8K128, 8, 8, 128}, stf32 = {PTX_MOD_M16N16K8, 16, 16, 8},
-                          sf64 = {PTX_MOD_M8N8K4, 8, 8, 4};
+static const struct shape s16 = {PTX_MOD_M16N16K16, 16, 16, 16},
+                          s8n32 = {PTX_MOD_M8N32K16, 8, 32, 16},
+                          s32n8 = {PTX_MOD_M32N8K16, 32, 8, 16},
+                          s4bit = {PTX_MOD_M8N8K32, 8, 8, 32},
+                          s1bit = {PTX_MOD_M8N8K128, 8, 8, 128},
+                          stf32 = {PTX_MOD_M16N16K8, 16, 16, 8}, sf64 = {PTX_MOD_M8N8K4, 8, 8, 4};
 
 static void products_of_small_integers(void **state)
 {
@@ -235,9 +237,11 @@ static void sums_follow_the_model(void **state)
         uint32_t a[32][16], b[32][16], c[32][32];
         for (unsigned k = 0; k < 16; k++) {
             for (unsigned m = 0; m < s.m; m++)
-                put(A_AT, 16, m * 16 + k, a[m][k] = (fake_random() & 0x83ff) | fake_below(31) << 10);
+                put(A_AT, 16, m * 16 + k,
+                    a[m][k] = (fake_random() & 0x83ff) | fake_below(31) << 10);
             for (unsigned n = 0; n < s.n; n++)
-                put(B_AT, 16, n * 16 + k, b[n][k] = (fake_random() & 0x83ff) | fake_below(31) << 10);
+                put(B_AT, 16, n * 16 + k,
+                    b[n][k] = (fake_random() & 0x83ff) | fake_below(31) << 10);
         }
         for (unsigned m = 0; m < s.m; m++) {
             for (unsigned n = 0; n < s.n; n++)
@@ -260,9 +264,9 @@ static void sums_follow_the_model(void **state)
         move(true, PTX_MOD_D, s, PTX_F32, true, D, 8, D_AT, 0);
         for (unsigned m = 0; m < s.m; m++) {
             for (unsigned n = 0; n < s.n; n++)
-                assert_int_equal(get(D_AT, 32, m * s.n + n),
-                                 ref_dot(ccs[i / 3], PTX_F16, PTX_F16, 16, a[m], b[n], c[m][n],
-                                         false, false));
+                assert_int_equal(
+                    get(D_AT, 32, m * s.n + n),
+                    ref_dot(ccs[i / 3], PTX_F16, PTX_F16, 16, a[m], b[n], c[m][n], false, false));
         }
     }
 }

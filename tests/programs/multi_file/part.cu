@@ -28,8 +28,13 @@ __device__ unary choose(int which)
 
 struct derived : base {
     int x;
-    __device__ explicit derived(int v) : x(v) {}
-    __device__ int value() const override { return defined_here(x) * 10; }
+    __device__ explicit derived(int v) : x(v)
+    {
+    }
+    __device__ int value() const override
+    {
+        return defined_here(x) * 10;
+    }
 };
 
 __device__ base *make_object(int x)

@@ -5,7 +5,9 @@ typedef int (*unary)(int);
 
 struct base {
     __device__ virtual int value() const = 0;
-    __device__ virtual ~base() {}
+    __device__ virtual ~base()
+    {
+    }
 };
 
 extern __device__ int table_of_part[4];
