@@ -212,6 +212,14 @@ struct cudart_kernel *cudart_find_kernel(const void *host)
     return kernel;
 }
 
+/* Remembers whose handle it is. */
+static void note_handle(struct cudart_kernel *kernel, const void *handle)
+{
+    const void **key = lk_alloc(sizeof *key);
+    *key = handle;
+    lk_map_put(&by_handle, (const char *)key, sizeof *key, kernel);
+}
+
 static int kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
 {
     int error = cudart_load(kernel->fatbin);
@@ -221,13 +229,31 @@ static int kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
     if (!kernel->handle) {
         error = cuLibraryGetKernel(&kernel->handle, kernel->fatbin->library, kernel->name);
         if (!error)
-            lk_map_put(&by_handle, (const char *)&kernel->handle, sizeof kernel->handle, kernel);
+            note_handle(kernel, kernel->handle);
         else if (error == CUDA_ERROR_NOT_FOUND)
             error = cudaErrorInvalidDeviceFunction;
     }
     *found = kernel->handle;
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+/* A kernel has a CUfunction for each context. */
+static int kernel_function(struct cudart_kernel *kernel, CUfunction *found)
+{
+    CUkernel handle;
+    int error = kernel_handle(kernel, &handle);
+    if (!error)
+        error = cuKernelGetFunction(found, handle);
+    if (error)
+        return error;
+    pthread_mutex_lock(&lock);
+    if (kernel->function != *found) {
+        kernel->function = *found;
+        note_handle(kernel, *found);
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
 int cudart_resolve_kernel(const void *function, CUkernel *found)
@@ -238,33 +264,13 @@ int cudart_resolve_kernel(const void *function, CUkernel *found)
     return kernel_handle(kernel, found);
 }
 
-/* Remembers whose CUfunction it is; a kernel has one for each context. */
-static void note_function(struct cudart_kernel *kernel, CUfunction function)
-{
-    pthread_mutex_lock(&lock);
-    if (kernel->function != function) {
-        kernel->function = function;
-        CUfunction *key = lk_alloc(sizeof *key);
-        *key = function;
-        lk_map_put(&by_handle, (const char *)key, sizeof *key, kernel);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 int cudart_resolve(const void *function, CUfunction *found)
 {
     if (!function)
         return cudaErrorInvalidDeviceFunction;
     struct cudart_kernel *kernel = cudart_find_kernel(function);
-    if (kernel) {
-        CUkernel handle;
-        int error = kernel_handle(kernel, &handle);
-        if (!error)
-            error = cuKernelGetFunction(found, handle);
-        if (!error)
-            note_function(kernel, *found);
-        return error;
-    }
+    if (kernel)
+        return kernel_function(kernel, found);
     /* The driver knows its own handles; what it does not know is an invalid handle. */
     if (!cuKernelGetFunction(found, (CUkernel)function))
         return 0;
@@ -275,10 +281,11 @@ int cudart_resolve(const void *function, CUfunction *found)
 
 const void *cudart_host_of(CUkernel kernel, CUfunction function)
 {
+    const void *handles[] = {kernel, function};
+    struct cudart_kernel *found = NULL;
     pthread_mutex_lock(&lock);
-    struct cudart_kernel *found = lk_map_get(&by_handle, (const char *)&kernel, sizeof kernel);
-    if (!found)
-        found = lk_map_get(&by_handle, (const char *)&function, sizeof function);
+    for (int i = 0; i < 2 && !found; i++)
+        found = lk_map_get(&by_handle, (const char *)&handles[i], sizeof handles[i]);
     pthread_mutex_unlock(&lock);
     return found ? found->host : NULL;
 }

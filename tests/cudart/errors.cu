@@ -136,7 +136,8 @@ static void last_error()
     cudaSetDevice(99);
     printf("a later error replaces it: %d\n", cudaGetLastError());
     printf("taking it clears it: %d\n", cudaGetLastError());
-    printf("%s / %s\n", cudaGetErrorName((cudaError_t)12345), cudaGetErrorString((cudaError_t)4321));
+    printf("%s / %s\n", cudaGetErrorName((cudaError_t)12345),
+           cudaGetErrorString((cudaError_t)4321));
     printf("%s / %s\n", cudaGetErrorName(cudaErrorIllegalAddress),
            cudaGetErrorString(cudaErrorIllegalAddress));
 }

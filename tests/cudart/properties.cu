@@ -1,4 +1,4 @@
-// properties.cu: cudaDeviceProp of the simulated H200 agrees with a real one's, and with attributes.
+// properties.cu: cudaDeviceProp of the simulated H200 agrees with a real one's.
 #include "check.h"
 #include <cstring>
 

@@ -84,9 +84,9 @@ if [ $# -eq 0 ]; then
     runtime12
     report runtime12 $?
     toolkit=$(dirname "$(dirname "$NVCC")")
-    for home in "$toolkit" /usr/local/cuda-12* /usr/local/cuda-13*; do
+    for home in "$toolkit" /usr/local/cuda-12*; do
         header=$home/include/cuda_runtime_api.h
-        version=$(sed -n 's/^#define CUDART_VERSION  *\(1[23]\)0[0-9]0.*/\1/p' "$header" 2>/dev/null)
+        version=$(sed -n 's/^#define CUDART_VERSION  *\(1[23]\)0.*/\1/p' "$header" 2>/dev/null)
         [ -n "$version" ] || continue
         abi "$version" "$home/include"
         report "abi-$version" $?
