@@ -5,7 +5,7 @@
  * small module. Counters are off. Each figure is the best of several runs: CPU time with one
  * thread, so that a busy neighbour counts for little, wall time with all.
  *
- *   bench [--json] [--quick] KERNELS.ptx
+ *   bench [--json] [--quick] [--only KERNEL] KERNELS.ptx
  */
 #include "plain.h"
 #include "simt/simt.h"
@@ -402,6 +402,8 @@ static void print_table(const struct result *results, long cores, double small, 
     for (int i = 0; i < CASES; i++) {
         const struct result *r = &results[i];
         char mma[32] = "";
+        if (!r->instructions)
+            continue;
         if (cases[i].mmas)
             snprintf(mma, sizeof mma, "%.2f", (double)cases[i].mmas / r->seconds / 1e6);
         printf("%-20s %14llu %9.4f %10.1f %8s %10.4f %8.2f%s\n", cases[i].name,
@@ -414,6 +416,8 @@ static void print_table(const struct result *results, long cores, double small, 
     for (int i = 0; i < CASES; i++) {
         const struct result *r = &results[i];
         char mma[32] = "";
+        if (!r->instructions)
+            continue;
         if (cases[i].mmas)
             snprintf(mma, sizeof mma, "%.2f", (double)cases[i].mmas / r->all_seconds / 1e6);
         printf("%-20s %9.4f %10.1f %8s %8.2f\n", cases[i].name, r->all_seconds,
@@ -426,17 +430,20 @@ static void print_table(const struct result *results, long cores, double small, 
 
 static void print_json(const struct result *results, long cores, double small, double whole)
 {
+    int any = 0;
     printf("{\"cores\": %ld, \"start_up_seconds\": %.6f, \"start_up_seconds_kernels\": %.6f, "
            "\"kernels\": [",
            cores, small, whole);
     for (int i = 0; i < CASES; i++) {
         const struct result *r = &results[i];
+        if (!r->instructions)
+            continue;
         printf("%s\n  {\"name\": \"%s\", \"warp_instructions\": %llu, \"seconds\": %.6f, "
                "\"seconds_all_cores\": "
                "%.6f, \"plain_c_seconds\": %.6f, \"warp_instructions_per_second\": %.0f, "
                "\"mma_per_second\": %.0f, "
                "\"right\": %s}",
-               i ? "," : "", cases[i].name, (unsigned long long)r->instructions, r->seconds,
+               any++ ? "," : "", cases[i].name, (unsigned long long)r->instructions, r->seconds,
                r->all_seconds, r->plain_seconds, (double)r->instructions / r->seconds,
                (double)cases[i].mmas / r->seconds, r->wrong ? "false" : "true");
     }
@@ -467,17 +474,19 @@ int main(int argc, char **argv)
 {
     bool json = false;
     double budget = 1.0;
-    const char *path = NULL;
+    const char *path = NULL, *only = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--json"))
             json = true;
         else if (!strcmp(argv[i], "--quick"))
             budget = 0.1;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
         else
             path = argv[i];
     }
     if (!path) {
-        fprintf(stderr, "usage: bench [--json] [--quick] KERNELS.ptx\n");
+        fprintf(stderr, "usage: bench [--json] [--quick] [--only KERNEL] KERNELS.ptx\n");
         return 2;
     }
     char *text = read_text(path);
@@ -489,6 +498,8 @@ int main(int argc, char **argv)
         struct simt_machine *machine = machine_with(all ? 0 : 1);
         struct simt_module *module = load(machine, text);
         for (int i = 0; i < CASES; i++) {
+            if (only && strcmp(only, cases[i].kernel))
+                continue;
             struct run run;
             uint64_t instructions;
             prepare(&run, machine, module, &cases[i], &data);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh: `make bench-machine`. Compiles kernels.cu to PTX (nvcc, or clang 16 or newer without any
 # NVIDIA software), plain.c with -O2 and bench.c against the machine's objects, and runs the bench.
-#   bench/machine/run.sh [--json] [--quick]
+#   bench/machine/run.sh [--json] [--quick] [--only KERNEL]
 # BUILD is the build folder (default build).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -30,8 +30,9 @@ if command -v "${NVCC:-nvcc}" >/dev/null; then
 else
     clang=$(for c in clang clang-19 clang-18 clang-17 clang-16; do command -v $c && break; done)
     [ -n "$clang" ] || { echo "bench-machine: neither nvcc nor clang" >&2; exit 2; }
-    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -Wno-unknown-cuda-version -Xclang \
-        -target-feature -Xclang +ptx75 -O3 -S "$here/kernels.cu" -o "$ptx"
+    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
+        -Wno-unknown-cuda-version -Xclang -target-feature -Xclang +ptx75 -O3 -S \
+        "$here/kernels.cu" -o "$ptx"
 fi
 cc=${CC:-gcc}
 flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I$root/src -I$here"

@@ -171,6 +171,14 @@ static void print_format(struct print_arguments *arguments, const char *format, 
         char specification[LONGEST + 32] = "%";
         size_t length = 1;
         const char *end = format + 1;
+        /* A GPU knows no precision that is an argument: it prints the conversion as it stands. */
+        size_t head = strspn(end, "-+ #0123456789.*hlLqjzt");
+        if (memmem(end, head, ".*", 2)) {
+            size_t whole = 1 + head + (end[head] != 0);
+            lk_buf_add(out, format, whole);
+            format += whole;
+            continue;
+        }
         for (; *end && strchr("-+ #0123456789.*hlLqjzt", *end) && length < LONGEST; end++) {
             if (*end == '*')
                 length += (size_t)snprintf(specification + length, 16, "%d",

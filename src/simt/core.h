@@ -105,6 +105,7 @@ struct simt_literal {
 struct simt_sreg_slot {
     uint32_t slot;
     enum ptx_sreg sreg;
+    uint32_t number; /* of %envregN */
 };
 
 struct simt_function {
@@ -195,7 +196,8 @@ struct simt_path {
     const struct simt_inst *ip;
     struct simt_frame *frame;
     struct simt_join *join; /* innermost */
-    uint32_t sync_lanes;    /* state SYNC: lanes that wait at ip */
+    uint32_t sync_lanes;    /* state SYNC: lanes that wait at ip, */
+    uint32_t sync_members;  /* and the lanes they name */
     uint32_t barrier;       /* state BARRIER: which */
     uint32_t slices;        /* used up without waiting */
 };
@@ -223,6 +225,7 @@ struct simt_warp_state {
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
     uint32_t next_path;
+    bool gathered; /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden;      /* instructions run that the program does not have */
     uint32_t bulk_groups; /* cp.async bookkeeping is trivial: copies are done at once */
 };
@@ -281,6 +284,7 @@ struct simt_machine {
     pthread_mutex_t launch_lock;
     struct lk_pool *pool;
     uint64_t params_address; /* a buffer for kernel parameters */
+    uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
     uint64_t heap_address;
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
@@ -295,6 +299,7 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
 struct simt_path *simt_path_ready(struct simt_warp_state *warp);
 void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);
+bool simt_path_unblock(struct simt_warp_state *warp, enum simt_path_state state);
 const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
                                    uint32_t taken, const struct simt_inst *rest_ip,
                                    const struct simt_inst *at);

@@ -48,7 +48,7 @@ uint32_t slot_size(unsigned bits);      /* in bytes, for 32 lanes */
 void slots_assign(struct decoder *decoder);
 uint32_t slot_new(struct decoder *decoder, unsigned bits);
 uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits);
-uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg);
+uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg, uint32_t number);
 
 /* decode_operand.c */
 struct simt_inst *decode_emit(struct decoder *decoder, simt_body *run, const struct ptx_inst *ptx);

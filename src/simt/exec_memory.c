@@ -364,7 +364,7 @@ SIMT_BODY(run_alloca)
     }
     uint64_t place = (frame->local_top + align - 1) & ~(align - 1);
     if (most > w->block->launch->local_stride || place + most > w->block->launch->local_stride)
-        return simt_raise(w, in, SIMT_FAULT_HARDWARE_STACK, __builtin_ctz(w->mask),
+        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, __builtin_ctz(w->mask),
                           "alloca of %llu bytes: the thread's stack has %u",
                           (unsigned long long)most, w->block->launch->local_stride);
     frame->local_top = (uint32_t)(place + most);

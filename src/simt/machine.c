@@ -71,6 +71,8 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     }
     machine->params_address =
         simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, true);
+    machine->grid_workspace =
+        simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, true);
     pthread_mutex_init(&machine->launch_lock, NULL);
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);

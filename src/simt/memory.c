@@ -275,15 +275,15 @@ void *simt_host(struct simt_machine *machine, uint64_t address, size_t size)
     return (void *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
 }
 
+/* Kernels use the host's memory: more than it has is not promised. */
 void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes)
 {
     struct simt_memory *memory = &machine->memory;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t host = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : memory->limit;
+    uint64_t most = host < memory->limit ? host : memory->limit;
     pthread_mutex_lock(&memory->lock);
     *total_bytes = memory->limit;
-    *free_bytes = memory->limit - memory->used;
+    *free_bytes = memory->used < most ? most - memory->used : 0;
     pthread_mutex_unlock(&memory->lock);
-    /* Kernels use the host's memory: do not promise more than it has. */
-    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && (size_t)pages * (size_t)page < *free_bytes)
-        *free_bytes = (size_t)pages * (size_t)page;
 }

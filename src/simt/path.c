@@ -123,7 +123,7 @@ static bool is_lane_sreg(enum ptx_sreg sreg)
 }
 
 /* Special registers that all lanes of a warp share. */
-static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg)
+static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg, uint32_t number)
 {
     const struct simt_block *block = warp->w.block;
     const struct simt_launch_state *state = block->launch;
@@ -171,6 +171,12 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
         return cluster[0] * cluster[1] * cluster[2];
     case PTX_SREG_IS_EXPLICIT_CLUSTER:
         return launch->cluster[0] != 0;
+    case PTX_SREG_ENVREG: /* 1 (high) and 2 (low): where cooperative groups find the grid's barrier */
+        if (!launch->cooperative)
+            return 0;
+        return number == 2   ? (uint32_t)state->machine->grid_workspace
+               : number == 1 ? state->machine->grid_workspace >> 32
+                             : 0;
     default:
         return 0;
     }
@@ -183,7 +189,8 @@ static void fill_sregs(struct simt_warp_state *warp, struct simt_frame *frame)
         uint8_t *slot = frame->regs + frame->function->sregs[i].slot;
         if (!is_lane_sreg(sreg)) {
             unsigned bits = ptx_sreg_bits(sreg);
-            fill_lanes(slot, bits == 1 ? 0 : bits / 8, warp_sreg(warp, sreg), 0);
+            fill_lanes(slot, bits == 1 ? 0 : bits / 8,
+                       warp_sreg(warp, sreg, frame->function->sregs[i].number), 0);
             continue;
         }
         uint32_t values[SIMT_LANES];
@@ -362,6 +369,19 @@ const struct simt_inst *simt_reconverge(struct simt_warp *w, const struct simt_i
     }
 }
 
+/* Lanes that wait for path at the innermost join that has any go on without it. */
+static bool let_go(struct simt_warp_state *warp, struct simt_path *path)
+{
+    for (struct simt_join *join = path->join; join; join = join->parent)
+        if (join->arrived) {
+            leave_join(warp, join, join->arrived);
+            join->mask &= ~join->arrived;
+            join->arrived = 0;
+            return true;
+        }
+    return false;
+}
+
 /* When a path has used up its time, others get theirs; lanes that wait for it at a join are let go
  * if it seems to wait for them (it polls memory), or if it has run for very long. */
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
@@ -372,13 +392,17 @@ void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
     if (warp->sync_ops == 0 && path->slices < LONG)
         return;
     path->slices = 0;
-    for (struct simt_join *join = path->join; join; join = join->parent)
-        if (join->arrived) {
-            leave_join(warp, join, join->arrived);
-            join->mask &= ~join->arrived;
-            join->arrived = 0;
-            return;
-        }
+    let_go(warp, path);
+}
+
+/* A warp with nothing to run, of which a path waits (in that state) for lanes that wait for it at a
+ * join: they are let go. False: there are none. */
+bool simt_path_unblock(struct simt_warp_state *warp, enum simt_path_state state)
+{
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (warp->paths[i].state == state && let_go(warp, &warp->paths[i]))
+            return true;
+    return false;
 }
 
 const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *in)
@@ -421,7 +445,7 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     struct simt_frame *caller = path->frame;
     uint32_t base = (caller->local_top + 15) & ~15u;
     if (base + callee->local_bytes > w->block->launch->local_stride)
-        return simt_raise(w, in, SIMT_FAULT_HARDWARE_STACK, __builtin_ctz(lanes),
+        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, __builtin_ctz(lanes),
                           "the call stack is full (%u bytes per thread)",
                           w->block->launch->local_stride);
     if (lanes != w->path_mask) { /* the others wait behind the call, at its reconverge */
@@ -509,52 +533,4 @@ void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into)
             path->state = SIMT_PATH_FREE;
         }
     }
-}
-
-bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t members)
-{
-    struct simt_warp_state *warp = simt_state(w);
-    struct simt_path *path = w->path;
-    uint32_t missing = members & w->live & ~w->mask;
-    if (!missing)
-        return true;
-    bool is_barrier = in->ptx->op == PTX_OP_BAR_WARP_SYNC;
-    uint32_t here = 0;
-    bool other_frame = false;
-    for (int i = 0; i < SIMT_LANES; i++) {
-        struct simt_path *other = &warp->paths[i];
-        if (other == path || other->state != SIMT_PATH_SYNC ||
-            !(other->ip == in || (is_barrier && other->ip->ptx->op == PTX_OP_BAR_WARP_SYNC)))
-            continue;
-        here |= other->sync_lanes;
-        other_frame |= other->frame != path->frame && !is_barrier;
-    }
-    if (missing & ~here) {
-        path->state = SIMT_PATH_SYNC;
-        path->ip = in;
-        path->sync_lanes = w->mask;
-        return false;
-    }
-    if (other_frame) {
-        simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, -1,
-                   "%s among lanes that are in different calls of the same function",
-                   in->ptx->text);
-        path->state = SIMT_PATH_FREE;
-        return false;
-    }
-    /* The instruction runs once, for all of them; then each goes on, together if it can. */
-    uint32_t lanes = w->mask | here;
-    path->ip = in + 1;
-    for (int i = 0; i < SIMT_LANES; i++) {
-        struct simt_path *other = &warp->paths[i];
-        if (other != path && other->state == SIMT_PATH_SYNC && (other->sync_lanes & missing) &&
-            (other->ip == in || is_barrier)) {
-            other->state = SIMT_PATH_READY;
-            other->ip = other->ip + 1;
-        }
-    }
-    simt_paths_merge(warp, path);
-    w->path_mask = path->mask;
-    w->mask = lanes;
-    return true;
 }

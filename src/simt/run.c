@@ -129,6 +129,15 @@ static uint64_t next_random(struct simt_block *block)
 
 enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
 
+/* Threads at a barrier may wait for threads that wait for them behind a branch. */
+static bool unblock_barrier(struct simt_block *block)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        any |= simt_path_unblock(&block->warps[i], SIMT_PATH_BARRIER);
+    return any;
+}
+
 /* One turn for each warp of the block. */
 static enum block_result block_round(struct simt_block *block)
 {
@@ -143,6 +152,8 @@ static enum block_result block_round(struct simt_block *block)
         if (shuffle)
             warp->next_path = (uint32_t)(next_random(block) % SIMT_LANES);
         struct simt_path *path = simt_path_ready(warp);
+        if (!path && simt_path_unblock(warp, SIMT_PATH_SYNC))
+            path = simt_path_ready(warp);
         if (!path)
             continue;
         any_ran = true;
@@ -157,7 +168,7 @@ static enum block_result block_round(struct simt_block *block)
     if (!any_live)
         return BLOCK_DONE;
     if (!any_ran)
-        return BLOCK_STUCK;
+        return unblock_barrier(block) ? BLOCK_GOES_ON : BLOCK_STUCK;
     return all_poll || (shuffle && next_random(block) % 4 == 0) ? BLOCK_WAITS : BLOCK_GOES_ON;
 }
 
@@ -358,6 +369,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     machine->grid_count++;
     if (launch->params && launch->kernel->info.param_bytes)
         memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
+    memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
     pthread_mutex_destroy(&state.fault_lock);
     pthread_mutex_unlock(&machine->launch_lock);

@@ -154,10 +154,10 @@ uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsi
     return literal.slot;
 }
 
-uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg)
+uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg, uint32_t number)
 {
     for (uint32_t i = 0; i < decoder->sreg_count; i++)
-        if (decoder->sregs[i].sreg == sreg)
+        if (decoder->sregs[i].sreg == sreg && decoder->sregs[i].number == number)
             return decoder->sregs[i].slot;
     if (decoder->sreg_count == decoder->sreg_capacity) {
         decoder->sreg_capacity = decoder->sreg_capacity ? decoder->sreg_capacity * 2 : 8;
@@ -166,6 +166,6 @@ uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg)
     }
     unsigned bits = ptx_sreg_bits(sreg);
     uint32_t slot = slot_new(decoder, bits == 1 ? 1 : bits);
-    decoder->sregs[decoder->sreg_count++] = (struct simt_sreg_slot){slot, sreg};
+    decoder->sregs[decoder->sreg_count++] = (struct simt_sreg_slot){slot, sreg, number};
     return slot;
 }

@@ -83,7 +83,7 @@ def carries(row, types):
 
                 def ref(a, b, c, mad=mad, part=part, t=t, bits=bits, top=top, takes=takes,
                         gives=gives, sub=sub):
-                    # The setter adds c to c, or borrows when c is odd for subtractions.
+                    # The flag is the adder's carry: a - b - borrow is a + ~b + flag.
                     flag = (c + c >> bits) if takes else 0
                     if mad:
                         product = value(t, a) * value(t, b)
@@ -91,18 +91,18 @@ def carries(row, types):
                         total = p + c + flag
                         carry = total >> bits
                     elif sub:
-                        total = a - b - flag
-                        carry = 1 if total < 0 else 0
+                        total = a + (b ^ top) + (flag if takes else 1)
+                        carry = total >> bits
                     else:
                         total = a + b + flag
                         carry = total >> bits
                     if not gives:
                         return total & top
-                    return (total & top, carry)
+                    return (total & top, 1 - carry if sub else carry)
                 setup = "add.cc.u%d {x}, {c}, {c}; " % bits if takes else ""
                 body = text + (" {d}, {a}, {b}, {c}" if mad else " {d}, {a}, {b}")
                 outs = [t] + (["u%d" % bits] if gives else [])
-                # After a subtraction the flag is a borrow: 0 - 0 - flag shows it.
+                # After a subtraction 0 - 0 - borrow shows the flag.
                 after = ""
                 if gives:
                     after = "; subc.u%d {y}, 0, 0; sub.u%d {d1}, 0, {y}" % (bits, bits) if sub \
@@ -143,10 +143,15 @@ def prmt_ref(mode):
     return f
 
 
+def field_operand(x, bits):
+    """PTX says modulo 256; GPUs do that for 32-bit words, and read all of it for 64-bit ones."""
+    return x & 255 if bits == 32 else x
+
+
 def bfe_ref(t):
     def f(a, b, c):
         bits = BITS[t]
-        pos, length, msb = b & 255, c & 255, bits - 1
+        pos, length, msb = field_operand(b, bits), field_operand(c, bits), bits - 1
         sbit = 0 if not is_signed(t) or length == 0 else a >> min(pos + length - 1, msb) & 1
         d = 0
         for i in range(bits):
@@ -157,8 +162,8 @@ def bfe_ref(t):
 
 def bfi_ref(bits):
     def f(a, b, c, e):
-        pos, length = c & 255, e & 255
-        for i in range(length):
+        pos, length = field_operand(c, bits), field_operand(e, bits)
+        for i in range(min(length, bits)):
             if pos + i < bits:
                 b = b & ~(1 << pos + i) | (a >> i & 1) << pos + i
         return b
@@ -408,12 +413,37 @@ def part(x, selector, signed):
 
 
 def merge(x, selector, c):
+    """GPUs merge .h1 from the result's own upper half: they do not move the lower half up."""
     if not selector:
         return x & 0xffffffff
     bits = 8 if selector[0] == "b" else 16
     at = int(selector[1]) * bits
     field = (1 << bits) - 1 << at
-    return c & ~field | x << at & field
+    return c & ~field | (x if selector == "h1" else x << at) & field
+
+
+def saturate(x, selector, signed, is_shift):
+    """To a whole unsigned word GPUs cut only what is negative; to a part of a word they take what
+    is negative for large. Of what was shifted they look at 34 bits, and clamp it to a word whatever
+    its destination."""
+    if is_shift:
+        return clamp(sx(x, 34), 32, signed)
+    if not selector:
+        return clamp(x, 32, True) if signed else max(x, 0)
+    bits = 8 if selector[0] == "b" else 16
+    high = (1 << bits - signed) - 1
+    return x if 0 <= x <= high else high
+
+
+def second(op, x, z, signed):
+    """GPUs compare with an unsigned c as if x were unsigned too, and of more bits than c: what is
+    negative is larger than every c."""
+    if not op:
+        return x
+    if op == ".add":
+        return x + z
+    smaller = x < sx(z, 32) if signed else 0 <= x < z
+    return x if smaller == (op == ".min") else z
 
 
 COMPARE = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
@@ -427,7 +457,7 @@ def video_op(name, mode=""):
     if base in ("vshl", "vshr"):
         def shift(a, b):
             n = b & 31 if mode == "wrap" else min(b, 32)
-            return a << n if base == "vshl" else a >> n
+            return sx(a << n, 64) if base == "vshl" else a >> n
         return shift
     return {"vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vmin": min, "vmax": max,
             "vabsdiff": lambda a, b: abs(a - b),
@@ -441,7 +471,7 @@ def scalar_video(row, types):
     selectors = (("", "", ""), ("", "b1", "h1"), ("b2", "", "b0"), ("h1", "h0", "b3"))
     modes = ("clamp", "wrap") if is_shift else tuple(COMPARE) if is_set else ("",)
     for ts in types:
-        dt, at, bt = ("u32",) + ts if is_set else ts
+        dt, at, bt = ts[:1] + ts if is_set else ts
         for k, mode in enumerate(modes):
             for sat in ("",) if is_set else ("", ".sat"):
                 for op2 in ("", ".add", ".min", ".max"):
@@ -452,11 +482,11 @@ def scalar_video(row, types):
 
                         def ref(x, y, z, f=f, sat=sat, op2=op2, d=d, a=a, b=b, dt=dt, at=at, bt=bt):
                             v = f(part(x, a, at[0] == "s"), part(y, b, bt[0] == "s"))
-                            c = part(z, "", dt[0] == "s")
                             if sat:
-                                v = clamp(v, 32 if not d else 8 if d[0] == "b" else 16,
-                                          dt[0] == "s")
-                            v = {"": v, ".add": v + c, ".min": min(v, c), ".max": max(v, c)}[op2]
+                                v = saturate(v, d, dt[0] == "s", is_shift)
+                            if base in ("vadd", "vsub") or (is_shift and sat):
+                                v = sx(v, 32)
+                            v = second(op2, v, z, dt[0] == "s")
                             return merge(v, d, z)
                         suffix = ("." + mode if mode else "")
                         head = ".".join((base,) + ts) + (sat + suffix if not is_set else suffix)
@@ -480,18 +510,17 @@ def vmad(types):
 
                         def ref(x, y, z, a=a, b=b, at=at, bt=bt, po=po, sat=sat, scale=scale,
                                 na=na, nb=nb, nc=nc):
+                            # GPUs: with one value signed, every whole word is; c always is. The
+                            # sum has 64 bits, and shifts as an unsigned one if nothing is signed.
                             signed = at[0] == "s" or bt[0] == "s" or bool(na) != bool(nb) or nc
-                            tmp = part(x, a, at[0] == "s") * part(y, b, bt[0] == "s")
-                            lsb = 0
-                            if po:
-                                lsb = 1
-                            elif bool(na) != bool(nb):
-                                tmp, lsb = ~tmp, 1
-                            elif nc:
-                                z, lsb = ~z & 0xffffffff, 1
-                            tmp += part(z, "", bool(signed)) + lsb
-                            tmp >>= {"": 0, ".shr7": 7, ".shr15": 15}[scale]
-                            return clamp(tmp, 32, bool(signed)) if sat else tmp
+                            u = part(x, a, at[0] == "s" or (signed and not a))
+                            v = part(y, b, bt[0] == "s" or (signed and not b))
+                            total = sx(z, 32) * (-1 if nc else 1) + int(bool(po))
+                            total += -u * v if bool(na) != bool(nb) else u * v
+                            shift = {"": 0, ".shr7": 7, ".shr15": 15}[scale]
+                            total = sx(total, 64) if signed or not shift else total % (1 << 64)
+                            total >>= shift
+                            return clamp(total, 32, bool(signed)) if sat else total
                         dot = lambda s: "." + s if s else ""
                         text = "vmad.%s.%s.%s%s%s%s {d}, %s{a}%s, %s{b}%s, %s{c}" % (
                             dt, at, bt, po, sat, scale, na, dot(a), nb, dot(b), nc)

@@ -3,7 +3,7 @@
 # with NAME.expect, which a real GPU wrote (scripts/gpu-record). Prints "ok NAME", or "not ok NAME"
 # with what differs; a program without an .expect is "not ok", unless its header says
 # "// output: not comparable", and then only its status is compared.
-#   tests/programs/run.sh [NAME...]    JOBS=2 side by side, SECONDS_EACH=300 for compiling and running
+#   tests/programs/run.sh [NAME...]   JOBS=2 side by side, SECONDS_EACH=300 to compile and run one
 # LOCKSTEP is the lockstep to use. Without nvcc nothing here can be built: that is one failure.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
