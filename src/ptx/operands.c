@@ -39,15 +39,35 @@ static int component_of(const struct ptx_parser *p)
     return found ? (int)(found - letters) % 4 : -1;
 }
 
-/* .b0 .. .h1 of video instructions, and .b3210-like orders of their SIMD forms */
+/* How many values a digit may have behind .b or .h: of a part, an order of source elements (.b3210,
+ * .h32) or a mask of some bytes of the destination (.b31, .b310), whose digits fall. 0: none. */
+static unsigned selector_limit(bool is_byte, bool is_destination, const char *digits,
+                               uint32_t count)
+{
+    unsigned elements = is_byte ? 4 : 2;
+    if (count == 1)
+        return elements;
+    if (count == elements)
+        return 2 * elements;
+    if (!is_byte || !is_destination || (count != 2 && count != 3))
+        return 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (digits[i] >= digits[i - 1])
+            return 0;
+    return elements;
+}
+
+/* .b0 .. .h1 of video instructions, and .b3210-like orders and masks of their SIMD forms */
 static void parse_selector(struct ptx_parser *p, struct ptx_raw *raw)
 {
     const char *text = p->text + p->token.start + 1;
     uint32_t length = p->token.end - p->token.start - 1;
     bool is_byte = text[0] == 'b';
     uint32_t digits = length - 1;
-    bool is_valid = (is_byte || text[0] == 'h') && (digits == 1 || digits == (is_byte ? 4 : 2));
-    unsigned limit = digits == 1 ? (is_byte ? 4 : 2) : (is_byte ? 8 : 4);
+    unsigned limit = 0;
+    if (is_byte || text[0] == 'h')
+        limit = selector_limit(is_byte, raw == p->raws, text + 1, digits);
+    bool is_valid = limit > 0;
     for (uint32_t i = 1; i < length; i++)
         is_valid = is_valid && text[i] >= '0' && text[i] < (char)('0' + limit);
     if (!is_valid)

@@ -26,6 +26,11 @@ bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum
             hosts[lane] = (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
             continue;
         }
+        if (space == PTX_SPACE_SHARED && !(address & (size - 1)) &&
+            address < w->block->shared_bytes && address + size <= w->block->shared_bytes) {
+            hosts[lane] = w->block->shared + address;
+            continue;
+        }
         hosts[lane] = simt_translate(w, in, space, address, size, lane, is_write);
         if (!hosts[lane])
             return false;

@@ -10,25 +10,55 @@
 
 enum access_pattern { ACCESS_ONE, ACCESS_NEIGHBOURS, ACCESS_SCATTERED };
 
-/* How the addresses of a full warp lie; size: bytes each lane touches, a constant where this is
- * inlined, so that the multiples of it are too. */
-#define ACCESS_PATTERN(name, T)                                                                    \
-    static inline enum access_pattern name(const T *a, T size)                                     \
+/* Vectors of addresses: written out, because the compiler makes scalars of short loops. */
+typedef uint32_t access_v32 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint64_t access_v64 __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline bool access_is_zero(access_v64 bits)
+{
+#ifdef __AVX__
+    typedef long long v4 __attribute__((vector_size(32)));
+    return __builtin_ia32_ptestz256((v4)bits, (v4)bits);
+#else
+    return !(bits[0] | bits[1] | bits[2] | bits[3]);
+#endif
+}
+
+/* How the addresses of `lanes` lanes lie; size: bytes each touches. Both are constants where this
+ * is inlined. */
+#define ACCESS_PATTERN(name, T, V, IOTA)                                                           \
+    static inline __attribute__((always_inline)) enum access_pattern name(const T *a, T size,      \
+                                                                          int lanes)               \
     {                                                                                              \
-        T step = a[1] - a[0], first = a[0], other = 0;                                             \
-        if (step == 0) {                                                                           \
-            for (int i = 0; i < SIMT_LANES; i++)                                                   \
-                other |= a[i] ^ first;                                                             \
-            return other ? ACCESS_SCATTERED : ACCESS_ONE;                                          \
-        }                                                                                          \
-        if (step != size)                                                                          \
+        const int width = 32 / (int)sizeof(T);                                                     \
+        T step = a[1] - a[0];                                                                      \
+        if (step != 0 && step != size)                                                             \
             return ACCESS_SCATTERED;                                                               \
-        for (int i = 0; i < SIMT_LANES; i++)                                                       \
-            other |= a[i] ^ (first + size * (T)i);                                                 \
-        return other ? ACCESS_SCATTERED : ACCESS_NEIGHBOURS;                                       \
+        V expected = (V){0} + a[0], other = {0};                                                   \
+        if (step)                                                                                  \
+            expected += (V)IOTA * size;                                                            \
+        for (int i = 0; i < lanes; i += width) {                                                   \
+            other |= *(const V *)(const void *)(a + i) ^ expected;                                 \
+            expected += step * (T)width;                                                           \
+        }                                                                                          \
+        if (!access_is_zero((access_v64)other))                                                    \
+            return ACCESS_SCATTERED;                                                               \
+        return step ? ACCESS_NEIGHBOURS : ACCESS_ONE;                                              \
     }
-ACCESS_PATTERN(access_pattern_64, uint64_t)
-ACCESS_PATTERN(access_pattern_32, uint32_t)
+#define ACCESS_IOTA_64                                                                             \
+    {                                                                                              \
+        0, 1, 2, 3                                                                                 \
+    }
+#define ACCESS_IOTA_32                                                                             \
+    {                                                                                              \
+        0, 1, 2, 3, 4, 5, 6, 7                                                                     \
+    }
+ACCESS_PATTERN(access_pattern_64, uint64_t, access_v64, ACCESS_IOTA_64)
+ACCESS_PATTERN(access_pattern_32, uint32_t, access_v32, ACCESS_IOTA_32)
+
+/* A block that is 16 threads wide makes two rows of a warp, each of neighbours or of one address.
+ */
+enum { ACCESS_HALF = SIMT_LANES / 2 };
 
 /* Global memory of one range, without a fault: NULL if something is not as usual. */
 static inline uint8_t *access_range(const struct simt_warp *w, uint64_t address, uint64_t bytes,
@@ -72,6 +102,13 @@ static inline bool access_stretch(const struct simt_warp *w, const uint64_t *a, 
 bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
                            unsigned address_bits, uint32_t size, bool is_write,
                            uint8_t *hosts[SIMT_LANES]);
+
+#ifdef SIMT_ISA
+/* exec_memory_fast.c: bodies for one element in global, generic, shared and parameter memory; NULL
+ * if the access is of another kind. */
+simt_body *SIMT_NAME(memory_fast_load)(const struct simt_operands *operands);
+simt_body *SIMT_NAME(memory_fast_store)(const struct simt_operands *operands);
+#endif
 
 static inline enum ptx_space access_space(const struct ptx_inst *ptx)
 {

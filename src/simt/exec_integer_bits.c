@@ -70,20 +70,22 @@ SIMT_MAP1(brev_64, uint64_t, uint64_t,
 
 /* Fields -------------------------------------------------------------------------------------- */
 
-/* Positions and lengths count modulo 256. The field is shifted up until its top bit is the word's,
- * and back down; a field that sticks out takes its sign from the word's top bit. */
+/* Positions and lengths count modulo 256, as PTX says, for 32-bit words; for 64-bit ones GPUs read
+ * all of their bits. A signed field is shifted up until its top bit is the word's, and back down; a
+ * field that sticks out takes its sign from the word's top bit. */
+#define FIELD_OPERAND(x, bits) (bits == 32 ? (x)&255 : (x))
 #define BFE(bits)                                                                                  \
     static inline uint##bits##_t low_ones_##bits(uint32_t count)                                   \
     {                                                                                              \
         return count >= bits ? UINT##bits##_MAX : ((uint##bits##_t)1 << (count & (bits - 1))) - 1; \
     }                                                                                              \
     SIMT_MAP3(bfe_u##bits, uint##bits##_t, uint##bits##_t, uint32_t, uint32_t, ({                  \
-                  uint32_t position = y & 255;                                                     \
+                  uint32_t position = FIELD_OPERAND(y, bits);                                      \
                   uint##bits##_t field = position >= bits ? 0 : x >> (position & (bits - 1));      \
-                  field &low_ones_##bits(z & 255);                                                 \
+                  field &low_ones_##bits(FIELD_OPERAND(z, bits));                                  \
               }))                                                                                  \
     SIMT_MAP3(bfe_s##bits, uint##bits##_t, int##bits##_t, uint32_t, uint32_t, ({                   \
-                  uint32_t position = y & 255, length = z & 255;                                   \
+                  uint32_t position = FIELD_OPERAND(y, bits), length = FIELD_OPERAND(z, bits);     \
                   int##bits##_t field = x >> (position >= bits ? bits - 1 : position);             \
                   uint32_t up = length >= bits ? 0 : bits - length;                                \
                   length == 0 ? 0                                                                  \
@@ -98,8 +100,9 @@ SIMT_MAP1(brev_64, uint64_t, uint64_t,
         const uint32_t *positions = SIMT_SLOT(const uint32_t, in->c);                              \
         const uint32_t *lengths = SIMT_SLOT(const uint32_t, in->e);                                \
         SIMT_STORE_LANES(uint##bits##_t, ({                                                        \
-                             uint32_t position = positions[i] & 255;                               \
-                             uint##bits##_t field = low_ones_##bits(lengths[i] & 255);             \
+                             uint32_t position = FIELD_OPERAND(positions[i], bits);                \
+                             uint##bits##_t field =                                                \
+                                 low_ones_##bits(FIELD_OPERAND(lengths[i], bits));                 \
                              uint##bits##_t mask =                                                 \
                                  position >= bits ? 0 : field << (position & (bits - 1));          \
                              (ys[i] & ~mask) | (xs[i] << (position & (bits - 1)) & mask);          \

@@ -1,6 +1,8 @@
 /*
  * exec_integer_carry.c: additions, subtractions and multiply-adds that write or read CC.CF.
- * The flag is a bit per lane in w->carry. After a subtraction it holds the borrow, as PTX says.
+ * The flag is a bit per lane in w->carry. It is the adder's carry: a subtraction adds y's
+ * complement and the flag, so that the flag says "no borrow" after sub.cc, as on a GPU. PTX leaves
+ * open what subc makes of the flag of add.cc; GPUs show this.
  */
 #include "simt/exec.h"
 
@@ -11,9 +13,10 @@ static void keep_carry(struct simt_warp *w, uint32_t bits)
     w->carry = (w->carry & ~w->mask) | (bits & w->mask);
 }
 
-/* A row: name, type, and the two terms p + q (or p - q) made of x, y, z. The flag goes in when
- * flag_in, and out when flag_out. The flag comes out at most once of the two steps. */
-#define WITH_FLAG(name, A, U, operands_are, first, second, op, flag_in, flag_out)                  \
+/* A row: name, type, and the two terms p + q made of x, y, z. The flag that goes in is CC.CF when
+ * flag_in, otherwise the constant; it goes out when flag_out. Of the two steps at most one carries.
+ */
+#define WITH_FLAG(name, A, U, operands_are, first, second, constant, flag_in, flag_out)            \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
         const A *xs = SIMT_SLOT(const A, in->a);                                                   \
@@ -22,17 +25,16 @@ static void keep_carry(struct simt_warp *w, uint32_t bits)
         U *d = SIMT_SLOT(U, in->d);                                                                \
         U result[SIMT_LANES];                                                                      \
         uint32_t out[SIMT_LANES];                                                                  \
-        uint32_t carry = flag_in ? w->carry : 0, mask = w->mask;                                   \
+        uint32_t carry = flag_in ? w->carry : 0u - (constant), mask = w->mask;                     \
         SIMT_EACH_LANE                                                                             \
         {                                                                                          \
             A x = xs[i], y = ys[i];                                                                \
             U z = zs[i];                                                                           \
             (void)x, (void)y, (void)z;                                                             \
             U p = (U)(first), q = (U)(second), flag = carry >> i & 1;                              \
-            U step = p op q;                                                                       \
-            result[i] = step op flag;                                                              \
-            out[i] = -(uint32_t)((1 op 1 == 2 ? step < p : step > p) |                             \
-                                 (1 op 1 == 2 ? result[i] < step : result[i] > step));             \
+            U step = p + q;                                                                        \
+            result[i] = step + flag;                                                               \
+            out[i] = -(uint32_t)((step < p) | (result[i] < step));                                 \
         }                                                                                          \
         SIMT_EACH_LANE d[i] = mask >> i & 1 ? result[i] : d[i];                                    \
         if (flag_out)                                                                              \
@@ -40,21 +42,21 @@ static void keep_carry(struct simt_warp *w, uint32_t bits)
         return in + 1;                                                                             \
     }
 
-#define ALL_FLAGS(name, A, U, count, first, second, op)                                            \
-    WITH_FLAG(name##_out, A, U, count, first, second, op, 0, 1)                                    \
-    WITH_FLAG(name##_in, A, U, count, first, second, op, 1, 0)                                     \
-    WITH_FLAG(name##_in_out, A, U, count, first, second, op, 1, 1)
+#define ALL_FLAGS(name, A, U, count, first, second, constant)                                      \
+    WITH_FLAG(name##_out, A, U, count, first, second, constant, 0, 1)                              \
+    WITH_FLAG(name##_in, A, U, count, first, second, constant, 1, 0)                               \
+    WITH_FLAG(name##_in_out, A, U, count, first, second, constant, 1, 1)
 
-ALL_FLAGS(add_32, uint32_t, uint32_t, 2, x, y, +)
-ALL_FLAGS(add_64, uint64_t, uint64_t, 2, x, y, +)
-ALL_FLAGS(sub_32, uint32_t, uint32_t, 2, x, y, -)
-ALL_FLAGS(sub_64, uint64_t, uint64_t, 2, x, y, -)
-ALL_FLAGS(mad_lo_32, uint32_t, uint32_t, 3, x *y, z, +)
-ALL_FLAGS(mad_lo_64, uint64_t, uint64_t, 3, x *y, z, +)
-ALL_FLAGS(mad_hi_u32, uint32_t, uint32_t, 3, (uint64_t)x *y >> 32, z, +)
-ALL_FLAGS(mad_hi_s32, int32_t, uint32_t, 3, (int64_t)x *y >> 32, z, +)
-ALL_FLAGS(mad_hi_u64, uint64_t, uint64_t, 3, (unsigned __int128)x *y >> 64, z, +)
-ALL_FLAGS(mad_hi_s64, int64_t, uint64_t, 3, (__int128)x *y >> 64, z, +)
+ALL_FLAGS(add_32, uint32_t, uint32_t, 2, x, y, 0u)
+ALL_FLAGS(add_64, uint64_t, uint64_t, 2, x, y, 0u)
+ALL_FLAGS(sub_32, uint32_t, uint32_t, 2, x, ~y, 1u)
+ALL_FLAGS(sub_64, uint64_t, uint64_t, 2, x, ~y, 1u)
+ALL_FLAGS(mad_lo_32, uint32_t, uint32_t, 3, x *y, z, 0u)
+ALL_FLAGS(mad_lo_64, uint64_t, uint64_t, 3, x *y, z, 0u)
+ALL_FLAGS(mad_hi_u32, uint32_t, uint32_t, 3, (uint64_t)x *y >> 32, z, 0u)
+ALL_FLAGS(mad_hi_s32, int32_t, uint32_t, 3, (int64_t)x *y >> 32, z, 0u)
+ALL_FLAGS(mad_hi_u64, uint64_t, uint64_t, 3, (unsigned __int128)x *y >> 64, z, 0u)
+ALL_FLAGS(mad_hi_s64, int64_t, uint64_t, 3, (__int128)x *y >> 64, z, 0u)
 
 #define BY_FLAGS(name) (!reads ? name##_out : writes ? name##_in_out : name##_in)
 

@@ -1,220 +1,9 @@
 /*
- * exec_memory.c: loads and stores.
- * One body per (space, address width, memory type, register width), made by two macros; vectors and
- * rare forms share slower bodies. Cache operators and hints change nothing that a program can see.
+ * exec_memory.c: loads and stores: vectors, local memory, ordered accesses, odd widths; and the
+ * stack. Single elements in the usual spaces have faster bodies, in exec_memory_fast.c. Cache
+ * operators and hints change nothing that a program can see.
  */
 #include "simt/access.h"
-
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
-/* Loads of one element
- * ------------------------------------------------------------------------------- */
-
-/* The lanes' values lie at hosts[]; D is the register's type, M the memory's. */
-#define LOAD_SCATTERED(D, M, space, bits)                                                          \
-    uint8_t *hosts[SIMT_LANES];                                                                    \
-    if (!simt_access_scattered(w, in, space, bits, sizeof(M), false, hosts))                       \
-        return NULL;                                                                               \
-    D *d = SIMT_SLOT(D, in->d);                                                                    \
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                        \
-        int lane = __builtin_ctz(rest);                                                            \
-        M value;                                                                                   \
-        memcpy(&value, hosts[lane], sizeof(M));                                                    \
-        d[lane] = (D)value;                                                                        \
-    }                                                                                              \
-    return in + 1;
-
-#define LOAD_GLOBAL(name, D, M, space)                                                             \
-    static __attribute__((noinline))                                                               \
-    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
-        LOAD_SCATTERED(D, M, space, 64)} SIMT_BODY(name)                                           \
-    {                                                                                              \
-        const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
-        if (w->mask != SIMT_ALL)                                                                   \
-            return name##_scattered(w, in);                                                        \
-        enum access_pattern pattern = access_pattern_64(a, sizeof(M));                             \
-        uint64_t bytes = pattern == ACCESS_ONE ? sizeof(M) : SIMT_LANES * sizeof(M);               \
-        const uint8_t *host = pattern == ACCESS_SCATTERED                                          \
-                                  ? NULL                                                           \
-                                  : access_range(w, a[0] + (uint64_t)in->imm, bytes, sizeof(M));   \
-        D *d = SIMT_SLOT(D, in->d);                                                                \
-        if (!host) {                                                                               \
-            if (pattern != ACCESS_SCATTERED ||                                                     \
-                !access_stretch(w, a, (uint64_t)in->imm, sizeof(M)))                               \
-                return name##_scattered(w, in);                                                    \
-            D values[SIMT_LANES]; /* d may be where the addresses are */                           \
-            uint64_t backing = (uint64_t)in->imm + SIMT_BACKING;                                   \
-            for (int i = 0; i < SIMT_LANES; i++)                                                   \
-                values[i] = (D) * (const M *)(uintptr_t)(a[i] + backing);                          \
-            memcpy(d, values, sizeof(values));                                                     \
-            return in + 1;                                                                         \
-        }                                                                                          \
-        const M *from = (const M *)(const void *)host;                                             \
-        if (pattern == ACCESS_ONE) {                                                               \
-            D value = (D)*from;                                                                    \
-            SIMT_EACH_LANE d[i] = value;                                                           \
-        } else {                                                                                   \
-            SIMT_EACH_LANE d[i] = (D)from[i];                                                      \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }
-
-/* Gathered loads from a base that all addresses were checked against. */
-static inline void gather_words(void *values, const uint8_t *base, const uint32_t *a, uint32_t imm)
-{
-#ifdef __AVX2__
-    for (int i = 0; i < SIMT_LANES; i += 8) {
-        __m256i at = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(a + i)),
-                                      _mm256_set1_epi32((int)imm));
-        __m256i got = _mm256_i32gather_epi32((const int *)(const void *)base, at, 1);
-        _mm256_storeu_si256((__m256i *)values + i / 8, got);
-    }
-#else
-    for (int i = 0; i < SIMT_LANES; i++)
-        memcpy((uint32_t *)values + i, base + (uint32_t)(a[i] + imm), 4);
-#endif
-}
-
-#define GATHER(values, D, M, base, a, imm)                                                         \
-    if (sizeof(M) == 4 && sizeof(D) == 4) {                                                        \
-        gather_words(values, base, a, imm);                                                        \
-    } else {                                                                                       \
-        for (int i = 0; i < SIMT_LANES; i++)                                                       \
-            values[i] = (D) * (const M *)(const void *)(base + (uint32_t)(a[i] + imm));            \
-    }
-
-/* Shared memory: the largest address is found for all lanes at once. */
-#define LOAD_SHARED(name, D, M)                                                                    \
-    static __attribute__((noinline))                                                               \
-    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
-        LOAD_SCATTERED(D, M, PTX_SPACE_SHARED, 32)} SIMT_BODY(name)                                \
-    {                                                                                              \
-        const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
-        uint32_t imm = (uint32_t)in->imm, most = 0, low = 0;                                       \
-        for (int i = 0; i < SIMT_LANES; i++) {                                                     \
-            uint32_t address = a[i] + imm;                                                         \
-            most = address > most ? address : most;                                                \
-            low |= address;                                                                        \
-        }                                                                                          \
-        if (w->mask != SIMT_ALL || low & (sizeof(M) - 1) ||                                        \
-            (uint64_t)most + sizeof(M) > w->block->shared_bytes)                                   \
-            return name##_scattered(w, in);                                                        \
-        D *d = SIMT_SLOT(D, in->d);                                                                \
-        const uint8_t *shared = w->block->shared;                                                  \
-        enum access_pattern pattern = access_pattern_32(a, sizeof(M));                             \
-        if (pattern == ACCESS_ONE) {                                                               \
-            D value = (D) * (const M *)(const void *)(shared + (uint32_t)(a[0] + imm));            \
-            SIMT_EACH_LANE d[i] = value;                                                           \
-        } else if (pattern == ACCESS_NEIGHBOURS) {                                                 \
-            const M *from = (const M *)(const void *)(shared + (uint32_t)(a[0] + imm));            \
-            SIMT_EACH_LANE d[i] = (D)from[i];                                                      \
-        } else {                                                                                   \
-            D values[SIMT_LANES];                                                                  \
-            GATHER(values, D, M, shared, a, imm)                                                   \
-            memcpy(d, values, sizeof(values));                                                     \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }
-
-/* A kernel's parameter is the same for all lanes. */
-#define LOAD_PARAM(name, D, M)                                                                     \
-    SIMT_BODY(name)                                                                                \
-    {                                                                                              \
-        M value;                                                                                   \
-        memcpy(&value, w->block->launch->params + in->imm, sizeof(M));                             \
-        D *d = SIMT_SLOT(D, in->d);                                                                \
-        SIMT_STORE_LANES(D, (D)value)                                                              \
-    }
-
-#define STORE_SCATTERED(B, M, space, bits)                                                         \
-    uint8_t *hosts[SIMT_LANES];                                                                    \
-    if (!simt_access_scattered(w, in, space, bits, sizeof(M), true, hosts))                        \
-        return NULL;                                                                               \
-    const B *b = SIMT_SLOT(const B, in->b);                                                        \
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                        \
-        int lane = __builtin_ctz(rest);                                                            \
-        M value = (M)b[lane];                                                                      \
-        memcpy(hosts[lane], &value, sizeof(M));                                                    \
-    }                                                                                              \
-    return in + 1;
-
-#define STORE_GLOBAL(name, B, M, space)                                                            \
-    static __attribute__((noinline))                                                               \
-    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
-        STORE_SCATTERED(B, M, space, 64)} SIMT_BODY(name)                                          \
-    {                                                                                              \
-        const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
-        if (w->mask != SIMT_ALL || access_pattern_64(a, sizeof(M)) != ACCESS_NEIGHBOURS)           \
-            return name##_scattered(w, in);                                                        \
-        uint8_t *host =                                                                            \
-            access_range(w, a[0] + (uint64_t)in->imm, SIMT_LANES * sizeof(M), sizeof(M));          \
-        if (!host)                                                                                 \
-            return name##_scattered(w, in);                                                        \
-        const B *b = SIMT_SLOT(const B, in->b);                                                    \
-        M *to = (M *)(void *)host;                                                                 \
-        SIMT_EACH_LANE to[i] = (M)b[i];                                                            \
-        return in + 1;                                                                             \
-    }
-
-#define STORE_SHARED(name, B, M)                                                                   \
-    static __attribute__((noinline))                                                               \
-    const struct simt_inst *name##_scattered(struct simt_warp *w, const struct simt_inst *in){     \
-        STORE_SCATTERED(B, M, PTX_SPACE_SHARED, 32)} SIMT_BODY(name)                               \
-    {                                                                                              \
-        const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
-        uint32_t imm = (uint32_t)in->imm, most = 0, low = 0;                                       \
-        for (int i = 0; i < SIMT_LANES; i++) {                                                     \
-            uint32_t address = a[i] + imm;                                                         \
-            most = address > most ? address : most;                                                \
-            low |= address;                                                                        \
-        }                                                                                          \
-        if (w->mask != SIMT_ALL || low & (sizeof(M) - 1) ||                                        \
-            (uint64_t)most + sizeof(M) > w->block->shared_bytes)                                   \
-            return name##_scattered(w, in);                                                        \
-        const B *b = SIMT_SLOT(const B, in->b);                                                    \
-        uint8_t *shared = w->block->shared;                                                        \
-        if (access_pattern_32(a, sizeof(M)) == ACCESS_NEIGHBOURS) {                                \
-            M *to = (M *)(void *)(shared + (uint32_t)(a[0] + imm));                                \
-            SIMT_EACH_LANE to[i] = (M)b[i];                                                        \
-        } else {                                                                                   \
-            for (int i = 0; i < SIMT_LANES; i++)                                                   \
-                *(M *)(void *)(shared + (uint32_t)(a[i] + imm)) = (M)b[i];                         \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }
-
-/* The common widths, fast in every space. A signed memory type widens with its sign; registers are
- * 16, 32 or 64 bits. */
-#define FAST_LOADS(suffix, D, M)                                                                   \
-    LOAD_GLOBAL(load_global_##suffix, D, M, PTX_SPACE_GLOBAL)                                      \
-    LOAD_GLOBAL(load_generic_##suffix, D, M, PTX_SPACE_GENERIC)                                    \
-    LOAD_SHARED(load_shared_##suffix, D, M)                                                        \
-    LOAD_PARAM(load_param_##suffix, D, M)
-FAST_LOADS(u8_16, uint16_t, uint8_t)
-FAST_LOADS(s8_16, int16_t, int8_t)
-FAST_LOADS(u8_32, uint32_t, uint8_t)
-FAST_LOADS(s8_32, int32_t, int8_t)
-FAST_LOADS(u16_16, uint16_t, uint16_t)
-FAST_LOADS(u16_32, uint32_t, uint16_t)
-FAST_LOADS(s16_32, int32_t, int16_t)
-FAST_LOADS(u32_32, uint32_t, uint32_t)
-FAST_LOADS(u32_64, uint64_t, uint32_t)
-FAST_LOADS(s32_64, int64_t, int32_t)
-FAST_LOADS(u64_64, uint64_t, uint64_t)
-
-#define FAST_STORES(suffix, B, M)                                                                  \
-    STORE_GLOBAL(store_global_##suffix, B, M, PTX_SPACE_GLOBAL)                                    \
-    STORE_GLOBAL(store_generic_##suffix, B, M, PTX_SPACE_GENERIC)                                  \
-    STORE_SHARED(store_shared_##suffix, B, M)
-FAST_STORES(16_8, uint16_t, uint8_t)
-FAST_STORES(32_8, uint32_t, uint8_t)
-FAST_STORES(16_16, uint16_t, uint16_t)
-FAST_STORES(32_16, uint32_t, uint16_t)
-FAST_STORES(32_32, uint32_t, uint32_t)
-FAST_STORES(64_32, uint64_t, uint32_t)
-FAST_STORES(64_64, uint64_t, uint64_t)
 
 /* Everything else: vectors, local memory, frames, odd widths
  * -------------------------------------------- */
@@ -419,59 +208,6 @@ SIMT_BODY(run_policy)
  * -------------------------------------------------------------------------------------------------
  */
 
-struct fast_row {
-    uint8_t memory_bits, register_bits;
-    bool is_signed;
-    simt_body *global, *generic, *shared, *param;
-};
-
-#define LOAD_ROW(bits, reg, sign, suffix)                                                          \
-    {                                                                                              \
-        bits, reg, sign, load_global_##suffix, load_generic_##suffix, load_shared_##suffix,        \
-            load_param_##suffix                                                                    \
-    }
-static const struct fast_row fast_loads[] = {
-    LOAD_ROW(8, 16, false, u8_16),   LOAD_ROW(8, 16, true, s8_16),
-    LOAD_ROW(8, 32, false, u8_32),   LOAD_ROW(8, 32, true, s8_32),
-    LOAD_ROW(16, 16, false, u16_16), LOAD_ROW(16, 16, true, u16_16),
-    LOAD_ROW(16, 32, false, u16_32), LOAD_ROW(16, 32, true, s16_32),
-    LOAD_ROW(32, 32, false, u32_32), LOAD_ROW(32, 32, true, u32_32),
-    LOAD_ROW(32, 64, false, u32_64), LOAD_ROW(32, 64, true, s32_64),
-    LOAD_ROW(64, 64, false, u64_64), LOAD_ROW(64, 64, true, u64_64)};
-
-#define STORE_ROW(bits, reg, suffix)                                                               \
-    {                                                                                              \
-        bits, reg, false, store_global_##suffix, store_generic_##suffix, store_shared_##suffix,    \
-            NULL                                                                                   \
-    }
-static const struct fast_row fast_stores[] = {STORE_ROW(8, 16, 16_8),   STORE_ROW(8, 32, 32_8),
-                                              STORE_ROW(16, 16, 16_16), STORE_ROW(16, 32, 32_16),
-                                              STORE_ROW(32, 32, 32_32), STORE_ROW(32, 64, 64_32),
-                                              STORE_ROW(64, 64, 64_64)};
-
-static simt_body *find_fast(const struct fast_row *rows, size_t count,
-                            const struct simt_operands *operands, unsigned register_bits,
-                            unsigned memory_bits, bool is_signed)
-{
-    enum ptx_space space = access_space(operands->ptx);
-    for (size_t i = 0; i < count; i++) {
-        const struct fast_row *row = &rows[i];
-        if (row->memory_bits != memory_bits || row->register_bits != register_bits ||
-            row->is_signed != is_signed)
-            continue;
-        if (operands->address == SIMT_ADDRESS_PARAM)
-            return row->param;
-        if (space == PTX_SPACE_SHARED)
-            return operands->a_bits == 32 ? row->shared : NULL;
-        if (operands->a_bits != 64)
-            return NULL;
-        return space == PTX_SPACE_GLOBAL    ? row->global
-               : space == PTX_SPACE_GENERIC ? row->generic
-                                            : NULL;
-    }
-    return NULL;
-}
-
 static bool is_vector(const struct ptx_inst *ptx, unsigned operand)
 {
     return ptx->operands[operand].kind == PTX_OPERAND_VECTOR;
@@ -489,11 +225,7 @@ static simt_body *select_load(const struct simt_operands *operands)
         bool words = bits == 32 && operands->list_bits == 32;
         return words && count == 2 ? load_v2 : words && count == 4 ? load_v4 : load_any;
     }
-    simt_body *fast =
-        operands->address == SIMT_ADDRESS_FRAME
-            ? NULL
-            : find_fast(fast_loads, sizeof(fast_loads) / sizeof(*fast_loads), operands,
-                        operands->d_bits, bits, ptx_type_kind(type) == PTX_KIND_SIGNED);
+    simt_body *fast = SIMT_NAME(memory_fast_load)(operands);
     return fast ? fast : load_any;
 }
 
@@ -508,10 +240,7 @@ static simt_body *select_store(const struct simt_operands *operands)
         bool words = bits == 32 && operands->list_bits == 32;
         return words && count == 2 ? store_v2 : words && count == 4 ? store_v4 : store_any;
     }
-    simt_body *fast = operands->address == SIMT_ADDRESS_REGISTER
-                          ? find_fast(fast_stores, sizeof(fast_stores) / sizeof(*fast_stores),
-                                      operands, operands->b_bits, bits, false)
-                          : NULL;
+    simt_body *fast = SIMT_NAME(memory_fast_store)(operands);
     return fast ? fast : store_any;
 }
 

@@ -3,7 +3,8 @@
  * halves or four bytes of a word.
  * They are rare, so that one body serves a whole family and looks at the instruction as it was
  * parsed; the steps are those of PTX's pseudo code: select and extend, operate, clamp, then merge
- * into c or combine with c. Values in between are wide enough never to wrap.
+ * into c or combine with c. GPUs have no such instructions any more; where what an H200 does in
+ * their place differs from PTX's text, this follows the H200 ("GPUs" below), bit for bit.
  */
 #include "simt/exec.h"
 
@@ -38,10 +39,10 @@ static int64_t extend(uint32_t word, struct part part, bool is_signed)
     return is_signed ? (int64_t)((int32_t)up >> down) : (int64_t)(up >> down);
 }
 
-static __int128 clamp(__int128 value, unsigned bits, bool is_signed)
+static int64_t clamp(int64_t value, unsigned bits, bool is_signed)
 {
-    __int128 low = is_signed ? -((__int128)1 << (bits - 1)) : 0;
-    __int128 high = ((__int128)1 << (is_signed ? bits - 1 : bits)) - 1;
+    int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
+    int64_t high = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
     return value < low ? low : value > high ? high : value;
 }
 
@@ -104,23 +105,63 @@ static int64_t arithmetic(const struct ptx_inst *ptx, int64_t x, int64_t y)
     }
 }
 
-static __int128 shift(const struct ptx_inst *ptx, int64_t x, uint32_t count)
+static int64_t shift(const struct ptx_inst *ptx, int64_t x, uint32_t count)
 {
     count = ptx_has(ptx, PTX_MOD_WRAP) ? count & 31 : count > 32 ? 32 : count;
-    return ptx->op == PTX_OP_VSHL ? (__int128)x * ((__int128)1 << count) : (__int128)x >> count;
+    return ptx->op == PTX_OP_VSHL ? (int64_t)((uint64_t)x << count) : x >> count;
 }
 
-/* vadd vsub vabsdiff vmin vmax vshl vshr vset. vset's result is unsigned. */
+/* .sat. To a whole unsigned word GPUs cut only what is negative; to a part of a word they take what
+ * is negative for large. Of what was shifted they look at 34 bits, and clamp it to a word whatever
+ * its destination. */
+static int64_t saturate(int64_t value, struct part part, bool is_signed, bool is_shift)
+{
+    if (is_shift)
+        return clamp((int64_t)((uint64_t)value << 30) >> 30, WORD_BITS, is_signed);
+    if (part.bits == WORD_BITS)
+        return is_signed ? clamp(value, WORD_BITS, true) : value < 0 ? 0 : value;
+    int64_t high = (INT64_C(1) << (is_signed ? part.bits - 1 : part.bits)) - 1;
+    return value < 0 || value > high ? high : value;
+}
+
+/* .add .min .max. With an unsigned c GPUs compare as if the value were unsigned too: what is
+ * negative is larger than every c. */
+static int64_t combine(const struct ptx_inst *ptx, int64_t value, uint32_t c, bool is_signed)
+{
+    bool is_min = ptx_has(ptx, PTX_MOD_MIN);
+    if (ptx_has(ptx, PTX_MOD_ADD))
+        return value + c;
+    if (!is_min && !ptx_has(ptx, PTX_MOD_MAX))
+        return value;
+    bool smaller = is_signed ? value < (int32_t)c : (uint64_t)value < c;
+    return smaller == is_min ? value : c;
+}
+
+/* Part of d; c gives the rest. GPUs take .h1 from the value's own upper half: they do not move the
+ * lower half up. */
+static uint32_t merge(uint32_t value, struct part part, uint32_t c)
+{
+    if (part.bits == WORD_BITS)
+        return value;
+    uint32_t field = ((1u << part.bits) - 1) << part.shift;
+    bool is_h1 = part.bits == 16 && part.shift == 16;
+    return ((is_h1 ? value : value << part.shift) & field) | (c & ~field);
+}
+
+/* vadd vsub vabsdiff vmin vmax vshl vshr vset; vset's c has a's type. */
 SIMT_BODY(scalar)
 {
     const struct ptx_inst *ptx = in->ptx;
     const struct ptx_operand *operands = ptx->operands;
     bool is_set = ptx->op == PTX_OP_VSET;
     bool is_shift = ptx->op == PTX_OP_VSHL || ptx->op == PTX_OP_VSHR;
-    bool d_signed = !is_set && is_signed(ptx->types[0]);
+    bool is_sum = ptx->op == PTX_OP_VADD || ptx->op == PTX_OP_VSUB;
+    bool is_sat = ptx_has(ptx, PTX_MOD_SAT);
+    bool to_word = is_sum || (is_shift && is_sat); /* before it meets c */
+    bool d_signed = is_signed(ptx->types[0]);
     bool a_signed = is_signed(ptx->types[is_set ? 0 : 1]);
     bool b_signed = is_signed(ptx->types[is_set ? 1 : 2]);
-    struct part d_part = part_of(operands[0].selector), whole = part_of(PTX_SELECT_NONE);
+    struct part d_part = part_of(operands[0].selector);
     struct part a_part = part_of(operands[1].selector), b_part = part_of(operands[2].selector);
     bool has_c = ptx->operand_count > 3;
     uint32_t *d = SIMT_SLOT(uint32_t, in->d);
@@ -130,37 +171,27 @@ SIMT_BODY(scalar)
     SELECTED_LANES
     {
         int64_t x = extend(as[i], a_part, a_signed), y = extend(bs[i], b_part, b_signed);
-        int64_t z = has_c ? extend(cs[i], whole, d_signed) : 0;
-        __int128 value = is_shift ? shift(ptx, x, (uint32_t)y) : arithmetic(ptx, x, y);
-        if (ptx_has(ptx, PTX_MOD_SAT))
-            value = clamp(value, d_part.bits, d_signed);
-        if (ptx_has(ptx, PTX_MOD_ADD))
-            value += z;
-        else if (ptx_has(ptx, PTX_MOD_MIN))
-            value = value < z ? value : z;
-        else if (ptx_has(ptx, PTX_MOD_MAX))
-            value = value > z ? value : z;
-        uint32_t word = (uint32_t)value;
-        if (d_part.bits < WORD_BITS) {
-            uint32_t field = ((1u << d_part.bits) - 1) << d_part.shift;
-            word = (word << d_part.shift & field) | ((uint32_t)z & ~field);
-        }
-        d[i] = word;
+        int64_t value = is_shift ? shift(ptx, x, (uint32_t)y) : arithmetic(ptx, x, y);
+        if (is_sat)
+            value = saturate(value, d_part, d_signed, is_shift);
+        if (to_word)
+            value = (int32_t)value;
+        d[i] = merge((uint32_t)combine(ptx, value, cs[i], d_signed), d_part, cs[i]);
     }
     return in + 1;
 }
 
+/* GPUs take every whole word for signed. The sum has 64 bits, and is shifted as an unsigned one if
+ * the types and signs are all unsigned. */
 SIMT_BODY(multiply_add)
 {
     const struct ptx_inst *ptx = in->ptx;
     const struct ptx_operand *operands = ptx->operands;
     struct part a_part = part_of(operands[1].selector), b_part = part_of(operands[2].selector);
-    struct part whole = part_of(PTX_SELECT_NONE);
     bool a_signed = is_signed(ptx->types[1]), b_signed = is_signed(ptx->types[2]);
-    bool plus_one = ptx_has(ptx, PTX_MOD_PO);
     bool product_negated = operands[1].negate != operands[2].negate;
     bool c_negated = operands[3].negate;
-    bool final_signed = a_signed || b_signed || product_negated || c_negated;
+    bool any_signed = a_signed || b_signed || product_negated || c_negated;
     unsigned scale = ptx_has(ptx, PTX_MOD_SHR7) ? 7 : ptx_has(ptx, PTX_MOD_SHR15) ? 15 : 0;
     uint32_t *d = SIMT_SLOT(uint32_t, in->d);
     const uint32_t *as = SIMT_SLOT(const uint32_t, in->a), *bs = SIMT_SLOT(const uint32_t, in->b);
@@ -168,18 +199,14 @@ SIMT_BODY(multiply_add)
 
     SELECTED_LANES
     {
-        __int128 value =
-            (__int128)extend(as[i], a_part, a_signed) * extend(bs[i], b_part, b_signed);
-        uint32_t c = cs[i];
-        if (!plus_one && product_negated)
-            value = ~value;
-        else if (!plus_one && c_negated)
-            c = ~c;
-        value += extend(c, whole, final_signed);
-        value += plus_one || product_negated || c_negated;
-        value >>= scale;
+        int64_t product = extend(as[i], a_part, a_signed || a_part.bits == WORD_BITS) *
+                          extend(bs[i], b_part, b_signed || b_part.bits == WORD_BITS);
+        int64_t c = (int32_t)cs[i];
+        int64_t value = (product_negated ? -product : product) + (c_negated ? -c : c) +
+                        ptx_has(ptx, PTX_MOD_PO);
+        value = any_signed ? value >> scale : (int64_t)((uint64_t)value >> scale);
         if (ptx_has(ptx, PTX_MOD_SAT))
-            value = clamp(value, WORD_BITS, final_signed);
+            value = clamp(value, WORD_BITS, any_signed);
         d[i] = (uint32_t)value;
     }
     return in + 1;
@@ -241,7 +268,7 @@ static const struct simt_inst *packed(struct simt_warp *w, const struct simt_ins
             if (!(elements >> k & 1))
                 continue;
             if (ptx_has(ptx, PTX_MOD_SAT))
-                value = (int64_t)clamp(value, bits, d_signed);
+                value = clamp(value, bits, d_signed);
             uint32_t field = ((1u << bits) - 1) << (bits * k);
             if (accumulate)
                 word += (uint32_t)value;

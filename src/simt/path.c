@@ -171,7 +171,8 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
         return cluster[0] * cluster[1] * cluster[2];
     case PTX_SREG_IS_EXPLICIT_CLUSTER:
         return launch->cluster[0] != 0;
-    case PTX_SREG_ENVREG: /* 1 (high) and 2 (low): where cooperative groups find the grid's barrier */
+    case PTX_SREG_ENVREG: /* 1 (high) and 2 (low): where cooperative groups find the grid's barrier
+                           */
         if (!launch->cooperative)
             return 0;
         return number == 2   ? (uint32_t)state->machine->grid_workspace

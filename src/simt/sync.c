@@ -54,8 +54,8 @@ static bool same_operation(const struct ptx_inst *a, const struct ptx_inst *b)
 static bool waits_here(const struct simt_path *path, const struct simt_inst *in, uint32_t members)
 {
     return path->state == SIMT_PATH_SYNC &&
-           (path->ip == in || (path->sync_members == members &&
-                               same_operation(path->ip->ptx, in->ptx)));
+           (path->ip == in ||
+            (path->sync_members == members && same_operation(path->ip->ptx, in->ptx)));
 }
 
 static bool is_elsewhere(const struct simt_path *path, const struct simt_path *here,
@@ -78,8 +78,8 @@ static void run_together(struct simt_warp_state *warp, const struct simt_inst *i
     for (unsigned i = 0; i < count; i++) {
         fields_of(others[i]->ip, there);
         for (unsigned k = 0; k < 4; k++)
-            copy_field(w->regs + here[k], others[i]->frame->regs + there[k],
-                       field_bits(in->ptx, k), others[i]->sync_lanes);
+            copy_field(w->regs + here[k], others[i]->frame->regs + there[k], field_bits(in->ptx, k),
+                       others[i]->sync_lanes);
     }
     w->mask = lanes;
     warp->gathered = true;

@@ -510,11 +510,11 @@ def vmad(types):
 
                         def ref(x, y, z, a=a, b=b, at=at, bt=bt, po=po, sat=sat, scale=scale,
                                 na=na, nb=nb, nc=nc):
-                            # GPUs: with one value signed, every whole word is; c always is. The
-                            # sum has 64 bits, and shifts as an unsigned one if nothing is signed.
+                            # GPUs take every whole word for signed. The sum has 64 bits, and is
+                            # shifted as an unsigned one if the types and signs are all unsigned.
                             signed = at[0] == "s" or bt[0] == "s" or bool(na) != bool(nb) or nc
-                            u = part(x, a, at[0] == "s" or (signed and not a))
-                            v = part(y, b, bt[0] == "s" or (signed and not b))
+                            u = part(x, a, at[0] == "s" or not a)
+                            v = part(y, b, bt[0] == "s" or not b)
                             total = sx(z, 32) * (-1 if nc else 1) + int(bool(po))
                             total += -u * v if bool(na) != bool(nb) else u * v
                             shift = {"": 0, ".shr7": 7, ".shr15": 15}[scale]

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 
+import gen_bits
 import gen_control
 import gen_float
 import gen_integer
@@ -76,6 +77,8 @@ def main():
     if not names or "STRUCTURE" in names:
         paths += gen_control.make_all() + gen_warp.make_all()
         paths += gen_spaces.make_all() + gen_stops.make_all()
+    if not names or "BITS" in names:
+        paths += gen_bits.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
     paths = [p for p in paths if p]
