@@ -126,6 +126,15 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 endef
 $(foreach folder,base gpu ptx simt driver cudart,$(eval $(call unit_rule,$(folder))))
 
+# Instruction bodies by themselves, on a made-up warp.
+$(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+$(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(isa).o,$(wildcard src/simt/exec_tensor*.c)))) $(BUILD)/obj/ptx/table.o
+	$(call say,LINK)
+	$(link_unit)
+
 $(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
@@ -135,8 +144,12 @@ setup:
 	@scripts/setup
 	@scripts/get-nvcc --need
 
+# All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup
-	+@$(MAKE) --no-print-directory -j$(shell nproc) test-only
+	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit
+	@rm -f $(BUILD)/counts
+	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
+	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
 test-only: all $(UNIT_BIN)
 	@BUILD=$(abspath $(BUILD)) scripts/run-tests $(SUITES)
@@ -156,10 +169,13 @@ gpu-test bench-machine: all
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-.PHONY: sanitize
+SANITIZE_SUITES ?= tests/base tests/gpu tests/simt tests/num tests/tensor tests/driver tests/ptx tests/ptx_front
+.PHONY: sanitize sanitize-only
 sanitize: setup
+	+@$(MAKE) --no-print-directory sanitize-only
+sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan \
-	    CFLAGS='-O1 -g $(SANITIZE)' test-only
+	    CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation' SUITES='$(SANITIZE_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
@@ -173,8 +189,9 @@ fuzz: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
 	    CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link' fuzz-only
 
+# Only what reads foreign bytes is built for it.
 ifeq ($(notdir $(BUILD)),fuzz)
-$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(MACHINE_OBJ) $(DRIVER_OBJ) $(CUDART13_OBJ)
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(BASE_OBJ) $(call objects,ptx) $(BUILD)/obj/driver/fatbin.o
 	$(call say,LINK)
 	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $^ $(LIBS)
 endif

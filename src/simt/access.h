@@ -32,7 +32,7 @@ static inline bool access_is_zero(access_v64 bits)
     {                                                                                              \
         const int width = 32 / (int)sizeof(T);                                                     \
         T step = a[1] - a[0];                                                                      \
-        if (step != 0 && step != size)                                                             \
+        if ((step != 0 && step != size) || a[lanes - 1] != a[0] + step * (T)(lanes - 1))           \
             return ACCESS_SCATTERED;                                                               \
         V expected = (V){0} + a[0], other = {0};                                                   \
         if (step)                                                                                  \

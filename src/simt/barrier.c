@@ -53,8 +53,9 @@ static void release(struct simt_block *block, uint32_t id)
     struct simt_barrier *barrier = &block->barriers[id];
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = warp_at(block, i);
-        for (int k = 0; k < SIMT_LANES; k++) {
+        for (uint32_t k = 0, left = warp->path_count; left && k < SIMT_LANES; k++) {
             struct simt_path *path = &warp->paths[k];
+            left -= path->state != SIMT_PATH_FREE;
             if (path->state != SIMT_PATH_BARRIER || path->barrier != id)
                 continue;
             give_result(warp, path, barrier);
@@ -76,19 +77,8 @@ void simt_barrier_check_all(struct simt_block *block)
 static void part_from_rest(struct simt_warp_state *warp, const struct simt_inst *in)
 {
     uint32_t rest = warp->w.path_mask & ~warp->w.mask;
-    if (!rest)
-        return;
-    for (int i = 0; i < SIMT_LANES; i++)
-        if (warp->paths[i].state == SIMT_PATH_FREE) {
-            struct simt_path *other = &warp->paths[i], *path = warp->w.path;
-            *other = (struct simt_path){.state = SIMT_PATH_READY,
-                                        .mask = rest,
-                                        .ip = in + 1,
-                                        .frame = path->frame,
-                                        .join = path->join};
-            path->mask = warp->w.mask;
-            return;
-        }
+    if (rest)
+        simt_path_part(warp, warp->w.path, rest, in + 1);
 }
 
 const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct simt_inst *in,

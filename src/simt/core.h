@@ -224,7 +224,7 @@ struct simt_warp_state {
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
-    uint32_t next_path;
+    uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered; /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden;      /* instructions run that the program does not have */
     uint32_t bulk_groups; /* cp.async bookkeeping is trivial: copies are done at once */
@@ -299,6 +299,8 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
 struct simt_path *simt_path_ready(struct simt_warp_state *warp);
 void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);
+struct simt_path *simt_path_part(struct simt_warp_state *warp, struct simt_path *path,
+                                 uint32_t lanes, const struct simt_inst *ip);
 bool simt_path_unblock(struct simt_warp_state *warp, enum simt_path_state state);
 const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
                                    uint32_t taken, const struct simt_inst *rest_ip,

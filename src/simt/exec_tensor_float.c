@@ -1,8 +1,8 @@
 /*
  * exec_tensor_float.c: mma.sync on f16, bf16, tf32, f8 and f64.
- * A tile's fragments are unpacked to small row-major float arrays (exec_tensor_unpack.c), the
- * products are added up (exec_tensor_sum.c), and the result is packed again. Everything is read
- * before anything is written: d may share registers with a, b and c.
+ * The factors of a tile are unpacked to small float matrices (exec_tensor_unpack.c) and the
+ * products are added up, fast (exec_tensor_sum.c) or exactly (exec_tensor_exact.c). Everything is
+ * read before anything is written: d may share registers with a, b and c.
  */
 #include "simt/tensor.h"
 
@@ -13,8 +13,8 @@ void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tenso
 {
     struct tensor_sum sum;
     SIMT_NAME(tensor_unpack)(&sum, gpu, kind, f);
-    SIMT_NAME(tensor_add_products)(&sum);
-    SIMT_NAME(tensor_pack)(&sum, f);
+    if (!SIMT_NAME(tensor_add_fast)(&sum, f))
+        SIMT_NAME(tensor_add_exact)(&sum, f);
 }
 
 /* f64 -------------------------------------------------------------------------------------------

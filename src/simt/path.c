@@ -56,9 +56,16 @@ static struct simt_path *path_new(struct simt_warp_state *warp)
         if (warp->paths[i].state == SIMT_PATH_FREE) {
             memset(&warp->paths[i], 0, sizeof(warp->paths[i]));
             warp->paths[i].state = SIMT_PATH_READY;
+            warp->path_count++;
             return &warp->paths[i];
         }
     abort(); /* 32 lanes make at most 32 paths, each with a lane of its own */
+}
+
+static void path_free(struct simt_warp_state *warp, struct simt_path *path)
+{
+    path->state = SIMT_PATH_FREE;
+    warp->path_count--;
 }
 
 /* Frames
@@ -233,6 +240,7 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     warp->next_path = 0;
     for (int i = 0; i < SIMT_LANES; i++)
         warp->paths[i].state = SIMT_PATH_FREE;
+    warp->path_count = 0;
     struct simt_path *path = path_new(warp);
     path->mask = mask;
     path->ip = launch->entry->entry;
@@ -314,6 +322,19 @@ static void settle(struct simt_warp_state *warp, struct simt_join *join)
     }
 }
 
+/* Lanes that leave a path for a place of their own. */
+struct simt_path *simt_path_part(struct simt_warp_state *warp, struct simt_path *path,
+                                 uint32_t lanes, const struct simt_inst *ip)
+{
+    struct simt_path *other = path_new(warp);
+    other->mask = lanes;
+    other->ip = ip;
+    other->frame = path->frame;
+    other->join = path->join;
+    path->mask &= ~lanes;
+    return other;
+}
+
 /* Lanes taken go to target, the others to rest_ip; they meet again at `at` (NULL: nowhere). */
 const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *target,
                                    uint32_t taken, const struct simt_inst *rest_ip,
@@ -339,12 +360,7 @@ const struct simt_inst *simt_split(struct simt_warp *w, const struct simt_inst *
         path->join->arrived |= rest;
         path->mask = taken;
     } else {
-        struct simt_path *other = path_new(warp);
-        other->mask = rest;
-        other->ip = rest_ip;
-        other->frame = path->frame;
-        other->join = path->join;
-        path->mask = taken;
+        simt_path_part(warp, path, rest, rest_ip);
     }
     w->path_mask = path->mask;
     return path->mask == taken ? target : rest_ip;
@@ -361,7 +377,7 @@ const struct simt_inst *simt_reconverge(struct simt_warp *w, const struct simt_i
             return in + 1;
         join->arrived |= path->mask;
         if (join->arrived != join->mask) {
-            path->state = SIMT_PATH_FREE;
+            path_free(warp, path);
             return NULL;
         }
         path->mask = w->path_mask = w->mask = join->mask;
@@ -418,12 +434,12 @@ const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *i
         join->mask &= ~lanes;
     bool ended = path->mask == 0;
     if (ended) {
-        path->state = SIMT_PATH_FREE;
+        path_free(warp, path);
         settle(warp, innermost);
     }
     /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers.
      */
-    for (int i = 0; i < SIMT_LANES; i++)
+    for (int i = 0; warp->path_count && i < SIMT_LANES; i++)
         if (warp->paths[i].state == SIMT_PATH_SYNC)
             warp->paths[i].state = SIMT_PATH_READY;
     simt_barrier_check_all(w->block);
@@ -506,7 +522,7 @@ const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst 
         w->path_mask = path->mask;
         return in + 1;
     }
-    path->state = SIMT_PATH_FREE;
+    path_free(warp, path);
     /* Settle only up to the return join: from there on the lanes are not gone. */
     while (innermost != join && innermost->arrived == innermost->mask) {
         struct simt_join *parent = innermost->parent;
@@ -526,12 +542,12 @@ const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst 
 /* Paths at the same place in the same frame under the same join become one. */
 void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into)
 {
-    for (int i = 0; i < SIMT_LANES; i++) {
+    for (int i = 0; warp->path_count > 1 && i < SIMT_LANES; i++) {
         struct simt_path *path = &warp->paths[i];
         if (path != into && path->state == SIMT_PATH_READY && path->ip == into->ip &&
             path->frame == into->frame && path->join == into->join) {
             into->mask |= path->mask;
-            path->state = SIMT_PATH_FREE;
+            path_free(warp, path);
         }
     }
 }

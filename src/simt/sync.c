@@ -127,7 +127,6 @@ bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t m
     if (elsewhere && ptx_op_infos[in->ptx->op].group != PTX_GROUP_WARP) {
         simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, -1,
                    "%s, whose lanes come from different places of the program", in->ptx->text);
-        path->state = SIMT_PATH_FREE;
         return false;
     }
     uint32_t lanes = w->mask | here;

@@ -12,7 +12,12 @@
 #define LOCKSTEP_SIMT_TENSOR_H
 
 #include "simt/exec.h"
+#include "simt/num_half.h"
 #include "simt/tensor_model.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 /* The GPU that the warp runs on. */
 const struct gpu_info *simt_warp_gpu(const struct simt_warp *w);
@@ -33,43 +38,38 @@ struct tensor_float_kind {
     bool c_half, d_half;    /* f16, else f32 */
 };
 
-/* The numbers of one float tile, and what the fast way of exec_tensor_sum.c wants to know of them.
- * An f16 accumulator is held as the float of the same value. Exponents are those of the model, in
- * a form whose sum is the product's exponent + 127:
- *   narrow (f16, f8)     eb - ea, 0 if below: the sum is above TENSOR_NOTHING for every product
- *                        that is not 0, and 0 for the others
- *   wide (bf16, tf32)    ea + eb: -10000 or less if the product is 0 */
+/* The factors of one float tile. Columns are in the order of tensor_column, in which a row of f32
+ * accumulators lies in registers. Exponents are those of the model, as bytes such that
+ * b_exponents - a_exponents, not less than 0, is the exponent + 127 of the product, and 0 if the
+ * product is 0. */
 struct tensor_sum {
     const struct tensor_model *model;
-    unsigned rows, k;
+    uint8_t rows, k;
+    uint8_t piece; /* k that one register of A or B holds of a row: 8, or 4 of tf32 */
     bool c_half, d_half;
-    bool wide;
-    bool special;           /* there is an infinity or a NaN among a and b */
-    int a_lowest, b_lowest; /* exponent of subnormals */
-    int top;                /* wide: no product's exponent + 127 is larger */
-    _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [row][k] */
-    _Alignas(32) float b[TENSOR_MAX_K * 8];               /* [k][column] */
-    _Alignas(32) float c[TENSOR_MAX_ROWS * 8];            /* [row][column] */
-    _Alignas(32) float d[TENSOR_MAX_ROWS * 8];
-    union {
-        _Alignas(32) uint8_t narrow_a[TENSOR_MAX_ROWS * TENSOR_MAX_K];
-        int16_t wide_a[TENSOR_MAX_ROWS * TENSOR_MAX_K];
-    };
-    union {
-        _Alignas(32) uint8_t narrow_b[TENSOR_MAX_K * 8];
-        int16_t wide_b[TENSOR_MAX_K * 8];
-    };
+    bool special;             /* a factor is infinite, NaN or larger than the bytes can say */
+    bool tiny;                /* a product may be below TENSOR_LOWEST, but not 0 */
+    int8_t a_lowest, b_lowest; /* exponent of subnormals */
+    _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K];         /* [k / piece][row][k % piece] */
+    _Alignas(32) float b[TENSOR_MAX_K * 8];                       /* [k][column] */
+    _Alignas(32) uint8_t a_exponents[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [row][k] */
+    _Alignas(32) uint8_t b_exponents[TENSOR_MAX_K * 8];           /* [k / 4][column][k % 4] */
 };
-#define TENSOR_NOTHING 26 /* 2^-101: small enough, and a float can scale it */
+#define TENSOR_MIDDLE 60 /* a_exponents: MIDDLE - ea, 255 for 0; b_: 127 + MIDDLE + eb, 0 for 0 */
+#define TENSOR_LOWEST 37 /* exponent + 127 below which f32 cannot scale: 2^-90 */
 
-/* exec_tensor_unpack.c: fills sum from fragments, or fragments from sum. */
+static const uint8_t tensor_column[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+
+/* exec_tensor_unpack.c: fills sum. */
 void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
                               const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f);
-void SIMT_NAME(tensor_pack)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
-/* exec_tensor_sum.c: d = a * b + c as the model says. */
-void SIMT_NAME(tensor_add_products)(struct tensor_sum *sum);
+/* exec_tensor_sum.c: d = a * b + c as the model says. False, and d is as before: it cannot. */
+bool SIMT_NAME(tensor_add_fast)(const struct tensor_sum *sum, const struct tensor_fragments *f);
+
+/* exec_tensor_exact.c: the same for all numbers, slowly. */
+void SIMT_NAME(tensor_add_exact)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
 /* exec_tensor_float.c */
 void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tensor_float_kind *kind,

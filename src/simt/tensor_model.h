@@ -8,6 +8,10 @@
  *      exactly;
  *   3. the sum becomes f32 by truncation to `result` bits (overflow gives infinity), or f16 by
  *      rounding to nearest even, and is c of the next chunk.
+ * `c_last`: f8 on a GPU whose mma.sync has no f8. The compiler makes f16 steps of it, as an H200
+ * shows (tests/ptx/mma_random.ptx): the first takes the low two f8 of every 32-bit register (k % 4
+ * is 0 or 1), the second the high two. They start from 0, and c is added at the end by an
+ * ordinary addition, rounded to nearest.
  * NaN, inf * 0 and inf - inf give 0x7fffffff (f16: 0x7fff). f64 is a chain of IEEE fma, integers
  * are exact; they need no row here.
  */
@@ -21,6 +25,7 @@ struct tensor_model {
     uint8_t fraction; /* bits kept below the largest exponent */
     uint8_t result;   /* fraction bits of an f32 result: 23, or 13 in Ada's f8 */
     bool via_f16;     /* f8 factors are turned into f16 first: the GPU has no f8 mma.sync */
+    bool c_last;      /* f8, see above */
 };
 
 enum tensor_factor { TENSOR_HALF, TENSOR_TF32, TENSOR_F8, TENSOR_FACTOR_COUNT };
@@ -33,11 +38,11 @@ struct tensor_generation {
 /* In ascending order. What a GPU does not have (tf32 before 80, f8 before 89) is filled in so
  * that PTX for a newer GPU still gives a sensible result. */
 static const struct tensor_generation tensor_generations[] = {
-    {70, {{4, 23, 23, false}, {4, 23, 23, false}, {4, 23, 23, true}}},     /* Volta */
-    {75, {{8, 24, 23, false}, {4, 24, 23, false}, {8, 24, 23, true}}},     /* Turing, Ampere */
-    {89, {{8, 24, 23, false}, {4, 24, 23, false}, {16, 13, 13, false}}},   /* Ada */
-    {90, {{16, 25, 23, false}, {8, 25, 23, false}, {16, 25, 23, true}}},   /* Hopper, Blackwell */
-    {120, {{16, 25, 23, false}, {8, 25, 23, false}, {32, 25, 23, false}}}, /* RTX Blackwell */
+    {70, {{4, 23, 23}, {4, 23, 23}, {4, 23, 23, true}}},             /* Volta */
+    {75, {{8, 24, 23}, {4, 24, 23}, {8, 24, 23, true}}},             /* Turing, Ampere */
+    {89, {{8, 24, 23}, {4, 24, 23}, {16, 13, 13}}},                  /* Ada */
+    {90, {{16, 25, 23}, {8, 25, 23}, {16, 25, 23, true, true}}},     /* Hopper, Blackwell */
+    {120, {{16, 25, 23}, {8, 25, 23}, {32, 25, 23}}},                /* RTX Blackwell */
 };
 
 static inline const struct tensor_model *tensor_model_for(unsigned cc_major, unsigned cc_minor,

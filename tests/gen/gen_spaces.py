@@ -406,6 +406,7 @@ def asynchronous():
         JOIN:
     """, [("shared to global", lambda t: t * 5 + 2)], block=64,
         declare=".shared .align 128 .b8 box[256];")
+    # A GPU takes this copy for illegal outside of a cluster launch; each block copies within itself.
     h.k("shared_to_shared", start.replace("COUNT", "1") + """
         mov.u32 %r2, box;
         mad.lo.u32 %r3, %t, 4, %r2;
@@ -416,15 +417,16 @@ def asynchronous():
         @!%p9 bra WAIT;
         mbarrier.arrive.expect_tx.shared.b64 %d1, [%r1], 128;
         add.u32 %r6, %r2, 128;
-        mapa.shared::cluster.u32 %r6, %r6, 0;
-        mapa.shared::cluster.u32 %r7, %r1, 0;
+        mov.u32 %r8, %cluster_ctarank;
+        mapa.shared::cluster.u32 %r6, %r6, %r8;
+        mapa.shared::cluster.u32 %r7, %r1, %r8;
         cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r6], [%r2], 128, [%r7];
         WAIT:
         mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;
         @!%p1 bra WAIT;
         ld.shared.u32 %r5, [%r3+128];
         out 0, %r5
-    """, [("shared to shared of the cluster", lambda t: t * 5 + 2)],
+    """, [("shared to shared of the cluster", lambda t: t % 32 * 5 + 2)], grid=2, tail="cluster 2",
         declare=".shared .align 16 .b64 bar;\n.shared .align 128 .b8 box[256];")
     h.k("cluster_of_one", """
         mov.u32 %r1, box;

@@ -76,7 +76,7 @@ def faults():
     f.kernel("misaligned", ["add.u64 %d1, %out, 2;", "st.global.u32 [%d1], 5;"], "fails 716",
              block=1)
     f.kernel("shared_outside", ["mov.u32 %r1, 0x7ffffff0;", "ld.shared.u32 %r2, [%r1];",
-                                "st.global.u32 [%out], %r2;"], "fails 700", block=1)
+                                "st.global.u32 [%out], %r2;"], "fails 715", block=1)
     f.kernel("trap_in_one_lane", ["mov.u32 %r1, %tid.x;", "setp.eq.u32 %p1, %r1, 17;",
                                   "@%p1 trap;"], "fails 719")
     return f.write()

@@ -3,10 +3,11 @@
  *   random-ptx [--gpu GPU] [--seed N] [--count N]   run them: one line "SEED DIGEST" each
  *   random-ptx --print --seed N                     show one
  *   random-ptx --compare [--seed N] [--count N]     run all on the machine in several ways
- * (instruction sets, threads, schedules); digests must agree A program mixes integer, float and
+ * (instruction sets, threads, schedules); digests must agree. A program mixes integer, float and
  * half arithmetic, nested branches and loops, calls, shuffles, votes, shared and local memory,
  * barriers and atomics whose result does not depend on their order. Nothing it uses is approximate
- * or undefined: divisors are odd, NaNs are replaced.
+ * or undefined: divisors are odd, NaNs are replaced. A program that fails gives "SEED ERROR", and
+ * the others run in a new process, because a fault takes the driver's context with it.
  */
 #include "driver/driver.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BLOCK 96
 #define GRID 4
@@ -582,7 +584,20 @@ static CUresult run_program(const struct lk_driver *driver, const char *text, ui
     return CUDA_SUCCESS;
 }
 
-static int run_all(const char *gpu, uint64_t seed, uint64_t count)
+/* Goes on with the programs behind one that failed; the exit status will be 1. */
+static int go_on(const struct lk_driver *driver, uint64_t seed, uint64_t count)
+{
+    char seed_text[24], count_text[24];
+    snprintf(seed_text, sizeof(seed_text), "%llu", (unsigned long long)seed);
+    snprintf(count_text, sizeof(count_text), "%llu", (unsigned long long)count);
+    fflush(stdout);
+    execl("/proc/self/exe", "random-ptx", "--gpu", driver->gpu, "--seed", seed_text, "--count",
+          count_text, "--failed", (char *)NULL);
+    perror("random-ptx");
+    return 1;
+}
+
+static int run_all(const char *gpu, uint64_t seed, uint64_t count, bool failed)
 {
     const struct lk_driver *driver = open_driver(gpu);
     for (uint64_t i = seed; i < seed + count; i++) {
@@ -594,11 +609,11 @@ static int run_all(const char *gpu, uint64_t seed, uint64_t count)
             const char *name = "?";
             driver->cuGetErrorName(result, &name);
             printf("%llu %s\n", (unsigned long long)i, name);
-            return 1;
+            return i + 1 < seed + count ? go_on(driver, i + 1, seed + count - i - 1) : 1;
         }
         printf("%llu %016llx\n", (unsigned long long)i, (unsigned long long)digest);
     }
-    return 0;
+    return failed ? 1 : 0;
 }
 
 /* What a run of this program with an environment prints; the caller frees it. */
@@ -648,12 +663,14 @@ int main(int argc, char **argv)
 {
     const char *gpu = NULL;
     uint64_t seed = 1, count = 10;
-    bool print = false, compare = false;
+    bool print = false, compare = false, failed = false;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--print")) {
             print = true;
         } else if (!strcmp(argv[i], "--compare")) {
             compare = true;
+        } else if (!strcmp(argv[i], "--failed")) {
+            failed = true;
         } else if (i + 1 < argc && !strcmp(argv[i], "--gpu")) {
             gpu = argv[++i];
         } else if (i + 1 < argc && !strcmp(argv[i], "--seed")) {
@@ -672,5 +689,5 @@ int main(int argc, char **argv)
         free(text);
         return 0;
     }
-    return compare ? compare_ways(argv[0], seed, count) : run_all(gpu, seed, count);
+    return compare ? compare_ways(argv[0], seed, count) : run_all(gpu, seed, count, failed);
 }

@@ -137,6 +137,10 @@ static bool read_run(struct test_file *file, struct words *w)
         } else if (!strcmp(word, "block")) {
             if (!read_three(w, run->block))
                 return false;
+        } else if (!strcmp(word, "cluster")) {
+            run->cluster[1] = run->cluster[2] = 1;
+            if (!read_three(w, run->cluster))
+                return false;
         } else if (!strcmp(word, "shared")) {
             if (!read_three(w, one))
                 return false;

@@ -2,6 +2,7 @@
 # gpu.sh: the same tests on a real GPU, and random programs on both: "ok NAME" or "not ok NAME (why)".
 #   BUILD=build tests/ptx/gpu.sh [--gpu cuda:0] [--programs N]     from the repository's root
 # Needs what `make` has built and a driver (libcuda.so.1). make gpu-test calls it.
+# Every file has a process of its own, eight at a time: a fault takes the driver's context with it.
 set -u
 BUILD=${BUILD:-build}
 gpu=cuda:0
@@ -15,17 +16,22 @@ while [ $# -gt 1 ]; do
     shift 2
 done
 BUILD=$BUILD tests/ptx/run.sh --build || exit 1
+results=$(mktemp -d) || exit 1
+trap 'rm -rf "$results"' EXIT
 status=0
-"$BUILD/tests/ptx-runner" --gpu "$gpu" --allow-pending tests/ptx/*.ptx || status=1
 
-digests=$(mktemp -d) || exit 1
-trap 'rm -rf "$digests"' EXIT
-"$BUILD/tests/random-ptx" --gpu sim:h200 --count "$programs" >"$digests/machine" || status=1
-"$BUILD/tests/random-ptx" --gpu "$gpu" --count "$programs" >"$digests/gpu" || status=1
-if cmp -s "$digests/machine" "$digests/gpu"; then
+printf '%s\n' tests/ptx/*.ptx | xargs -P 8 -I FILE sh -c \
+    '"$1" --gpu "$2" --allow-pending "$4" >"$3/$(basename "$4").out" 2>&1' \
+    sh "$BUILD/tests/ptx-runner" "$gpu" "$results" FILE || status=1
+cat "$results"/*.out
+
+"$BUILD/tests/random-ptx" --gpu sim:h200 --count "$programs" >"$results/machine" || status=1
+"$BUILD/tests/random-ptx" --gpu "$gpu" --count "$programs" >"$results/gpu" || status=1
+if cmp -s "$results/machine" "$results/gpu"; then
     echo "ok random/$programs programs"
 else
     status=1
-    diff "$digests/machine" "$digests/gpu" | sed -n 's/^> \([0-9]*\) .*/not ok random\/\1 (digest differs)/p'
+    diff "$results/machine" "$results/gpu" |
+        sed -n 's/^> \([0-9]*\) \(.*\)/not ok random\/\1 (the GPU gives \2)/p'
 fi
 exit $status

@@ -69,6 +69,24 @@ static bool open_driver(void)
     return true;
 }
 
+static CUresult launch_in_clusters(CUfunction function, const struct test_run *run, void **params)
+{
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    cluster.value.clusterDim.x = run->cluster[0];
+    cluster.value.clusterDim.y = run->cluster[1];
+    cluster.value.clusterDim.z = run->cluster[2];
+    CUlaunchConfig config = {.gridDimX = run->grid[0],
+                             .gridDimY = run->grid[1],
+                             .gridDimZ = run->grid[2],
+                             .blockDimX = run->block[0],
+                             .blockDimY = run->block[1],
+                             .blockDimZ = run->block[2],
+                             .sharedMemBytes = run->shared,
+                             .attrs = &cluster,
+                             .numAttrs = 1};
+    return driver->cuLaunchKernelEx(&config, function, params, NULL);
+}
+
 /* Launches one kernel; out gets what it wrote. */
 static CUresult launch(const struct test_file *file, CUmodule module, const struct test_run *run,
                        uint8_t *out)
@@ -87,7 +105,9 @@ static CUresult launch(const struct test_file *file, CUmodule module, const stru
     if (!result && file->input_size)
         result = driver->cuMemcpyHtoD_v2(in_address, file->input, file->input_size);
     void *params[] = {&out_address, &in_address};
-    if (!result && run->cooperative)
+    if (!result && run->cluster[0])
+        result = launch_in_clusters(function, run, params);
+    else if (!result && run->cooperative)
         result = driver->cuLaunchCooperativeKernel(function, run->grid[0], run->grid[1],
                                                    run->grid[2], run->block[0], run->block[1],
                                                    run->block[2], run->shared, NULL, params);

@@ -28,6 +28,7 @@ struct test_section {
 struct test_run {
     char *kernel;
     unsigned grid[3], block[3], shared;
+    unsigned cluster[3]; /* of blocks; 0 0 0 without one */
     bool cooperative;
     char *stops; /* the machine ends the process with status 3 and names this; NULL */
     int fails;   /* the CUresult that the launch must give; 0 */
