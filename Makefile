@@ -8,6 +8,7 @@
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
 #   make install PREFIX=/usr/local
+#   make docs           the pages in docs/ that are made from the code
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
 ifeq ($(origin CC),default)
@@ -113,7 +114,7 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 # A unit test is linked with its own folder and those above it.
 
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
-UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
 SUITES   ?=
 
 link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -lcmocka -ljansson $(LIBS)
@@ -138,6 +139,14 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 $(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
+
+$(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
+	$(call say,LINK)
+	$(CC) $(ALL) -o $@ $^
+
+.PHONY: docs
+docs: $(BUILD)/tests/docs/instructions
+	$< > docs/instructions.md
 
 .PHONY: test test-only unit setup
 setup:

@@ -171,21 +171,29 @@ SIMT_MAP1(f64_f64_rni, double, double, num_f64_1(__builtin_rint(x), x))
 SIMT_MAP1(f64_f64_rzi, double, double, num_f64_1(__builtin_trunc(x), x))
 SIMT_MAP1(f64_f64_rmi, double, double, num_f64_1(__builtin_floor(x), x))
 SIMT_MAP1(f64_f64_rpi, double, double, num_f64_1(__builtin_ceil(x), x))
-SIMT_MAP1(f32_f64, float, double, num_f32((float)x))
-SIMT_MAP1(f32_f64_ftz, float, double, num_f32(num_f32_flush((float)x)))
+/* Rounded to nearest, as if exponents had no lower end, this is the least that is not flushed. */
+#define F32_FTZ_LIMIT 0x1.ffffffp-127
+static inline float f32_from_f64(double x)
+{
+    return x == x ? (float)x : num_f32_from(num_f32_nan_from_f64(num_f64_bits(x)));
+}
+SIMT_MAP1(f32_f64, float, double, f32_from_f64(x))
+SIMT_MAP1(f32_f64_ftz, float, double,
+          fabs(x) < F32_FTZ_LIMIT ? copysignf(0.0f, (float)x) : f32_from_f64(x))
 SIMT_MAP1(f64_f32, double, float, (double)x)
-SIMT_MAP1(f64_f32_ftz, double, float, (double)num_f32_flush(x))
-SIMT_MAP1(f32_f32, float, float, num_f32(x))
+SIMT_MAP1(f64_f32_ftz, double, float, (double)num_f32(num_f32_flush(x)))
+SIMT_MAP1(f32_f32, uint32_t, uint32_t, x)
 SIMT_MAP1(f32_f32_ftz, float, float, num_f32(num_f32_flush(x)))
 SIMT_MAP1(f32_sat, float, float, num_f32_sat(x))
 SIMT_MAP1(f32_ftz_sat, float, float, num_f32_sat(num_f32_flush(x)))
 
-#define CONVERT_HALF(format)                                                                       \
+/* bf16 is the upper half of an f32, NaNs included. */
+#define CONVERT_HALF(format, finish)                                                               \
     SIMT_BODY(f32_##format)                                                                        \
     {                                                                                              \
         float results[SIMT_LANES];                                                                 \
         num_##format##_widen_all(results, SIMT_SLOT(const uint16_t, in->a), SIMT_LANES);           \
-        SIMT_EACH_LANE results[i] = num_f32(results[i]);                                           \
+        SIMT_EACH_LANE results[i] = finish(results[i]);                                            \
         return num_store_32(w, in, results);                                                       \
     }                                                                                              \
     SIMT_BODY(format##_f32)                                                                        \
@@ -194,8 +202,8 @@ SIMT_MAP1(f32_ftz_sat, float, float, num_f32_sat(num_f32_flush(x)))
         num_##format##_narrow_all(results, SIMT_SLOT(const float, in->a), SIMT_LANES);             \
         return num_store_16(w, in, results);                                                       \
     }
-CONVERT_HALF(f16)
-CONVERT_HALF(bf16)
+CONVERT_HALF(f16, num_f32)
+CONVERT_HALF(bf16, )
 
 /* Everything
  * ---------------------------------------------------------------------------------------- */

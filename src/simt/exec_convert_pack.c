@@ -80,14 +80,16 @@ PACK_TWO(bf16)
  * ----------------------------------------------------------------------- */
 
 #define TF32_LARGEST 0x7f7fe000u
-static inline uint32_t tf32_finish(uint32_t source, uint32_t rounded, bool relu, bool satfinite)
+#define TF32_NAN 0x7fffe000u
+static inline uint32_t tf32_finish(uint32_t source, uint32_t rounded, uint32_t nan, bool relu,
+                                   bool satfinite)
 {
     uint32_t sign = source & NUM_F32_SIGN, magnitude = rounded & 0x7fffe000;
     magnitude = satfinite && magnitude > TF32_LARGEST ? TF32_LARGEST : magnitude;
     uint32_t result = relu && sign ? 0 : sign | magnitude;
-    return (source & 0x7fffffff) > NUM_F32_INF ? NUM_F32_NAN : result;
+    return (source & 0x7fffffff) > NUM_F32_INF ? nan : result;
 }
-#define PACK_TF32(name, expression)                                                                \
+#define PACK_TF32(name, expression, nan)                                                          \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
         const uint32_t *xs = SIMT_SLOT(const uint32_t, in->a);                                     \
@@ -96,12 +98,12 @@ static inline uint32_t tf32_finish(uint32_t source, uint32_t rounded, bool relu,
         uint32_t *d = SIMT_SLOT(uint32_t, in->d);                                                  \
         SIMT_STORE_LANES(uint32_t, ({                                                              \
                              uint32_t x = xs[i];                                                   \
-                             tf32_finish(x, expression, relu, satfinite);                          \
+                             tf32_finish(x, expression, nan, relu, satfinite);                     \
                          }))                                                                       \
     }
-PACK_TF32(tf32_rna, x + 0x1000)
-PACK_TF32(tf32_rn, x + 0xfff + (x >> 13 & 1))
-PACK_TF32(tf32_rz, x)
+PACK_TF32(tf32_rna, x + 0x1000, x & 0xffffe000) /* of a NaN too the lower bits go */
+PACK_TF32(tf32_rn, x + 0xfff + (x >> 13 & 1), TF32_NAN)
+PACK_TF32(tf32_rz, x, TF32_NAN)
 
 /* 8-bit floats
  * ------------------------------------------------------------------------------------------ */

@@ -13,28 +13,29 @@
 
 /* Round to nearest even ----------------------------------------------------------------------- */
 
-/* A row: plain, .ftz, .sat, .ftz.sat. The expression sees flushed operands where it must. */
-#define FLOAT_ROW2(name, expression)                                                               \
+/* A row: plain, .ftz, .sat, .ftz.sat. The expressions see flushed operands where they must. */
+#define FLOAT_ROW2(name, expression, ftz)                                                           \
     SIMT_MAP2(name, float, float, float, num_f32(expression))                                      \
     SIMT_MAP2(name##_sat, float, float, float, num_f32_sat(expression))                            \
     SIMT_MAP2(name##_ftz, float, float, float, ({                                                  \
                   x = F(x), y = F(y);                                                              \
-                  num_f32(F(expression));                                                          \
+                  num_f32(ftz);                                                                    \
               }))                                                                                  \
     SIMT_MAP2(name##_ftz_sat, float, float, float, ({                                              \
                   x = F(x), y = F(y);                                                              \
-                  num_f32_sat(F(expression));                                                      \
+                  num_f32_sat(ftz);                                                                \
               }))
-FLOAT_ROW2(add_f32, x + y)
-FLOAT_ROW2(sub_f32, x - y)
-FLOAT_ROW2(mul_f32, x *y)
+FLOAT_ROW2(add_f32, x + y, F(x + y)) /* a sum that is subnormal is exact */
+FLOAT_ROW2(sub_f32, x - y, F(x - y))
+FLOAT_ROW2(mul_f32, x *y, num_f32_mul_ftz(x, y))
 
 SIMT_MAP3(fma_f32, float, float, float, float, num_f32(__builtin_fmaf(x, y, z)))
 SIMT_MAP3(fma_f32_sat, float, float, float, float, num_f32_sat(__builtin_fmaf(x, y, z)))
-SIMT_MAP3(fma_f32_ftz, float, float, float, float, num_f32(F(__builtin_fmaf(F(x), F(y), F(z)))))
+SIMT_MAP3(fma_f32_ftz, float, float, float, float, num_f32(num_f32_fma_ftz(F(x), F(y), F(z))))
 SIMT_MAP3(fma_f32_ftz_sat, float, float, float, float,
-          num_f32_sat(F(__builtin_fmaf(F(x), F(y), F(z)))))
+          num_f32_sat(num_f32_fma_ftz(F(x), F(y), F(z))))
 
+/* No quotient is so near the smallest normal number that rounding to nearest would reach it. */
 SIMT_MAP2(div_f32, float, float, float, num_f32(x / y))
 SIMT_MAP2(div_f32_ftz, float, float, float, num_f32(F(F(x) / F(y))))
 SIMT_MAP1(rcp_f32, float, float, num_f32(1.0f / x))
@@ -46,7 +47,7 @@ SIMT_MAP2(add_f64, double, double, double, num_f64_2(x + y, x, y))
 SIMT_MAP2(sub_f64, double, double, double, num_f64_2(x - y, x, y))
 SIMT_MAP2(mul_f64, double, double, double, num_f64_2(x *y, x, y))
 SIMT_MAP3(fma_f64, double, double, double, double, num_f64_3(__builtin_fma(x, y, z), x, y, z))
-SIMT_MAP2(div_f64, double, double, double, num_f64_2(x / y, x, y))
+SIMT_MAP2(div_f64, double, double, double, num_f64_2(x / y, y, x))
 SIMT_MAP1(rcp_f64, double, double, num_f64_1(1.0 / x, x))
 SIMT_MAP1(sqrt_f64, double, double, num_f64_1(__builtin_sqrt(x), x))
 
@@ -55,8 +56,7 @@ SIMT_MAP1(sqrt_f64, double, double, num_f64_1(__builtin_sqrt(x), x))
 static const struct simt_inst *finish_f32(struct simt_warp *w, const struct simt_inst *in,
                                           float *results)
 {
-    uint32_t smallest = ptx_has(in->ptx, PTX_MOD_FTZ) ? NUM_F32_MIN_NORMAL : 0;
-    SIMT_EACH_LANE results[i] = num_f32(num_f32_flush_below(results[i], smallest));
+    SIMT_EACH_LANE results[i] = num_f32(results[i]);
     if (ptx_has(in->ptx, PTX_MOD_SAT)) {
         SIMT_EACH_LANE results[i] = num_f32_sat(results[i]);
     }
@@ -65,22 +65,24 @@ static const struct simt_inst *finish_f32(struct simt_warp *w, const struct simt
 static const struct simt_inst *finish_f32x2(struct simt_warp *w, const struct simt_inst *in,
                                             float *results)
 {
-    uint32_t smallest = ptx_has(in->ptx, PTX_MOD_FTZ) ? NUM_F32_MIN_NORMAL : 0;
     for (int i = 0; i < 2 * SIMT_LANES; i++)
-        results[i] = num_f32(num_f32_flush_below(results[i], smallest));
+        results[i] = num_f32(results[i]);
     return num_store_64(w, in, results);
 }
 
-#define FLOAT_ROUNDED_F32(name, count, finish, expression)                                         \
+/* scaled: the expression with numbers NUM_FTZ_SCALE times as large (num.h). */
+#define FLOAT_ROUNDED_F32(name, count, finish, expression, scaled)                                 \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
         const float *xs = SIMT_SLOT(const float, in->a), *ys = SIMT_SLOT(const float, in->b),      \
                     *zs = SIMT_SLOT(const float, in->c);                                           \
-        uint32_t smallest = ptx_has(in->ptx, PTX_MOD_FTZ) ? NUM_F32_MIN_NORMAL : 0;                \
+        bool ftz = ptx_has(in->ptx, PTX_MOD_FTZ);                                                  \
+        uint32_t smallest = ftz ? NUM_F32_MIN_NORMAL : 0;                                          \
+        float limit = ftz ? NUM_FTZ_LIMIT : 0.0f;                                                  \
         float results[count];                                                                      \
         int saved = num_enter_rounding(num_round_of(in->ptx));                                     \
         for (int i = 0; i < count; i++)                                                            \
-            results[i] = expression;                                                               \
+            results[i] = num_f32_flush_scaled(expression, scaled, limit);                          \
         num_leave_rounding(saved, results);                                                        \
         (void)ys, (void)zs;                                                                        \
         return finish(w, in, results);                                                             \
@@ -88,17 +90,20 @@ static const struct simt_inst *finish_f32x2(struct simt_warp *w, const struct si
 #define X num_f32_flush_below(xs[i], smallest)
 #define Y num_f32_flush_below(ys[i], smallest)
 #define Z num_f32_flush_below(zs[i], smallest)
-FLOAT_ROUNDED_F32(add_f32_round, SIMT_LANES, finish_f32, X + Y)
-FLOAT_ROUNDED_F32(sub_f32_round, SIMT_LANES, finish_f32, X - Y)
-FLOAT_ROUNDED_F32(mul_f32_round, SIMT_LANES, finish_f32, X *Y)
-FLOAT_ROUNDED_F32(fma_f32_round, SIMT_LANES, finish_f32, __builtin_fmaf(X, Y, Z))
-FLOAT_ROUNDED_F32(div_f32_round, SIMT_LANES, finish_f32, X / Y)
-FLOAT_ROUNDED_F32(rcp_f32_round, SIMT_LANES, finish_f32, 1.0f / X)
-FLOAT_ROUNDED_F32(sqrt_f32_round, SIMT_LANES, finish_f32, __builtin_sqrtf(X))
-FLOAT_ROUNDED_F32(add_f32x2, 2 * SIMT_LANES, finish_f32x2, X + Y)
-FLOAT_ROUNDED_F32(sub_f32x2, 2 * SIMT_LANES, finish_f32x2, X - Y)
-FLOAT_ROUNDED_F32(mul_f32x2, 2 * SIMT_LANES, finish_f32x2, X *Y)
-FLOAT_ROUNDED_F32(fma_f32x2, 2 * SIMT_LANES, finish_f32x2, __builtin_fmaf(X, Y, Z))
+#define SUM_SCALED(sum) ((sum)*NUM_FTZ_SCALE)
+#define MUL_SCALED (X * NUM_FTZ_SCALE * Y)
+#define FMA_SCALED __builtin_fmaf(X *NUM_FTZ_SCALE, Y, Z *NUM_FTZ_SCALE)
+FLOAT_ROUNDED_F32(add_f32_round, SIMT_LANES, finish_f32, X + Y, SUM_SCALED(X + Y))
+FLOAT_ROUNDED_F32(sub_f32_round, SIMT_LANES, finish_f32, X - Y, SUM_SCALED(X - Y))
+FLOAT_ROUNDED_F32(mul_f32_round, SIMT_LANES, finish_f32, X *Y, MUL_SCALED)
+FLOAT_ROUNDED_F32(fma_f32_round, SIMT_LANES, finish_f32, __builtin_fmaf(X, Y, Z), FMA_SCALED)
+FLOAT_ROUNDED_F32(div_f32_round, SIMT_LANES, finish_f32, X / Y, X *NUM_FTZ_SCALE / Y)
+FLOAT_ROUNDED_F32(rcp_f32_round, SIMT_LANES, finish_f32, 1.0f / X, NUM_FTZ_SCALE / X)
+FLOAT_ROUNDED_F32(sqrt_f32_round, SIMT_LANES, finish_f32, __builtin_sqrtf(X), INFINITY)
+FLOAT_ROUNDED_F32(add_f32x2, 2 * SIMT_LANES, finish_f32x2, X + Y, SUM_SCALED(X + Y))
+FLOAT_ROUNDED_F32(sub_f32x2, 2 * SIMT_LANES, finish_f32x2, X - Y, SUM_SCALED(X - Y))
+FLOAT_ROUNDED_F32(mul_f32x2, 2 * SIMT_LANES, finish_f32x2, X *Y, MUL_SCALED)
+FLOAT_ROUNDED_F32(fma_f32x2, 2 * SIMT_LANES, finish_f32x2, __builtin_fmaf(X, Y, Z), FMA_SCALED)
 #undef X
 #undef Y
 #undef Z
@@ -121,16 +126,16 @@ FLOAT_ROUNDED_F64(sub_f64_round, xs[i] - ys[i], num_f64_2(results[i], xs[i], ys[
 FLOAT_ROUNDED_F64(mul_f64_round, xs[i] * ys[i], num_f64_2(results[i], xs[i], ys[i]))
 FLOAT_ROUNDED_F64(fma_f64_round, __builtin_fma(xs[i], ys[i], zs[i]),
                   num_f64_3(results[i], xs[i], ys[i], zs[i]))
-FLOAT_ROUNDED_F64(div_f64_round, xs[i] / ys[i], num_f64_2(results[i], xs[i], ys[i]))
+FLOAT_ROUNDED_F64(div_f64_round, xs[i] / ys[i], num_f64_2(results[i], ys[i], xs[i]))
 FLOAT_ROUNDED_F64(rcp_f64_round, 1.0 / xs[i], num_f64_1(results[i], xs[i]))
 FLOAT_ROUNDED_F64(sqrt_f64_round, __builtin_sqrt(xs[i]), num_f64_1(results[i], xs[i]))
 
 /* Signs, min and max -------------------------------------------------------------------------- */
 
-SIMT_MAP1(abs_f32, float, float, num_f32_abs(x))
-SIMT_MAP1(abs_f32_ftz, float, float, num_f32_abs(F(x)))
-SIMT_MAP1(neg_f32, float, float, num_f32_neg(x))
-SIMT_MAP1(neg_f32_ftz, float, float, num_f32_neg(F(x)))
+SIMT_MAP1(abs_f32, float, float, num_f32(num_f32_abs(x)))
+SIMT_MAP1(abs_f32_ftz, float, float, num_f32(num_f32_abs(F(x))))
+SIMT_MAP1(neg_f32, float, float, num_f32(num_f32_neg(x)))
+SIMT_MAP1(neg_f32_ftz, float, float, num_f32(num_f32_neg(F(x))))
 SIMT_MAP1(abs_f64, double, double, num_f64_abs(x))
 SIMT_MAP1(neg_f64, double, double, num_f64_neg(x))
 SIMT_MAP2(copysign_f32, uint32_t, uint32_t, uint32_t, (y & ~NUM_F32_SIGN) | (x & NUM_F32_SIGN))

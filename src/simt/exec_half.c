@@ -12,14 +12,19 @@
 
 #define MAX_ELEMENTS (2 * SIMT_LANES)
 
-/* Marks what a tensor copy filled in from outside the tensor; .oob turns it into a result of 0. */
-#define OOB_NAN 0xffffu
+/* Marks, with either sign, what a tensor copy filled in from outside the tensor: .oob makes a
+ * product with it, and what is added, 0. Found by trying all numbers on an H200. */
+#define OOB_NAN 0x7ff7u
 
-static void flush_all(float *x, int count)
+static void flush_all(float *x, int count, uint32_t smallest)
 {
     for (int i = 0; i < count; i++)
-        x[i] = num_f32_flush_below(x[i], NUM_F16_MIN_NORMAL_F32);
+        x[i] = num_f32_flush_below(x[i], smallest);
 }
+
+/* Results below this, half a step of a full mantissa under the smallest normal number, are zero
+ * under .ftz: they are rounded as if exponents had no lower end. */
+#define FTZ_LIMIT 0x387ff000u /* 2^-14 - 2^-26 */
 
 static void clamp_all(float *r, int count, const struct ptx_inst *ptx)
 {
@@ -32,19 +37,11 @@ static void clamp_all(float *r, int count, const struct ptx_inst *ptx)
     }
 }
 
-/* What comes after rounding: .ftz and .oob. */
-static void finish_all(struct simt_warp *w, const struct simt_inst *in, uint16_t *r, int count)
+static void finish_oob(struct simt_warp *w, const struct simt_inst *in, uint16_t *r, int count)
 {
-    if (ptx_has(in->ptx, PTX_MOD_FTZ)) {
-        for (int i = 0; i < count; i++)
-            r[i] = num_f16_flush(r[i]);
-    }
-    if (ptx_has(in->ptx, PTX_MOD_OOB)) {
-        const uint16_t *a = SIMT_SLOT(const uint16_t, in->a), *b = SIMT_SLOT(const uint16_t, in->b),
-                       *c = SIMT_SLOT(const uint16_t, in->c);
-        for (int i = 0; i < count; i++)
-            r[i] = a[i] == OOB_NAN || b[i] == OOB_NAN || c[i] == OOB_NAN ? 0 : r[i];
-    }
+    const uint16_t *a = SIMT_SLOT(const uint16_t, in->a), *b = SIMT_SLOT(const uint16_t, in->b);
+    for (int i = 0; i < count; i++)
+        r[i] = (a[i] & 0x7fff) == OOB_NAN || (b[i] & 0x7fff) == OOB_NAN ? 0 : r[i];
 }
 
 /* The loop over the elements, and four bodies that run it: one element a lane or two, without
@@ -62,11 +59,11 @@ static void finish_all(struct simt_warp *w, const struct simt_inst *in, uint16_t
         if (operands > 2)                                                                          \
             num_##format##_widen_all(zs, SIMT_SLOT(const uint16_t, in->c), count);                 \
         if (ftz) {                                                                                 \
-            flush_all(xs, count);                                                                  \
+            flush_all(xs, count, NUM_F16_MIN_NORMAL_F32);                                          \
             if (operands > 1)                                                                      \
-                flush_all(ys, count);                                                              \
+                flush_all(ys, count, NUM_F16_MIN_NORMAL_F32);                                      \
             if (operands > 2)                                                                      \
-                flush_all(zs, count);                                                              \
+                flush_all(zs, count, NUM_F16_MIN_NORMAL_F32);                                      \
         }                                                                                          \
         for (int i = 0; i < count; i++) {                                                          \
             float x = xs[i], y = operands > 1 ? ys[i] : 0.0f, z = operands > 2 ? zs[i] : 0.0f;     \
@@ -75,9 +72,11 @@ static void finish_all(struct simt_warp *w, const struct simt_inst *in, uint16_t
         }                                                                                          \
         if (has_modifiers)                                                                         \
             clamp_all(rs, count, in->ptx);                                                         \
+        if (ftz)                                                                                   \
+            flush_all(rs, count, FTZ_LIMIT);                                                       \
         num_##format##_narrow_all(results, rs, count);                                             \
-        if (has_modifiers)                                                                         \
-            finish_all(w, in, results, count);                                                     \
+        if (has_modifiers && ptx_has(in->ptx, PTX_MOD_OOB))                                        \
+            finish_oob(w, in, results, count);                                                     \
     }                                                                                              \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
@@ -130,20 +129,27 @@ HALF_OP(tanh_bf16, bf16, 1, num_tanh_f32(x))
 HALF_OP(ex2_f16, f16, 1, num_ex2_f32(x))
 HALF_OP(ex2_bf16, bf16, 1, num_f32_flush(num_ex2_f32(num_f32_flush(x))))
 
-/* Signs are bits, in both formats; .ftz exists for f16 alone. --------------------------------- */
+/* Signs; a NaN becomes the one NaN. .ftz exists for f16 alone. -------------------------------- */
 
-static inline uint32_t flush_pair(uint32_t pair)
+static inline uint16_t one_nan(uint16_t half, uint16_t infinity)
 {
-    return num_f16_flush((uint16_t)pair) | (uint32_t)num_f16_flush((uint16_t)(pair >> 16)) << 16;
+    return (half & 0x7fff) > infinity ? 0x7fff : half;
 }
-SIMT_MAP1(neg_1, uint16_t, uint16_t, x ^ 0x8000)
-SIMT_MAP1(neg_2, uint32_t, uint32_t, x ^ 0x80008000)
-SIMT_MAP1(abs_1, uint16_t, uint16_t, x & 0x7fff)
-SIMT_MAP1(abs_2, uint32_t, uint32_t, x & 0x7fff7fff)
-SIMT_MAP1(neg_ftz_1, uint16_t, uint16_t, num_f16_flush(x) ^ 0x8000)
-SIMT_MAP1(neg_ftz_2, uint32_t, uint32_t, flush_pair(x) ^ 0x80008000)
-SIMT_MAP1(abs_ftz_1, uint16_t, uint16_t, num_f16_flush(x) & 0x7fff)
-SIMT_MAP1(abs_ftz_2, uint32_t, uint32_t, flush_pair(x) & 0x7fff7fff)
+/* operation(x) is applied to one element, or to both halves of a pair. */
+#define HALF_SIGN(name, operation, infinity)                                                       \
+    static inline uint16_t name##_half(uint16_t x)                                                 \
+    {                                                                                              \
+        return one_nan((uint16_t)(operation), infinity);                                           \
+    }                                                                                              \
+    SIMT_MAP1(name##_1, uint16_t, uint16_t, name##_half(x))                                        \
+    SIMT_MAP1(name##_2, uint32_t, uint32_t,                                                        \
+              name##_half((uint16_t)x) | (uint32_t)name##_half((uint16_t)(x >> 16)) << 16)
+HALF_SIGN(neg_f16, x ^ 0x8000, 0x7c00)
+HALF_SIGN(abs_f16, x & 0x7fff, 0x7c00)
+HALF_SIGN(neg_f16_ftz, num_f16_flush(x) ^ 0x8000, 0x7c00)
+HALF_SIGN(abs_f16_ftz, num_f16_flush(x) & 0x7fff, 0x7c00)
+HALF_SIGN(neg_bf16, x ^ 0x8000, 0x7f80)
+HALF_SIGN(abs_bf16, x & 0x7fff, 0x7f80)
 
 /* Choice
  * ------------------------------------------------------------------------------------------- */
@@ -180,16 +186,14 @@ static const struct half_bodies adds[2] = BOTH_FORMATS(add), subs[2] = BOTH_FORM
     }
 static const struct half_bodies mins[4][2] = EXTREMES(min), maxs[4][2] = EXTREMES(max);
 
-static simt_body *select_sign(const struct ptx_inst *ptx, bool is_pair, bool ftz)
+static simt_body *select_sign(const struct ptx_inst *ptx, bool is_bf16, bool is_pair, bool ftz)
 {
-    if (ptx->op == PTX_OP_HNEG) {
-        if (ftz)
-            return is_pair ? neg_ftz_2 : neg_ftz_1;
-        return is_pair ? neg_2 : neg_1;
-    }
-    if (ftz)
-        return is_pair ? abs_ftz_2 : abs_ftz_1;
-    return is_pair ? abs_2 : abs_1;
+    static simt_body *const negs[3][2] = {
+        {neg_f16_1, neg_f16_2}, {neg_bf16_1, neg_bf16_2}, {neg_f16_ftz_1, neg_f16_ftz_2}};
+    static simt_body *const abss[3][2] = {
+        {abs_f16_1, abs_f16_2}, {abs_bf16_1, abs_bf16_2}, {abs_f16_ftz_1, abs_f16_ftz_2}};
+    int row = is_bf16 ? 1 : ftz ? 2 : 0;
+    return ptx->op == PTX_OP_HNEG ? negs[row][is_pair] : abss[row][is_pair];
 }
 
 simt_body *SIMT_NAME(half_select)(const struct simt_operands *operands)
@@ -243,7 +247,7 @@ simt_body *SIMT_NAME(half_select)(const struct simt_operands *operands)
         return ex2s[1].of[0][is_pair];
     case PTX_OP_HNEG:
     case PTX_OP_HABS:
-        return select_sign(ptx, is_pair, ftz);
+        return select_sign(ptx, is_bf16, is_pair, ftz);
     default:
         return NULL;
     }

@@ -1,319 +1,462 @@
 /*
- * exec_tensor_unpack.c: fragments of floats to small matrices of f32 with their exponents, and
- * back. f8 fragments are first turned into f16 ones: e5m2 is the upper half of f16; e4m3's bits
- * moved into f16's places give its value / 256. So there are three cases: f16, bf16, tf32.
+ * exec_tensor_unpack.c: fragments of float factors to small matrices of f32 with their exponents.
+ * f8 fragments are first turned into f16 ones: e5m2 is the upper half of f16; e4m3's bits moved
+ * into f16's places give its value / 256. So there are two cases: factors of 16 bits (f16, bf16)
+ * and tf32. A register's slot is 8 rows of 16 bytes (tensor.h); vectors take two rows at once.
  */
 #include "simt/tensor.h"
 
-#include <math.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#define INLINE static inline __attribute__((always_inline))
 
-/* Columns of a tile in memory order: even ones first, so that a row of f32 accumulators is two
- * pieces of 16 bytes as they lie in registers; or as they are, as f16 accumulators lie. */
-static const uint8_t even_first[8] = {0, 2, 4, 6, 1, 3, 5, 7};
-static const uint8_t as_they_are[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+/* How exponents are read from the bits of a factor. */
+struct format {
+    bool is_bf16;
+    int bias;
+    int beyond; /* exponents from here on make a tile special */
+    bool wide;  /* products may be tiny */
+};
 
-static const uint8_t *column_order(const struct tensor_sum *sum)
-{
-    return sum->c_half || sum->d_half ? as_they_are : even_first;
-}
+static const struct format f16_format = {false, 15, 16, false};
+static const struct format e4m3_format = {false, 7, 16, false}; /* in f16's places */
+static const struct format bf16_format = {true, 127, TENSOR_MIDDLE, true};
+static const struct format tf32_format = {false, 127, TENSOR_MIDDLE, true};
 
-/* f16 and f32 -----------------------------------------------------------------------------------
- */
-
-#ifndef __F16C__
-static float half_to_float(uint16_t h)
-{
-    uint32_t magnitude = h & 0x7fff, sign = (uint32_t)(h & 0x8000) << 16, bits;
-    float subnormal = (float)magnitude * 0x1p-24f;
-    if (magnitude >= 0x7c00)
-        bits = 0x7f800000 | (magnitude & 0x3ff) << 13;
-    else if (magnitude >= 0x400)
-        bits = (magnitude << 13) + (112u << 23);
-    else
-        memcpy(&bits, &subnormal, 4);
-    bits |= sign;
-    float f;
-    memcpy(&f, &bits, 4);
-    return f;
-}
-
-/* Of a float that is an f16's value. */
-static uint16_t half_of_float(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    bits &= 0x7fffffff;
-    if (bits >= 0x7f800000)
-        return (uint16_t)(sign | 0x7c00 | (bits >> 13 & 0x3ff));
-    if (bits < 113u << 23)
-        return (uint16_t)(sign | (uint16_t)(fabsf(f) * 0x1p24f));
-    return (uint16_t)(sign | ((bits - (112u << 23)) >> 13));
-}
-#endif
-
-static inline void floats_of_halves(const void *halves, float *f)
-{
-#ifdef __F16C__
-    _mm256_storeu_ps(f, _mm256_cvtph_ps(_mm_loadu_si128(halves)));
-#else
-    uint16_t h[8];
-    memcpy(h, halves, sizeof(h));
-    for (int i = 0; i < 8; i++)
-        f[i] = half_to_float(h[i]);
-#endif
-}
-
-static inline void halves_of_floats(const float *f, void *halves)
-{
-#ifdef __F16C__
-    _mm_storeu_si128(halves, _mm256_cvtps_ph(_mm256_loadu_ps(f), _MM_FROUND_TO_NEAREST_INT));
-#else
-    uint16_t h[8];
-    for (int i = 0; i < 8; i++)
-        h[i] = half_of_float(f[i]);
-    memcpy(halves, h, sizeof(h));
-#endif
-}
-
-/* 8 x 8 elements of 16 bits: 8 pieces of 16 bytes, in a given order, to their columns. */
-static inline void transpose_16(const uint8_t *pieces, const uint8_t *order, uint16_t to[64])
-{
-#ifdef __SSE2__
-    __m128i x[8], y[8];
-    for (int i = 0; i < 8; i++)
-        x[i] = _mm_loadu_si128((const void *)(pieces + 16 * order[i]));
-    for (int i = 0; i < 4; i++) {
-        y[2 * i] = _mm_unpacklo_epi16(x[i], x[i + 4]);
-        y[2 * i + 1] = _mm_unpackhi_epi16(x[i], x[i + 4]);
-    }
-    for (int i = 0; i < 4; i++) {
-        x[2 * i] = _mm_unpacklo_epi16(y[i], y[i + 4]);
-        x[2 * i + 1] = _mm_unpackhi_epi16(y[i], y[i + 4]);
-    }
-    for (int i = 0; i < 4; i++) {
-        _mm_storeu_si128((void *)(to + 16 * i), _mm_unpacklo_epi16(x[i], x[i + 4]));
-        _mm_storeu_si128((void *)(to + 16 * i + 8), _mm_unpackhi_epi16(x[i], x[i + 4]));
-    }
-#else
-    for (int i = 0; i < 8; i++) {
-        for (int j = 0; j < 8; j++)
-            memcpy(&to[8 * j + i], pieces + 16 * order[i] + 2 * j, 2);
-    }
-#endif
-}
-
-/* f16 -------------------------------------------------------------------------------------------
- */
+#define LEAST_FACTOR (-45) /* exponent: the product of two is TENSOR_LOWEST */
 
 #ifdef __AVX2__
-/* 31 - exponent field of 16 f16, 255 for 0; *top becomes the largest magnitude seen. */
-static inline __m256i low_exponents(__m256i halves, __m256i *top)
+/* Factors of 16 bits ----------------------------------------------------------------------------
+ */
+
+/* The tile's extremes: of a_exponents the least, and + 1 the largest; of b_exponents the largest,
+ * and - 1 the least. What is 0 wraps out of the way of the second. */
+struct extremes {
+    __m256i a_least, a_most, b_most, b_least;
+};
+
+INLINE struct extremes no_extremes(void)
 {
-    __m256i magnitude = _mm256_and_si256(halves, _mm256_set1_epi16(0x7fff));
-    *top = _mm256_max_epu16(*top, magnitude);
-    __m256i field = _mm256_max_epu16(_mm256_srli_epi16(magnitude, 10), _mm256_set1_epi16(1));
+    __m256i ones = _mm256_set1_epi8(-1), zero = _mm256_setzero_si256();
+    return (struct extremes){ones, zero, zero, ones};
+}
+
+INLINE void note_a(struct extremes *x, __m256i bytes, bool wide)
+{
+    x->a_least = _mm256_min_epu8(x->a_least, bytes);
+    if (wide)
+        x->a_most = _mm256_max_epu8(x->a_most, _mm256_sub_epi8(bytes, _mm256_set1_epi8(-1)));
+}
+
+INLINE void note_b(struct extremes *x, __m256i bytes, bool wide)
+{
+    x->b_most = _mm256_max_epu8(x->b_most, bytes);
+    if (wide)
+        x->b_least = _mm256_min_epu8(x->b_least, _mm256_add_epi8(bytes, _mm256_set1_epi8(-1)));
+}
+
+/* Is some byte of x not below least? */
+INLINE bool any_from(__m256i x, int least)
+{
+    __m256i limit = _mm256_set1_epi8((char)least);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(x, limit), x)) != 0;
+}
+
+INLINE bool any_upto(__m256i x, int most)
+{
+    __m256i limit = _mm256_set1_epi8((char)most);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(x, limit), x)) != 0;
+}
+
+INLINE void judge(struct tensor_sum *sum, const struct extremes *x, const struct format *a,
+                  const struct format *b)
+{
+    sum->special = any_upto(x->a_least, TENSOR_MIDDLE - a->beyond) ||
+                   any_from(x->b_most, 127 + TENSOR_MIDDLE + b->beyond);
+    sum->tiny = a->wide && (any_from(x->a_most, TENSOR_MIDDLE - LEAST_FACTOR + 2) ||
+                            any_upto(x->b_least, 127 + TENSOR_MIDDLE + LEAST_FACTOR - 2));
+}
+
+/* 16-bit factors to a_exponents or b_exponents, 16 bits each. */
+INLINE __m256i exponents_16(__m256i x, bool is_b, const struct format *f)
+{
+    __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7fff));
     __m256i zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
-    return _mm256_blendv_epi8(_mm256_sub_epi16(_mm256_set1_epi16(31), field),
-                              _mm256_set1_epi16(255), zero);
-}
-
-static bool any_special(__m256i top)
-{
-    __m256i finite = _mm256_cmpgt_epi16(_mm256_set1_epi16(0x7c00), top);
-    return _mm256_movemask_epi8(finite) != -1;
-}
-#endif
-
-/* A: rows of k f16. */
-#ifdef __AVX2__
-/* Two rows at once; of 16, or of 8 when there is but one piece. */
-static inline __attribute__((always_inline)) void
-unpack_a_pieces(float *a, uint8_t *e, size_t k, unsigned rows, const uint8_t *first,
-                const uint8_t *second, __m256i *top)
-{
-    for (unsigned m = 0; m < rows; m += 2, first += 32, second += 32, a += 2 * k, e += 2 * k) {
-        floats_of_halves(first, a);
-        floats_of_halves(first + 16, a + k);
-        __m256i x = low_exponents(_mm256_loadu_si256((const void *)first), top), y = x;
-        if (k > 8) {
-            floats_of_halves(second, a + 8);
-            floats_of_halves(second + 16, a + k + 8);
-            y = low_exponents(_mm256_loadu_si256((const void *)second), top);
-        }
-        /* row m: 8 of first, 8 of second; row m + 1: the same */
-        __m256i bytes = _mm256_packus_epi16(x, y);
-        if (k > 8) {
-            _mm_storeu_si128((void *)e, _mm256_castsi256_si128(bytes));
-            _mm_storeu_si128((void *)(e + k), _mm256_extracti128_si256(bytes, 1));
-        } else {
-            _mm_storeu_si64(e, _mm256_castsi256_si128(bytes));
-            _mm_storeu_si64(e + 8, _mm256_extracti128_si256(bytes, 1));
-        }
+    __m256i field = _mm256_srli_epi16(magnitude, f->is_bf16 ? 7 : 10);
+    field = _mm256_max_epu16(field, _mm256_set1_epi16(1));
+    if (is_b) {
+        short offset = (short)(127 + TENSOR_MIDDLE - f->bias);
+        return _mm256_andnot_si256(zero, _mm256_add_epi16(field, _mm256_set1_epi16(offset)));
     }
+    __m256i middle = _mm256_set1_epi16((short)(TENSOR_MIDDLE + f->bias));
+    return _mm256_sub_epi16(_mm256_or_si256(middle, _mm256_srli_epi16(zero, 1)), field);
 }
 
-static void unpack_a_f16(struct tensor_sum *sum, const uint8_t *const *regs)
+INLINE __m256 floats_of_16(__m128i x, const struct format *f)
 {
-    unsigned blocks = sum->rows / 8;
-    __m256i top = _mm256_setzero_si256();
-    for (unsigned block = 0; block < blocks; block++) {
-        const uint8_t *const *reg = regs + block;
-        float *a = sum->a + 8 * block * sum->k;
-        uint8_t *e = sum->narrow_a + 8 * block * sum->k;
-        if (sum->k == 8)
-            unpack_a_pieces(a, e, 8, 8, reg[0], reg[0], &top);
-        else if (sum->k == 16)
-            unpack_a_pieces(a, e, 16, 8, reg[0], reg[blocks], &top);
-        else {
-            unpack_a_pieces(a, e, 32, 8, reg[0], reg[blocks], &top);
-            unpack_a_pieces(a + 16, e + 16, 32, 8, reg[2 * blocks], reg[3 * blocks], &top);
-        }
-    }
-    sum->special |= any_special(top);
+    if (f->is_bf16)
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+    return _mm256_cvtph_ps(x);
 }
-#else
-static void unpack_a_f16(struct tensor_sum *sum, const uint8_t *const *regs)
+
+/* Two rows of 8 from a register, to floats. */
+INLINE __m256i take_a_16(float *a, const uint8_t *from, const struct format *f)
 {
-    unsigned k = sum->k, blocks = sum->rows / 8, top = 0;
-    for (unsigned m = 0; m < sum->rows; m++) {
-        for (unsigned piece = 0; piece < k / 8; piece++) {
-            uint16_t halves[8];
-            memcpy(halves, regs[piece * blocks + m / 8] + 16 * (m % 8), 16);
-            floats_of_halves(halves, sum->a + m * k + 8 * piece);
-            for (unsigned i = 0; i < 8; i++) {
-                unsigned magnitude = halves[i] & 0x7fff, field = magnitude >> 10;
-                top = magnitude > top ? magnitude : top;
-                sum->narrow_a[m * k + 8 * piece + i] =
-                    (uint8_t)(magnitude == 0 ? 255 : 31 - (field ? field : 1));
+    _mm256_store_ps(a, floats_of_16(_mm_loadu_si128((const void *)from), f));
+    _mm256_store_ps(a + 8, floats_of_16(_mm_loadu_si128((const void *)(from + 16)), f));
+    return exponents_16(_mm256_loadu_si256((const void *)from), false, f);
+}
+
+/* 8 bytes of the rows 0 2 | 1 3, in order. */
+INLINE void store_rows_of_8(uint8_t *to, __m256i bytes)
+{
+    _mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(bytes, 0xd8));
+}
+
+INLINE void unpack_a_16(struct tensor_sum *sum, unsigned k, const uint8_t *const *regs,
+                        const struct format *f, struct extremes *seen)
+{
+    unsigned rows = sum->rows, blocks = rows / 8;
+    for (unsigned m = 0; m < rows; m += 4) {
+        unsigned at = m % 8 * 16;
+        if (k == 8) {
+            const uint8_t *from = regs[m / 8] + at;
+            __m256i x = take_a_16(sum->a + 8 * m, from, f);
+            __m256i y = take_a_16(sum->a + 8 * m + 16, from + 32, f);
+            __m256i bytes = _mm256_packus_epi16(x, y);
+            note_a(seen, bytes, f->wide);
+            store_rows_of_8(sum->a_exponents + 8 * m, _mm256_permute4x64_epi64(bytes, 0xd8));
+            continue;
+        }
+        for (unsigned piece = 0; piece < k / 8; piece += 2) {
+            const uint8_t *first = regs[piece * blocks + m / 8] + at;
+            const uint8_t *second = regs[(piece + 1) * blocks + m / 8] + at;
+            float *a = sum->a + 8 * (piece * rows + m);
+            uint8_t *e = sum->a_exponents + m * k + 8 * piece;
+            for (unsigned pair = 0; pair < 2; pair++, first += 32, second += 32, a += 16) {
+                __m256i x = take_a_16(a, first, f), y = take_a_16(a + 8 * rows, second, f);
+                __m256i bytes = _mm256_packus_epi16(x, y); /* a row in each half */
+                note_a(seen, bytes, f->wide);
+                _mm_storeu_si128((void *)(e + 2 * pair * k), _mm256_castsi256_si128(bytes));
+                _mm_storeu_si128((void *)(e + 2 * pair * k + k),
+                                 _mm256_extracti128_si256(bytes, 1));
             }
         }
     }
-    sum->special |= top >= 0x7c00;
+}
+
+/* 8 columns of 8, x[i] holding columns 2i and 2i + 1, to b: [k][column]. */
+INLINE void floats_of_columns_16(const __m256i x[4], float *b, const struct format *f)
+{
+    __m256i y[4] = {_mm256_unpacklo_epi16(x[0], x[2]), _mm256_unpacklo_epi16(x[1], x[3]),
+                    _mm256_unpackhi_epi16(x[0], x[2]), _mm256_unpackhi_epi16(x[1], x[3])};
+    for (int i = 0; i < 4; i += 2) {
+        /* In each half: 4 columns (even, odd) of one k, 4 of the next. */
+        __m256i two[2] = {_mm256_unpacklo_epi16(y[i], y[i + 1]),
+                          _mm256_unpackhi_epi16(y[i], y[i + 1])};
+        for (int j = 0; j < 2; j++, b += 16) {
+            if (f->is_bf16) {
+                __m256i zero = _mm256_setzero_si256();
+                _mm256_store_si256((void *)b, _mm256_unpacklo_epi16(zero, two[j]));
+                _mm256_store_si256((void *)(b + 8), _mm256_unpackhi_epi16(zero, two[j]));
+            } else {
+                __m256i whole = _mm256_permute4x64_epi64(two[j], 0xd8);
+                _mm256_store_ps(b, _mm256_cvtph_ps(_mm256_castsi256_si128(whole)));
+                _mm256_store_ps(b + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(whole, 1)));
+            }
+        }
+    }
+}
+
+/* 8 bytes of columns 0 2 | 1 3 and 4 6 | 5 7 to b_exponents. */
+INLINE void store_columns_of_8(uint8_t *to, __m256i low, __m256i high)
+{
+    __m256 x = _mm256_castsi256_ps(low), y = _mm256_castsi256_ps(high);
+    _mm256_store_ps((void *)to, _mm256_shuffle_ps(x, y, 0x88));
+    _mm256_store_ps((void *)(to + 32), _mm256_shuffle_ps(x, y, 0xdd));
+}
+
+INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const *regs,
+                        const struct format *f, struct extremes *seen)
+{
+    for (unsigned piece = 0; piece < k / 8; piece += 2) {
+        uint8_t *e = sum->b_exponents + 64 * piece;
+        __m256i x[4], y[4], bytes[4];
+        for (int i = 0; i < 4; i++)
+            x[i] = _mm256_loadu_si256((const void *)(regs[piece] + 32 * i));
+        floats_of_columns_16(x, sum->b + 64 * piece, f);
+        if (k == 8) {
+            for (int i = 0; i < 2; i++) {
+                bytes[i] = _mm256_packus_epi16(exponents_16(x[2 * i], true, f),
+                                               exponents_16(x[2 * i + 1], true, f));
+                note_b(seen, bytes[i], f->wide);
+            }
+            store_columns_of_8(e, bytes[0], bytes[1]);
+            break;
+        }
+        for (int i = 0; i < 4; i++)
+            y[i] = _mm256_loadu_si256((const void *)(regs[piece + 1] + 32 * i));
+        floats_of_columns_16(y, sum->b + 64 * piece + 64, f);
+        for (int i = 0; i < 4; i++) { /* a column in each half */
+            bytes[i] =
+                _mm256_packus_epi16(exponents_16(x[i], true, f), exponents_16(y[i], true, f));
+            note_b(seen, bytes[i], f->wide);
+        }
+        __m256i low[2] = {_mm256_unpacklo_epi32(bytes[0], bytes[1]),
+                          _mm256_unpacklo_epi32(bytes[2], bytes[3])};
+        __m256i high[2] = {_mm256_unpackhi_epi32(bytes[0], bytes[1]),
+                           _mm256_unpackhi_epi32(bytes[2], bytes[3])};
+        _mm256_store_si256((void *)e, _mm256_unpacklo_epi64(low[0], low[1]));
+        _mm256_store_si256((void *)(e + 32), _mm256_unpackhi_epi64(low[0], low[1]));
+        _mm256_store_si256((void *)(e + 64), _mm256_unpacklo_epi64(high[0], high[1]));
+        _mm256_store_si256((void *)(e + 96), _mm256_unpackhi_epi64(high[0], high[1]));
+    }
+}
+
+INLINE void unpack_both_16(struct tensor_sum *sum, unsigned k, const struct tensor_fragments *f,
+                           const struct format *a, const struct format *b)
+{
+    struct extremes seen = no_extremes();
+    unpack_b_16(sum, k, f->b, b, &seen);
+    unpack_a_16(sum, k, f->a, a, &seen);
+    judge(sum, &seen, a, b);
+}
+
+static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
+                      const struct format *a, const struct format *b)
+{
+    if (a->is_bf16 && sum->k == 16)
+        unpack_both_16(sum, 16, f, &bf16_format, &bf16_format);
+    else if (a->is_bf16)
+        unpack_both_16(sum, 8, f, &bf16_format, &bf16_format);
+    else if (a == &f16_format && b == &f16_format && sum->k == 16)
+        unpack_both_16(sum, 16, f, &f16_format, &f16_format);
+    else if (sum->k == 8)
+        unpack_both_16(sum, 8, f, a, b);
+    else
+        unpack_both_16(sum, sum->k, f, a, b);
+}
+
+/* tf32 ------------------------------------------------------------------------------------------
+ */
+
+INLINE __m256i exponents_tf32(__m256i x, bool is_b)
+{
+    __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi32(0x7fffe000));
+    __m256i zero = _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256());
+    __m256i field = _mm256_srli_epi32(magnitude, 23);
+    field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
+    if (is_b)
+        return _mm256_andnot_si256(zero, _mm256_add_epi32(field, _mm256_set1_epi32(TENSOR_MIDDLE)));
+    __m256i middle = _mm256_set1_epi32(TENSOR_MIDDLE + 127);
+    return _mm256_sub_epi32(_mm256_or_si256(middle, _mm256_srli_epi32(zero, 20)), field);
+}
+
+/* The 13 low bits do not count. */
+INLINE __m256i load_tf32(const uint8_t *from)
+{
+    return _mm256_and_si256(_mm256_loadu_si256((const void *)from),
+                            _mm256_set1_epi32((int)0xffffe000));
+}
+
+/* Two rows of 8, 16 bits each. */
+INLINE __m256i take_a_tf32(struct tensor_sum *sum, unsigned m, const uint8_t *const *regs)
+{
+    unsigned rows = sum->rows, at = m % 8 * 16;
+    __m256i x = load_tf32(regs[m / 8] + at), y = load_tf32(regs[rows / 8 + m / 8] + at);
+    _mm256_store_si256((void *)(sum->a + 4 * m), x);
+    _mm256_store_si256((void *)(sum->a + 4 * (rows + m)), y);
+    return _mm256_packs_epi32(exponents_tf32(x, false), exponents_tf32(y, false));
+}
+
+static void unpack_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments *f)
+{
+    struct extremes seen = no_extremes();
+    for (unsigned m = 0; m < sum->rows; m += 4) {
+        __m256i bytes =
+            _mm256_packus_epi16(take_a_tf32(sum, m, f->a), take_a_tf32(sum, m + 2, f->a));
+        note_a(&seen, bytes, true);
+        store_rows_of_8(sum->a_exponents + 8 * m, _mm256_permute4x64_epi64(bytes, 0xd8));
+    }
+    __m256i shorts[4], bytes[2];
+    for (int i = 0; i < 4; i++)
+        shorts[i] = _mm256_packs_epi32(exponents_tf32(load_tf32(f->b[0] + 32 * i), true),
+                                       exponents_tf32(load_tf32(f->b[1] + 32 * i), true));
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = _mm256_packus_epi16(shorts[2 * i], shorts[2 * i + 1]);
+        note_b(&seen, bytes[i], true);
+    }
+    store_columns_of_8(sum->b_exponents, bytes[0], bytes[1]);
+    for (int piece = 0; piece < 2; piece++) {
+        const uint8_t *from = f->b[piece];
+        float *b = sum->b + 32 * piece;
+        __m256i low[2], high[2];
+        for (int i = 0; i < 2; i++) {
+            __m256i x = load_tf32(from + 64 * i), y = load_tf32(from + 64 * i + 32);
+            low[i] = _mm256_unpacklo_epi32(x, y);
+            high[i] = _mm256_unpackhi_epi32(x, y);
+        }
+        _mm256_store_si256((void *)b, _mm256_unpacklo_epi64(low[0], low[1]));
+        _mm256_store_si256((void *)(b + 8), _mm256_unpackhi_epi64(low[0], low[1]));
+        _mm256_store_si256((void *)(b + 16), _mm256_unpacklo_epi64(high[0], high[1]));
+        _mm256_store_si256((void *)(b + 24), _mm256_unpackhi_epi64(high[0], high[1]));
+    }
+    judge(sum, &seen, &tf32_format, &tf32_format);
 }
 #endif
 
-/* B: 8 columns of k f16, to [k][8]. offset: what makes eb - ea an exponent + 127. */
-#ifdef __AVX2__
-/* Two pieces at once, one in each half of a vector. */
-static void unpack_b_f16(struct tensor_sum *sum, const uint8_t *const *regs, unsigned offset)
+/* Without vectors -------------------------------------------------------------------------------
+ */
+
+/* The field of a factor's exponent, 0 for zero, at least 1 otherwise. */
+static int field_of(uint32_t magnitude, unsigned fraction_bits)
 {
-    const uint8_t *order = column_order(sum);
-    __m256i top = _mm256_setzero_si256(), shift = _mm256_set1_epi16((short)(offset + 31));
-    for (unsigned piece = 0; piece < sum->k / 8; piece += 2) {
-        const uint8_t *first = regs[piece], *second = sum->k == 8 ? first : regs[piece + 1];
-        float *b = sum->b + 64 * piece;
-        uint8_t *e = sum->narrow_b + 64 * piece;
-        __m256i x[8], y[8];
-        for (int i = 0; i < 8; i++)
-            x[i] = _mm256_loadu2_m128i((const void *)(second + 16 * order[i]),
-                                       (const void *)(first + 16 * order[i]));
-        for (int i = 0; i < 4; i++) {
-            y[2 * i] = _mm256_unpacklo_epi16(x[i], x[i + 4]);
-            y[2 * i + 1] = _mm256_unpackhi_epi16(x[i], x[i + 4]);
-        }
-        for (int i = 0; i < 4; i++) {
-            x[2 * i] = _mm256_unpacklo_epi16(y[i], y[i + 4]);
-            x[2 * i + 1] = _mm256_unpackhi_epi16(y[i], y[i + 4]);
-        }
-        for (int i = 0; i < 4; i++) { /* y[i]: k = i of both pieces */
-            y[2 * i] = _mm256_unpacklo_epi16(x[i], x[i + 4]);
-            y[2 * i + 1] = _mm256_unpackhi_epi16(x[i], x[i + 4]);
-        }
-        for (int i = 0; i < 8; i++) {
-            _mm256_store_ps(b + 8 * i, _mm256_cvtph_ps(_mm256_castsi256_si128(y[i])));
-            /* offset + field; a 0's 255 gives less than 0, packed to 0. */
-            x[i] = _mm256_sub_epi16(shift, low_exponents(y[i], &top));
-        }
-        for (int i = 0; i < 4; i++)
-            x[i] = _mm256_packus_epi16(x[2 * i], x[2 * i + 1]);
-        _mm256_store_si256((void *)e, _mm256_permute2x128_si256(x[0], x[1], 0x20));
-        _mm256_store_si256((void *)(e + 32), _mm256_permute2x128_si256(x[2], x[3], 0x20));
-        if (sum->k == 8)
-            break;
-        for (int i = 0; i < 8; i++)
-            _mm256_store_ps(b + 64 + 8 * i, _mm256_cvtph_ps(_mm256_extracti128_si256(y[i], 1)));
-        _mm256_store_si256((void *)(e + 64), _mm256_permute2x128_si256(x[0], x[1], 0x31));
-        _mm256_store_si256((void *)(e + 96), _mm256_permute2x128_si256(x[2], x[3], 0x31));
-    }
-    sum->special |= any_special(top);
+    int field = (int)(magnitude >> fraction_bits);
+    return magnitude == 0 ? 0 : field ? field : 1;
 }
-#else
-static void unpack_b_f16(struct tensor_sum *sum, const uint8_t *const *regs, unsigned offset)
+
+static void note_factor(struct tensor_sum *sum, int exponent, const struct format *f)
 {
-    uint16_t halves[TENSOR_MAX_K * 8];
-    unsigned count = sum->k * 8, top = 0;
-    for (unsigned piece = 0; piece < sum->k / 8; piece++)
-        transpose_16(regs[piece], column_order(sum), halves + 64 * piece);
-    for (unsigned i = 0; i < count; i += 8)
-        floats_of_halves(halves + i, sum->b + i);
-    for (unsigned i = 0; i < count; i++) {
-        unsigned magnitude = halves[i] & 0x7fff, field = magnitude >> 10;
-        top = magnitude > top ? magnitude : top;
-        sum->narrow_b[i] = (uint8_t)(magnitude == 0 ? 0 : (field ? field : 1) + offset);
+    sum->special |= exponent >= f->beyond;
+    sum->tiny |= f->wide && exponent < LEAST_FACTOR;
+}
+
+static void put_a(struct tensor_sum *sum, unsigned m, unsigned k, float value, int field,
+                  const struct format *f)
+{
+    int exponent = field - f->bias, byte = TENSOR_MIDDLE - exponent;
+    sum->a[(k / sum->piece * sum->rows + m) * sum->piece + k % sum->piece] = value;
+    sum->a_exponents[m * sum->k + k] = (uint8_t)(field == 0 ? 255 : byte < 0 ? 0 : byte);
+    if (field)
+        note_factor(sum, exponent, f);
+}
+
+static void put_b(struct tensor_sum *sum, unsigned n, unsigned k, float value, int field,
+                  const struct format *f)
+{
+    int exponent = field - f->bias, byte = 127 + TENSOR_MIDDLE + exponent;
+    sum->b[8 * k + n] = value;
+    sum->b_exponents[k / 4 * 32 + 4 * n + k % 4] =
+        (uint8_t)(field == 0 ? 0 : byte > 255 ? 255 : byte);
+    if (field)
+        note_factor(sum, exponent, f);
+}
+
+#ifndef __AVX2__
+static float take_16(const uint8_t *from, const struct format *f, int *field)
+{
+    uint16_t bits;
+    memcpy(&bits, from, 2);
+    *field = field_of(bits & 0x7fff, f->is_bf16 ? 7 : 10);
+    return f->is_bf16 ? num_bf16_widen(bits) : num_f16_widen(bits);
+}
+
+static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
+                      const struct format *a, const struct format *b)
+{
+    unsigned blocks = sum->rows / 8;
+    int field;
+    for (unsigned k = 0; k < sum->k; k++) {
+        for (unsigned m = 0; m < sum->rows; m++) {
+            const uint8_t *from = f->a[k / 8 * blocks + m / 8] + 16 * (m % 8) + 2 * (k % 8);
+            float value = take_16(from, a, &field);
+            put_a(sum, m, k, value, field, a);
+        }
+        for (unsigned n = 0; n < 8; n++) {
+            float value = take_16(f->b[k / 8] + 16 * tensor_column[n] + 2 * (k % 8), b, &field);
+            put_b(sum, n, k, value, field, b);
+        }
     }
-    sum->special |= top >= 0x7c00;
 }
 #endif
+
+static float take_tf32(const uint8_t *from, int *field)
+{
+    uint32_t bits;
+    memcpy(&bits, from, 4);
+    bits &= 0xffffe000;
+    *field = field_of(bits & 0x7fffffff, 23);
+    return num_f32_from(bits);
+}
+
+static void unpack_tf32(struct tensor_sum *sum, const struct tensor_fragments *f)
+{
+#ifdef __AVX2__
+    if (sum->k == 8) {
+        unpack_tf32_k8(sum, f);
+        return;
+    }
+#endif
+    unsigned blocks = sum->rows / 8;
+    int field;
+    for (unsigned k = 0; k < sum->k; k++) {
+        for (unsigned m = 0; m < sum->rows; m++) {
+            const uint8_t *from = f->a[k / 4 * blocks + m / 8] + 16 * (m % 8) + 4 * (k % 4);
+            float value = take_tf32(from, &field);
+            put_a(sum, m, k, value, field, &tf32_format);
+        }
+        for (unsigned n = 0; n < 8; n++) {
+            float value = take_tf32(f->b[k / 4] + 16 * tensor_column[n] + 4 * (k % 4), &field);
+            put_b(sum, n, k, value, field, &tf32_format);
+        }
+    }
+}
 
 /* f8 --------------------------------------------------------------------------------------------
  */
 
-/* A row of 16 f8 to f16. A native e4m3 keeps its exponent field, so that f16's rules give its
- * exponents, and is 256 times too small. */
-static inline void halves_of_f8(enum ptx_type type, bool via_f16, const uint8_t *from,
-                                uint8_t *first, uint8_t *second)
+/* f8 to f16; a native e4m3 keeps its exponent field and is 256 times too small. */
+static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
 {
-#ifdef __AVX2__
-    __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)from)), halves;
-    if (type == PTX_E5M2) {
-        halves = _mm256_slli_epi16(x, 8);
-    } else { /* it has a NaN but no infinity */
-        __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7f));
-        __m256i sign = _mm256_slli_epi16(_mm256_xor_si256(x, magnitude), 8);
-        __m256i nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7f));
-        halves = _mm256_or_si256(sign, _mm256_slli_epi16(magnitude, 7));
-        halves = _mm256_or_si256(halves, _mm256_srli_epi16(nan, 1));
-    }
-    __m128i low = _mm256_castsi256_si128(halves), high = _mm256_extracti128_si256(halves, 1);
-    if (type == PTX_E4M3 && via_f16) {
-        __m256 factor = _mm256_set1_ps(256);
-        low = _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtph_ps(low), factor), 0);
-        high = _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtph_ps(high), factor), 0);
-    }
-    _mm_storeu_si128((void *)first, low);
-    _mm_storeu_si128((void *)second, high);
-#else
-    uint16_t halves[16];
-    for (int i = 0; i < 16; i++) {
-        uint16_t x = from[i], magnitude = x & 0x7f;
-        uint16_t moved = (uint16_t)((x & 0x80) << 8 | magnitude << 7);
-        uint16_t e4m3 = magnitude == 0x7f ? 0x7fff : moved;
-        halves[i] = type == PTX_E5M2 ? (uint16_t)(x << 8) : e4m3;
-    }
-    if (type == PTX_E4M3 && via_f16) {
-        float f[16];
-        floats_of_halves(halves, f);
-        floats_of_halves(halves + 8, f + 8);
-        for (int i = 0; i < 16; i++)
-            f[i] *= 256;
-        halves_of_floats(f, halves);
-        halves_of_floats(f + 8, halves + 8);
-    }
-    memcpy(first, halves, 16);
-    memcpy(second, halves + 8, 16);
-#endif
+    uint16_t magnitude = x & 0x7f, sign = (uint16_t)((x & 0x80) << 8);
+    uint16_t e4m3 = magnitude == 0x7f ? 0x7fff : (uint16_t)(magnitude << 7); /* no infinity */
+    return is_e5m2 ? (uint16_t)(x << 8) : sign | e4m3;
 }
 
-/* A register of 8 rows of 16 f8 to two of f16: the first and the last 8 of each row. */
-static void f16_fragments(enum ptx_type type, bool via_f16, const uint8_t *from, uint8_t *first,
-                          uint8_t *second)
+/* A register of 8 rows of 16 f8 to two of f16. pairs: k % 4 = 0, 1 to the first and 2, 3 to the
+ * second, as tensor_model.h has it; else the first 8 and the last 8 of a row. */
+static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
+                          uint8_t *first, uint8_t *second)
 {
-    for (unsigned row = 0; row < 8; row++)
-        halves_of_f8(type, via_f16, from + 16 * row, first + 16 * row, second + 16 * row);
+    uint16_t *to[2] = {(uint16_t *)(void *)first, (uint16_t *)(void *)second};
+#ifdef __AVX2__
+    const __m256i spread = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
+                                            1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    for (unsigned row = 0; row < 8; row += 2, from += 32, to[0] += 16, to[1] += 16) {
+        __m256i x = _mm256_loadu_si256((const void *)from), zero = _mm256_setzero_si256(), halves[2];
+        if (pairs)
+            x = _mm256_shuffle_epi8(x, spread);
+        for (int i = 0; i < 2; i++) { /* two rows of 8 each */
+            __m256i y = i ? _mm256_unpackhi_epi8(zero, x) : _mm256_unpacklo_epi8(zero, x);
+            if (!is_e5m2) {
+                __m256i magnitude = _mm256_and_si256(y, _mm256_set1_epi16(0x7f00));
+                __m256i sign = _mm256_xor_si256(y, magnitude);
+                __m256i nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7f00));
+                y = _mm256_or_si256(sign, _mm256_srli_epi16(magnitude, 1));
+                y = _mm256_or_si256(y, _mm256_srli_epi16(nan, 1));
+            }
+            halves[i] = y;
+        }
+        if (!is_e5m2 && via_f16) {
+            const __m256 factor = _mm256_set1_ps(256);
+            for (int i = 0; i < 2; i++) {
+                __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(halves[i]));
+                __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(halves[i], 1));
+                halves[i] = _mm256_set_m128i(_mm256_cvtps_ph(_mm256_mul_ps(high, factor), 0),
+                                             _mm256_cvtps_ph(_mm256_mul_ps(low, factor), 0));
+            }
+        }
+        _mm256_storeu_si256((void *)to[0], halves[0]);
+        _mm256_storeu_si256((void *)to[1], halves[1]);
+    }
+#else
+    for (unsigned i = 0; i < 128; i++) {
+        unsigned row = i / 16, k = i % 16;
+        unsigned which = pairs ? k / 2 % 2 : k / 8, at = pairs ? k / 4 * 2 + k % 2 : k % 8;
+        uint16_t half = half_of_f8(from[i], is_e5m2);
+        if (!is_e5m2 && via_f16)
+            half = num_f16_narrow(num_f16_widen(half) * 256);
+        to[which][8 * row + at] = half;
+    }
+#endif
 }
 
 static void multiply(float *f, unsigned count, float factor)
@@ -325,147 +468,35 @@ static void multiply(float *f, unsigned count, float factor)
 static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *kind,
                       const struct tensor_fragments *f)
 {
-    bool via_f16 = sum->model->via_f16;
-    unsigned blocks = sum->rows / 8;
-    uint8_t a[8][128], b[4][128];
-    const uint8_t *a_regs[8], *b_regs[4];
-    for (unsigned i = 0; i < 8; i++)
-        a_regs[i] = a[i];
-    for (unsigned i = 0; i < 4; i++)
-        b_regs[i] = b[i];
-    for (unsigned piece = 0; piece < sum->k / 16; piece++) {
-        for (unsigned block = 0; block < blocks; block++)
-            f16_fragments(kind->a_type, via_f16, f->a[piece * blocks + block],
-                          a[2 * piece * blocks + block], a[(2 * piece + 1) * blocks + block]);
-        f16_fragments(kind->b_type, via_f16, f->b[piece], b[2 * piece], b[2 * piece + 1]);
-    }
+    bool via_f16 = sum->model->via_f16, pairs = sum->model->c_last;
     bool small_a = kind->a_type == PTX_E4M3 && !via_f16;
     bool small_b = kind->b_type == PTX_E4M3 && !via_f16;
-    unpack_a_f16(sum, a_regs);
-    unpack_b_f16(sum, b_regs, 158 - (small_a ? 7 : 15) - (small_b ? 7 : 15));
+    unsigned blocks = sum->rows / 8, pieces = sum->k / 16;
+    _Alignas(32) uint8_t a[8][128], b[4][128];
+    struct tensor_fragments halves;
+    for (unsigned i = 0; i < 8; i++)
+        halves.a[i] = a[i];
+    for (unsigned i = 0; i < 4; i++)
+        halves.b[i] = b[i];
+    for (unsigned piece = 0; piece < pieces; piece++) {
+        unsigned first = pairs ? piece : 2 * piece, second = pairs ? piece + pieces : first + 1;
+        for (unsigned block = 0; block < blocks; block++)
+            f16_fragments(kind->a_type == PTX_E5M2, via_f16, pairs, f->a[piece * blocks + block],
+                          a[first * blocks + block], a[second * blocks + block]);
+        f16_fragments(kind->b_type == PTX_E5M2, via_f16, pairs, f->b[piece], b[first], b[second]);
+    }
+    unpack_16(sum, &halves, small_a ? &e4m3_format : &f16_format,
+              small_b ? &e4m3_format : &f16_format);
     if (small_a)
         multiply(sum->a, sum->rows * sum->k, 256);
     if (small_b)
         multiply(sum->b, sum->k * 8, 256);
 }
 
-/* bf16 and tf32 ---------------------------------------------------------------------------------
+/* All -------------------------------------------------------------------------------------------
  */
 
-/* Exponents of f32 values less bias; returns the largest field. */
-static int find_wide_exponents(const float *f, unsigned count, int bias, int16_t *e)
-{
-    int top = 0;
-    for (unsigned i = 0; i < count; i++) {
-        int32_t bits;
-        memcpy(&bits, &f[i], 4);
-        bits &= 0x7fffffff;
-        int field = bits >> 23;
-        top = field > top ? field : top;
-        e[i] = (int16_t)(bits == 0 ? -10000 : (field > 1 ? field : 1) - bias);
-    }
-    return top;
-}
-
-/* One piece of a row: 8 bf16 or 4 tf32, whose 13 low bits a GPU ignores. */
-static inline void floats_of_wide(enum ptx_type type, const uint8_t *piece, float *f)
-{
-    uint32_t words[8];
-    if (type == PTX_BF16) {
-        uint16_t halves[8];
-        memcpy(halves, piece, 16);
-        for (int i = 0; i < 8; i++)
-            words[i] = (uint32_t)halves[i] << 16;
-        memcpy(f, words, 32);
-    } else {
-        memcpy(words, piece, 16);
-        for (int i = 0; i < 4; i++)
-            words[i] &= 0xffffe000;
-        memcpy(f, words, 16);
-    }
-}
-
-static void unpack_wide(struct tensor_sum *sum, enum ptx_type type,
-                        const struct tensor_fragments *f)
-{
-    unsigned k = sum->k, blocks = sum->rows / 8, values = type == PTX_BF16 ? 8 : 4;
-    const uint8_t *order = column_order(sum);
-    for (unsigned piece = 0; piece < k / values; piece++) {
-        for (unsigned m = 0; m < sum->rows; m++)
-            floats_of_wide(type, f->a[piece * blocks + m / 8] + 16 * (m % 8),
-                           sum->a + m * k + values * piece);
-        if (type == PTX_BF16) {
-            uint16_t halves[64];
-            transpose_16(f->b[piece], order, halves);
-            for (unsigned i = 0; i < 8; i++)
-                floats_of_wide(type, (const uint8_t *)(halves + 8 * i),
-                               sum->b + 64 * piece + 8 * i);
-        } else {
-            float columns[8][4];
-            for (unsigned n = 0; n < 8; n++)
-                floats_of_wide(type, f->b[piece] + 16 * order[n], columns[n]);
-            for (unsigned i = 0; i < 4; i++) {
-                for (unsigned n = 0; n < 8; n++)
-                    sum->b[32 * piece + 8 * i + n] = columns[n][i];
-            }
-        }
-    }
-    int a_top = find_wide_exponents(sum->a, sum->rows * k, 127, sum->wide_a);
-    int b_top = find_wide_exponents(sum->b, k * 8, 0, sum->wide_b);
-    sum->special = a_top == 255 || b_top == 255;
-    sum->top = a_top + b_top - 127;
-}
-
-/* Accumulators ----------------------------------------------------------------------------------
- */
-
-/* 8 f32 of two pieces of 16 bytes. */
-static inline void join(float *to, const uint8_t *first, const uint8_t *second)
-{
-#ifdef __AVX__ /* one store: the loads to come are as wide */
-    _mm256_store_ps(to, _mm256_loadu2_m128((const void *)second, (const void *)first));
-#else
-    memcpy(to, first, 16);
-    memcpy(to + 4, second, 16);
-#endif
-}
-
-static void unpack_c(struct tensor_sum *sum, const uint8_t *const *regs)
-{
-    float *c = sum->c;
-    for (unsigned block = 0; block < sum->rows / 8; block++) {
-        for (unsigned at = 0; at < 128; at += 16, c += 8) {
-            if (sum->c_half) {
-                floats_of_halves(regs[block] + at, c);
-            } else if (!sum->d_half) {
-                join(c, regs[2 * block] + at, regs[2 * block + 1] + at);
-            } else {
-                for (unsigned n = 0; n < 8; n++)
-                    memcpy(c + n, regs[2 * block + n % 2] + at + n / 2 * 4, 4);
-            }
-        }
-    }
-}
-
-void SIMT_NAME(tensor_pack)(const struct tensor_sum *sum, const struct tensor_fragments *f)
-{
-    const float *d = sum->d;
-    for (unsigned block = 0; block < sum->rows / 8; block++) {
-        for (unsigned at = 0; at < 128; at += 16, d += 8) {
-            if (sum->d_half) {
-                halves_of_floats(d, f->d[block] + at);
-            } else if (!sum->c_half) {
-                memcpy(f->d[2 * block] + at, d, 16);
-                memcpy(f->d[2 * block + 1] + at, d + 4, 16);
-            } else {
-                for (unsigned n = 0; n < 8; n++)
-                    memcpy(f->d[2 * block + n % 2] + at + n / 2 * 4, d + n, 4);
-            }
-        }
-    }
-}
-
-static int lowest_exponent(enum ptx_type type, bool via_f16)
+static int8_t lowest_exponent(enum ptx_type type, bool via_f16)
 {
     if (type == PTX_BF16 || type == PTX_TF32)
         return -126;
@@ -479,19 +510,18 @@ void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu
     sum->model = tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type);
     sum->rows = kind->rows;
     sum->k = kind->k;
+    sum->piece = kind->a_type == PTX_TF32 ? 4 : 8;
     sum->c_half = kind->c_half;
     sum->d_half = kind->d_half;
-    sum->wide = kind->a_type == PTX_BF16 || kind->a_type == PTX_TF32;
-    sum->special = false;
+    sum->special = sum->tiny = false;
     sum->a_lowest = lowest_exponent(kind->a_type, sum->model->via_f16);
     sum->b_lowest = lowest_exponent(kind->b_type, sum->model->via_f16);
-    if (sum->wide) {
-        unpack_wide(sum, kind->a_type, f);
-    } else if (kind->a_type == PTX_F16) {
-        unpack_a_f16(sum, f->a);
-        unpack_b_f16(sum, f->b, 128);
-    } else {
+    if (kind->a_type == PTX_TF32)
+        unpack_tf32(sum, f);
+    else if (kind->a_type == PTX_BF16)
+        unpack_16(sum, f, &bf16_format, &bf16_format);
+    else if (kind->a_type == PTX_F16)
+        unpack_16(sum, f, &f16_format, &f16_format);
+    else
         unpack_f8(sum, kind, f);
-    }
-    unpack_c(sum, f->c);
 }

@@ -95,15 +95,21 @@ static inline uint64_t num_int_from_int(const struct num_convert *how, uint64_t 
     return num_extend(how->to, value);
 }
 
-/* Bits of the target format, once more as a number: for .sat and .ftz. */
+/* Bits of the target format, once more as a number: for .sat. */
 static inline uint64_t num_finish_float(const struct num_convert *how, uint64_t bits)
 {
     const struct num_format *format = num_format_of(how->to);
     if (how->sat)
         bits = num_from_f64(format, num_f64_sat(num_to_f64(format, bits)), NUM_RN);
-    if (how->ftz && how->to == PTX_F32)
-        bits = num_f32_bits(num_f32_flush(num_f32_from((uint32_t)bits)));
     return bits;
+}
+/* .ftz: is x zero once it is rounded to f32, as if exponents had no lower end? */
+static inline bool num_is_flushed(const struct num_convert *how, double x, enum num_round round)
+{
+    if (!how->ftz || how->to != PTX_F32 || fabs(x) > 1.0)
+        return false;
+    uint64_t scaled = num_from_f64(&num_f32_format, x * (double)NUM_FTZ_SCALE, round);
+    return num_f32_from((uint32_t)scaled & ~NUM_F32_SIGN) < NUM_FTZ_LIMIT;
 }
 
 static inline uint64_t num_float_from_int(const struct num_convert *how, uint64_t value)
@@ -114,20 +120,32 @@ static inline uint64_t num_float_from_int(const struct num_convert *how, uint64_
         how, num_pack(num_format_of(how->to), is_negative, magnitude, 0, how->round));
 }
 
-/* Only f64 keeps what a NaN carries. */
+/* A quiet NaN with the sign and the upper bits of another. */
+static inline uint64_t num_carry_nan(const struct num_format *to, const struct num_format *from,
+                                     uint64_t bits)
+{
+    uint64_t sign = bits & num_sign_bit(from) ? num_sign_bit(to) : 0;
+    uint64_t fraction = bits << (64 - from->mantissa_bits) >> (64 - to->mantissa_bits);
+    return sign | to->infinity | (uint64_t)1 << (to->mantissa_bits - 1) | fraction;
+}
+static inline uint32_t num_f32_nan_from_f64(uint64_t bits)
+{
+    return (uint32_t)(bits >> 32 & NUM_F32_SIGN) | 0x7fc00000 | (uint32_t)(bits >> 29 & 0x3fffff);
+}
+/* What an H200 does: copies keep NaNs as they are, conversions from and to f64 what they carry;
+ * between the others there is one. */
 static inline uint64_t num_convert_nan(const struct num_convert *how, uint64_t bits)
 {
-    if (how->to != PTX_F64)
-        return num_format_of(how->to)->nan;
-    switch (how->from) {
-    case PTX_F32:
-        return (bits & NUM_F32_SIGN) << 32 | NUM_F64_INF | NUM_F64_QUIET |
-               (bits & 0x007fffff) << 29;
-    case PTX_F64:
-        return bits | NUM_F64_QUIET;
-    default:
-        return num_f64_format.nan;
-    }
+    bool is_copy = how->to == how->from && !how->to_integral && !how->ftz;
+    if (is_copy && (how->to == PTX_F32 || how->to == PTX_F64))
+        return bits;
+    if (how->to == PTX_F32 && how->from == PTX_BF16 && !how->ftz)
+        return bits << 16;
+    if (how->ftz && how->from == PTX_F32)
+        bits = NUM_F32_NAN;
+    if (how->to == PTX_F64 || how->from == PTX_F64)
+        return num_carry_nan(num_format_of(how->to), num_format_of(how->from), bits);
+    return num_format_of(how->to)->nan;
 }
 
 static inline uint64_t num_float_from_float(const struct num_convert *how, uint64_t bits)
@@ -138,6 +156,8 @@ static inline uint64_t num_float_from_float(const struct num_convert *how, uint6
     if (how->to_integral)
         x = num_round_integral(x, how->round);
     enum num_round round = how->to_integral ? NUM_RN : how->round;
+    if (num_is_flushed(how, x, round))
+        x = copysign(0.0, x);
     return num_finish_float(how, num_from_f64(num_format_of(how->to), x, round));
 }
 
@@ -147,7 +167,7 @@ static inline uint64_t num_convert(const struct num_convert *how, uint64_t bits)
     const struct num_format *to = num_format_of(how->to), *from = num_format_of(how->from);
     if (from) {
         bits &= 2 * num_sign_bit(from) - 1;
-        if (how->ftz && how->from == PTX_F32)
+        if (how->ftz && how->from == PTX_F32 && how->to != PTX_F16) /* an H200 does not */
             bits = num_f32_bits(num_f32_flush(num_f32_from((uint32_t)bits)));
         if (to)
             return num_float_from_float(how, bits);

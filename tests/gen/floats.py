@@ -47,6 +47,8 @@ class Format:
             return top | (self.max if satfinite else self.inf)
         if magnitude == 0:
             return top
+        if ftz and self.rounds_below_normal(sign, magnitude, mode):
+            return top
         scale = max(floor_log2(magnitude), self.min_exponent) - self.f
         units = magnitude / pow2(scale)
         whole = round_units(units, sign, mode)
@@ -56,9 +58,12 @@ class Format:
         if bits > self.max:
             up = mode in ("rn", "rna") or (mode == "rp" and not sign) or (mode == "rm" and sign)
             bits = self.max if satfinite or not up else self.inf
-        if ftz and self.is_subnormal(bits):
-            bits = 0
         return top | bits
+
+    def rounds_below_normal(self, sign, magnitude, mode):
+        """What .ftz makes zero: rounded as if exponents had no lower end, as an H200 does."""
+        unit = pow2(floor_log2(magnitude) - self.f)
+        return round_units(magnitude / unit, sign, mode) * unit < pow2(self.min_exponent)
 
 
 def pow2(n):

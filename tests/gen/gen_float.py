@@ -177,14 +177,16 @@ def half_ops(row):
                 for sat in ("", "relu") if is_bf else ("", "sat", "relu"):
                     out.append(V(join("fma.rn", ftz, sat, t), t, [t] * 3,
                                  arithmetic(t, fma, "rn", ftz, sat)))
-        else:  # HFMA_OOB
-            oob = t + "/oob"
-            POOLS[oob] = lambda rng, k, t=t: [
-                (x | 0xffff) if i % 5 == 3 else x for i, x in enumerate(pool(t, k))]
-            for sat in ("", "relu"):
-                def f(a, b, c, g=arithmetic(scalar_of(t), fma, "rn", "", sat)):
-                    return 0 if 0xffff in (a, b, c) else g(a, b, c)
-                out.append(V(join("fma.rn.oob", sat, t), t, [oob, oob, t], lift(t, f)))
+        else:  # HFMA_OOB: the NaN that counts, and one that does not
+            for name, nans in ((t + "/oob", (0xffff,)), (t + "/marked", (0x7ff7, 0xfff7))):
+                POOLS[name] = lambda rng, k, t=t, nans=nans: [
+                    (x | 0xffff) ^ 0xffff ^ nans[i % len(nans)] if i % 5 == 3 else x
+                    for i, x in enumerate(pool(t, k))]
+                for sat in ("", "relu"):
+                    def f(a, b, c, g=arithmetic(scalar_of(t), fma, "rn", "", sat)):
+                        return 0 if a & 0x7fff == 0x7ff7 or b & 0x7fff == 0x7ff7 else g(a, b, c)
+                    out.append(V(join("fma.rn.oob", sat, t), t,
+                                 [name, name, name if "marked" in name else t], lift(t, f)))
     return out
 
 
