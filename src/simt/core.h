@@ -330,6 +330,9 @@ void simt_barrier_check_all(struct simt_block *block);
 simt_body *simt_builtin(const char *name);
 void simt_heap_close(struct simt_machine *machine);
 
+/* hostfault.c */
+void simt_watch_host_faults(void);
+
 /* isa.c */
 simt_body *simt_select(const struct simt_operands *operands);
 const char *simt_isa_name(void);

@@ -1,15 +1,11 @@
 /*
- * exec_tensor_sum.c: the sum of products of one tile, as tensor_model.h describes it.
- * Two ways to the same bits. The fast one works on 8 columns at once in f32 and int32: a product
- * of two factors with 11-bit significands is exact in f32, so is its scaling by a power of two, and
- * the conversion to int32 is the cut toward zero. It gives up (returns false) where
- * f32 or int32 would not hold the numbers; the exact one then does the tile in 64-bit integers.
+ * exec_tensor_sum.c: the sum of products of one tile, as tensor_model.h describes it, fast.
+ * It works on 8 columns at once in f32 and int32: a product of two factors with 11-bit
+ * significands is exact in f32, so is its scaling by a power of two, and the conversion to int32 is
+ * the cut toward zero. Where f32 or int32 would not hold the numbers it gives up, before anything
+ * is written; exec_tensor_exact.c then does the tile.
  */
 #include "simt/tensor.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 /* v2 has no 32-byte registers; nothing here crosses a call. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -24,26 +20,90 @@ typedef uint32_t v8u __attribute__((vector_size(32)));
 #define EXPONENT 0x7f800000 /* of f32 */
 
 /* 16 products of 25 fraction bits and c may pass 2^31: they reach 66 * 2^25 at most, and what wraps
- * is then this large or larger. */
+ * is then this large or larger. So is what an infinity or a NaN in c converts to. */
 #define WRAPPED 0x7c000000u
-
-#define WIDE_LOWEST 37 /* the lowest exponent + 127 at which the fast way works: 2^-90 */
 
 /* Vector helpers --------------------------------------------------------------------------------
  */
 
 #ifdef __AVX2__
 #define MAX_I32(x, y) ((v8i)_mm256_max_epi32((__m256i)(x), (__m256i)(y)))
+#define MIN_I32(x, y) ((v8i)_mm256_min_epi32((__m256i)(x), (__m256i)(y)))
 #define MAX_U32(x, y) ((v8u)_mm256_max_epu32((__m256i)(x), (__m256i)(y)))
 #define ABS_I32(x) ((v8i)_mm256_abs_epi32((__m256i)(x)))
-#define CHOOSE(mask, x, y) ((v8f)_mm256_blendv_ps((__m256)(y), (__m256)(x), (__m256)(mask)))
 #else
 #define BLEND(mask, x, y) (((x) & (mask)) | ((y) & ~(mask)))
 #define MAX_I32(x, y) BLEND((v8i)((v8i)(x) > (v8i)(y)), (v8i)(x), (v8i)(y))
+#define MIN_I32(x, y) BLEND((v8i)((v8i)(x) < (v8i)(y)), (v8i)(x), (v8i)(y))
 #define MAX_U32(x, y) BLEND((v8u)((v8u)(x) > (v8u)(y)), (v8u)(x), (v8u)(y))
 #define ABS_I32(x) ((v8i)(((v8u)(x) ^ (v8u)((v8i)(x) >> 31)) - (v8u)((v8i)(x) >> 31)))
-#define CHOOSE(mask, x, y) ((v8f)BLEND((v8i)(mask), (v8i)(x), (v8i)(y)))
 #endif
+
+INLINE bool any_set(const v8i *mask)
+{
+#ifdef __AVX2__
+    return !_mm256_testz_si256((__m256i)*mask, (__m256i)*mask);
+#else
+    int32_t any = 0;
+    for (int i = 0; i < 8; i++)
+        any |= (*mask)[i];
+    return any;
+#endif
+}
+
+/* Accumulators ----------------------------------------------------------------------------------
+ */
+
+/* Row m of c: f16 or f32. */
+INLINE void load_c(const struct tensor_fragments *f, unsigned m, bool half, v8f *c)
+{
+    unsigned at = 16 * (m % 8);
+    if (half) {
+        const uint8_t *from = f->c[m / 8] + at;
+#ifdef __F16C__
+        const __m128i order =
+            _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+        __m128i halves = _mm_shuffle_epi8(_mm_loadu_si128((const void *)from), order);
+        *c = (v8f)_mm256_cvtph_ps(halves);
+#else
+        for (int n = 0; n < 8; n++) {
+            uint16_t bits;
+            memcpy(&bits, from + 2 * tensor_column[n], 2);
+            (*c)[n] = num_f16_widen(bits);
+        }
+#endif
+    } else {
+        const uint8_t *first = f->c[m / 8 * 2] + at, *second = f->c[m / 8 * 2 + 1] + at;
+#ifdef __AVX__
+        *c = (v8f)_mm256_loadu2_m128((const void *)second, (const void *)first);
+#else
+        memcpy(c, first, 16);
+        memcpy((uint8_t *)c + 16, second, 16);
+#endif
+    }
+}
+
+INLINE void store_d(const struct tensor_fragments *f, unsigned m, bool half, const v8f *d)
+{
+    unsigned at = 16 * (m % 8);
+    if (half) {
+        uint8_t *to = f->d[m / 8] + at;
+#ifdef __F16C__
+        const __m128i order =
+            _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+        __m128i halves = _mm256_cvtps_ph((__m256)*d, _MM_FROUND_TO_NEAREST_INT);
+        _mm_storeu_si128((void *)to, _mm_shuffle_epi8(halves, order));
+#else
+        for (int n = 0; n < 8; n++) {
+            uint16_t bits = num_f16_narrow((*d)[n]);
+            memcpy(to + 2 * tensor_column[n], &bits, 2);
+        }
+#endif
+    } else {
+        memcpy(f->d[m / 8 * 2] + at, d, 16);
+        memcpy(f->d[m / 8 * 2 + 1] + at, (const uint8_t *)d + 16, 16);
+    }
+}
 
 /* *x rounded to the nearest f16, as a float. */
 INLINE void round_to_half(v8f *x)
@@ -51,348 +111,248 @@ INLINE void round_to_half(v8f *x)
 #ifdef __F16C__
     *x = (v8f)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)*x, _MM_FROUND_TO_NEAREST_INT));
 #else
-    /* Adding and taking away 1.5 * 2^(e + 13) leaves 11 bits; e from -14 up for subnormals. */
-    v8i sign = (v8i)*x & INT32_MIN;
-    v8f magnitude = (v8f)((v8i)*x & INT32_MAX);
-    magnitude = CHOOSE(magnitude > 65536.0f, SPLAT(143 << 23), magnitude); /* 2^16 is infinite */
-    v8i e = MAX_I32((v8i)magnitude & EXPONENT, SPLAT(113 << 23));
-    v8f big = (v8f)(e + (13 << 23) + 0x400000);
-    magnitude = (magnitude + big) - big;
-    *x = (v8f)((v8i)CHOOSE(magnitude >= 65520.0f, SPLAT(EXPONENT), magnitude) | sign);
+    for (int i = 0; i < 8; i++)
+        (*x)[i] = num_f16_widen(num_f16_narrow((*x)[i]));
 #endif
 }
 
-/* Exponents -------------------------------------------------------------------------------------
+/* One chunk -------------------------------------------------------------------------------------
  */
 
 /* The largest exponent + 127 of a row's products with each of the 8 columns, in the place of a
- * float's exponent; at least TENSOR_NOTHING. */
-INLINE void find_top_narrow(const uint8_t *a, const uint8_t *b, unsigned chunk, v8i *result)
+ * float's exponent; at least TENSOR_LOWEST. The four bytes of a lane are four k of a column. */
+INLINE void find_top(const uint8_t *a, const uint8_t *b, unsigned chunk, v8i *result)
 {
 #ifdef __AVX2__
-    /* A vector takes 4 k of 8 columns. */
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-                                            2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-    __m256i top = _mm256_set1_epi8(TENSOR_NOTHING);
+    __m256i top = _mm256_set1_epi8(TENSOR_LOWEST);
 #pragma GCC unroll 4
     for (unsigned k = 0; k < chunk; k += 4) {
         int32_t four;
         memcpy(&four, a + k, 4);
-        __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi32(four), spread);
-        __m256i y = _mm256_load_si256((const __m256i *)(const void *)(b + 8 * k));
-        top = _mm256_max_epu8(top, _mm256_subs_epu8(y, x));
+        __m256i y = _mm256_load_si256((const void *)(b + 8 * k));
+        top = _mm256_max_epu8(top, _mm256_subs_epu8(y, _mm256_set1_epi32(four)));
     }
-    __m128i half = _mm_max_epu8(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
-    half = _mm_max_epu8(half, _mm_srli_si128(half, 8));
-    *result = (v8i)_mm256_slli_epi32(_mm256_cvtepu8_epi32(half), 23);
-#else
-    uint8_t top[8];
-    memset(top, TENSOR_NOTHING, sizeof(top));
-    for (unsigned k = 0; k < chunk; k++) {
-        for (int n = 0; n < 8; n++) {
-            uint8_t e = b[8 * k + n] > a[k] ? (uint8_t)(b[8 * k + n] - a[k]) : 0;
-            top[n] = e > top[n] ? e : top[n];
+    top = _mm256_max_epu8(top, _mm256_srli_epi32(top, 16));
+    top = _mm256_max_epu8(top, _mm256_srli_epi32(top, 8));
+    *result = (v8i)_mm256_srli_epi32(_mm256_slli_epi32(top, 24), 1);
+#elif defined(__SSE2__)
+    __m128i tops[2] = {_mm_set1_epi8(TENSOR_LOWEST), _mm_set1_epi8(TENSOR_LOWEST)};
+    for (int i = 0; i < 2; i++) {
+        __m128i top = tops[i];
+        for (unsigned k = 0; k < chunk; k += 4) {
+            int32_t four;
+            memcpy(&four, a + k, 4);
+            __m128i y = _mm_loadu_si128((const void *)(b + 8 * k + 16 * i));
+            top = _mm_max_epu8(top, _mm_subs_epu8(y, _mm_set1_epi32(four)));
         }
+        top = _mm_max_epu8(top, _mm_srli_epi32(top, 16));
+        top = _mm_max_epu8(top, _mm_srli_epi32(top, 8));
+        tops[i] = _mm_srli_epi32(_mm_slli_epi32(top, 24), 1);
     }
-    for (int n = 0; n < 8; n++)
-        (*result)[n] = top[n] << 23;
+    memcpy(result, tops, 32);
+#else
+    for (int n = 0; n < 8; n++) {
+        int32_t top = TENSOR_LOWEST;
+        for (unsigned k = 0; k < chunk; k++) {
+            int32_t e = b[k / 4 * 32 + 4 * n + k % 4] - a[k];
+            top = e > top ? e : top;
+        }
+        (*result)[n] = top << 23;
+    }
 #endif
 }
 
-/* The same, as integers and with no least. */
-INLINE void find_top_wide(const int16_t *a, const int16_t *b, unsigned chunk, v8i *result)
-{
-#ifdef __AVX2__
-    const __m256i spread = _mm256_setr_epi8(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2,
-                                            3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
-    __m256i top = _mm256_set1_epi16(INT16_MIN);
-#pragma GCC unroll 8
-    for (unsigned k = 0; k < chunk; k += 2) {
-        int32_t two;
-        memcpy(&two, a + k, 4);
-        __m256i x = _mm256_shuffle_epi8(_mm256_set1_epi32(two), spread);
-        __m256i y = _mm256_load_si256((const __m256i *)(const void *)(b + 8 * k));
-        top = _mm256_max_epi16(top, _mm256_add_epi16(x, y));
-    }
-    __m128i half = _mm_max_epi16(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
-    *result = (v8i)_mm256_cvtepi16_epi32(half);
-#else
-    int16_t top[8];
-    for (int n = 0; n < 8; n++)
-        top[n] = INT16_MIN;
-    for (unsigned k = 0; k < chunk; k++) {
-        for (int n = 0; n < 8; n++) {
-            int16_t e = (int16_t)(a[k] + b[8 * k + n]);
-            top[n] = e > top[n] ? e : top[n];
-        }
-    }
-    for (int n = 0; n < 8; n++)
-        (*result)[n] = top[n];
-#endif
-}
-
-/* The fast way ----------------------------------------------------------------------------------
- */
-
-struct row {   /* 8 outputs on their way */
-    v8f scale; /* 2^(fraction - exponent of the largest term) */
-    v8i has;   /* narrow: some product is not 0 */
-    v8u sum;
+struct rows { /* of 8 outputs each, on their way */
+    v8f scale[TENSOR_MAX_ROWS]; /* 2^(fraction - exponent of the largest term) */
+    v8u sum[TENSOR_MAX_ROWS];
+    v8f between[TENSOR_MAX_ROWS]; /* the chunk's result, which is c of the next */
+    v8i least;                    /* of what find_top gave */
+    v8u largest;                  /* |sum| */
 };
 
-struct watch {   /* what the fast way could not do, seen at the end */
-    v8u largest; /* |sum| */
-    v8i c_top;   /* exponent of c */
-    v8i wrong;
-};
-
-/* top: the products' exponents, as found. */
-INLINE void start_row(struct row *r, const float *c, const v8i *top, int fraction, bool c_half,
-                      bool wide, struct watch *watch)
+/* from_registers: c, else rows->between. */
+INLINE void start(struct rows *r, const struct tensor_sum *s, const struct tensor_fragments *f,
+                  size_t k, size_t chunk, bool from_registers, bool c_half)
 {
-    v8i ec = (v8i)V8F(c) & EXPONENT, exponent;
-    watch->c_top = MAX_I32(watch->c_top, ec);
-    if (c_half) /* subnormals: those of f16; 0 stays */
-        ec = MAX_I32(ec, SPLAT(113 << 23) & (V8F(c) != 0.0f));
-    if (wide) {
-        v8i exists = (*top > -5000) | (V8F(c) != 0.0f);
-        v8i products = (v8i)((v8u)MAX_I32(*top, SPLAT(WIDE_LOWEST)) << 23);
-        exponent = MAX_I32(products, ec);
-        watch->wrong |= exists & (MAX_I32(*top, ec >> 23) < WIDE_LOWEST);
-    } else {
-        r->has = *top > (TENSOR_NOTHING << 23);
-        exponent = MAX_I32(*top, ec);
-    }
-    r->scale = (v8f)(((uint32_t)(fraction + 254) << 23) - (v8u)exponent);
-    r->sum = (v8u) __builtin_convertvector(V8F(c) * r->scale, v8i);
-}
-
-INLINE void finish_row(const struct row *r, const float *c, float *d, int result, bool d_half,
-                       bool wide, struct watch *watch)
-{
-    v8i sum = (v8i)r->sum, magnitude = ABS_I32(sum);
-    watch->largest = MAX_U32(watch->largest, magnitude);
-    /* Nearest, then one step back where that went up: truncation. */
-    v8f nearest = __builtin_convertvector(sum, v8f);
-    v8i back = __builtin_convertvector(nearest, v8i);
-    v8i cut = (v8i)nearest + (ABS_I32(back) > magnitude);
-    if (d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
-        cut |= (back != sum) & 1;
-    v8f value = (v8f)cut * (v8f)((254u << 23) - (v8u)r->scale);
-    if (!wide) /* Without products the sum is c, which the scale may not fit; -0 becomes 0. */
-        value = CHOOSE(r->has, value, V8F(c) + 0.0f);
-    if (d_half)
-        round_to_half(&value);
-    else if (result < 23)
-        value = (v8f)((v8i)value & (int32_t)(UINT32_MAX << (23 - result)));
-    V8F(d) = value;
-}
-
-/* Products [k, k + chunk) of all rows. Three loops, since each alone leaves the processor more
- * that does not depend on what came before. */
-INLINE void add_chunk(struct tensor_sum *s, size_t k, size_t chunk, const float *c, bool c_half,
-                      bool d_half, bool wide, struct watch *watch)
-{
-    struct row rows[TENSOR_MAX_ROWS];
-    size_t count = s->rows, next = s->k;
-    int fraction = s->model->fraction, result = s->model->result;
-    const uint8_t *narrow_a = s->narrow_a + k, *narrow_b = s->narrow_b + 8 * k;
-    const int16_t *wide_a = s->wide_a + k, *wide_b = s->wide_b + 8 * k;
-    for (size_t m = 0; m < count; m++) {
+    v8i least = r->least;
+    for (size_t m = 0; m < s->rows; m++) {
         v8i top;
-        if (wide)
-            find_top_wide(wide_a + m * next, wide_b, chunk, &top);
+        v8f c;
+        find_top(s->a_exponents + m * s->k + k, s->b_exponents + 8 * k, chunk, &top);
+        if (from_registers)
+            load_c(f, (unsigned)m, c_half, &c);
         else
-            find_top_narrow(narrow_a + m * next, narrow_b, chunk, &top);
-        start_row(&rows[m], c + 8 * m, &top, fraction, c_half, wide, watch);
+            c = r->between[m];
+        v8i ec = (v8i)c & EXPONENT;
+        if (c_half) /* subnormals: those of f16; 0 stays */
+            ec = MAX_I32(ec, SPLAT(113 << 23) & (c != 0.0f));
+        least = MIN_I32(least, top);
+        v8f scale = (v8f)(((uint32_t)(s->model->fraction + 254) << 23) - (v8u)MAX_I32(top, ec));
+        r->scale[m] = scale;
+        r->sum[m] = (v8u) __builtin_convertvector(c * scale, v8i);
     }
-    const float *a = s->a + k;
-    for (size_t m = 0; m < count; m += 4, a += 4 * next) { /* 4 rows share the loads of b */
-        struct row *r = &rows[m];
-        v8u sum0 = r[0].sum, sum1 = r[1].sum, sum2 = r[2].sum, sum3 = r[3].sum;
-        v8f scale0 = r[0].scale, scale1 = r[1].scale, scale2 = r[2].scale, scale3 = r[3].scale;
-        const float *a0 = a, *a1 = a + next, *a2 = a + 2 * next, *a3 = a + 3 * next;
-        const float *b = s->b + 8 * k;
-#pragma GCC unroll 4
-        for (size_t i = 0; i < chunk; i++) {
-            v8f column = V8F(b + 8 * i);
-            sum0 += (v8u) __builtin_convertvector((column * a0[i]) * scale0, v8i);
-            sum1 += (v8u) __builtin_convertvector((column * a1[i]) * scale1, v8i);
-            sum2 += (v8u) __builtin_convertvector((column * a2[i]) * scale2, v8i);
-            sum3 += (v8u) __builtin_convertvector((column * a3[i]) * scale3, v8i);
-        }
-        r[0].sum = sum0, r[1].sum = sum1, r[2].sum = sum2, r[3].sum = sum3;
-    }
-    for (size_t m = 0; m < count; m++)
-        finish_row(&rows[m], c + 8 * m, s->d + 8 * m, result, d_half, wide, watch);
+    r->least = least;
 }
 
-/* Chunks of one size. */
-#define DEFINE_ADD(name, chunk, wide)                                                              \
-    static void name(struct tensor_sum *s, struct watch *watch)                                    \
-    {                                                                                              \
-        struct watch seen = {};                                                                    \
-        if (s->c_half || s->d_half) {                                                              \
-            for (unsigned k = 0; k < s->k; k += chunk)                                             \
-                add_chunk(s, k, chunk, k ? s->d : s->c, k ? s->d_half : s->c_half, s->d_half,      \
-                          wide, &seen);                                                            \
-        } else {                                                                                   \
-            for (unsigned k = 0; k < s->k; k += chunk)                                             \
-                add_chunk(s, k, chunk, k ? s->d : s->c, false, false, wide, &seen);                \
-        }                                                                                          \
-        *watch = seen;                                                                             \
-    }
-DEFINE_ADD(add_narrow_4, 4, false)
-DEFINE_ADD(add_narrow_8, 8, false)
-DEFINE_ADD(add_narrow_16, 16, false)
-DEFINE_ADD(add_wide_4, 4, true)
-DEFINE_ADD(add_wide_8, 8, true)
-DEFINE_ADD(add_wide_16, 16, true)
-
-/* False: the exact way must do it. */
-static bool add_fast(struct tensor_sum *s, unsigned chunk)
+/* Four rows at a time share the loads of b. */
+INLINE void add_products(struct rows *r, const struct tensor_sum *s, size_t k, size_t chunk,
+                         size_t piece)
 {
-    if (s->special || chunk > 16 || (s->wide && s->top > 125 + 127))
-        return false;
-    struct watch watch;
-    if (s->wide)
-        (chunk == 4 ? add_wide_4 : chunk == 8 ? add_wide_8 : add_wide_16)(s, &watch);
-    else
-        (chunk == 4 ? add_narrow_4 : chunk == 8 ? add_narrow_8 : add_narrow_16)(s, &watch);
-    v8i wrong = watch.wrong | (watch.c_top == EXPONENT) | (v8i)(watch.largest >= WRAPPED);
-    int32_t any = 0;
-    for (int i = 0; i < 8; i++)
-        any |= wrong[i];
-    return !any;
+    v8u largest = r->largest;
+    size_t step = chunk < piece ? chunk : piece;
+    for (size_t m = 0; m < s->rows; m += 4) {
+        v8u sum0 = r->sum[m], sum1 = r->sum[m + 1], sum2 = r->sum[m + 2], sum3 = r->sum[m + 3];
+        v8f scale0 = r->scale[m], scale1 = r->scale[m + 1], scale2 = r->scale[m + 2],
+            scale3 = r->scale[m + 3];
+        for (size_t from = k; from < k + chunk; from += step) {
+            const float *b = s->b + 8 * from;
+            const float *a = s->a + (from / piece * s->rows + m) * piece + from % piece;
+#pragma GCC unroll 8
+            for (size_t i = 0; i < step; i++) {
+                v8f column = V8F(b + 8 * i);
+                sum0 += (v8u) __builtin_convertvector((column * a[i]) * scale0, v8i);
+                sum1 += (v8u) __builtin_convertvector((column * a[i + piece]) * scale1, v8i);
+                sum2 += (v8u) __builtin_convertvector((column * a[i + 2 * piece]) * scale2, v8i);
+                sum3 += (v8u) __builtin_convertvector((column * a[i + 3 * piece]) * scale3, v8i);
+            }
+        }
+        r->sum[m] = sum0, r->sum[m + 1] = sum1, r->sum[m + 2] = sum2, r->sum[m + 3] = sum3;
+        v8u larger = MAX_U32(ABS_I32(sum0), ABS_I32(sum1));
+        largest = MAX_U32(largest, MAX_U32(larger, MAX_U32(ABS_I32(sum2), ABS_I32(sum3))));
+    }
+    r->largest = largest;
 }
 
-/* The exact way ---------------------------------------------------------------------------------
+/* to_registers: d, else rows->between. */
+INLINE void finish(struct rows *r, const struct tensor_sum *s, const struct tensor_fragments *f,
+                   bool to_registers, bool d_half)
+{
+    for (size_t m = 0; m < s->rows; m++) {
+        v8i sum = (v8i)r->sum[m];
+        /* Nearest, then one step back where that went up: truncation. */
+        v8f nearest = __builtin_convertvector(sum, v8f);
+        v8i back = __builtin_convertvector(nearest, v8i);
+        v8i cut = (v8i)nearest + (ABS_I32(back) > ABS_I32(sum));
+        if (d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
+            cut |= (back != sum) & 1;
+        v8f value = (v8f)cut * (v8f)((254u << 23) - (v8u)r->scale[m]);
+        if (!d_half && s->model->result < 23)
+            value = (v8f)((v8i)value & (int32_t)(UINT32_MAX << (23 - s->model->result)));
+        if (to_registers) {
+            store_d(f, (unsigned)m, d_half, &value);
+        } else {
+            if (d_half)
+                round_to_half(&value);
+            r->between[m] = value;
+        }
+    }
+}
+
+/* All chunks ------------------------------------------------------------------------------------
  */
 
-/* A float as integer * 2^(exponent - bits): the exponent as the model has it. */
-struct term {
-    int64_t significand;
-    int exponent;
-};
-
-static struct term term_of(float x, int lowest, int bits)
+/* An output without products above TENSOR_LOWEST is c alone: right if there are no others, and if
+ * its scale fits c. */
+static bool small_terms_fit(const struct tensor_sum *s, const struct tensor_fragments *f)
 {
-    if (x == 0)
-        return (struct term){0, -126};
-    int e;
-    double fraction = __builtin_frexp((double)x, &e); /* in [0.5, 1) */
-    int exponent = e - 1 > lowest ? e - 1 : lowest;
-    return (struct term){(int64_t)__builtin_ldexp(fraction, e - exponent + bits), exponent};
-}
-
-/* significand * 2^up, cut toward zero. */
-static int64_t shift_cut(int64_t significand, int up)
-{
-    if (up >= 0)
-        return significand * (INT64_C(1) << up);
-    if (up < -62)
-        return 0;
-    uint64_t magnitude = significand < 0 ? -(uint64_t)significand : (uint64_t)significand;
-    magnitude >>= -up;
-    return significand < 0 ? -(int64_t)magnitude : (int64_t)magnitude;
-}
-
-static float quiet_nan(void)
-{
-    uint32_t bits = 0x7fffffff;
-    float nan;
-    memcpy(&nan, &bits, 4);
-    return nan;
-}
-
-/* An exact double to f32, truncated to fraction bits. */
-static float cut_to_f32(double x, int fraction)
-{
-    double magnitude = __builtin_fabs(x);
-    if (magnitude >= 0x1p128)
-        return x < 0 ? -__builtin_inff() : __builtin_inff();
-    if (magnitude == 0)
-        return 0;
-    int e;
-    __builtin_frexp(magnitude, &e);
-    int exponent = e - 1 > -126 ? e - 1 : -126;
-    int64_t integer = (int64_t)__builtin_ldexp(magnitude, fraction - exponent);
-    float result = (float)__builtin_ldexp((double)integer, exponent - fraction);
-    return x < 0 ? -result : result;
-}
-
-/* An exact double to the nearest f16, as a float. */
-static float round_to_f16(double x)
-{
-    double magnitude = __builtin_fabs(x);
-    if (magnitude >= 65520)
-        return x < 0 ? -__builtin_inff() : __builtin_inff();
-    if (magnitude == 0)
-        return 0;
-    int e;
-    __builtin_frexp(magnitude, &e);
-    int exponent = e - 1 > -14 ? e - 1 : -14;
-    double scaled = __builtin_ldexp(magnitude, 10 - exponent);
-    double rounded = (scaled + 0x1p52) - 0x1p52;
-    float result = (float)__builtin_ldexp(rounded, exponent - 10);
-    return x < 0 ? -result : result;
-}
-
-/* Infinities and NaN among the terms: true, and *result is the sum. */
-static bool add_specials(const struct tensor_sum *s, unsigned m, unsigned n, unsigned k,
-                         unsigned chunk, float c, float *result)
-{
-    double sum = 0; /* of the special terms alone */
-    bool special = __builtin_isnan(c) || __builtin_isinf(c);
-    if (special)
-        sum = (double)c;
-    for (unsigned i = k; i < k + chunk; i++) {
-        float a = s->a[m * s->k + i], b = s->b[8 * i + n];
-        if (__builtin_isfinite(a) && __builtin_isfinite(b))
-            continue;
-        sum += (double)a * (double)b;
-        special = true;
+    bool fit = !s->tiny;
+    for (unsigned m = 0; m < s->rows; m++) {
+        v8f c;
+        load_c(f, m, s->c_half, &c);
+        for (int n = 0; n < 8; n++)
+            fit &= c[n] == 0 || __builtin_fabsf(c[n]) >= 0x1p-60f;
     }
-    if (special)
-        *result = __builtin_isnan(sum) ? quiet_nan() : (float)sum;
-    return special;
+    return fit;
 }
 
-static float add_exact(const struct tensor_sum *s, unsigned m, unsigned n, unsigned k,
-                       unsigned chunk, float c, bool c_half)
+/* May the results be used? */
+INLINE bool is_right(const struct rows *r, const struct tensor_sum *s,
+                     const struct tensor_fragments *f)
 {
-    float special;
-    if (add_specials(s, m, n, k, chunk, c, &special))
-        return special;
-    struct term terms[TENSOR_MAX_K + 1]; /* products have 20 bits below the point, c has 23 */
-    terms[chunk] = term_of(c, c_half ? -14 : -126, 23);
-    int top = terms[chunk].exponent;
-    for (unsigned i = 0; i < chunk; i++) {
-        struct term a = term_of(s->a[m * s->k + k + i], s->a_lowest, 10);
-        struct term b = term_of(s->b[8 * (k + i) + n], s->b_lowest, 10);
-        terms[i].significand = a.significand * b.significand;
-        terms[i].exponent = terms[i].significand ? a.exponent + b.exponent : -126;
-        top = terms[i].exponent > top ? terms[i].exponent : top;
-    }
-    int fraction = s->model->fraction;
-    int64_t sum = shift_cut(terms[chunk].significand, fraction - 23 + terms[chunk].exponent - top);
-    for (unsigned i = 0; i < chunk; i++)
-        sum += shift_cut(terms[i].significand, fraction - 20 + terms[i].exponent - top);
-    double value = __builtin_ldexp((double)sum, top - fraction);
-    return s->d_half ? round_to_f16(value) : cut_to_f32(value, s->model->result);
+    v8i wrapped = (v8i)(r->largest >= WRAPPED), low = r->least == (TENSOR_LOWEST << 23);
+    return !any_set(&wrapped) && (!any_set(&low) || small_terms_fit(s, f));
 }
 
-void SIMT_NAME(tensor_add_products)(struct tensor_sum *s)
+/* tensor_model.h, c_last. False: c is infinite or NaN. */
+static bool add_c(struct rows *r, const struct tensor_sum *s, const struct tensor_fragments *f)
+{
+    v8i special = {};
+    for (unsigned m = 0; m < s->rows; m++) {
+        v8f c;
+        load_c(f, m, s->c_half, &c);
+        special |= ((v8i)c & EXPONENT) == EXPONENT;
+        r->between[m] += c;
+    }
+    if (any_set(&special))
+        return false;
+    for (unsigned m = 0; m < s->rows; m++)
+        store_d(f, m, s->d_half, &r->between[m]);
+    return true;
+}
+
+INLINE bool add_chunks(const struct tensor_sum *s, const struct tensor_fragments *f, size_t k_all,
+                       size_t chunk, size_t piece, bool c_half, bool d_half, bool c_last)
+{
+    struct rows r;
+    r.least = SPLAT(INT32_MAX);
+    r.largest = (v8u){};
+    if (c_last)
+        memset(r.between, 0, sizeof(r.between));
+    for (size_t k = 0; k < k_all; k += chunk) {
+        if (k == 0 && !c_last)
+            start(&r, s, f, k, chunk, true, c_half);
+        else
+            start(&r, s, f, k, chunk, false, d_half);
+        add_products(&r, s, k, chunk, piece);
+        if (k + chunk < k_all || c_last)
+            finish(&r, s, f, false, d_half);
+    }
+    if (!is_right(&r, s, f))
+        return false;
+    if (c_last)
+        return add_c(&r, s, f);
+    finish(&r, s, f, true, d_half);
+    return true;
+}
+
+/* The shapes of today's GPUs have functions of their own. */
+#define DEFINE_ADD(name, k, chunk, piece, c_half, d_half)                                          \
+    static bool name(const struct tensor_sum *s, const struct tensor_fragments *f)                 \
+    {                                                                                              \
+        return add_chunks(s, f, k, chunk, piece, c_half, d_half, false);                           \
+    }
+DEFINE_ADD(add_16_at_once, 16, 16, 8, false, false)
+DEFINE_ADD(add_16_at_once_f16, 16, 16, 8, true, true)
+DEFINE_ADD(add_8_at_once, 8, 8, 8, false, false)
+DEFINE_ADD(add_8_tf32_at_once, 8, 8, 4, false, false)
+DEFINE_ADD(add_16_by_8, 16, 8, 8, false, false)
+DEFINE_ADD(add_by_4, s->k, 4, s->piece, s->c_half, s->d_half)
+DEFINE_ADD(add_by_8, s->k, 8, 8, s->c_half, s->d_half)
+DEFINE_ADD(add_by_16, s->k, 16, 8, s->c_half, s->d_half)
+
+static bool add_f8(const struct tensor_sum *s, const struct tensor_fragments *f)
+{
+    return add_chunks(s, f, s->k, 16, 8, s->c_half, s->d_half, true);
+}
+
+bool SIMT_NAME(tensor_add_fast)(const struct tensor_sum *s, const struct tensor_fragments *f)
 {
     unsigned chunk = s->model->chunk < s->k ? s->model->chunk : s->k;
-    if (add_fast(s, chunk))
-        return;
-    for (unsigned m = 0; m < s->rows; m++) {
-        for (unsigned n = 0; n < 8; n++) {
-            float c = s->c[8 * m + n];
-            for (unsigned k = 0; k < s->k; k += chunk)
-                c = add_exact(s, m, n, k, chunk, c, k == 0 ? s->c_half : s->d_half);
-            s->d[8 * m + n] = c;
-        }
-    }
+    if (s->special || chunk > 16)
+        return false;
+    if (s->model->c_last)
+        return add_f8(s, f);
+    bool half = s->c_half || s->d_half, both = s->c_half && s->d_half;
+    if (chunk == 16)
+        return s->k == 16 && !half  ? add_16_at_once(s, f)
+               : s->k == 16 && both ? add_16_at_once_f16(s, f)
+                                    : add_by_16(s, f);
+    if (chunk == 8 && s->piece == 4)
+        return add_8_tf32_at_once(s, f);
+    if (chunk == 8)
+        return half          ? add_by_8(s, f)
+               : s->k == 8   ? add_8_at_once(s, f)
+               : s->k == 16  ? add_16_by_8(s, f)
+                             : add_by_8(s, f);
+    return add_by_4(s, f);
 }

@@ -123,7 +123,7 @@ INLINE void unpack_a_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
             __m256i y = take_a_16(sum->a + 8 * m + 16, from + 32, f);
             __m256i bytes = _mm256_packus_epi16(x, y);
             note_a(seen, bytes, f->wide);
-            store_rows_of_8(sum->a_exponents + 8 * m, _mm256_permute4x64_epi64(bytes, 0xd8));
+            store_rows_of_8(sum->a_exponents + 8 * m, bytes);
             continue;
         }
         for (unsigned piece = 0; piece < k / 8; piece += 2) {
@@ -274,7 +274,7 @@ static void unpack_tf32_k8(struct tensor_sum *sum, const struct tensor_fragments
         __m256i bytes =
             _mm256_packus_epi16(take_a_tf32(sum, m, f->a), take_a_tf32(sum, m + 2, f->a));
         note_a(&seen, bytes, true);
-        store_rows_of_8(sum->a_exponents + 8 * m, _mm256_permute4x64_epi64(bytes, 0xd8));
+        store_rows_of_8(sum->a_exponents + 8 * m, bytes);
     }
     __m256i shorts[4], bytes[2];
     for (int i = 0; i < 4; i++)

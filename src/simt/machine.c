@@ -76,6 +76,7 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     pthread_mutex_init(&machine->launch_lock, NULL);
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
+    simt_watch_host_faults();
     return machine;
 }
 

@@ -38,11 +38,16 @@ struct tensor_generation {
 /* In ascending order. What a GPU does not have (tf32 before 80, f8 before 89) is filled in so
  * that PTX for a newer GPU still gives a sensible result. */
 static const struct tensor_generation tensor_generations[] = {
-    {70, {{4, 23, 23}, {4, 23, 23}, {4, 23, 23, true}}},             /* Volta */
-    {75, {{8, 24, 23}, {4, 24, 23}, {8, 24, 23, true}}},             /* Turing, Ampere */
-    {89, {{8, 24, 23}, {4, 24, 23}, {16, 13, 13}}},                  /* Ada */
-    {90, {{16, 25, 23}, {8, 25, 23}, {16, 25, 23, true, true}}},     /* Hopper, Blackwell */
-    {120, {{16, 25, 23}, {8, 25, 23}, {32, 25, 23}}},                /* RTX Blackwell */
+    /* Volta */
+    {70, {{4, 23, 23, false, false}, {4, 23, 23, false, false}, {4, 23, 23, true, false}}},
+    /* Turing, Ampere */
+    {75, {{8, 24, 23, false, false}, {4, 24, 23, false, false}, {8, 24, 23, true, false}}},
+    /* Ada */
+    {89, {{8, 24, 23, false, false}, {4, 24, 23, false, false}, {16, 13, 13, false, false}}},
+    /* Hopper, Blackwell */
+    {90, {{16, 25, 23, false, false}, {8, 25, 23, false, false}, {16, 25, 23, true, true}}},
+    /* RTX Blackwell */
+    {120, {{16, 25, 23, false, false}, {8, 25, 23, false, false}, {32, 25, 23, false, false}}},
 };
 
 static inline const struct tensor_model *tensor_model_for(unsigned cc_major, unsigned cc_minor,

@@ -180,7 +180,7 @@ def half_ops(row):
         else:  # HFMA_OOB: the NaN that counts, and one that does not
             for name, nans in ((t + "/oob", (0xffff,)), (t + "/marked", (0x7ff7, 0xfff7))):
                 POOLS[name] = lambda rng, k, t=t, nans=nans: [
-                    (x | 0xffff) ^ 0xffff ^ nans[i % len(nans)] if i % 5 == 3 else x
+                    x & ~0xffff | nans[i % len(nans)] if i % 5 == 3 else x
                     for i, x in enumerate(pool(t, k))]
                 for sat in ("", "relu"):
                     def f(a, b, c, g=arithmetic(scalar_of(t), fma, "rn", "", sat)):

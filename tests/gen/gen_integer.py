@@ -111,6 +111,13 @@ def carries(row, types):
                 setup = setup.replace("{x}", "%%%s0" % reg)
                 after = after.replace("{y}", "%%%s0" % reg)
                 out.append(V(setup + body + after, outs, [t, t, t], ref, guarded=False))
+        if row.name == "SUBC" and t[0] == "u":
+            x = "%r0" if bits == 32 else "%d0"
+            out.append(V("sub.cc.%s %s, {a}, {b}; addc.%s {d}, {c}, 0" % (t, x, t), t, [t] * 3,
+                         lambda a, b, c: c + int(a >= b), guarded=False))
+            out.append(V("mad.lo.cc.%s %s, {a}, {b}, {c}; subc.%s {d}, {a}, {b}" % (t, x, t), t,
+                         [t] * 3, lambda a, b, c, bits=bits, top=top:
+                         a + (b ^ top) + ((a * b & top) + c >> bits), guarded=False))
     return out
 
 

@@ -426,7 +426,7 @@ def asynchronous():
         @!%p1 bra WAIT;
         ld.shared.u32 %r5, [%r3+128];
         out 0, %r5
-    """, [("shared to shared of the cluster", lambda t: t % 32 * 5 + 2)], grid=2, tail="cluster 2",
+    """, [("shared to shared of the cluster", lambda t: t % 32 * 5 + 2)], grid=2, tail="cluster 1",
         declare=".shared .align 16 .b64 bar;\n.shared .align 128 .b8 box[256];")
     h.k("cluster_of_one", """
         mov.u32 %r1, box;

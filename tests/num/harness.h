@@ -237,6 +237,18 @@ static inline uint64_t pack_quad(const struct num_format *format, _Float128 x, b
     bool rest = (significand & (((unsigned __int128)1 << 49) - 1)) != 0;
     return num_pack(format, is_negative, high | rest | sticky, exponent - 16383 - 63, round);
 }
+/* .ftz looks at a result that is rounded as if exponents had no lower end. These formats are f32
+ * and f16 with far smaller exponents; is their value below the smallest normal number? */
+static const struct num_format wide_f32 = {11, 23, 0x3ff7fffff, 0x3ff800000, 0x3ffffffff};
+static const struct num_format wide_f16 = {8, 10, 0x3fbff, 0x3fc00, 0x3ffff};
+static inline bool is_below_f32(uint64_t wide)
+{
+    return (wide & (num_sign_bit(&wide_f32) - 1)) < (uint64_t)(1023 - 126) << 23;
+}
+static inline bool is_below_f16(uint64_t wide)
+{
+    return (wide & (num_sign_bit(&wide_f16) - 1)) < (uint64_t)(127 - 14) << 10;
+}
 /* x + y without error: the sum, its last bit set if it is inexact. */
 static inline _Float128 quad_add_odd(_Float128 x, _Float128 y)
 {

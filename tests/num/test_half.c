@@ -113,29 +113,40 @@ struct half_case {
     bool is_bf16;
     enum ptx_mod mods[2];
 };
+static uint64_t exact_half(const struct num_format *format, char kind, double a, double b, double d)
+{
+    switch (kind) {
+    case '+':
+        return reference_fma(format, a, 1.0, b, NUM_RN);
+    case '-':
+        return reference_fma(format, a, 1.0, -b, NUM_RN);
+    case '*':
+        return reference_fma(format, a, b, signbit(a) != signbit(b) ? -0.0 : 0.0, NUM_RN);
+    default:
+        return reference_fma(format, a, b, d, NUM_RN);
+    }
+}
 static uint64_t reference_half(const struct half_case *c, uint64_t x, uint64_t y, uint64_t z)
 {
     const struct num_format *format = c->is_bf16 ? &num_bf16_format : &num_f16_format;
     bool ftz = c->mods[0] == PTX_MOD_FTZ;
     bool relu = c->mods[0] == PTX_MOD_RELU || c->mods[1] == PTX_MOD_RELU;
     bool sat = c->mods[0] == PTX_MOD_SAT || c->mods[1] == PTX_MOD_SAT;
-    if (c->mods[0] == PTX_MOD_OOB && (x == 0xffff || y == 0xffff || z == 0xffff))
+    if (c->mods[0] == PTX_MOD_OOB && ((x & 0x7fff) == 0x7ff7 || (y & 0x7fff) == 0x7ff7))
         return 0;
     double a = num_to_f64(format, flush16(x, ftz)), b = num_to_f64(format, flush16(y, ftz));
     double d = num_to_f64(format, flush16(z, ftz));
-    uint64_t bits = c->kind == '+'   ? reference_fma(format, a, 1.0, b, NUM_RN)
-                    : c->kind == '-' ? reference_fma(format, a, 1.0, -b, NUM_RN)
-                    : c->kind == '*'
-                        ? reference_fma(format, a, b, signbit(a) != signbit(b) ? -0.0 : 0.0, NUM_RN)
-                        : reference_fma(format, a, b, d, NUM_RN);
+    uint64_t bits = exact_half(format, c->kind, a, b, d);
     bool is_nan = (bits & 0x7fff) > format->infinity;
+    if (ftz && is_below_f16(exact_half(&wide_f16, c->kind, a, b, d)))
+        bits &= 0x8000;
     if (sat)
         return is_nan || bits & 0x8000                  ? 0
-               : bits < num_from_f64(format, 1, NUM_RN) ? flush16(bits, ftz)
+               : bits < num_from_f64(format, 1, NUM_RN) ? bits
                                                         : num_from_f64(format, 1, NUM_RN);
     if (relu && !is_nan && bits & 0x8000)
         return 0;
-    return flush16(bits, ftz);
+    return bits;
 }
 
 static void check_half(const struct half_case *c, int runs)
@@ -151,7 +162,13 @@ static void check_half(const struct half_case *c, int runs)
         fill(two.a, format), fill(two.b, format), fill(two.c, format);
         for (int i = 0; i < 32; i++) {
             if (c->mods[0] == PTX_MOD_OOB && random_bits() % 4 == 0)
-                one.b[i] = 0xffff;
+                one.b[i] = random_bits() % 2 ? 0x7ff7 : 0xffff;
+            if (k % 4 == 2 && c->kind == '*' && !c->is_bf16) { /* just below 2^-14 */
+                uint64_t step = random_bits() % 50;
+                one.a[i] = (0x2000 + step) | (random_bits() & 0x8000), one.b[i] = 0x2000 - 2 * step;
+            }
+            if (k % 4 == 2 && c->kind == 'f' && !c->is_bf16) /* 2^-14 less a part of 2^-24 */
+                one.a[i] = 0x1400 - random_bits() % 0x1000, one.b[i] = 0x8400, one.c[i] = 0x0400;
             if (k % 4 == 1) /* c about -a * b: cancellation and halfway cases */
                 one.c[i] =
                     (num_from_f64(format,
@@ -241,9 +258,12 @@ static void test_extremes_and_signs(void **state)
     struct bench neg = make(GROUP_HALF, PTX_OP_HNEG, 32, 32, 0, PTX_BF16X2, 0);
     struct bench abs = make(GROUP_HALF, PTX_OP_HABS, 32, 32, PTX_MOD_FTZ, 0, PTX_F16X2, 0);
     neg.a[0] = 0x3f80bf80, abs.a[0] = 0x83ffbc00;
+    neg.a[1] = 0x7f817f80, abs.a[1] = 0xfc01fc00; /* a NaN and an infinity */
     assert_true(run(&neg) && run(&abs));
     assert_int_equal(neg.d[0], 0xbf803f80);
     assert_int_equal(abs.d[0], 0x00003c00);
+    assert_int_equal(neg.d[1], 0x7fffff80);
+    assert_int_equal(abs.d[1], 0x7fff7c00);
     struct bench illegal = make(GROUP_HALF, PTX_OP_HNEG, 32, 32, PTX_MOD_FTZ, 0, PTX_BF16X2, 0);
     assert_false(run(&illegal));
 }

@@ -141,22 +141,22 @@ static inline struct ref_number ref_decode(enum ptx_type type, uint32_t raw, boo
 struct ref_model {
     unsigned chunk;
     int fraction, result;
-    bool via_f16;
+    bool via_f16, c_last;
 };
 
 static inline struct ref_model ref_model_of(unsigned cc, enum ptx_type a)
 {
     bool f8 = a == PTX_E4M3 || a == PTX_E5M2, tf32 = a == PTX_TF32;
     if (cc < 75)
-        return (struct ref_model){4, 23, 23, f8};
+        return (struct ref_model){4, 23, 23, f8, false};
     if (cc < 89)
-        return (struct ref_model){tf32 ? 4 : 8, 24, 23, f8};
+        return (struct ref_model){tf32 ? 4 : 8, 24, 23, f8, false};
     if (cc < 90)
-        return f8 ? (struct ref_model){16, 13, 13, false}
-                  : (struct ref_model){tf32 ? 4 : 8, 24, 23, false};
+        return f8 ? (struct ref_model){16, 13, 13, false, false}
+                  : (struct ref_model){tf32 ? 4 : 8, 24, 23, false, false};
     if (cc < 120)
-        return (struct ref_model){tf32 ? 8 : 16, 25, 23, f8};
-    return (struct ref_model){f8 ? 32 : tf32 ? 8 : 16, 25, 23, false};
+        return (struct ref_model){tf32 ? 8 : 16, 25, 23, f8, f8};
+    return (struct ref_model){f8 ? 32 : tf32 ? 8 : 16, 25, 23, false, false};
 }
 
 /* x * 2^shift cut toward zero. */
@@ -210,12 +210,11 @@ static inline uint32_t ref_encode(__int128 sum, int scale, bool half, int result
     return sign | (half ? bits : bits << (23 - fraction));
 }
 
-/* One output: k products a[i] * b[i] and c, all as bits. */
-static inline uint32_t ref_dot(unsigned cc, enum ptx_type a_type, enum ptx_type b_type, unsigned k,
-                               const uint32_t *a, const uint32_t *b, uint32_t c, bool c_half,
-                               bool d_half)
+/* Chunk after chunk of k products a[i] * b[i], starting from c, all as bits. */
+static inline uint32_t ref_chunks(struct ref_model model, enum ptx_type a_type,
+                                  enum ptx_type b_type, unsigned k, const uint32_t *a,
+                                  const uint32_t *b, uint32_t c, bool c_half, bool d_half)
 {
-    struct ref_model model = ref_model_of(cc, a_type);
     unsigned chunk = model.chunk < k ? model.chunk : k;
     for (unsigned start = 0; start < k; start += chunk, c_half = d_half) {
         struct ref_number terms[33];
@@ -255,6 +254,50 @@ static inline uint32_t ref_dot(unsigned cc, enum ptx_type a_type, enum ptx_type 
         }
     }
     return c;
+}
+
+/* x + y of f32 or f16, rounded to nearest. */
+static inline uint32_t ref_add(uint32_t x, uint32_t y, bool half)
+{
+    struct ref_number terms[2];
+    double sum = 0; /* exact or harmless: both have few bits */
+    for (int i = 0; i < 2; i++) {
+        terms[i] = ref_decode(half ? PTX_F16 : PTX_F32, i ? y : x, false);
+        double value = ldexp((double)terms[i].significand, terms[i].exponent - terms[i].bits);
+        if (terms[i].infinite)
+            value = terms[i].negative ? -INFINITY : INFINITY;
+        sum += terms[i].nan ? NAN : value;
+    }
+    if (isnan(sum))
+        return half ? 0x7fff : 0x7fffffff;
+    if (half && !isinf(sum)) /* f16 has steps of 2^-24 */
+        return ref_encode((__int128)ldexp(sum, 24), -24, true, 10);
+    if (half)
+        return sum < 0 ? 0xfc00 : 0x7c00;
+    float rounded = (float)sum;
+    uint32_t bits;
+    memcpy(&bits, &rounded, 4);
+    return bits;
+}
+
+/* One output: k products a[i] * b[i] and c, all as bits. */
+static inline uint32_t ref_dot(unsigned cc, enum ptx_type a_type, enum ptx_type b_type, unsigned k,
+                               const uint32_t *a, const uint32_t *b, uint32_t c, bool c_half,
+                               bool d_half)
+{
+    struct ref_model model = ref_model_of(cc, a_type);
+    if (!model.c_last)
+        return ref_chunks(model, a_type, b_type, k, a, b, c, c_half, d_half);
+    /* Low pairs of every four first; c at the end. */
+    uint32_t ordered_a[32], ordered_b[32];
+    for (unsigned i = 0; i < k; i++) {
+        unsigned to = i % 2 + i / 4 * 2 + (i & 2 ? k / 2 : 0);
+        ordered_a[to] = a[i];
+        ordered_b[to] = b[i];
+    }
+    uint32_t sum =
+        ref_chunks(model, a_type, b_type, k, ordered_a, ordered_b, 0, d_half, d_half);
+    return ref_add(sum, c, d_half);
 }
 
 #endif
