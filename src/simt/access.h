@@ -60,13 +60,18 @@ ACCESS_PATTERN(access_pattern_32, uint32_t, access_v32, ACCESS_IOTA_32)
  */
 enum { ACCESS_HALF = SIMT_LANES / 2 };
 
-/* Global memory of one range, without a fault: NULL if something is not as usual. */
+/* Global memory of one range of at most a granule, without a fault: NULL if something is not as
+ * usual. Such a range touches two granules at most. */
 static inline uint8_t *access_range(const struct simt_warp *w, uint64_t address, uint64_t bytes,
                                     uint64_t align)
 {
-    if (address & (align - 1))
+    uint64_t first = address - w->arena, last = first + bytes - 1;
+    if (address & (align - 1) || last >= SIMT_ARENA || first > last)
         return NULL;
-    return simt_memory_host(&w->block->launch->machine->memory, address, bytes);
+    const uint8_t *granules = w->granules;
+    if (!granules[first >> SIMT_GRANULE_BITS] || !granules[last >> SIMT_GRANULE_BITS])
+        return NULL;
+    return (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
 }
 
 /* Do the addresses of a full warp, however they lie, fall into one allocated stretch of the arena
@@ -75,7 +80,6 @@ static inline bool access_stretch(const struct simt_warp *w, const uint64_t *a, 
                                   uint64_t size)
 {
     enum { LONGEST = 64 }; /* granules */
-    const struct simt_memory *memory = &w->block->launch->machine->memory;
     int64_t least = INT64_MAX, most = INT64_MIN;
     uint64_t low = imm;
     for (int i = 0; i < SIMT_LANES; i++) {
@@ -84,8 +88,8 @@ static inline bool access_stretch(const struct simt_warp *w, const uint64_t *a, 
         most = address > most ? address : most;
         low |= a[i];
     }
-    uint64_t first = (uint64_t)least + imm - memory->base;
-    uint64_t last = (uint64_t)most + imm - memory->base + size - 1;
+    uint64_t first = (uint64_t)least + imm - w->arena;
+    uint64_t last = (uint64_t)most + imm - w->arena + size - 1;
     if (first >= SIMT_ARENA || last >= SIMT_ARENA || first > last || low & (size - 1))
         return false;
     first >>= SIMT_GRANULE_BITS;
@@ -93,7 +97,7 @@ static inline bool access_stretch(const struct simt_warp *w, const uint64_t *a, 
     if (last - first >= LONGEST)
         return false;
     for (; first <= last; first++)
-        if (!memory->granules[first])
+        if (!w->granules[first])
             return false;
     return true;
 }

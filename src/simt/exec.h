@@ -75,6 +75,8 @@ struct simt_warp {
     uint32_t live;      /* lanes that have not exited */
     struct simt_path *path;
     struct simt_block *block;
+    const uint8_t *granules; /* which parts of device memory are allocated (core.h), */
+    uint64_t arena;          /* and where it begins */
 };
 
 /* What the decoder tells a select function. bits: width of the slot behind each operand (a u8

@@ -47,14 +47,37 @@ static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t si
         ATOMIC_LOOP(T, result)                                                                     \
     }
 
+/* The same for what the host has an instruction for. */
+#define FETCH_BODY(name, T, fetch, result)                                                         \
+    SIMT_BODY(name)                                                                                \
+    {                                                                                              \
+        uint8_t *hosts[SIMT_LANES];                                                                \
+        if (!targets(w, in, sizeof(T), hosts))                                                     \
+            return NULL;                                                                           \
+        bool single = w->block->launch->single, gives = in->ptx->op == PTX_OP_ATOM;                \
+        const T *ys = SIMT_SLOT(const T, in->b);                                                   \
+        T *d = SIMT_SLOT(T, in->d);                                                                \
+        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
+            int lane = __builtin_ctz(rest);                                                        \
+            T *place = (T *)(void *)hosts[lane], x = *place, y = ys[lane];                         \
+            if (single)                                                                            \
+                *place = (result);                                                                 \
+            else                                                                                   \
+                x = fetch(place, y, __ATOMIC_SEQ_CST);                                             \
+            if (gives)                                                                             \
+                d[lane] = x;                                                                       \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+
 #define ATOMIC_INTEGERS(bits)                                                                      \
-    ATOMIC_BODY(atomic_exch_##bits, uint##bits##_t, y)                                             \
-    ATOMIC_BODY(atomic_add_##bits, uint##bits##_t, x + y)                                          \
+    FETCH_BODY(atomic_exch_##bits, uint##bits##_t, __atomic_exchange_n, y)                         \
+    FETCH_BODY(atomic_add_##bits, uint##bits##_t, __atomic_fetch_add, x + y)                       \
     ATOMIC_BODY(atomic_inc_##bits, uint##bits##_t, x >= y ? 0 : x + 1)                             \
     ATOMIC_BODY(atomic_dec_##bits, uint##bits##_t, x == 0 || x > y ? y : x - 1)                    \
-    ATOMIC_BODY(atomic_and_##bits, uint##bits##_t, x &y)                                           \
-    ATOMIC_BODY(atomic_or_##bits, uint##bits##_t, x | y)                                           \
-    ATOMIC_BODY(atomic_xor_##bits, uint##bits##_t, x ^ y)                                          \
+    FETCH_BODY(atomic_and_##bits, uint##bits##_t, __atomic_fetch_and, x &y)                        \
+    FETCH_BODY(atomic_or_##bits, uint##bits##_t, __atomic_fetch_or, x | y)                         \
+    FETCH_BODY(atomic_xor_##bits, uint##bits##_t, __atomic_fetch_xor, x ^ y)                       \
     ATOMIC_BODY(atomic_min_u##bits, uint##bits##_t, x < y ? x : y)                                 \
     ATOMIC_BODY(atomic_max_u##bits, uint##bits##_t, x > y ? x : y)                                 \
     ATOMIC_BODY(atomic_min_s##bits, uint##bits##_t, (int##bits##_t)x < (int##bits##_t)y ? x : y)   \

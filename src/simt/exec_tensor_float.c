@@ -113,7 +113,8 @@ static const struct simt_inst *run_m8n8k4(struct simt_warp *w, const struct simt
     const struct tensor_float_kind kind = {8, 8, PTX_F16, PTX_F16, c_half, d_half};
     unsigned d_count = d_half ? 4 : 8, c_count = c_half ? 4 : 8;
     const uint8_t *a[2], *b[2];
-    uint8_t *c[8], *d[8], results[8][128], a_tile[128], b_tile[128], c_tile[2][128], d_tile[2][128];
+    uint8_t *c[8], *d[8], results[8][128];
+    _Alignas(64) uint8_t a_tile[128], b_tile[128], c_tile[2][128], d_tile[2][128];
     const uint32_t *slot = in->list + d_count;
     for (int i = 0; i < 2; i++)
         a[i] = w->regs + *slot++;

@@ -24,6 +24,8 @@ static const struct format tf32_format = {false, 127, TENSOR_MIDDLE, true};
 #define LEAST_FACTOR (-45) /* exponent: the product of two is TENSOR_LOWEST */
 
 #ifdef __AVX2__
+/* Slots of registers are aligned to 64 bytes. */
+
 /* Factors of 16 bits ----------------------------------------------------------------------------
  */
 
@@ -100,9 +102,9 @@ INLINE __m256 floats_of_16(__m128i x, const struct format *f)
 /* Two rows of 8 from a register, to floats. */
 INLINE __m256i take_a_16(float *a, const uint8_t *from, const struct format *f)
 {
-    _mm256_store_ps(a, floats_of_16(_mm_loadu_si128((const void *)from), f));
-    _mm256_store_ps(a + 8, floats_of_16(_mm_loadu_si128((const void *)(from + 16)), f));
-    return exponents_16(_mm256_loadu_si256((const void *)from), false, f);
+    _mm256_store_ps(a, floats_of_16(_mm_load_si128((const void *)from), f));
+    _mm256_store_ps(a + 8, floats_of_16(_mm_load_si128((const void *)(from + 16)), f));
+    return exponents_16(_mm256_load_si256((const void *)from), false, f);
 }
 
 /* 8 bytes of the rows 0 2 | 1 3, in order. */
@@ -179,9 +181,9 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
 {
     for (unsigned piece = 0; piece < k / 8; piece += 2) {
         uint8_t *e = sum->b_exponents + 64 * piece;
-        __m256i x[4], y[4], bytes[4];
-        for (int i = 0; i < 4; i++)
-            x[i] = _mm256_loadu_si256((const void *)(regs[piece] + 32 * i));
+        const __m256i *from = (const void *)regs[piece];
+        const __m256i x[4] = {from[0], from[1], from[2], from[3]};
+        __m256i bytes[4];
         floats_of_columns_16(x, sum->b + 64 * piece, f);
         if (k == 8) {
             for (int i = 0; i < 2; i++) {
@@ -192,8 +194,8 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
             store_columns_of_8(e, bytes[0], bytes[1]);
             break;
         }
-        for (int i = 0; i < 4; i++)
-            y[i] = _mm256_loadu_si256((const void *)(regs[piece + 1] + 32 * i));
+        from = (const void *)regs[piece + 1];
+        const __m256i y[4] = {from[0], from[1], from[2], from[3]};
         floats_of_columns_16(y, sum->b + 64 * piece + 64, f);
         for (int i = 0; i < 4; i++) { /* a column in each half */
             bytes[i] =
@@ -253,7 +255,7 @@ INLINE __m256i exponents_tf32(__m256i x, bool is_b)
 /* The 13 low bits do not count. */
 INLINE __m256i load_tf32(const uint8_t *from)
 {
-    return _mm256_and_si256(_mm256_loadu_si256((const void *)from),
+    return _mm256_and_si256(_mm256_load_si256((const void *)from),
                             _mm256_set1_epi32((int)0xffffe000));
 }
 
@@ -421,7 +423,7 @@ static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t 
     const __m256i spread = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
                                             1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     for (unsigned row = 0; row < 8; row += 2, from += 32, to[0] += 16, to[1] += 16) {
-        __m256i x = _mm256_loadu_si256((const void *)from), zero = _mm256_setzero_si256(), halves[2];
+        __m256i x = _mm256_load_si256((const void *)from), zero = _mm256_setzero_si256(), halves[2];
         if (pairs)
             x = _mm256_shuffle_epi8(x, spread);
         for (int i = 0; i < 2; i++) { /* two rows of 8 each */

@@ -282,7 +282,7 @@ SIMT_BODY(wmma_mma)
     unsigned rows = a.lines < 16 ? a.lines : 16, a_count = rows / 8 * a.pieces;
     unsigned c_count = rows / 8 * (types.c == PTX_F16 ? 1 : 2);
     unsigned d_tile = rows / 8 * (types.d == PTX_F16 ? 1 : 2);
-    uint8_t results[8][256];
+    _Alignas(64) uint8_t results[8][256];
     unsigned tile = 0;
     for (unsigned column = 0; column < b.lines / 8; column++) {
         for (unsigned group = 0; group < a.lines / rows; group++, tile++) {

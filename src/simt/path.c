@@ -234,6 +234,8 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     if (!warp->entry_frame)
         warp->entry_frame = frame_new(warp, launch->entry);
     warp->w.block = block;
+    warp->w.granules = launch->machine->memory.granules;
+    warp->w.arena = launch->machine->memory.base;
     warp->w.index = index;
     warp->w.live = mask;
     warp->w.carry = 0;

@@ -202,7 +202,22 @@ static void test_cvt_values(void **state)
         {PTX_F32, PTX_U64, PTX_MOD_RZ, 0, 32, 64, 0xffffffffffffffff, 0x5f7fffff},
         {PTX_F16, PTX_S32, PTX_MOD_RN, 0, 16, 32, 100000, 0x7c00},
         {PTX_F16, PTX_S32, PTX_MOD_RZ, 0, 16, 32, 100000, 0x7bff},
-        {PTX_F32, PTX_F64, PTX_MOD_RN, 0, 32, 64, 0xfff8000000000000, 0x7fffffff},
+        /* What an H200 does with NaNs. */
+        {PTX_F32, PTX_F64, PTX_MOD_RN, 0, 32, 64, 0xfff8000000000000, 0xffc00000},
+        {PTX_F32, PTX_F64, PTX_MOD_RN, PTX_MOD_FTZ, 32, 64, 0x7ffa000000000001, 0x7fd00000},
+        {PTX_F16, PTX_F64, PTX_MOD_RP, 0, 16, 64, 0xfffa000000000000, 0xfe80},
+        {PTX_BF16, PTX_F64, PTX_MOD_RN, 0, 16, 64, 0x7ff0000000000016, 0x7fc0},
+        {PTX_F64, PTX_F16, 0, 0, 64, 16, 0xfc16, 0xfff8580000000000},
+        {PTX_F64, PTX_BF16, 0, 0, 64, 16, 0x7f96, 0x7ffac00000000000},
+        {PTX_F64, PTX_F32, 0, PTX_MOD_FTZ, 64, 32, 0xffc00013, 0x7fffffffe0000000},
+        {PTX_F32, PTX_BF16, 0, 0, 32, 16, 0xff96, 0xff960000},
+        {PTX_F32, PTX_F32, 0, 0, 32, 32, 0xff800016, 0xff800016},
+        {PTX_F64, PTX_F64, 0, 0, 64, 64, 0x7ff0000000000009, 0x7ff0000000000009},
+        {PTX_F16, PTX_F16, 0, 0, 16, 16, 0xfc16, 0x7fff},
+        /* .ftz looks at f32 sources before they are rounded, but not on the way to f16. */
+        {PTX_F16, PTX_F32, PTX_MOD_RP, PTX_MOD_FTZ, 16, 32, 1, 1},
+        {PTX_F16, PTX_F32, PTX_MOD_RM, PTX_MOD_FTZ, 16, 32, 0x807fffff, 0x8001},
+        {PTX_BF16, PTX_F32, PTX_MOD_RP, PTX_MOD_FTZ, 16, 32, 0x007fffff, 0},
         {PTX_F32, PTX_F32, PTX_MOD_RNI, 0, 32, 32, 0xbe800000, 0x80000000}, /* -0.25 */
         {PTX_F32, PTX_F32, 0, PTX_MOD_SAT, 32, 32, 0x7fc00000, 0},
         {PTX_BF16, PTX_F32, PTX_MOD_RN, 0, 16, 32, 0x3f808000, 0x3f80},

@@ -259,21 +259,19 @@ static inline uint32_t ref_chunks(struct ref_model model, enum ptx_type a_type,
 /* x + y of f32 or f16, rounded to nearest. */
 static inline uint32_t ref_add(uint32_t x, uint32_t y, bool half)
 {
-    struct ref_number terms[2];
-    double sum = 0; /* exact or harmless: both have few bits */
+    double values[2]; /* their sum is exact or has bits enough */
     for (int i = 0; i < 2; i++) {
-        terms[i] = ref_decode(half ? PTX_F16 : PTX_F32, i ? y : x, false);
-        double value = ldexp((double)terms[i].significand, terms[i].exponent - terms[i].bits);
-        if (terms[i].infinite)
-            value = terms[i].negative ? -INFINITY : INFINITY;
-        sum += terms[i].nan ? NAN : value;
+        struct ref_number n = ref_decode(half ? PTX_F16 : PTX_F32, i ? y : x, false);
+        double magnitude = ldexp(fabs((double)n.significand), n.exponent - n.bits);
+        magnitude = n.nan ? NAN : n.infinite ? INFINITY : magnitude;
+        values[i] = n.negative ? -magnitude : magnitude;
     }
+    double sum = values[0] + values[1];
     if (isnan(sum))
         return half ? 0x7fff : 0x7fffffff;
-    if (half && !isinf(sum)) /* f16 has steps of 2^-24 */
-        return ref_encode((__int128)ldexp(sum, 24), -24, true, 10);
-    if (half)
-        return sum < 0 ? 0xfc00 : 0x7c00;
+    uint32_t sign = signbit(sum) ? 0x8000 : 0;
+    if (half) /* f16 has steps of 2^-24 */
+        return sign | (isinf(sum) ? 0x7c00 : ref_encode((__int128)ldexp(fabs(sum), 24), -24, true, 10));
     float rounded = (float)sum;
     uint32_t bits;
     memcpy(&bits, &rounded, 4);
