@@ -89,7 +89,7 @@ static inline uint32_t tf32_finish(uint32_t source, uint32_t rounded, uint32_t n
     uint32_t result = relu && sign ? 0 : sign | magnitude;
     return (source & 0x7fffffff) > NUM_F32_INF ? nan : result;
 }
-#define PACK_TF32(name, expression, nan)                                                          \
+#define PACK_TF32(name, expression, nan)                                                           \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
         const uint32_t *xs = SIMT_SLOT(const uint32_t, in->a);                                     \

@@ -14,7 +14,7 @@
 /* Round to nearest even ----------------------------------------------------------------------- */
 
 /* A row: plain, .ftz, .sat, .ftz.sat. The expressions see flushed operands where they must. */
-#define FLOAT_ROW2(name, expression, ftz)                                                           \
+#define FLOAT_ROW2(name, expression, ftz)                                                          \
     SIMT_MAP2(name, float, float, float, num_f32(expression))                                      \
     SIMT_MAP2(name##_sat, float, float, float, num_f32_sat(expression))                            \
     SIMT_MAP2(name##_ftz, float, float, float, ({                                                  \

@@ -171,12 +171,14 @@ static simt_body *select_m8n8k4(const struct ptx_inst *ptx)
 /* Bodies ----------------------------------------------------------------------------------------
  */
 
-static unsigned accumulator_count(const struct tensor_float_kind *kind, bool half)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE unsigned accumulator_count(const struct tensor_float_kind *kind, bool half)
 {
     return kind->rows / 8 * (half ? 1 : 2);
 }
 
-static unsigned b_count_of(const struct tensor_float_kind *kind)
+INLINE unsigned b_count_of(const struct tensor_float_kind *kind)
 {
     switch (kind->a_type) {
     case PTX_F16:
@@ -189,7 +191,7 @@ static unsigned b_count_of(const struct tensor_float_kind *kind)
     }
 }
 
-static const struct simt_inst *run_float(struct simt_warp *w, const struct simt_inst *in,
+INLINE const struct simt_inst *run_float(struct simt_warp *w, const struct simt_inst *in,
                                          const struct tensor_float_kind *kind)
 {
     if (!simt_wait_lanes(w, in, SIMT_ALL))

@@ -10,9 +10,10 @@
 #endif
 
 #define MAX_K 64 /* s4 in 32 bytes */
+#define INLINE static inline __attribute__((always_inline))
 
 /* bytes of a row to 16-bit integers; returns how many. */
-static unsigned widen(enum ptx_type type, const uint8_t *bytes, unsigned count, int16_t *values)
+INLINE unsigned widen(enum ptx_type type, const uint8_t *bytes, unsigned count, int16_t *values)
 {
     switch (type) {
     case PTX_S8:
@@ -39,7 +40,7 @@ static unsigned widen(enum ptx_type type, const uint8_t *bytes, unsigned count, 
 }
 
 /* Sums of a row of A with 8 columns. pairs: b[k], b[k + 1] of each column side by side. */
-static inline void dot_row(const int16_t *a, const int16_t *pairs, unsigned k, int32_t sums[8])
+INLINE void dot_row(const int16_t *a, const int16_t *pairs, unsigned k, int32_t sums[8])
 {
 #ifdef __AVX2__
     __m256i sum = _mm256_setzero_si256();
@@ -81,8 +82,7 @@ static int32_t add_saturated(int32_t x, int32_t y)
     return exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : (int32_t)exact;
 }
 
-void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
-                                const struct tensor_fragments *f)
+INLINE void multiply_tile(const struct tensor_int_kind *kind, const struct tensor_fragments *f)
 {
     /* Columns in this order make a row of accumulators two pieces of 16 bytes. */
     static const uint8_t even_first[8] = {0, 2, 4, 6, 1, 3, 5, 7};
@@ -126,6 +126,18 @@ void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
     for (unsigned m = 0; m < rows; m++) {
         memcpy(f->d[m / 8 * 2] + 16 * (m % 8), d[m], 16);
         memcpy(f->d[m / 8 * 2 + 1] + 16 * (m % 8), d[m] + 4, 16);
+    }
+}
+
+void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
+                                const struct tensor_fragments *f)
+{
+    if (kind->a_type == PTX_S8 && kind->b_type == PTX_S8 && kind->rows == 16 && kind->bytes == 32 &&
+        !kind->saturate) { /* the usual one has loops of its own */
+        const struct tensor_int_kind usual = {16, 32, PTX_S8, PTX_S8, false, false};
+        multiply_tile(&usual, f);
+    } else {
+        multiply_tile(kind, f);
     }
 }
 

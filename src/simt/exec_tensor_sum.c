@@ -18,6 +18,7 @@ typedef uint32_t v8u __attribute__((vector_size(32)));
 #define V8F(p) (*(v8f *)(void *)(p))
 #define SPLAT(x) ((v8i){} + (x))
 #define EXPONENT 0x7f800000 /* of f32 */
+#define ONE (127 << 23)
 
 /* 16 products of 25 fraction bits and c may pass 2^31: they reach 66 * 2^25 at most, and what wraps
  * is then this large or larger. So is what an infinity or a NaN in c converts to. */
@@ -163,22 +164,27 @@ INLINE void find_top(const uint8_t *a, const uint8_t *b, unsigned chunk, v8i *re
 }
 
 struct rows { /* of 8 outputs each, on their way */
-    v8f scale[TENSOR_MAX_ROWS]; /* 2^(fraction - exponent of the largest term) */
+    /* The scale, 2^(fraction - exponent of the largest term), as what it adds to an exponent. */
+    v8i shift[TENSOR_MAX_ROWS];
     v8u sum[TENSOR_MAX_ROWS];
-    v8f between[TENSOR_MAX_ROWS]; /* the chunk's result, which is c of the next */
-    v8i least;                    /* of what find_top gave */
-    v8u largest;                  /* |sum| */
+    v8f between[TENSOR_MAX_ROWS]; /* c, then the chunk's result, which is c of the next */
+    v8i least_top;                /* of what find_top gave */
+    v8i least_shift;
+    v8u largest_sum; /* |sum| */
 };
 
 /* from_registers: c, else rows->between. */
 INLINE void start(struct rows *r, const struct tensor_sum *s, const struct tensor_fragments *f,
-                  size_t k, size_t chunk, bool from_registers, bool c_half)
+                  size_t count, size_t stride, size_t k, size_t chunk, bool from_registers,
+                  bool c_half)
 {
-    v8i least = r->least;
-    for (size_t m = 0; m < s->rows; m++) {
+    v8i least_top = r->least_top, least_shift = SPLAT(INT32_MAX);
+    const uint8_t *a_exponents = s->a_exponents + k, *b_exponents = s->b_exponents + 8 * k;
+    int32_t most = (s->model->fraction + 127) << 23;
+    for (size_t m = 0; m < count; m++, a_exponents += stride) {
         v8i top;
         v8f c;
-        find_top(s->a_exponents + m * s->k + k, s->b_exponents + 8 * k, chunk, &top);
+        find_top(a_exponents, b_exponents, chunk, &top);
         if (from_registers)
             load_c(f, (unsigned)m, c_half, &c);
         else
@@ -186,48 +192,64 @@ INLINE void start(struct rows *r, const struct tensor_sum *s, const struct tenso
         v8i ec = (v8i)c & EXPONENT;
         if (c_half) /* subnormals: those of f16; 0 stays */
             ec = MAX_I32(ec, SPLAT(113 << 23) & (c != 0.0f));
-        least = MIN_I32(least, top);
-        v8f scale = (v8f)(((uint32_t)(s->model->fraction + 254) << 23) - (v8u)MAX_I32(top, ec));
-        r->scale[m] = scale;
-        r->sum[m] = (v8u) __builtin_convertvector(c * scale, v8i);
+        v8i shift = most - MAX_I32(top, ec);
+        least_top = MIN_I32(least_top, top);
+        least_shift = MIN_I32(least_shift, shift);
+        r->shift[m] = shift;
+        r->between[m] = c;
     }
-    r->least = least;
+    r->least_top = least_top;
+    r->least_shift = least_shift;
 }
 
+/* A product scaled, or by adding to its exponent, which is faster. That is right for a shift from 0
+ * on: what is 0 or subnormal stays below 1. */
+#define SCALED(product, shift)                                                                     \
+    (by_adding ? (v8f)((v8i)(product) + (shift)) : (product) * (v8f)((shift) + ONE))
+#define START_ROW(i)                                                                               \
+    shift##i = r->shift[m + i];                                                                    \
+    sum##i = (v8u) __builtin_convertvector(SCALED(r->between[m + i], shift##i), v8i)
+#define ADD_ROW(i)                                                                                 \
+    sum##i += (v8u) __builtin_convertvector(SCALED(column * a[at + i * piece], shift##i), v8i)
+
 /* Four rows at a time share the loads of b. */
-INLINE void add_products(struct rows *r, const struct tensor_sum *s, size_t k, size_t chunk,
-                         size_t piece)
+INLINE void add_products(struct rows *r, const struct tensor_sum *s, size_t count, size_t k,
+                         size_t chunk, size_t piece, bool by_adding)
 {
-    v8u largest = r->largest;
+    v8u largest = r->largest_sum;
     size_t step = chunk < piece ? chunk : piece;
-    for (size_t m = 0; m < s->rows; m += 4) {
-        v8u sum0 = r->sum[m], sum1 = r->sum[m + 1], sum2 = r->sum[m + 2], sum3 = r->sum[m + 3];
-        v8f scale0 = r->scale[m], scale1 = r->scale[m + 1], scale2 = r->scale[m + 2],
-            scale3 = r->scale[m + 3];
+    for (size_t m = 0; m < count; m += 4) {
+        v8u sum0, sum1, sum2, sum3;
+        v8i shift0, shift1, shift2, shift3;
+        START_ROW(0);
+        START_ROW(1);
+        START_ROW(2);
+        START_ROW(3);
         for (size_t from = k; from < k + chunk; from += step) {
             const float *b = s->b + 8 * from;
-            const float *a = s->a + (from / piece * s->rows + m) * piece + from % piece;
+            const float *a = s->a + (from / piece * count + m) * piece + from % piece;
 #pragma GCC unroll 8
-            for (size_t i = 0; i < step; i++) {
-                v8f column = V8F(b + 8 * i);
-                sum0 += (v8u) __builtin_convertvector((column * a[i]) * scale0, v8i);
-                sum1 += (v8u) __builtin_convertvector((column * a[i + piece]) * scale1, v8i);
-                sum2 += (v8u) __builtin_convertvector((column * a[i + 2 * piece]) * scale2, v8i);
-                sum3 += (v8u) __builtin_convertvector((column * a[i + 3 * piece]) * scale3, v8i);
+            for (size_t at = 0; at < step; at++) {
+                v8f column = V8F(b + 8 * at);
+                ADD_ROW(0);
+                ADD_ROW(1);
+                ADD_ROW(2);
+                ADD_ROW(3);
             }
         }
         r->sum[m] = sum0, r->sum[m + 1] = sum1, r->sum[m + 2] = sum2, r->sum[m + 3] = sum3;
         v8u larger = MAX_U32(ABS_I32(sum0), ABS_I32(sum1));
         largest = MAX_U32(largest, MAX_U32(larger, MAX_U32(ABS_I32(sum2), ABS_I32(sum3))));
     }
-    r->largest = largest;
+    r->largest_sum = largest;
 }
 
 /* to_registers: d, else rows->between. */
 INLINE void finish(struct rows *r, const struct tensor_sum *s, const struct tensor_fragments *f,
-                   bool to_registers, bool d_half)
+                   size_t count, bool to_registers, bool d_half, int result)
 {
-    for (size_t m = 0; m < s->rows; m++) {
+    v8i kept = SPLAT((int32_t)(UINT32_MAX << (23 - result)));
+    for (size_t m = 0; m < count; m++) {
         v8i sum = (v8i)r->sum[m];
         /* Nearest, then one step back where that went up: truncation. */
         v8f nearest = __builtin_convertvector(sum, v8f);
@@ -235,9 +257,9 @@ INLINE void finish(struct rows *r, const struct tensor_sum *s, const struct tens
         v8i cut = (v8i)nearest + (ABS_I32(back) > ABS_I32(sum));
         if (d_half) /* f32 rounded to odd, so that rounding again is as rounding once */
             cut |= (back != sum) & 1;
-        v8f value = (v8f)cut * (v8f)((254u << 23) - (v8u)r->scale[m]);
-        if (!d_half && s->model->result < 23)
-            value = (v8f)((v8i)value & (int32_t)(UINT32_MAX << (23 - s->model->result)));
+        v8f value = (v8f)cut * (v8f)(ONE - r->shift[m]);
+        if (result < 23 && !d_half)
+            value = (v8f)((v8i)value & kept);
         if (to_registers) {
             store_d(f, (unsigned)m, d_half, &value);
         } else {
@@ -269,7 +291,7 @@ static bool small_terms_fit(const struct tensor_sum *s, const struct tensor_frag
 INLINE bool is_right(const struct rows *r, const struct tensor_sum *s,
                      const struct tensor_fragments *f)
 {
-    v8i wrapped = (v8i)(r->largest >= WRAPPED), low = r->least == (TENSOR_LOWEST << 23);
+    v8i wrapped = (v8i)(r->largest_sum >= WRAPPED), low = r->least_top == (TENSOR_LOWEST << 23);
     return !any_set(&wrapped) && (!any_set(&low) || small_terms_fit(s, f));
 }
 
@@ -290,69 +312,70 @@ static bool add_c(struct rows *r, const struct tensor_sum *s, const struct tenso
     return true;
 }
 
-INLINE bool add_chunks(const struct tensor_sum *s, const struct tensor_fragments *f, size_t k_all,
-                       size_t chunk, size_t piece, bool c_half, bool d_half, bool c_last)
+INLINE bool add_chunks(const struct tensor_sum *s, const struct tensor_fragments *f, size_t rows,
+                       size_t k_all, size_t chunk, size_t piece, bool c_half, bool d_half,
+                       int result, bool c_last)
 {
     struct rows r;
-    r.least = SPLAT(INT32_MAX);
-    r.largest = (v8u){};
+    r.least_top = SPLAT(INT32_MAX);
+    r.largest_sum = (v8u){};
     if (c_last)
         memset(r.between, 0, sizeof(r.between));
     for (size_t k = 0; k < k_all; k += chunk) {
         if (k == 0 && !c_last)
-            start(&r, s, f, k, chunk, true, c_half);
+            start(&r, s, f, rows, k_all, k, chunk, true, c_half);
         else
-            start(&r, s, f, k, chunk, false, d_half);
-        add_products(&r, s, k, chunk, piece);
+            start(&r, s, f, rows, k_all, k, chunk, false, d_half);
+        v8i negative = r.least_shift < 0;
+        if (any_set(&negative))
+            add_products(&r, s, rows, k, chunk, piece, false);
+        else
+            add_products(&r, s, rows, k, chunk, piece, true);
         if (k + chunk < k_all || c_last)
-            finish(&r, s, f, false, d_half);
+            finish(&r, s, f, rows, false, d_half, result);
     }
     if (!is_right(&r, s, f))
         return false;
     if (c_last)
         return add_c(&r, s, f);
-    finish(&r, s, f, true, d_half);
+    finish(&r, s, f, rows, true, d_half, result);
     return true;
 }
 
 /* The shapes of today's GPUs have functions of their own. */
-#define DEFINE_ADD(name, k, chunk, piece, c_half, d_half)                                          \
+#define DEFINE_ADD(name, rows, k, chunk, piece, c_half, d_half, result, c_last)                    \
     static bool name(const struct tensor_sum *s, const struct tensor_fragments *f)                 \
     {                                                                                              \
-        return add_chunks(s, f, k, chunk, piece, c_half, d_half, false);                           \
+        return add_chunks(s, f, rows, k, chunk, piece, c_half, d_half, result, c_last);            \
     }
-DEFINE_ADD(add_16_at_once, 16, 16, 8, false, false)
-DEFINE_ADD(add_16_at_once_f16, 16, 16, 8, true, true)
-DEFINE_ADD(add_8_at_once, 8, 8, 8, false, false)
-DEFINE_ADD(add_8_tf32_at_once, 8, 8, 4, false, false)
-DEFINE_ADD(add_16_by_8, 16, 8, 8, false, false)
-DEFINE_ADD(add_by_4, s->k, 4, s->piece, s->c_half, s->d_half)
-DEFINE_ADD(add_by_8, s->k, 8, 8, s->c_half, s->d_half)
-DEFINE_ADD(add_by_16, s->k, 16, 8, s->c_half, s->d_half)
-
-static bool add_f8(const struct tensor_sum *s, const struct tensor_fragments *f)
-{
-    return add_chunks(s, f, s->k, 16, 8, s->c_half, s->d_half, true);
-}
+DEFINE_ADD(add_16_at_once, 16, 16, 16, 8, false, false, 23, false)
+DEFINE_ADD(add_16_at_once_f16, 16, 16, 16, 8, true, true, 23, false)
+DEFINE_ADD(add_8_at_once, 16, 8, 8, 8, false, false, 23, false)
+DEFINE_ADD(add_8_tf32_at_once, 16, 8, 8, 4, false, false, 23, false)
+DEFINE_ADD(add_16_by_8, 16, 16, 8, 8, false, false, 23, false)
+DEFINE_ADD(add_32_f8, 16, 32, 16, 8, false, false, 23, true)
+DEFINE_ADD(add_f8, s->rows, s->k, 16, 8, s->c_half, s->d_half, 23, true)
+DEFINE_ADD(add_by_4, s->rows, s->k, 4, s->piece, s->c_half, s->d_half, 23, false)
+DEFINE_ADD(add_by_8, s->rows, s->k, 8, 8, s->c_half, s->d_half, 23, false)
+DEFINE_ADD(add_by_16, s->rows, s->k, 16, 8, s->c_half, s->d_half, s->model->result, false)
 
 bool SIMT_NAME(tensor_add_fast)(const struct tensor_sum *s, const struct tensor_fragments *f)
 {
     unsigned chunk = s->model->chunk < s->k ? s->model->chunk : s->k;
     if (s->special || chunk > 16)
         return false;
+    bool half = s->c_half || s->d_half, plain = s->rows == 16 && !half;
     if (s->model->c_last)
-        return add_f8(s, f);
-    bool half = s->c_half || s->d_half, both = s->c_half && s->d_half;
-    if (chunk == 16)
-        return s->k == 16 && !half  ? add_16_at_once(s, f)
-               : s->k == 16 && both ? add_16_at_once_f16(s, f)
-                                    : add_by_16(s, f);
-    if (chunk == 8 && s->piece == 4)
+        return plain && s->k == 32 ? add_32_f8(s, f) : add_f8(s, f);
+    if (chunk == 4)
+        return add_by_4(s, f);
+    if (s->piece == 4)
         return add_8_tf32_at_once(s, f);
+    if (chunk == 8 && plain && s->k <= 16)
+        return s->k == 8 ? add_8_at_once(s, f) : add_16_by_8(s, f);
     if (chunk == 8)
-        return half          ? add_by_8(s, f)
-               : s->k == 8   ? add_8_at_once(s, f)
-               : s->k == 16  ? add_16_by_8(s, f)
-                             : add_by_8(s, f);
-    return add_by_4(s, f);
+        return add_by_8(s, f);
+    if (s->k == 16 && s->rows == 16 && s->c_half == s->d_half && s->model->result == 23)
+        return half ? add_16_at_once_f16(s, f) : add_16_at_once(s, f);
+    return add_by_16(s, f);
 }

@@ -87,7 +87,8 @@ static inline float num_lg2_f32(float x)
     log = x == 0.0f ? -INFINITY : log;
     return x >= 0.0f ? log : num_f32_from(NUM_F32_NAN);
 }
-/* The hardware's argument is in turns: x / 2 pi in f32, cut off, not rounded. */
+/* The hardware's argument is in turns: x / 2 pi in f32, cut off, not rounded. A subnormal one is
+ * zero, with .ftz or without. */
 static inline double num_turns(float x)
 {
     double turns = (double)x * (double)0.15915494f;
@@ -95,8 +96,9 @@ static inline double num_turns(float x)
 }
 static inline float num_sin_f32(float x)
 {
-    float sine = num_f32((float)num_sin_turns(num_turns(x)));
-    return x == 0.0f ? x : sine;
+    double turns = num_turns(x);
+    float sine = num_f32((float)num_sin_turns(turns));
+    return fabs(turns) < 0x1p-126 || sine == 0.0f ? copysignf(0.0f, x) : sine;
 }
 static inline float num_cos_f32(float x)
 {
@@ -114,10 +116,12 @@ static inline float num_tanh_f32(float x)
     return x == x ? result : num_f32_from(NUM_F32_NAN);
 }
 
-/* x * (1 / y), whose 1 / y is zero where it is below the normal numbers. */
+/* x * (1 / y), whose 1 / y is zero where it is below the normal numbers. Where y is, both are made
+ * larger first. */
 static inline float num_div_approx(float x, float y)
 {
-    return num_f32(x * num_f32_flush(1.0f / y));
+    float scale = num_f32_abs(y) < 0x1p-126f ? 0x1p24f : 1.0f;
+    return num_f32(x * scale * num_f32_flush(1.0f / (y * scale)));
 }
 static inline float num_rsqrt_f32(float x)
 {
