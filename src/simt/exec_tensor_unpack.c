@@ -231,8 +231,10 @@ static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
         unpack_both_16(sum, 8, f, &bf16_format, &bf16_format);
     else if (a == &f16_format && b == &f16_format && sum->k == 16)
         unpack_both_16(sum, 16, f, &f16_format, &f16_format);
+    else if (a == &f16_format && b == &f16_format && sum->k == 32)
+        unpack_both_16(sum, 32, f, &f16_format, &f16_format);
     else if (sum->k == 8)
-        unpack_both_16(sum, 8, f, a, b);
+        unpack_both_16(sum, 8, f, &f16_format, &f16_format);
     else
         unpack_both_16(sum, sum->k, f, a, b);
 }
@@ -413,6 +415,30 @@ static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
     return is_e5m2 ? (uint16_t)(x << 8) : sign | e4m3;
 }
 
+#ifdef __AVX2__
+/* 32 e4m3 in *high to the high and the low bytes of their f16. via_f16: with their value, so that
+ * subnormals become normal; else as half_of_f8. */
+INLINE void split_e4m3(bool via_f16, __m256i *high, __m256i *low)
+{
+    __m256i magnitude = _mm256_and_si256(*high, _mm256_set1_epi8(0x7f));
+    __m256i sign = _mm256_xor_si256(*high, magnitude);
+    __m256i nan = _mm256_cmpeq_epi8(magnitude, _mm256_set1_epi8(0x7f));
+    __m256i x = _mm256_and_si256(_mm256_srli_epi16(magnitude, 1), _mm256_set1_epi8(0x3f));
+    __m256i y = _mm256_and_si256(_mm256_slli_epi16(magnitude, 7), _mm256_set1_epi8(-128));
+    if (via_f16) {
+        const __m256i subnormals = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+            0, 0x18, 0x1c, 0x1e, 0x20, 0x21, 0x22, 0x23, 0, 0, 0, 0, 0, 0, 0, 0)); /* n * 2^-9 */
+        __m256i small = _mm256_cmpgt_epi8(_mm256_set1_epi8(8), magnitude);
+        x = _mm256_add_epi8(x, _mm256_set1_epi8(0x20));
+        x = _mm256_blendv_epi8(x, _mm256_shuffle_epi8(subnormals, magnitude), small);
+        y = _mm256_andnot_si256(small, y);
+    }
+    x = _mm256_or_si256(x, _mm256_and_si256(nan, _mm256_set1_epi8(0x7f)));
+    *high = _mm256_or_si256(x, sign);
+    *low = _mm256_or_si256(y, nan);
+}
+#endif
+
 /* A register of 8 rows of 16 f8 to two of f16. pairs: k % 4 = 0, 1 to the first and 2, 3 to the
  * second, as tensor_model.h has it; else the first 8 and the last 8 of a row. */
 static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t *from,
@@ -423,31 +449,13 @@ static void f16_fragments(bool is_e5m2, bool via_f16, bool pairs, const uint8_t 
     const __m256i spread = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0,
                                             1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     for (unsigned row = 0; row < 8; row += 2, from += 32, to[0] += 16, to[1] += 16) {
-        __m256i x = _mm256_load_si256((const void *)from), zero = _mm256_setzero_si256(), halves[2];
+        __m256i x = _mm256_load_si256((const void *)from), low = _mm256_setzero_si256();
         if (pairs)
             x = _mm256_shuffle_epi8(x, spread);
-        for (int i = 0; i < 2; i++) { /* two rows of 8 each */
-            __m256i y = i ? _mm256_unpackhi_epi8(zero, x) : _mm256_unpacklo_epi8(zero, x);
-            if (!is_e5m2) {
-                __m256i magnitude = _mm256_and_si256(y, _mm256_set1_epi16(0x7f00));
-                __m256i sign = _mm256_xor_si256(y, magnitude);
-                __m256i nan = _mm256_cmpeq_epi16(magnitude, _mm256_set1_epi16(0x7f00));
-                y = _mm256_or_si256(sign, _mm256_srli_epi16(magnitude, 1));
-                y = _mm256_or_si256(y, _mm256_srli_epi16(nan, 1));
-            }
-            halves[i] = y;
-        }
-        if (!is_e5m2 && via_f16) {
-            const __m256 factor = _mm256_set1_ps(256);
-            for (int i = 0; i < 2; i++) {
-                __m256 low = _mm256_cvtph_ps(_mm256_castsi256_si128(halves[i]));
-                __m256 high = _mm256_cvtph_ps(_mm256_extracti128_si256(halves[i], 1));
-                halves[i] = _mm256_set_m128i(_mm256_cvtps_ph(_mm256_mul_ps(high, factor), 0),
-                                             _mm256_cvtps_ph(_mm256_mul_ps(low, factor), 0));
-            }
-        }
-        _mm256_storeu_si256((void *)to[0], halves[0]);
-        _mm256_storeu_si256((void *)to[1], halves[1]);
+        if (!is_e5m2)
+            split_e4m3(via_f16, &x, &low);
+        _mm256_store_si256((void *)to[0], _mm256_unpacklo_epi8(low, x)); /* two rows each */
+        _mm256_store_si256((void *)to[1], _mm256_unpackhi_epi8(low, x));
     }
 #else
     for (unsigned i = 0; i < 128; i++) {
