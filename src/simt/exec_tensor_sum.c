@@ -62,8 +62,7 @@ INLINE void load_c(const struct tensor_fragments *f, unsigned m, bool half, v8f 
     if (half) {
         const uint8_t *from = f->c[m / 8] + at;
 #ifdef __F16C__
-        const __m128i order =
-            _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+        const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
         __m128i halves = _mm_shuffle_epi8(_mm_loadu_si128((const void *)from), order);
         *c = (v8f)_mm256_cvtph_ps(halves);
 #else
@@ -90,8 +89,7 @@ INLINE void store_d(const struct tensor_fragments *f, unsigned m, bool half, con
     if (half) {
         uint8_t *to = f->d[m / 8] + at;
 #ifdef __F16C__
-        const __m128i order =
-            _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+        const __m128i order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
         __m128i halves = _mm256_cvtps_ph((__m256)*d, _MM_FROUND_TO_NEAREST_INT);
         _mm_storeu_si128((void *)to, _mm_shuffle_epi8(halves, order));
 #else

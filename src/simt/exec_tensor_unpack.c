@@ -338,8 +338,9 @@ static void put_b(struct tensor_sum *sum, unsigned n, unsigned k, float value, i
 {
     int exponent = field - f->bias, byte = 127 + TENSOR_MIDDLE + exponent;
     sum->b[8 * k + n] = value;
-    sum->b_exponents[k / 4 * 32 + 4 * n + k % 4] =
-        (uint8_t)(field == 0 ? 0 : byte > 255 ? 255 : byte);
+    sum->b_exponents[k / 4 * 32 + 4 * n + k % 4] = (uint8_t)(field == 0   ? 0
+                                                             : byte > 255 ? 255
+                                                                          : byte);
     if (field)
         note_factor(sum, exponent, f);
 }

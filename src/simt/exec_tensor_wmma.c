@@ -161,6 +161,29 @@ static const struct simt_inst *load_operand(struct simt_warp *w, const struct si
     return in + 1;
 }
 
+/* Accumulators whose lines are contiguous in memory too: 8 of a line are in one register (f16) or
+ * take turns in two. */
+static void move_lines(struct simt_warp *w, const struct simt_inst *in, unsigned lines,
+                       unsigned elements, unsigned size, uint8_t *buffer, bool is_store)
+{
+    for (unsigned line = 0; line < lines; line++) {
+        for (unsigned block = 0; block < elements / 8; block++, buffer += 8 * size) {
+            unsigned per_block = lines / (size == 2 ? 8 : 4);
+            const uint32_t *slot = in->list + block * per_block + line / 8 * (size == 2 ? 1 : 2);
+            if (size == 2) {
+                uint8_t *reg = w->regs + slot[0] + 16 * (line % 8);
+                memcpy(is_store ? buffer : reg, is_store ? reg : buffer, 16);
+                continue;
+            }
+            for (unsigned i = 0; i < 8; i++) {
+                uint8_t *reg = w->regs + slot[i % 2] + size * (line % 8 * 4 + i / 2);
+                uint8_t *element = buffer + i * size;
+                memcpy(is_store ? element : reg, is_store ? reg : element, size == 4 ? 4 : 8);
+            }
+        }
+    }
+}
+
 static const struct simt_inst *move_accumulator(struct simt_warp *w, const struct simt_inst *in,
                                                 bool is_store)
 {
@@ -172,12 +195,14 @@ static const struct simt_inst *move_accumulator(struct simt_warp *w, const struc
     struct memory_rows memory = memory_rows_of(w, in, rows, elements, size * 8);
     if (!is_store && !copy_rows(w, in, &memory, buffer, false))
         return NULL;
-    for (unsigned row = 0; row < rows; row++) {
-        for (unsigned i = 0; i < elements; i++) {
-            unsigned at, m = row_major ? row : i, n = row_major ? i : row;
-            unsigned r = accumulator_place(shape, size, m, n, &at);
-            uint8_t *reg = w->regs + in->list[r] + at,
-                    *element = buffer + (row * elements + i) * size;
+    if (row_major != is_transposed(shape)) {
+        move_lines(w, in, rows, elements, size, buffer, is_store);
+    } else {
+        for (unsigned i = 0; i < rows * elements; i++) {
+            unsigned at, row = i / elements, column = i % elements;
+            unsigned r = accumulator_place(shape, size, row_major ? row : column,
+                                           row_major ? column : row, &at);
+            uint8_t *reg = w->regs + in->list[r] + at, *element = buffer + i * size;
             memcpy(is_store ? element : reg, is_store ? reg : element, size);
         }
     }

@@ -47,13 +47,13 @@ struct tensor_sum {
     uint8_t rows, k;
     uint8_t piece; /* k that one register of A or B holds of a row: 8, or 4 of tf32 */
     bool c_half, d_half;
-    bool special;             /* a factor is infinite, NaN or larger than the bytes can say */
-    bool tiny;                /* a product may be below TENSOR_LOWEST, but not 0 */
+    bool special;              /* a factor is infinite, NaN or larger than the bytes can say */
+    bool tiny;                 /* a product may be below TENSOR_LOWEST, but not 0 */
     int8_t a_lowest, b_lowest; /* exponent of subnormals */
-    _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K];         /* [k / piece][row][k % piece] */
-    _Alignas(32) float b[TENSOR_MAX_K * 8];                       /* [k][column] */
+    _Alignas(32) float a[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [k / piece][row][k % piece] */
+    _Alignas(32) float b[TENSOR_MAX_K * 8];               /* [k][column] */
     _Alignas(32) uint8_t a_exponents[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [row][k] */
-    _Alignas(32) uint8_t b_exponents[TENSOR_MAX_K * 8];           /* [k / 4][column][k % 4] */
+    _Alignas(32) uint8_t b_exponents[TENSOR_MAX_K * 8];               /* [k / 4][column][k % 4] */
 };
 #define TENSOR_MIDDLE 60 /* a_exponents: MIDDLE - ea, 255 for 0; b_: 127 + MIDDLE + eb, 0 for 0 */
 #define TENSOR_LOWEST 37 /* exponent + 127 below which f32 cannot scale: 2^-90 */
@@ -103,14 +103,15 @@ static inline struct tensor_shape tensor_shape_of(const struct ptx_inst *ptx)
         uint16_t mod;
         uint16_t m, n, k;
     } shapes[] = {
+        /* wmma asks at run time: its shapes come first */
+        {PTX_MOD_M16N16K16, 16, 16, 16}, {PTX_MOD_M8N32K16, 8, 32, 16},
+        {PTX_MOD_M32N8K16, 32, 8, 16},   {PTX_MOD_M16N16K8, 16, 16, 8},
         {PTX_MOD_M8N8K4, 8, 8, 4},       {PTX_MOD_M8N8K16, 8, 8, 16},
         {PTX_MOD_M8N8K32, 8, 8, 32},     {PTX_MOD_M8N8K128, 8, 8, 128},
         {PTX_MOD_M16N8K4, 16, 8, 4},     {PTX_MOD_M16N8K8, 16, 8, 8},
         {PTX_MOD_M16N8K16, 16, 8, 16},   {PTX_MOD_M16N8K32, 16, 8, 32},
         {PTX_MOD_M16N8K64, 16, 8, 64},   {PTX_MOD_M16N8K128, 16, 8, 128},
-        {PTX_MOD_M16N8K256, 16, 8, 256}, {PTX_MOD_M16N16K16, 16, 16, 16},
-        {PTX_MOD_M8N32K16, 8, 32, 16},   {PTX_MOD_M32N8K16, 32, 8, 16},
-        {PTX_MOD_M16N16K8, 16, 16, 8},
+        {PTX_MOD_M16N8K256, 16, 8, 256},
     };
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         if (ptx_has(ptx, shapes[i].mod))

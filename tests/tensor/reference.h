@@ -271,7 +271,8 @@ static inline uint32_t ref_add(uint32_t x, uint32_t y, bool half)
         return half ? 0x7fff : 0x7fffffff;
     uint32_t sign = signbit(sum) ? 0x8000 : 0;
     if (half) /* f16 has steps of 2^-24 */
-        return sign | (isinf(sum) ? 0x7c00 : ref_encode((__int128)ldexp(fabs(sum), 24), -24, true, 10));
+        return sign |
+               (isinf(sum) ? 0x7c00 : ref_encode((__int128)ldexp(fabs(sum), 24), -24, true, 10));
     float rounded = (float)sum;
     uint32_t bits;
     memcpy(&bits, &rounded, 4);
@@ -293,8 +294,7 @@ static inline uint32_t ref_dot(unsigned cc, enum ptx_type a_type, enum ptx_type 
         ordered_a[to] = a[i];
         ordered_b[to] = b[i];
     }
-    uint32_t sum =
-        ref_chunks(model, a_type, b_type, k, ordered_a, ordered_b, 0, d_half, d_half);
+    uint32_t sum = ref_chunks(model, a_type, b_type, k, ordered_a, ordered_b, 0, d_half, d_half);
     return ref_add(sum, c, d_half);
 }
 
