@@ -30,7 +30,7 @@ say = @mkdir -p $(@D); printf '%-5s %s\n' $(1) $(@:$(BUILD)/%=%)
 # Instruction bodies are built once per instruction set; src/simt/isa.c picks one at run time.
 MACHINE := $(shell uname -m)
 ifeq ($(MACHINE),x86_64)
-ISAS      := v2 v3 v4
+ISAS      ?= v2 v3 v4
 ISA_v2    := -march=x86-64-v2
 ISA_v3    := -march=x86-64-v3
 ISA_v4    := -march=x86-64-v4 -mprefer-vector-width=512
@@ -184,7 +184,8 @@ sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan \
-	    CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation' SUITES='$(SANITIZE_SUITES)' test-only
+	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -DSIMT_WITHOUT_V4' \
+	    SUITES='$(SANITIZE_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.

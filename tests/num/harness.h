@@ -32,17 +32,20 @@ enum group { GROUP_FLOAT, GROUP_APPROX, GROUP_HALF, GROUP_COMPARE, GROUP_CONVERT
 #ifdef __x86_64__
 DECLARE(v2)
 DECLARE(v3)
+#ifndef SIMT_WITHOUT_V4
 DECLARE(v4)
 static select_function *const selects[][5] = {SELECTS(v2), SELECTS(v3), SELECTS(v4)};
+#else
+static select_function *const selects[][5] = {SELECTS(v2), SELECTS(v3)};
+#endif
 static inline int isa_count(void)
 {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return 1;
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vl")
-               ? 3
-               : 2;
+    bool has_v4 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+    return has_v4 && sizeof(selects) / sizeof(*selects) > 2 ? 3 : 2;
 }
 #else
 DECLARE(v1)

@@ -134,7 +134,9 @@ static inline void fake_stride(struct fake_inst *f, unsigned reg)
 #ifdef __x86_64__
 simt_body *tensor_select_v2(const struct simt_operands *operands);
 simt_body *tensor_select_v3(const struct simt_operands *operands);
+#ifndef SIMT_WITHOUT_V4
 simt_body *tensor_select_v4(const struct simt_operands *operands);
+#endif
 #endif
 
 /* The select functions that this host can run bodies of; returns how many. */
@@ -144,12 +146,15 @@ static inline unsigned fake_selects(simt_body *(*selects[3])(const struct simt_o
     __builtin_cpu_init();
     selects[0] = tensor_select_v2;
     selects[1] = tensor_select_v3;
-    selects[2] = tensor_select_v4;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         return 1;
-    bool has_v4 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl");
-    return has_v4 ? 3 : 2;
+#ifndef SIMT_WITHOUT_V4
+    selects[2] = tensor_select_v4;
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return 3;
+#endif
+    return 2;
 #else
     selects[0] = SIMT_NAME(tensor_select);
     return 1;
