@@ -198,6 +198,18 @@ static bool list_files(struct lk_arena *arena, const struct build *build, const 
     return known;
 }
 
+/* A file that was edited while nvcc ran may not be what nvcc read. */
+static bool changed_since(const struct cli_list *files, struct timespec start)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        struct stat file;
+        if (stat(files->items[i], &file) != 0 || file.st_ctim.tv_sec > start.tv_sec ||
+            (file.st_ctim.tv_sec == start.tv_sec && file.st_ctim.tv_nsec > start.tv_nsec))
+            return true;
+    }
+    return false;
+}
+
 /* Compiling --------------------------------------------------------------------------------------
  */
 
@@ -262,12 +274,14 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
     }
     char *rules = cli_text(arena, "%s/rules.d", folder);
     struct cli_list files = {0};
+    struct stat start = {0}; /* the files' own clock says when */
+    (void)stat(folder, &start);
     pid_t listing = cache ? start_listing(arena, build, rules) : -1;
     bool compiled = compile(arena, build, folder, name);
     bool listed = wait_for(listing) == 0 && list_files(arena, build, rules, &files);
     unlink(rules);
     built->path = NULL;
-    if (compiled && listed) {
+    if (compiled && listed && !changed_since(&files, start.st_ctim)) {
         built->path = cache_keep(arena, cache, key, &files, folder, name);
         cache_trim(cache);
     }

@@ -94,7 +94,7 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
 {
     static const char *const device_libraries[] = {"libcublas",   "libcudnn", "libcufft",
                                                    "libcurand",   "libnccl",  "libcusolver",
-                                                   "libcusparse", "libnvrtc"};
+                                                   "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
         cli_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
@@ -135,6 +135,8 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
         const char *runtime = needed_with_prefix(&facts, "libcudart.so");
         if (facts.rpath && runtime) /* it goes before LD_LIBRARY_PATH, but not before this */
             put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/%s", folder, runtime));
+        if (needed_with_prefix(&facts, "libnvrtc.so")) /* see driver/nvrtc.c */
+            put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/libcuda.so.1", folder));
         put("LOCKSTEP_GPU", cli_text(arena, "sim:%s", target->simulated->id));
         if (request->threads)
             put("LOCKSTEP_THREADS", request->threads);

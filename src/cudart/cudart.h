@@ -31,6 +31,8 @@
 cudaError_t cudart_finish(int code);
 /* Says once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
 cudaError_t cudart_unsupported(const char *function);
+/* Says so too, and ends the program with status 3. */
+_Noreturn void cudart_stop(const char *function);
 
 /* A whole API call: make the device's context current, then do what expression does. */
 #define CUDART_CALL(expression) cudart_finish(cudart_enter() ?: (int)(expression))

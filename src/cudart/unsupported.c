@@ -1,6 +1,7 @@
 /*
  * unsupported.c: the rest of the runtime API, so that every program links and starts: each says on
- * stderr that it is not supported and returns cudaErrorNotSupported.
+ * stderr that it is not supported and returns cudaErrorNotSupported, or ends the program as an
+ * instruction that is not supported does.
  */
 #include "cudart/cudart.h"
 
@@ -8,6 +9,11 @@
     cudaError_t name(void)                                                                         \
     {                                                                                              \
         return cudart_unsupported(#name);                                                          \
+    }
+#define STOP(name)                                                                                 \
+    cudaError_t name(void)                                                                         \
+    {                                                                                              \
+        cudart_stop(#name);                                                                        \
     }
 #include "cudart/unsupported.def"
 

@@ -122,6 +122,16 @@ expect run-header-changed 7 'built:.*second' $sim
 echo '#define WORD "first"' >word.h
 expect run-header-back 7 'cached:.*first' $sim
 expect run-flags-are-part 7 'built:.*first' $sim -DX=1
+mkdir -p editing && cat >editing/gcc <<'SH'
+#!/bin/sh
+# a host compiler during whose last run the header is edited
+case " $* " in *' -c '*) echo '#define WORD "late"' >word.h ;; esac
+exec "${0##*/}" "$@"
+SH
+chmod +x editing/gcc && ln -s gcc editing/g++
+expect run-header-edited-meanwhile 7 'built:.*first' $sim -ccbin editing
+expect run-header-edited-after 7 'built:.*late' $sim -ccbin editing
+echo '#define WORD "first"' >word.h
 mkdir -p elsewhere && echo '#define WORD "else"' >elsewhere/word.h
 expect run-arch 7 'compute_80,code=compute_80 .*gpu=sim:h200' \
     "$lockstep" run --gpu sim:h200 --verbose -arch sm_80 -O2 -I elsewhere say.cu
