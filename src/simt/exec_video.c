@@ -130,7 +130,7 @@ static int64_t combine(const struct ptx_inst *ptx, int64_t value, uint32_t c, bo
 {
     bool is_min = ptx_has(ptx, PTX_MOD_MIN);
     if (ptx_has(ptx, PTX_MOD_ADD))
-        return value + c;
+        return (int64_t)((uint64_t)value + (uint64_t)c);
     if (!is_min && !ptx_has(ptx, PTX_MOD_MAX))
         return value;
     bool smaller = is_signed ? value < (int32_t)c : (uint64_t)value < c;
