@@ -61,6 +61,7 @@ struct simt_memory {
     uint64_t used;                       /* bytes allocated */
     uint64_t limit;                      /* bytes the GPU has */
     int file;                            /* behind the host-visible half */
+    bool is_mapped;
     _Atomic bool has_registered;         /* some memory outside the arena is registered */
 };
 
@@ -137,7 +138,6 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes; /* per lane, for the deepest chain of calls */
     bool unbounded_stack; /* recursion or indirect calls */
-    bool uses_clock;
     uint32_t registers; /* estimate, for occupancy */
 };
 
@@ -227,7 +227,6 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered; /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden;      /* instructions run that the program does not have */
-    uint32_t bulk_groups; /* cp.async bookkeeping is trivial: copies are done at once */
 };
 
 struct simt_block {
@@ -235,12 +234,11 @@ struct simt_block {
     struct simt_worker *worker;
     uint32_t index[3];
     uint64_t linear;
-    uint32_t warp_count, live_warps;
+    uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
     uint32_t shared_bytes;
     struct simt_barrier barriers[SIMT_BARRIERS];
-    uint32_t next_warp;
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
 };
@@ -269,9 +267,9 @@ struct simt_launch_state {
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     bool single;             /* one worker: atomics need no lock */
-    uint64_t started_ns;
+    uint64_t started_ns; /* %globaltimer when the launch began */
     _Atomic uint64_t next_block;
-    _Atomic uint64_t instructions;
+    _Atomic uint64_t instructions, ticks;
     _Atomic int stop; /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
@@ -285,12 +283,12 @@ struct simt_machine {
     struct lk_pool *pool;
     uint64_t params_address; /* a buffer for kernel parameters */
     uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
-    uint64_t heap_address;
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
+    uint64_t elapsed_ns; /* what %globaltimer has counted in earlier launches */
     unsigned index;
 };
 
@@ -335,7 +333,6 @@ void simt_watch_host_faults(void);
 
 /* isa.c */
 simt_body *simt_select(const struct simt_operands *operands);
-const char *simt_isa_name(void);
 
 static inline struct simt_warp_state *simt_state(struct simt_warp *w)
 {

@@ -76,9 +76,3 @@ simt_body *simt_select(const struct simt_operands *operands)
     simt_select_function *select = tables[chosen][ptx_op_infos[operands->ptx->op].group];
     return select ? select(operands) : NULL;
 }
-
-const char *simt_isa_name(void)
-{
-    pthread_once(&once, choose);
-    return names[chosen];
-}

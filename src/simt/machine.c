@@ -50,12 +50,34 @@ struct simt_options simt_options_from_environment(void)
 /* Machine
  * -------------------------------------------------------------------------------------------- */
 
+/* Each machine of a process has its own part of the address space, below where the host's programs
+ * and libraries lie. */
+enum { MACHINES = 8 };
+static _Atomic unsigned indices_used; /* a bit each */
+
+static unsigned take_index(void)
+{
+    for (unsigned i = 0; i < MACHINES; i++)
+        if (!(atomic_fetch_or(&indices_used, 1u << i) >> i & 1))
+            return i;
+    return MACHINES;
+}
+
+static void give_index(unsigned index)
+{
+    atomic_fetch_and(&indices_used, ~(1u << index));
+}
+
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options)
 {
-    static _Atomic unsigned machines;
+    unsigned index = take_index();
+    if (index == MACHINES) {
+        fprintf(stderr, "lockstep: a process can have %d simulated GPUs at a time\n", MACHINES);
+        return NULL;
+    }
     struct simt_machine *machine = lk_alloc_zeroed(sizeof(*machine));
     machine->gpu = gpu;
-    machine->index = machines++;
+    machine->index = index;
     machine->options = *options;
     if (!machine->options.threads) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -66,6 +88,7 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     machine->heap_bytes = (size_t)8 << 20;
     machine->stack_bytes = 1024;
     if (!simt_memory_open(&machine->memory, machine->index, gpu->memory_bytes)) {
+        give_index(index);
         free(machine);
         return NULL;
     }
@@ -88,6 +111,7 @@ void simt_destroy(struct simt_machine *machine)
     lk_pool_destroy(machine->pool);
     simt_heap_close(machine);
     simt_memory_close(&machine->memory);
+    give_index(machine->index);
     pthread_mutex_destroy(&machine->launch_lock);
     pthread_mutex_destroy(&machine->print_lock);
     lk_buf_free(&machine->print);

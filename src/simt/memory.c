@@ -24,6 +24,32 @@ static void *map_at(uint64_t address, uint64_t size, int protection, int flags, 
     return MAP_FAILED;
 }
 
+/* The two halves at the device addresses, then the bytes behind them. What was mapped before one of
+ * them failed is taken back: the rest of that space may be somebody else's. */
+static bool map_views(struct simt_memory *memory)
+{
+    int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
+    const struct {
+        uint64_t offset;
+        int protection, flags, file;
+    } views[] = {{0, PROT_NONE, anonymous, -1},
+                 {SIMT_ARENA_HALF, both, MAP_SHARED, memory->file},
+                 {SIMT_BACKING, both, anonymous, -1},
+                 {SIMT_BACKING + SIMT_ARENA_HALF, both, MAP_SHARED, memory->file}};
+    for (int i = 0; i < 4; i++) {
+        if (map_at(memory->base + views[i].offset, SIMT_ARENA_HALF, views[i].protection,
+                   views[i].flags, views[i].file) != MAP_FAILED)
+            continue;
+        int error = errno;
+        while (i-- > 0)
+            munmap((void *)(uintptr_t)(memory->base + views[i].offset), SIMT_ARENA_HALF);
+        errno = error;
+        return false;
+    }
+    memory->is_mapped = true;
+    return true;
+}
+
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit)
 {
     memset(memory, 0, sizeof(*memory));
@@ -37,13 +63,7 @@ bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit
     memory->file = memfd_create("lockstep", MFD_CLOEXEC);
     memory->granules = mmap(NULL, GRANULE_BYTES, both, anonymous | MAP_NORESERVE, -1, 0);
     if (memory->file < 0 || ftruncate(memory->file, (off_t)SIMT_ARENA_HALF) != 0 ||
-        memory->granules == MAP_FAILED ||
-        map_at(base, SIMT_ARENA_HALF, PROT_NONE, anonymous, -1) == MAP_FAILED ||
-        map_at(base + SIMT_ARENA_HALF, SIMT_ARENA_HALF, both, MAP_SHARED, memory->file) ==
-            MAP_FAILED ||
-        map_at(base + SIMT_BACKING, SIMT_ARENA_HALF, both, anonymous, -1) == MAP_FAILED ||
-        map_at(base + SIMT_BACKING + SIMT_ARENA_HALF, SIMT_ARENA_HALF, both, MAP_SHARED,
-               memory->file) == MAP_FAILED) {
+        memory->granules == MAP_FAILED || !map_views(memory)) {
         fprintf(stderr,
                 "lockstep: cannot reserve address space for device memory: %s\n"
                 "  (is `ulimit -v` set, or vm.overcommit_memory 2?)\n",
@@ -56,8 +76,10 @@ bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit
 
 void simt_memory_close(struct simt_memory *memory)
 {
-    munmap((void *)(uintptr_t)memory->base, SIMT_ARENA);
-    munmap((void *)(uintptr_t)(memory->base + SIMT_BACKING), SIMT_ARENA);
+    if (memory->is_mapped) {
+        munmap((void *)(uintptr_t)memory->base, SIMT_ARENA);
+        munmap((void *)(uintptr_t)(memory->base + SIMT_BACKING), SIMT_ARENA);
+    }
     if (memory->granules && (void *)memory->granules != MAP_FAILED)
         munmap(memory->granules, GRANULE_BYTES);
     if (memory->file >= 0)

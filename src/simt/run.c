@@ -111,7 +111,6 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[0] = (uint32_t)(linear % grid[0]);
     block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
-    block->next_warp = 0;
     block->random = launch->machine->options.seed * 0x9e3779b97f4a7c15u + linear + 1;
     memset(block->barriers, 0, sizeof(block->barriers));
     for (uint32_t i = 0; i < block->warp_count; i++)
@@ -296,6 +295,7 @@ static void worker_main(void *context, unsigned index)
         block_free(block);
     }
     atomic_fetch_add(&worker.launch->instructions, worker.instructions);
+    atomic_fetch_add(&worker.launch->ticks, worker.ticks);
     atomic_fetch_sub(&worker.launch->instructions, worker.hidden);
 }
 
@@ -367,10 +367,12 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     state.fault = fault;
     prepare(&state, machine, launch);
     machine->grid_count++;
+    state.started_ns = machine->elapsed_ns;
     if (launch->params && launch->kernel->info.param_bytes)
         memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
     memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
+    machine->elapsed_ns += state.ticks + 1000;
     pthread_mutex_destroy(&state.fault_lock);
     pthread_mutex_unlock(&machine->launch_lock);
     if (stats) {
