@@ -4,7 +4,7 @@
  * without a count waits for every thread that has not exited; with a count, a warp that has arrived
  * whole counts as 32, as it does on a GPU.
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 static struct simt_warp_state *warp_at(struct simt_block *block, uint32_t index)
 {
@@ -51,6 +51,8 @@ static void give_result(struct simt_warp_state *warp, const struct simt_path *pa
 static void release(struct simt_block *block, uint32_t id)
 {
     struct simt_barrier *barrier = &block->barriers[id];
+    if (block->launch->machine->watch)
+        simt_watch_barrier(block, id);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = warp_at(block, i);
         for (uint32_t k = 0, left = warp->path_count; left && k < SIMT_LANES; k++) {

@@ -147,6 +147,7 @@ struct simt_kernel {
     struct simt_kernel_info info;
     struct simt_code *code; /* NULL until first needed */
     pthread_mutex_t lock;
+    uint32_t profile_number; /* in the counters' file; 0: not in it yet */
 };
 
 struct simt_module {
@@ -199,7 +200,7 @@ struct simt_path {
     uint32_t sync_lanes;    /* state SYNC: lanes that wait at ip, */
     uint32_t sync_members;  /* and the lanes they name */
     uint32_t barrier;       /* state BARRIER: which */
-    uint32_t slices;        /* used up without waiting */
+    uint32_t ran;           /* instructions, without waiting */
 };
 
 struct simt_barrier {
@@ -289,6 +290,7 @@ struct simt_machine {
     struct lk_buf print;
     uint64_t grid_count;
     uint64_t elapsed_ns; /* what %globaltimer has counted in earlier launches */
+    struct simt_watch *watch; /* NULL: nobody looks on */
     unsigned index;
 };
 

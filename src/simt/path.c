@@ -405,12 +405,12 @@ static bool let_go(struct simt_warp_state *warp, struct simt_path *path)
  * if it seems to wait for them (it polls memory), or if it has run for very long. */
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
 {
-    enum { LONG = 1024 };
-    path->slices++;
+    enum { LONG = 1 << 24 };
+    path->ran += (uint32_t)warp->slice_fuel;
     warp->next_path = (uint32_t)(path - warp->paths + 1) % SIMT_LANES;
-    if (warp->sync_ops == 0 && path->slices < LONG)
+    if (warp->sync_ops == 0 && path->ran < LONG)
         return;
-    path->slices = 0;
+    path->ran = 0;
     let_go(warp, path);
 }
 

@@ -4,6 +4,7 @@
  * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
  */
 #include "simt/core.h"
+#include "simt/watch.h"
 
 #include "base/pool.h"
 
@@ -12,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLICE = 16384 }; /* instructions a path runs before others get their turn */
+/* Instructions a path runs before others get their turn. Watched warps take turns more often, so
+ * that the caches see them side by side. */
+enum { SLICE = 16384, WATCHED_SLICE = 64 };
 
 /* Instructions
  * -------------------------------------------------------------------------------------- */
@@ -115,6 +118,8 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     memset(block->barriers, 0, sizeof(block->barriers));
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
+    if (launch->machine->watch)
+        simt_watch_block(block, true);
     return block;
 }
 
@@ -156,8 +161,12 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256) : SLICE;
-        bool expired = run_slice(warp, path, fuel);
+        struct simt_watch *watch = block->launch->machine->watch;
+        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256)
+                       : watch ? WATCHED_SLICE
+                               : SLICE;
+        bool expired =
+            watch ? simt_watch_slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
         if (expired)
@@ -274,6 +283,8 @@ static void run_blocks(struct simt_worker *worker)
                 usleep(0); /* alone: let the other workers, or the host, do what it waits for */
             park(worker, block);
         } else {
+            if (launch->machine->watch)
+                simt_watch_block(block, false);
             block->next = worker->free_blocks;
             worker->free_blocks = block;
         }
@@ -312,7 +323,7 @@ static double now(void)
 
 static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks)
 {
-    unsigned threads = machine->options.threads;
+    unsigned threads = machine->watch ? 1 : machine->options.threads;
     return blocks < threads ? (unsigned)blocks : threads;
 }
 
@@ -371,7 +382,11 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     if (launch->params && launch->kernel->info.param_bytes)
         memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
     memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
+    if (machine->watch)
+        simt_watch_launch(&state);
     lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
+    if (machine->watch)
+        simt_watch_done(&state);
     machine->elapsed_ns += state.ticks + 1000;
     pthread_mutex_destroy(&state.fault_lock);
     pthread_mutex_unlock(&machine->launch_lock);

@@ -5,7 +5,7 @@
  * the instruction runs once for all of them; lanes whose operands lie elsewhere, in other registers
  * or in another call's frame, lend them for that one run.
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 #define FIELDS 6
 
@@ -107,8 +107,11 @@ bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t m
     uint32_t missing = members & w->live & ~w->mask, here = 0;
     unsigned count = 0;
     bool elsewhere = false;
-    if (!missing || warp->gathered)
+    if (!missing || warp->gathered) {
+        if (w->block->launch->machine->watch)
+            simt_watch_warp_sync(w, in, members & w->live);
         return true;
+    }
     for (int i = 0; i < SIMT_LANES; i++) {
         struct simt_path *other = &warp->paths[i];
         if (other == path || !(other->sync_lanes & missing) || !waits_here(other, in, members))
@@ -130,6 +133,8 @@ bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t m
         return false;
     }
     uint32_t lanes = w->mask | here;
+    if (w->block->launch->machine->watch)
+        simt_watch_warp_sync(w, in, lanes);
     if (elsewhere)
         run_together(warp, in, others, count, lanes);
     path->ip = in + 1;

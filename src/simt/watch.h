@@ -1,0 +1,104 @@
+/*
+ * watch.h: what looks on while a launch runs: counters, tracer, checkers.
+ * A watched launch has a run loop of its own (watch.c), which hands every memory access of a warp
+ * to each watcher before it is done. Bodies know nothing of it, and an unwatched launch pays
+ * nothing. A watched launch runs on one host thread: what watchers say does not depend on cores.
+ */
+#ifndef LOCKSTEP_SIMT_WATCH_H
+#define LOCKSTEP_SIMT_WATCH_H
+
+#include "simt/core.h"
+
+enum watch_kind {
+    WATCH_NOTHING,
+    WATCH_LOAD,
+    WATCH_STORE,
+    WATCH_RED,    /* an atomic whose result nobody reads */
+    WATCH_ATOM,   /* one whose result is read */
+    WATCH_COPY,   /* cp.async: a read of global memory and a write of shared memory */
+    WATCH_BULK,   /* cp.async.bulk: one lane, many bytes */
+    WATCH_MATRIX, /* ldmatrix, stmatrix: 8 rows of 16 bytes at a time */
+    WATCH_TILE    /* wmma.load, wmma.store: a lane stands for a row */
+};
+
+/* What is known of an instruction before it runs. */
+struct watch_inst {
+    uint8_t kind;       /* enum watch_kind */
+    uint8_t class;      /* enum gpu_class */
+    uint8_t space;      /* enum ptx_space, as written */
+    uint8_t is_write;   /* stores, and the shared side of copies */
+    uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */
+    uint8_t skips_l1;   /* served by the L2 */
+    uint8_t is_cas;
+    uint32_t bytes;     /* per lane, all elements of a vector */
+};
+
+/* One access of a warp. Generic addresses have been told apart by lane. */
+struct watch_access {
+    struct simt_warp *w;
+    const struct simt_inst *in;
+    const struct watch_inst *what;
+    uint32_t number;      /* of the instruction in the kernel's code */
+    enum ptx_space space; /* GLOBAL, SHARED, LOCAL or CONST */
+    uint32_t mask;        /* lanes */
+    uint32_t bytes;       /* per lane */
+    bool is_write;        /* atomics: true, and is_read too */
+    bool is_read;
+    const uint64_t *addresses;  /* [lane]: device addresses; offsets in shared and local memory */
+    const uint64_t *partner;    /* copies: the other side's addresses, or NULL */
+};
+
+struct simt_watcher {
+    struct simt_watcher *next;
+    /* Any of these may be NULL. */
+    void (*launch)(struct simt_watcher *watcher, struct simt_launch_state *launch);
+    void (*block)(struct simt_watcher *watcher, struct simt_block *block, bool begins);
+    /* Returns the lanes that must not do it (they read zeros, or write nothing). */
+    uint32_t (*access)(struct simt_watcher *watcher, const struct watch_access *access);
+    /* A .sync instruction has brought these lanes together. */
+    void (*warp_sync)(struct simt_watcher *watcher, struct simt_warp *w,
+                      const struct simt_inst *in, uint32_t lanes);
+    /* A barrier of the block lets its threads go; barrier->lanes says which have come. */
+    void (*barrier)(struct simt_watcher *watcher, struct simt_block *block, uint32_t id);
+    /* Any instruction that does not touch memory, before it runs; asked for with wants_all. */
+    void (*step)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
+    bool wants_all;
+    void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
+    void (*close)(struct simt_watcher *watcher);
+};
+
+/* How often an instruction ran. */
+struct watch_tally {
+    uint64_t warps;     /* executions by a warp */
+    uint64_t threads;   /* lanes of those, */
+    uint64_t on;        /* and those whose guard was true */
+    uint64_t divergent; /* branches that split a warp */
+    uint64_t waits;     /* barriers at which the warp had to wait */
+};
+
+struct simt_watch {
+    struct simt_watcher *first;
+    /* Of the launch that runs: */
+    struct watch_inst *insts;    /* [code->inst_count] */
+    struct watch_tally *tallies; /* [code->inst_count] */
+    const struct simt_code *code;
+};
+
+/* Watchers that the environment asks for (LOCKSTEP_PROFILE, LOCKSTEP_CHECK), or NULL. */
+struct simt_watch *simt_watch_open(struct simt_machine *machine);
+void simt_watch_close(struct simt_machine *machine);
+void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher);
+void simt_watch_launch(struct simt_launch_state *launch);
+void simt_watch_done(struct simt_launch_state *launch);
+void simt_watch_block(struct simt_block *block, bool begins);
+void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
+void simt_watch_barrier(struct simt_block *block, uint32_t id);
+struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
+/* As run_slice in run.c. */
+bool simt_watch_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
+
+/* count.c: counters, by LOCKSTEP_PROFILE=FILE. check.c: checkers, by LOCKSTEP_CHECK=FILE. */
+struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char *path);
+struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *path);
+
+#endif

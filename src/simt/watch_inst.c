@@ -1,0 +1,214 @@
+/*
+ * watch_inst.c: what an instruction is to a watcher: its class, and how it touches memory.
+ * Worked out once per kernel.
+ */
+#include "simt/access.h"
+#include "simt/watch.h"
+
+#include "gpu/counters.h"
+
+#include <stdlib.h>
+
+static enum ptx_type last_type(const struct ptx_inst *ptx)
+{
+    return ptx->type_count ? ptx->types[ptx->type_count - 1] : PTX_TYPE_NONE;
+}
+
+static enum gpu_class float_class(const struct ptx_inst *ptx)
+{
+    return ptx_type_bits(last_type(ptx)) == 64 && last_type(ptx) != PTX_F32X2 ? GPU_CLASS_F64
+                                                                             : GPU_CLASS_F32;
+}
+
+static enum gpu_class class_of(const struct ptx_inst *ptx)
+{
+    switch (ptx_op_infos[ptx->op].group) {
+    case PTX_GROUP_INTEGER:
+    case PTX_GROUP_VIDEO:
+        return GPU_CLASS_INTEGER;
+    case PTX_GROUP_FLOAT:
+        return float_class(ptx);
+    case PTX_GROUP_APPROX:
+        return GPU_CLASS_SPECIAL;
+    case PTX_GROUP_HALF:
+        return GPU_CLASS_F16;
+    case PTX_GROUP_COMPARE:
+        return ptx->op == PTX_OP_SELP || ptx->op == PTX_OP_SLCT || ptx->op == PTX_OP_SLCT_F32
+                   ? GPU_CLASS_MOVE
+                   : GPU_CLASS_COMPARE;
+    case PTX_GROUP_MOVE:
+        return GPU_CLASS_MOVE;
+    case PTX_GROUP_CONVERT:
+        return GPU_CLASS_CONVERT;
+    case PTX_GROUP_MEMORY:
+    case PTX_GROUP_ASYNC:
+        return GPU_CLASS_MEMORY;
+    case PTX_GROUP_ATOMIC:
+        return ptx->operand_count ? GPU_CLASS_MEMORY : GPU_CLASS_BARRIER;
+    case PTX_GROUP_CONTROL:
+        return GPU_CLASS_CONTROL;
+    case PTX_GROUP_BARRIER:
+        return GPU_CLASS_BARRIER;
+    case PTX_GROUP_WARP:
+        return GPU_CLASS_WARP;
+    case PTX_GROUP_TENSOR:
+        return GPU_CLASS_TENSOR;
+    default:
+        return GPU_CLASS_OTHER;
+    }
+}
+
+/* Is the register read anywhere in the function? */
+static bool is_read(const struct ptx_function *function, uint32_t reg)
+{
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        const struct ptx_inst *ptx = &function->insts[i];
+        const struct flow_roles *roles = simt_flow_roles(ptx->op);
+        for (unsigned k = 0; k < ptx->operand_count; k++) {
+            const struct ptx_operand *operand = &ptx->operands[k];
+            if (k < 8 && roles->is_written[k] && operand->kind != PTX_OPERAND_ADDRESS)
+                continue;
+            if (operand->reg == reg &&
+                (operand->kind == PTX_OPERAND_REG || operand->kind == PTX_OPERAND_ADDRESS))
+                return true;
+            for (uint32_t j = 0; j < operand->item_count; j++)
+                if (operand->items[j].kind == PTX_OPERAND_REG && operand->items[j].reg == reg)
+                    return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t element_count(const struct ptx_inst *ptx)
+{
+    for (unsigned k = 0; k < ptx->operand_count; k++)
+        if (ptx->operands[k].kind == PTX_OPERAND_VECTOR)
+            return ptx->operands[k].item_count;
+    return 1;
+}
+
+/* An atomic whose result is dropped becomes a reduction, as in the assembler; exch and cas do not.
+ */
+static bool drops_result(const struct ptx_function *function, const struct ptx_inst *ptx)
+{
+    const struct ptx_operand *d = &ptx->operands[0];
+    if (ptx->op == PTX_OP_ATOM_CAS || ptx_has(ptx, PTX_MOD_EXCH))
+        return false;
+    return d->kind == PTX_OPERAND_SINK ||
+           (d->kind == PTX_OPERAND_REG && !is_read(function, d->reg));
+}
+
+static void describe_load(const struct simt_inst *in, struct watch_inst *what)
+{
+    const struct ptx_inst *ptx = in->ptx;
+    what->kind = WATCH_LOAD;
+    what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
+    what->is_ordered = ptx->op == PTX_OP_LD_SYNC || ptx_has(ptx, PTX_MOD_VOLATILE);
+    what->skips_l1 = what->is_ordered || ptx_has(ptx, PTX_MOD_CG) || ptx_has(ptx, PTX_MOD_CV);
+    if (ptx_has(ptx, PTX_MOD_CONST))
+        what->space = PTX_SPACE_CONST;
+    if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME) || what->space == PTX_SPACE_PARAM) {
+        what->kind = WATCH_NOTHING;
+        what->class = GPU_CLASS_PARAM;
+    } else if (what->space == PTX_SPACE_CONST) {
+        what->class = GPU_CLASS_PARAM;
+    }
+}
+
+static void describe_store(const struct simt_inst *in, struct watch_inst *what)
+{
+    const struct ptx_inst *ptx = in->ptx;
+    what->kind = WATCH_STORE;
+    what->is_write = true;
+    what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
+    what->is_ordered = ptx->op == PTX_OP_ST_SYNC || ptx_has(ptx, PTX_MOD_VOLATILE);
+    if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME) || what->space == PTX_SPACE_PARAM) {
+        what->kind = WATCH_NOTHING;
+        what->class = GPU_CLASS_PARAM;
+    }
+}
+
+static void describe(const struct ptx_function *function, const struct simt_inst *in,
+                     struct watch_inst *what)
+{
+    const struct ptx_inst *ptx = in->ptx;
+    what->class = (uint8_t)class_of(ptx);
+    what->space = (uint8_t)access_space(ptx);
+    switch (ptx->op) {
+    case PTX_OP_LD:
+    case PTX_OP_LD_NC:
+    case PTX_OP_LD_SYNC:
+    case PTX_OP_LDU:
+        describe_load(in, what);
+        break;
+    case PTX_OP_ST:
+    case PTX_OP_ST_SYNC:
+        describe_store(in, what);
+        break;
+    case PTX_OP_ATOM:
+    case PTX_OP_ATOM_NOFTZ:
+    case PTX_OP_ATOM_CAS:
+    case PTX_OP_ATOM_VEC:
+    case PTX_OP_RED:
+    case PTX_OP_RED_NOFTZ:
+    case PTX_OP_RED_VEC: {
+        bool is_red = ptx->op == PTX_OP_RED || ptx->op == PTX_OP_RED_NOFTZ ||
+                      ptx->op == PTX_OP_RED_VEC;
+        what->kind = is_red || drops_result(function, ptx) ? WATCH_RED : WATCH_ATOM;
+        what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
+        what->is_write = what->is_ordered = what->skips_l1 = true;
+        what->is_cas = ptx->op == PTX_OP_ATOM_CAS;
+        break;
+    }
+    case PTX_OP_CP_ASYNC:
+        what->kind = WATCH_COPY;
+        what->bytes = (uint32_t)ptx->operands[2].imm;
+        what->skips_l1 = ptx_has(ptx, PTX_MOD_CG);
+        break;
+    case PTX_OP_CP_BULK_G2S:
+    case PTX_OP_CP_BULK_S2G:
+        what->kind = WATCH_BULK;
+        what->is_write = ptx->op == PTX_OP_CP_BULK_S2G; /* of the global side */
+        break;
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+        what->kind = WATCH_MATRIX;
+        what->class = GPU_CLASS_MEMORY;
+        what->bytes = 16;
+        what->is_write = ptx->op == PTX_OP_STMATRIX;
+        what->space = PTX_SPACE_SHARED;
+        break;
+    case PTX_OP_WMMA_LOAD:
+    case PTX_OP_WMMA_STORE:
+        what->kind = WATCH_TILE;
+        what->class = GPU_CLASS_MEMORY;
+        what->is_write = ptx->op == PTX_OP_WMMA_STORE;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Which function an instruction belongs to: they lie one after the other. */
+static const struct ptx_function *owner_of(const struct simt_code *code, const struct simt_inst *in)
+{
+    const struct ptx_function *owner = code->functions[0].ptx;
+    const struct simt_inst *best = NULL;
+    for (uint32_t i = 0; i < code->function_count; i++)
+        if (code->functions[i].entry <= in && (!best || code->functions[i].entry > best)) {
+            best = code->functions[i].entry;
+            owner = code->functions[i].ptx;
+        }
+    return owner;
+}
+
+struct watch_inst *simt_watch_describe(const struct simt_code *code)
+{
+    struct watch_inst *insts = lk_alloc_zeroed((code->inst_count + 1) * sizeof(*insts));
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        const struct simt_inst *in = &code->insts[i];
+        if (!(in->flags & SIMT_FLAG_HIDDEN))
+            describe(owner_of(code, in), in, &insts[i]);
+    }
+    return insts;
+}
