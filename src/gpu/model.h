@@ -1,0 +1,44 @@
+/*
+ * model.h: how long a launch would take on a GPU, from its counters.
+ * Each part of the GPU is given the time it alone would need; the longest wins and is what the
+ * kernel is bound by. docs/accuracy.md compares it with measurement.
+ */
+#ifndef LOCKSTEP_GPU_MODEL_H
+#define LOCKSTEP_GPU_MODEL_H
+
+#include "gpu/counters.h"
+#include "gpu/gpu.h"
+
+struct gpu_shape {
+    uint64_t blocks;
+    unsigned threads;   /* per block */
+    unsigned registers; /* per thread */
+    size_t shared;      /* bytes per block, static and dynamic */
+};
+
+/* What can bound a kernel: from bounds.def. */
+enum gpu_bound {
+#define BOUND(name, key, words) GPU_BOUND_##name,
+#include "gpu/bounds.def"
+#undef BOUND
+    GPU_BOUND_COUNT
+};
+extern const char *const gpu_bound_keys[GPU_BOUND_COUNT];  /* "dram" */
+extern const char *const gpu_bound_words[GPU_BOUND_COUNT]; /* "DRAM bandwidth" */
+
+struct gpu_model {
+    double seconds; /* with launch overhead and tail */
+    enum gpu_bound bound;
+    double parts[GPU_BOUND_COUNT]; /* seconds that each part alone would need */
+    struct gpu_occupancy occupancy;
+    double waves;        /* blocks / blocks the GPU holds at once */
+    double tail;         /* >= 1: how much longer the last, unfilled wave makes it */
+    double roof_seconds; /* what the bytes and operations need at the datasheet's peaks, */
+    double roof;         /* and that as a fraction of seconds: % of the roof */
+    double flops, bytes; /* for the roofline: operations, DRAM bytes */
+};
+
+void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
+               const struct gpu_counters *counters, struct gpu_model *model);
+
+#endif
