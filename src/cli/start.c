@@ -1,0 +1,232 @@
+/*
+ * start.c: how run, profile and check get a CUDA program going: compile it if need be, set the
+ * environment that our libraries read, then become it, or start it and wait.
+ */
+#include "cli/start.h"
+
+#include "cli/build.h"
+#include "cli/elf.h"
+#include "cli/request.h"
+#include "cli/target.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void start_put(const char *name, const char *value)
+{
+    if (setenv(name, value, 1) != 0) {
+        cli_error("out of host memory");
+        exit(CLI_USAGE);
+    }
+}
+
+/* Ours first, then what was there. */
+static void put_first(struct lk_arena *arena, const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    start_put(name, old && *old ? cli_text(arena, "%s:%s", value, old) : value);
+}
+
+static const char *needed_with_prefix(const struct elf_facts *facts, const char *prefix)
+{
+    for (size_t i = 0; i < facts->needed.count; i++)
+        if (strncmp(facts->needed.items[i], prefix, strlen(prefix)) == 0)
+            return facts->needed.items[i];
+    return NULL;
+}
+
+/* Is it a program at all? Says what is wrong if not. */
+static bool check_kind(const char *path, const struct elf_facts *facts)
+{
+    switch (facts->kind) {
+    case ELF_PROGRAM:
+        if (access(path, X_OK) == 0)
+            return true;
+        cli_error("%s: %s", path, strerror(errno));
+        break;
+    case ELF_UNREADABLE:
+        cli_error("%s: %s", path, strerror(errno));
+        break;
+    case ELF_BROKEN:
+        cli_error("%s: is damaged: its ELF tables lead out of the file", path);
+        break;
+    case ELF_OTHER:
+        cli_error("%s: is no program for this machine (an object file, or for another one)", path);
+        break;
+    case ELF_NOT:
+        cli_error("%s: is neither a CUDA source file (.cu) nor a program", path);
+        break;
+    }
+    return false;
+}
+
+/* Can our libraries take the place of NVIDIA's in it? */
+static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
+                            const struct elf_facts *facts)
+{
+    static const char *const device_libraries[] = {"libcublas",   "libcudnn", "libcufft",
+                                                   "libcurand",   "libnccl",  "libcusolver",
+                                                   "libcusparse"};
+    const char *runtime = needed_with_prefix(facts, "libcudart.so");
+    if (!runtime && facts->fatbin) {
+        cli_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
+                  "only; rebuild it with 'nvcc -cudart shared ...'",
+                  path);
+        return false;
+    }
+    if (runtime && access(cli_text(arena, "%s/%s", folder, runtime), R_OK) != 0) {
+        cli_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
+                  runtime, folder);
+        return false;
+    }
+    if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
+        cli_error("remark: %s does not load the CUDA libraries itself; running it as it is", path);
+    for (size_t i = 0; i < sizeof device_libraries / sizeof device_libraries[0]; i++) {
+        const char *library = needed_with_prefix(facts, device_libraries[i]);
+        if (library)
+            cli_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
+                      "to it fail on a simulated one",
+                      path, library);
+    }
+    return true;
+}
+
+static bool prepare_simulated(struct lk_arena *arena, const struct request *request,
+                              const struct target *target, const char *path)
+{
+    const char *folder = cli_library_folder();
+    if (!folder) {
+        cli_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
+                  "build them with 'make'");
+        return false;
+    }
+    struct elf_facts facts = elf_read(arena, path);
+    bool fits = check_kind(path, &facts) && check_simulated(arena, path, folder, &facts);
+    if (fits) {
+        put_first(arena, "LD_LIBRARY_PATH", folder);
+        const char *runtime = needed_with_prefix(&facts, "libcudart.so");
+        if (facts.rpath && runtime) /* it goes before LD_LIBRARY_PATH, but not before this */
+            put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/%s", folder, runtime));
+        if (needed_with_prefix(&facts, "libnvrtc.so")) /* see driver/nvrtc.c */
+            put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/libcuda.so.1", folder));
+        start_put("LOCKSTEP_GPU", cli_text(arena, "sim:%s", target->simulated->id));
+        if (request->threads)
+            start_put("LOCKSTEP_THREADS", request->threads);
+        if (request->schedule)
+            start_put("LOCKSTEP_SCHEDULE", request->schedule);
+        if (request->limit)
+            start_put("LOCKSTEP_LIMIT", request->limit);
+    }
+    elf_free(&facts);
+    return fits;
+}
+
+static bool prepare_real(struct lk_arena *arena, const struct target *target, const char *path)
+{
+    struct elf_facts facts = elf_read(arena, path);
+    bool fits = check_kind(path, &facts);
+    start_put("LOCKSTEP_GPU", cli_text(arena, "cuda:%u", target->index));
+    start_put("CUDA_VISIBLE_DEVICES", cli_text(arena, "%u", target->index));
+    elf_free(&facts);
+    return fits;
+}
+
+static bool compile(struct lk_arena *arena, const struct request *request,
+                    const struct target *target, struct built *built)
+{
+    char *nvcc = cli_find_nvcc(arena);
+    if (!nvcc) {
+        cli_error("there is no nvcc, NVIDIA's compiler, here; %s", cli_nvcc_advice);
+        return false;
+    }
+    struct cli_list command = {0};
+    request_command(arena, request, nvcc, target, &command);
+    struct build build = {.command = &command,
+                          .inputs = &request->inputs,
+                          .keep = request->keep,
+                          .verbose = request->verbose};
+    bool done = build_program(arena, &build, built);
+    cli_list_free(&command);
+    return done;
+}
+
+/* parse -> choose the GPU -> compile -> set the environment */
+bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start)
+{
+    struct request request;
+    struct target target;
+    bool ready = false;
+    if (!request_parse(arena, count, words, &request))
+        goto out;
+    if (!target_parse(request.gpu ? request.gpu : getenv("LOCKSTEP_GPU"), &target))
+        goto out;
+    if (start->only_simulated && !target.simulated) {
+        if (request.gpu || getenv("LOCKSTEP_GPU")) {
+            cli_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+            goto out;
+        }
+        target_parse("sim:h200", &target);
+    }
+    struct built built = {.path = request.program, .name = request.program};
+    if (!request.program && !compile(arena, &request, &target, &built))
+        goto out;
+    if (target.simulated ? !prepare_simulated(arena, &request, &target, built.path)
+                         : !prepare_real(arena, &target, built.path))
+        goto out;
+    if (request.verbose)
+        fprintf(stderr, "+ %s # on %s\n", built.path, getenv("LOCKSTEP_GPU"));
+    start->path = built.path;
+    start->name = built.name;
+    start->arguments = request.arguments;
+    start->gpu = target.simulated;
+    ready = true;
+out:
+    request_free(&request);
+    return ready;
+}
+
+static void execute(const struct start *start)
+{
+    struct cli_list words = {0};
+    cli_list_add(&words, start->name);
+    for (char **argument = start->arguments; *argument; argument++)
+        cli_list_add(&words, *argument);
+    execv(start->path, (char *const *)words.items);
+    cli_error("%s: %s", start->path, strerror(errno));
+    cli_list_free(&words);
+}
+
+int start_become(const struct start *start)
+{
+    fflush(NULL);
+    execute(start);
+    return CLI_USAGE;
+}
+
+/* Interrupts are for the program; what it left behind is still reported. */
+int start_wait(const struct start *start)
+{
+    fflush(NULL);
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupted, quit;
+    pid_t child = fork();
+    if (child < 0) {
+        cli_error("cannot start a process: %s", strerror(errno));
+        return CLI_USAGE;
+    }
+    if (child == 0) {
+        execute(start);
+        _exit(127);
+    }
+    sigaction(SIGINT, &ignore, &interrupted);
+    sigaction(SIGQUIT, &ignore, &quit);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    sigaction(SIGINT, &interrupted, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

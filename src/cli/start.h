@@ -1,0 +1,24 @@
+/*
+ * start.h: a CUDA program, ready to run on the GPU asked for.
+ */
+#ifndef LOCKSTEP_CLI_START_H
+#define LOCKSTEP_CLI_START_H
+
+#include "cli/cli.h"
+#include "gpu/gpu.h"
+
+struct start {
+    const char *only_simulated; /* set by the caller: the command's name, if it cannot use a GPU */
+    const char *path, *name;
+    char **arguments;
+    const struct gpu_info *gpu; /* NULL: a real one */
+};
+
+/* words: what follows the command, as for 'run'. False after an error was said. The environment of
+ * this process is set for the program. */
+bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start);
+void start_put(const char *name, const char *value); /* an environment variable */
+int start_become(const struct start *start);         /* does not return if all is well */
+int start_wait(const struct start *start);           /* its exit status; 128 + a signal's number */
+
+#endif
