@@ -5,12 +5,27 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *name;
     advice_rule *find;
 } rules[] = {
-    {"none", NULL},
+    {"uncoalesced", advice_uncoalesced},
+    {"misaligned", advice_misaligned},
+    {"redundant-loads", advice_redundant},
+    {"narrow-loads", advice_narrow},
+    {"local-memory", advice_spills},
+    {"bank-conflicts", advice_bank_conflicts},
+    {"contended-atomics", advice_atomics},
+    {"divergence", advice_divergence},
+    {"low-occupancy", advice_occupancy},
+    {"few-blocks", advice_few_blocks},
+    {"tail-wave", advice_tail},
+    {"f64-by-accident", advice_f64},
+    {"no-tensor-cores", advice_tensor},
+    {"barrier-waits", advice_barriers},
+    {"launch-bound", advice_launch},
 };
 
 struct advice_change advice_start(const struct advice_context *context)
@@ -50,16 +65,46 @@ void advice_take_class(struct gpu_counters *counters, enum gpu_class class, doub
     advice_take(&counters->warp_instructions, warps);
 }
 
-void advice_say(struct advice_context *context, struct profile_source *source, unsigned line,
-                double gain, const char *format, ...)
+struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
+                               unsigned kinds)
 {
-    if (gain < ADVICE_LEAST_GAIN)
-        return;
+    const struct profile_launch *launch = context->launch;
+    struct advice_sum *sums = lk_alloc_zeroed((launch->line_count + 1) * sizeof(*sums));
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        const struct profile_inst *inst = &launch->insts[i];
+        struct advice_sum *sum = &sums[inst->line];
+        if (!inst->memory[space] || !(kinds >> inst->code->kind & 1))
+            continue;
+        profile_add_memory(&sum->memory, inst->memory[space]);
+        sum->warps += inst->warps;
+        sum->threads += inst->on;
+        sum->bytes = inst->code->bytes > sum->bytes ? inst->code->bytes : sum->bytes;
+        sum->repeated = sum->repeated || (double)inst->warps > 1.5 * context->warps;
+    }
+    return sums;
+}
+
+struct advice_sum advice_total(const struct advice_context *context, const struct advice_sum *sums,
+                               unsigned *most)
+{
+    struct advice_sum total = {0};
+    *most = 0;
+    for (unsigned i = 0; i < context->launch->line_count; i++) {
+        profile_add_memory(&total.memory, &sums[i].memory);
+        total.warps += sums[i].warps;
+        total.threads += sums[i].threads;
+        total.bytes = sums[i].bytes > total.bytes ? sums[i].bytes : total.bytes;
+        if (sums[i].memory.wavefronts > sums[*most].memory.wavefronts)
+            *most = i;
+    }
+    return total;
+}
+
+static void add(struct advice_context *context, struct profile_source *source, unsigned line,
+                double gain, const char *format, va_list arguments)
+{
     struct lk_buf text = {0};
-    va_list arguments;
-    va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
-    va_end(arguments);
     if (context->count == context->capacity) {
         context->capacity = context->capacity ? 2 * context->capacity : 16;
         context->found = lk_realloc(context->found, context->capacity * sizeof(*context->found));
@@ -68,6 +113,25 @@ void advice_say(struct advice_context *context, struct profile_source *source, u
         (struct advice){context->rule, source, line,
                         lk_arena_strndup(context->profile->arena, text.data, text.size), gain};
     lk_buf_free(&text);
+}
+
+void advice_say(struct advice_context *context, struct profile_source *source, unsigned line,
+                double gain, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (gain >= ADVICE_LEAST_GAIN)
+        add(context, source, line, gain, format, arguments);
+    va_end(arguments);
+}
+
+void advice_note(struct advice_context *context, struct profile_source *source, unsigned line,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(context, source, line, 1, format, arguments);
+    va_end(arguments);
 }
 
 const struct profile_code *advice_kernel_place(const struct advice_context *context)
@@ -93,32 +157,54 @@ static int most_gain_first(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static unsigned repeats_of(const struct profile *profile, const struct profile_launch *launch)
+/* Launches of the same kernel in the same shape, and one of those before with the same counters:
+ * it has the same advice. */
+static unsigned repeats_of(const struct profile *profile, unsigned index,
+                           const struct profile_launch **twin)
 {
+    const struct profile_launch *launch = profile->launches[index];
     unsigned repeats = 0;
-    for (unsigned i = 0; i < profile->launch_count; i++)
-        repeats += profile_same(profile->launches[i], launch);
+    *twin = NULL;
+    for (unsigned i = 0; i < profile->launch_count; i++) {
+        const struct profile_launch *other = profile->launches[i];
+        if (!profile_same(other, launch))
+            continue;
+        repeats++;
+        if (i < index && memcmp(&other->counters, &launch->counters, sizeof launch->counters) == 0) {
+            *twin = other;
+            break;
+        }
+    }
     return repeats;
+}
+
+static void find_for(struct profile *profile, unsigned index)
+{
+    struct profile_launch *launch = profile->launches[index];
+    struct advice_context context = {.profile = profile, .launch = launch};
+    const struct profile_launch *twin;
+    context.repeats = repeats_of(profile, index, &twin);
+    if (twin) {
+        launch->advice = twin->advice;
+        launch->advice_count = twin->advice_count;
+        return;
+    }
+    context.warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
+    for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+        context.rule = rules[k].name;
+        rules[k].find(&context);
+    }
+    if (context.count > 0)
+        qsort(context.found, context.count, sizeof(*context.found), most_gain_first);
+    launch->advice = lk_arena_dup(profile->arena, context.found ? (void *)context.found : "",
+                                  context.count * sizeof(*context.found));
+    launch->advice_count = context.count;
+    free(context.found);
 }
 
 void advice_find(struct profile *profile)
 {
-    for (unsigned i = 0; i < profile->launch_count; i++) {
-        struct profile_launch *launch = profile->launches[i];
-        struct advice_context context = {.profile = profile, .launch = launch};
-        if (launch->fault)
-            continue; /* half a launch says little */
-        context.repeats = repeats_of(profile, launch);
-        for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
-            context.rule = rules[k].name;
-            if (rules[k].find)
-                rules[k].find(&context);
-        }
-        if (context.count > 0)
-            qsort(context.found, context.count, sizeof(*context.found), most_gain_first);
-        launch->advice = lk_arena_dup(profile->arena, context.found ? (void *)context.found : "",
-                                      context.count * sizeof(*context.found));
-        launch->advice_count = context.count;
-        free(context.found);
-    }
+    for (unsigned i = 0; i < profile->launch_count; i++)
+        if (!profile->launches[i]->fault) /* half a launch says little */
+            find_for(profile, i);
 }

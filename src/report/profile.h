@@ -134,6 +134,9 @@ void profile_evaluate(struct profile *profile);
 /* The line's text without its newline; NULL if it is not there. */
 const char *profile_source_line(const struct profile_source *source, unsigned line);
 
+/* Adds the columns; of two strides the more frequent is kept. */
+void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more);
+
 /* "reduce<256>" from "_Z6reduceILi256EEvPf"; the name itself if it is not understood. */
 const char *profile_demangle(struct lk_arena *arena, const char *mangled);
 

@@ -11,7 +11,7 @@ static bool is_free(enum gpu_class class)
     return class == GPU_CLASS_MOVE || class == GPU_CLASS_PARAM;
 }
 
-static void add_memory(struct profile_memory *sum, const struct profile_memory *more)
+void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more)
 {
     int64_t stride = sum->strided >= more->strided && sum->stride ? sum->stride : more->stride;
 #define COLUMN(name) sum->name += more->name;
@@ -104,7 +104,7 @@ static void sum_lines(struct profile *profile, struct profile_launch *launch)
         issued += (double)cost;
         for (int space = 0; space < PROFILE_SPACES; space++)
             if (inst->memory[space]) {
-                add_memory(&line->memory[space], inst->memory[space]);
+                profile_add_memory(&line->memory[space], inst->memory[space]);
                 line->traffic += (double)inst->memory[space]->l2_sectors;
                 traffic += (double)inst->memory[space]->l2_sectors;
             }

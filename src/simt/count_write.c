@@ -133,6 +133,21 @@ static void put_insts(struct lk_buf *out, const struct counters *counters,
     lk_buf_printf(out, "]");
 }
 
+/* [number, idle] of the barriers at which warps waited for a busier one. */
+static void put_barriers(struct lk_buf *out, const struct counters *counters,
+                         const struct simt_launch_state *launch)
+{
+    bool any = false;
+    lk_buf_printf(out, ",\"barriers\":[");
+    for (uint32_t i = 0; i < launch->code->inst_count; i++)
+        if (counters->insts[i].idle) {
+            lk_buf_printf(out, "%s[%u,%llu]", any ? "," : "", i,
+                          (unsigned long long)counters->insts[i].idle);
+            any = true;
+        }
+    lk_buf_printf(out, "]");
+}
+
 void count_write(struct counters *counters, struct simt_launch_state *launch)
 {
     struct lk_buf out = {0};
@@ -152,6 +167,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
                       (unsigned long long)*gpu_counter(&sum, i));
     lk_buf_printf(&out, "}");
     put_insts(&out, counters, launch);
+    put_barriers(&out, counters, launch);
     if (launch->fault->kind != SIMT_OK) {
         lk_buf_printf(&out, ",\"fault\":");
         put_string(&out, launch->fault->text);

@@ -360,6 +360,7 @@ bool simt_watch_slice(struct simt_warp_state *warp, struct simt_path *path, int3
     uint64_t count = 0;
     do {
         count++;
+        warp->steps++;
         if (in->flags & SIMT_FLAG_HIDDEN) {
             in = in->run(w, in);
         } else {
