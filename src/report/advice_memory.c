@@ -137,7 +137,9 @@ void advice_redundant(struct advice_context *context)
     double reuse = first > 0 ? (double)m->sectors_ideal / first : 0;
     bool broadcast = sums[at].memory.sectors_ideal <= sums[at].memory.requests;
     free(sums);
-    if (reuse < 8)
+    const struct gpu_counters *now = &context->launch->counters;
+    bool staged = 2 * now->shared_store_bytes > now->global_load_bytes; /* already */
+    if (reuse < 8 || staged)
         return;
     double kept = least(reuse, 16);
     struct advice_change change = advice_start(context);
@@ -217,12 +219,15 @@ void advice_narrow(struct advice_context *context)
                               less * (double)launch->insts[i].warps);
     advice_take(&change.counters.global_load_requests,
                 less * (double)change.counters.global_load_requests);
+    if (!sums[worst].repeated) { /* a thread that moves more leaves fewer threads */
+        double blocks = (double)change.shape.blocks / factor;
+        change.shape.blocks = (uint64_t)most(blocks, 1);
+    }
     const struct profile_line *line = &launch->lines[worst];
-    const char *vector = width == 4 ? "float4 or int4" : width == 2 ? "eight at a time as uint4"
-                                                                    : "sixteen at a time as uint4";
+    const char *vector = width == 4 ? "float4, int4" : "a uint4";
     advice_say(context, line->source, line->line, advice_gain(context, &change),
-               "a thread moves %u byte%s at a time in a kernel that lives from bandwidth: 16 at a "
-               "time (%s) need %.0fx fewer instructions",
+               "a thread moves %u byte%s at a time in a kernel that mostly moves data: 16 at a time "
+               "(%s) need %.0fx fewer instructions",
                width, width > 1 ? "s" : "", vector, factor);
     free(sums);
 }

@@ -88,14 +88,14 @@ void advice_few_blocks(struct advice_context *context)
     if (blocks == 0 || blocks >= sms)
         return;
     struct advice_change change = advice_start(context);
-    uint64_t parts = (sms + blocks - 1) / blocks;
-    unsigned threads = (unsigned)(launch->shape.threads / parts) / 32 * 32;
-    change.shape.blocks = blocks * parts;
-    change.shape.threads = threads < 32 ? 32 : threads;
+    uint64_t threads = (launch->shape.threads * blocks + sms - 1) / sms;
+    threads = (threads + 31) / 32 * 32;
+    change.shape.blocks = sms;
+    change.shape.threads = (unsigned)threads;
     const struct profile_code *place = advice_kernel_place(context);
     char smaller[48] = "";
-    if (threads >= 32)
-        snprintf(smaller, sizeof smaller, "smaller blocks (%u threads), or ", threads);
+    if (threads < launch->shape.threads)
+        snprintf(smaller, sizeof smaller, "smaller blocks (%u threads), or ", (unsigned)threads);
     advice_say(context, place->source, place->line, advice_gain(context, &change),
                "%llu block%s for %llu SMs: %llu have nothing to do; use %smore blocks with less "
                "work each",
@@ -132,6 +132,9 @@ void advice_launch(struct advice_context *context)
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (i != GPU_BOUND_LAUNCH && model->parts[i] > work)
             work = model->parts[i];
+    /* A program that launches once has nothing to merge, unless hardly anything is done. */
+    if (context->repeats < 2 && work > model->parts[GPU_BOUND_LAUNCH] / 4)
+        return;
     /* Many merged into one share one launch; ten are taken for many. */
     double merged = context->repeats > 1 && context->repeats < 10 ? context->repeats : 10;
     double then = work + (model->seconds - work) / merged;
