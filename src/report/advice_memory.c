@@ -176,12 +176,17 @@ static bool is_narrow(const struct advice_sum *sum)
            (double)m->sectors <= 1.3 * (double)m->sectors_ideal;
 }
 
-/* Bytes are what this kernel is about: less than an operation for each. */
-static bool moves_bytes(const struct gpu_counters *c)
+/* Bytes are what this kernel is about: less than an operation for each, and memory is not far from
+ * what bounds it. */
+static bool moves_bytes(const struct profile_launch *launch)
 {
+    const struct gpu_counters *c = &launch->counters;
+    const double *parts = launch->model.parts;
+    double memory = most(parts[GPU_BOUND_DRAM], most(parts[GPU_BOUND_L2], parts[GPU_BOUND_L1]));
     double operations = (double)(c->f32_threads + c->f64_threads + c->f16_threads) +
                         32.0 * (double)(c->special_warps + c->tensor_warps);
-    return operations < (double)(c->global_load_bytes + c->global_store_bytes);
+    return operations < (double)(c->global_load_bytes + c->global_store_bytes) &&
+           memory > 0.3 * parts[launch->model.bound];
 }
 
 void advice_narrow(struct advice_context *context)
@@ -202,7 +207,7 @@ void advice_narrow(struct advice_context *context)
     if (worst < launch->line_count)
         width = sums[worst].bytes;
     if (worst == launch->line_count || !width || bytes < 0.5 * all ||
-        !moves_bytes(&launch->counters)) {
+        !moves_bytes(launch)) {
         free(sums);
         return;
     }
