@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_COUNTERS = 10 };
+enum { SHOWN_COUNTERS = 12 };
 
 struct pair {
     json_t *side[2]; /* NULL: there is none */
@@ -92,6 +92,8 @@ static size_t find_changed(const struct pair *pair, struct changed *list, size_t
                                json_number_value(json_object_get(after, name))},
                               0};
         one.weight = fabs(log2((one.value[1] + 32) / (one.value[0] + 32)));
+        if ((one.value[0] == 0 || one.value[1] == 0) && one.weight > 2)
+            one.weight = 2; /* what is new says less than what grew eightfold */
         if (one.weight > 0.07 && count < room)
             list[count++] = one;
     }
