@@ -218,39 +218,47 @@ static struct svg_access read_access(json_t *row)
     return access;
 }
 
-/* The first access of each memory instruction that the trace has, hottest lines first. */
+static void put_picture(struct lk_buf *out, const struct profile_code *code, json_t *row,
+                        bool global)
+{
+    struct svg_access access = read_access(row);
+    put(out, "<div class=\"picture\"><code>");
+    lk_buf_printf(out, "%u: ", code->line);
+    svg_escape(out, profile_source_line(code->source, code->line));
+    put(out, "</code> <span class=\"dim\">");
+    svg_escape(out, code->text);
+    put(out, "</span>\n");
+    (global ? svg_global : svg_shared)(out, &access);
+    put(out, "</div>\n");
+}
+
+/* The first access of each kind that a line makes, as far as the trace has it; hottest lines
+ * first. */
 static void put_pictures(struct lk_buf *out, const struct profile_launch *launch)
 {
     unsigned pictures = 0;
-    bool *shown = lk_alloc_zeroed(launch->kernel->code_count + 1);
     for (unsigned i = 0; i < launch->line_count && pictures < 8; i++) {
+        const struct profile_line *line = &launch->lines[i];
+        bool shown[2][PROFILE_KINDS] = {{false}};
         json_t *row;
         size_t index;
         json_array_foreach(launch->trace, index, row) {
             size_t number = (size_t)json_integer_value(json_array_get(row, 2));
             const char *space = json_string_value(json_array_get(row, 5));
-            if (number >= launch->kernel->code_count || shown[number] || !space || pictures >= 8)
+            if (number >= launch->kernel->code_count || !space || pictures >= 8)
                 continue;
             const struct profile_code *code = &launch->kernel->code[number];
-            bool global = strcmp(space, "global") == 0, shared = strcmp(space, "shared") == 0;
-            if (code->source != launch->lines[i].source || code->line != launch->lines[i].line ||
-                (!global && !shared) || code->kind == PROFILE_BULK)
+            bool global = strcmp(space, "global") == 0;
+            if (code->source != line->source || code->line != line->line ||
+                (!global && strcmp(space, "shared") != 0) || code->kind == PROFILE_BULK ||
+                shown[global][code->kind])
                 continue;
-            struct svg_access access = read_access(row);
-            shown[number] = true;
+            shown[global][code->kind] = true;
             if (!pictures++)
                 put(out, "<h3>What one warp touches (numbers are lanes)</h3>\n");
-            put(out, "<div class=\"picture\"><code>");
-            lk_buf_printf(out, "%u: ", code->line);
-            svg_escape(out, profile_source_line(code->source, code->line));
-            put(out, "</code> <span class=\"dim\">");
-            svg_escape(out, code->text);
-            put(out, "</span>\n");
-            (global ? svg_global : svg_shared)(out, &access);
-            put(out, "</div>\n");
+            put_picture(out, code, row, global);
         }
     }
-    free(shown);
 }
 
 /* Tables ------------------------------------------------------------------------------------------

@@ -107,6 +107,18 @@ static void print_title(const struct printer *p, const struct group *group)
     fprintf(p->out, "%s  (launch %u)%s\n", p->paint->dim, launch->number, p->paint->plain);
 }
 
+/* Its lines, one under the other. */
+static void print_fault(const struct printer *p, const char *fault)
+{
+    fprintf(p->out, "  %sfailed%s     ", p->paint->red, p->paint->plain);
+    for (bool first = true; *fault; first = false) {
+        size_t length = strcspn(fault, "\n");
+        fprintf(p->out, "%*s%.*s\n", first ? 0 : 13, "", (int)length, fault);
+        fault += length + (fault[length] == '\n');
+        fault += strspn(fault, " ");
+    }
+}
+
 static void print_summary(const struct printer *p, const struct profile_launch *launch)
 {
     const struct gpu_model *model = &launch->model;
@@ -136,7 +148,7 @@ static void print_summary(const struct printer *p, const struct profile_launch *
                 p->paint->plain);
     fprintf(p->out, "\n");
     if (launch->fault)
-        fprintf(p->out, "  %sfailed%s     %s\n", p->paint->red, p->paint->plain, launch->fault);
+        print_fault(p, launch->fault);
 }
 
 static void print_parts(const struct printer *p, const struct gpu_model *model)
@@ -261,26 +273,28 @@ static void print_source(const struct printer *p, const struct profile_launch *l
 
 static void put_wrapped(FILE *out, const char *text, int indent, int column)
 {
+    bool first = true;
     while (*text) {
         size_t length = strcspn(text, " ");
-        if (column + (int)length + 1 > WIDTH && column > indent) {
+        if (!first && column + 1 + (int)length > WIDTH) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
         }
         fprintf(out, "%.*s", (int)length, text);
         column += (int)length;
-        text += length;
-        if (*text == ' ') {
-            fputc(' ', out);
-            column++;
-            text++;
-        }
+        text += length + (text[length] == ' ');
+        first = false;
     }
     fputc('\n', out);
 }
 
 static void print_advice(const struct printer *p, const struct profile_launch *launch)
 {
+    if (launch->fault)
+        return;
     if (!launch->advice_count) {
         fprintf(p->out, "\n  %sno advice: nothing that the model expects to gain 3 %% or more%s\n",
                 p->paint->green, p->paint->plain);

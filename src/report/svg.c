@@ -79,8 +79,8 @@ static void put_axes(struct lk_buf *out, const struct plot *plot)
                       x, PLOT_TOP, PLOT_HEIGHT, x, PLOT_TOP + PLOT_HEIGHT + 16, intensity);
     }
     lk_buf_printf(out,
-                  "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">operations per byte of DRAM"
-                  "</text>\n",
+                  "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">operations a second over "
+                  "operations per byte of DRAM</text>\n",
                   PLOT_LEFT + PLOT_WIDTH / 2, PLOT_TOP + PLOT_HEIGHT + 34);
 }
 
@@ -103,7 +103,7 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
     double bandwidth = gpu->memory_gb_s * 1e9;
     bool tensor = launch->counters.tensor_flops > 0;
     double peak = (tensor ? gpu->tensor_f16 : gpu->f32_tflops) * 1e12;
-    struct plot plot = {1e9, pow(10, ceil(log10(peak * 1.2)))};
+    struct plot plot = {1e9, pow(10, ceil(log10(peak * 3)))};
     double intensity = model->bytes > 0 ? model->flops / model->bytes : MOST_INTENSITY;
     intensity = intensity < LEAST_INTENSITY ? LEAST_INTENSITY : intensity;
     double roof = intensity * bandwidth < peak ? intensity * bandwidth : peak;
