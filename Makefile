@@ -179,7 +179,7 @@ gpu-test bench-machine: all
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-SANITIZE_SUITES ?= tests/base tests/gpu tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front
+SANITIZE_SUITES ?= tests/base tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front
 .PHONY: sanitize sanitize-only
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only

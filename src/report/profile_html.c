@@ -209,9 +209,8 @@ static void put_sources(struct lk_buf *out, const struct profile_launch *launch)
 
 static struct svg_access read_access(json_t *row)
 {
-    struct svg_access access = {
-        .mask = (uint32_t)json_integer_value(json_array_get(row, 4)),
-        .bytes = (unsigned)json_integer_value(json_array_get(row, 7))};
+    struct svg_access access = {.mask = (uint32_t)json_integer_value(json_array_get(row, 4)),
+                                .bytes = (unsigned)json_integer_value(json_array_get(row, 7))};
     json_t *addresses = json_array_get(row, 8);
     for (unsigned lane = 0; lane < 32; lane++)
         access.addresses[lane] = (uint64_t)json_integer_value(json_array_get(addresses, lane));
@@ -242,7 +241,8 @@ static void put_pictures(struct lk_buf *out, const struct profile_launch *launch
         bool shown[2][PROFILE_KINDS] = {{false}};
         json_t *row;
         size_t index;
-        json_array_foreach(launch->trace, index, row) {
+        json_array_foreach(launch->trace, index, row)
+        {
             size_t number = (size_t)json_integer_value(json_array_get(row, 2));
             const char *space = json_string_value(json_array_get(row, 5));
             if (number >= launch->kernel->code_count || !space || pictures >= 8)

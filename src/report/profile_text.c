@@ -211,7 +211,8 @@ static void print_notes(const struct printer *p, const struct profile_line *line
             if (m->sectors > m->sectors_ideal)
                 fprintf(p->out, " (%.3g suffice)", (double)m->sectors_ideal / requests);
             if (m->sectors)
-                fprintf(p->out, ", %.0f %% hit L1", 100.0 * (double)m->l1_hits / (double)m->sectors);
+                fprintf(p->out, ", %.0f %% hit L1",
+                        100.0 * (double)m->l1_hits / (double)m->sectors);
         }
         if (m->turns > m->requests)
             fprintf(p->out, ", %.3g turns", (double)m->turns / requests);
@@ -225,7 +226,34 @@ static void print_notes(const struct printer *p, const struct profile_line *line
                 (double)line->threads / (double)line->warps, p->paint->plain);
 }
 
-static void print_line(const struct printer *p, const struct profile_line *line)
+/* Columns of white space at the line's start. */
+static size_t indent_of(const char *text)
+{
+    size_t columns = 0;
+    for (; *text == ' ' || *text == '\t'; text++)
+        columns += *text == '\t' ? 8 - columns % 8 : 1;
+    return columns;
+}
+
+/* The text from a column on, as far as there is room; tabs as blanks, characters whole. */
+static void put_source_text(FILE *out, const char *text, size_t from, size_t room)
+{
+    size_t column = 0;
+    for (; *text && column < from + room; text++) {
+        unsigned char c = (unsigned char)*text;
+        size_t next = c == '\t' ? column + 8 - column % 8 : column + ((c & 0xc0) != 0x80);
+        for (; c == '\t' && column < next; column++)
+            if (column >= from)
+                fputc(' ', out);
+        if (c != '\t' && column >= from)
+            fputc(c, out);
+        column = next;
+    }
+    while ((*text & 0xc0) == 0x80)
+        fputc(*text++, out);
+}
+
+static void print_line(const struct printer *p, const struct profile_line *line, size_t indent)
 {
     const char *text = profile_source_line(line->source, line->line);
     bool hot = line->heat >= 0.1;
@@ -236,12 +264,34 @@ static void print_line(const struct printer *p, const struct profile_line *line)
     fprintf(p->out, "%s", *style ? p->paint->plain : "");
     put_share(p, line->issue);
     put_share(p, line->traffic);
-    fprintf(p->out, " %5u ", line->line);
-    size_t room = WIDTH - 36, length = text ? strlen(text) : 0;
-    fprintf(p->out, "%s%.*s%s\n", hot ? p->paint->bold : "", (int)(length < room ? length : room),
-            text ? text : "", hot ? p->paint->plain : "");
+    fprintf(p->out, " %5u %s", line->line, hot ? p->paint->bold : "");
+    text = text ? text : "";
+    put_source_text(p->out, text, indent_of(text) < indent ? indent_of(text) : indent, WIDTH - 36);
+    fprintf(p->out, "%s\n", hot ? p->paint->plain : "");
     if (hot)
         print_notes(p, line);
+}
+
+/* What all lines of a file that are shown begin with. */
+static size_t common_indent(const struct profile_line **lines, unsigned count,
+                            const struct profile_source *source)
+{
+    size_t least = WIDTH;
+    for (unsigned i = 0; i < count; i++) {
+        const char *text = profile_source_line(lines[i]->source, lines[i]->line);
+        if (lines[i]->source == source && text && indent_of(text) < least &&
+            strspn(text, " \t}") < strlen(text))
+            least = indent_of(text);
+    }
+    return least == WIDTH ? 0 : least;
+}
+
+static bool is_listed(const struct profile_launch *launch, const struct profile_line *line)
+{
+    for (unsigned i = 0; i < launch->advice_count; i++)
+        if (launch->advice[i].source == line->source && launch->advice[i].line == line->line)
+            return line->line != 0;
+    return line->line && (line->heat >= 0.005 || line->issue >= 0.005);
 }
 
 static void print_source(const struct printer *p, const struct profile_launch *launch)
@@ -249,8 +299,7 @@ static void print_source(const struct printer *p, const struct profile_launch *l
     const struct profile_line *chosen[LISTED_LINES];
     unsigned count = 0;
     for (unsigned i = 0; i < launch->line_count && count < LISTED_LINES; i++)
-        if (launch->lines[i].line && (launch->lines[i].heat >= 0.005 ||
-                                      launch->lines[i].issue >= 0.005))
+        if (is_listed(launch, &launch->lines[i]))
             chosen[count++] = &launch->lines[i];
     if (!count) {
         fprintf(p->out, "\n  %sno line numbers: compile with -lineinfo%s\n", p->paint->dim,
@@ -258,13 +307,16 @@ static void print_source(const struct printer *p, const struct profile_launch *l
         return;
     }
     qsort(chosen, count, sizeof(*chosen), by_place);
+    size_t indent = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (i == 0 || chosen[i]->source != chosen[i - 1]->source)
+        if (i == 0 || chosen[i]->source != chosen[i - 1]->source) {
+            indent = common_indent(chosen, count, chosen[i]->source);
             fprintf(p->out, "\n  %s%-8s  heat issue    L2  line %s%s\n", p->paint->dim, "",
                     chosen[i]->source ? chosen[i]->source->shown : "", p->paint->plain);
-        else if (chosen[i]->line != chosen[i - 1]->line + 1)
+        } else if (chosen[i]->line != chosen[i - 1]->line + 1) {
             fprintf(p->out, "%*s%s...%s\n", 33, "", p->paint->dim, p->paint->plain);
-        print_line(p, chosen[i]);
+        }
+        print_line(p, chosen[i], indent);
     }
 }
 
@@ -329,9 +381,8 @@ void report_whatifs_text(FILE *out, const struct report_paint *paint, const stru
             if ((int)rows[i].kind != kind)
                 continue;
             snprintf(value, sizeof value, "%zu", rows[i].value);
-            const char *shown = kind == GPU_WHATIF_SHARED
-                                    ? report_bytes(bytes, (double)rows[i].value)
-                                    : value;
+            const char *shown =
+                kind == GPU_WHATIF_SHARED ? report_bytes(bytes, (double)rows[i].value) : value;
             fprintf(out, "  %s%s %18s %7u %6u %8.0f %%  ", rows[i].is_now ? paint->bold : "",
                     rows[i].is_now ? "->" : "  ", shown, got->blocks_per_sm, got->warps_per_sm,
                     100 * got->fraction);
@@ -352,8 +403,7 @@ static void print_occupancy(const struct printer *p, const struct profile_launch
                         launch->shape.registers, launch->shape.shared);
 }
 
-void report_profile_text(FILE *out, const struct report_paint *paint,
-                         const struct profile *profile)
+void report_profile_text(FILE *out, const struct report_paint *paint, const struct profile *profile)
 {
     struct printer p = {out, paint, profile};
     unsigned count;

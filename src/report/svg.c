@@ -108,8 +108,9 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
     intensity = intensity < LEAST_INTENSITY ? LEAST_INTENSITY : intensity;
     double roof = intensity * bandwidth < peak ? intensity * bandwidth : peak;
     double x = plot_x(intensity), y = plot_y(&plot, roof * model->roof);
-    lk_buf_printf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                       "aria-label=\"roofline\">\n",
+    lk_buf_printf(out,
+                  "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                  "aria-label=\"roofline\">\n",
                   PLOT_LEFT + PLOT_WIDTH + 14, PLOT_TOP + PLOT_HEIGHT + 42);
     put_axes(out, &plot);
     put_roof(out, &plot, bandwidth, gpu->f32_tflops * 1e12, "f32");
@@ -118,8 +119,9 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
     lk_buf_printf(out, "<path class=\"drop\" d=\"M%.1f %.1fV%.1f\"/>", x, y, plot_y(&plot, roof));
     lk_buf_printf(out, "<circle class=\"here\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
     bool right = x > PLOT_LEFT + PLOT_WIDTH * 2 / 3;
-    lk_buf_printf(out, "<text class=\"strong\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%.0f %% of "
-                       "the roof</text>\n</svg>\n",
+    lk_buf_printf(out,
+                  "<text class=\"strong\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%.0f %% of "
+                  "the roof</text>\n</svg>\n",
                   x + (right ? -10 : 10), y + 4, right ? "end" : "start", 100 * model->roof);
 }
 
@@ -187,8 +189,9 @@ void svg_global(struct lk_buf *out, const struct svg_access *access)
     unsigned count = distinct(access, 7, lines), touched = distinct(access, 5, sectors);
     unsigned shown = count < ROWS ? count : ROWS;
     const int left = 96;
-    lk_buf_printf(out, "<svg class=\"access\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
-                       "role=\"img\" aria-label=\"sectors touched\">\n",
+    lk_buf_printf(out,
+                  "<svg class=\"access\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
+                  "role=\"img\" aria-label=\"sectors touched\">\n",
                   left + 32 * CELL + 24, (int)shown * (CELL + 4) + 22, left + 32 * CELL + 24);
     for (unsigned row = 0; row < shown; row++) {
         double y = row * (CELL + 4);
@@ -223,23 +226,26 @@ void svg_shared(struct lk_buf *out, const struct svg_access *access)
         deepest = ++deep[bank] > deepest ? deep[bank] : deepest;
     }
     unsigned shown = deepest < ROWS ? deepest : ROWS;
-    lk_buf_printf(out, "<svg class=\"access\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
-                       "role=\"img\" aria-label=\"banks\">\n",
+    lk_buf_printf(out,
+                  "<svg class=\"access\" viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
+                  "role=\"img\" aria-label=\"banks\">\n",
                   32 * CELL + 4, (int)(shown + 1) * (CELL + 2) + 22, 32 * CELL + 4);
     for (unsigned bank = 0; bank < 32; bank++)
         lk_buf_printf(out, "<rect class=\"sector%s\" x=\"%u\" y=\"0\" width=\"%d\" height=\"%u\"/>",
                       deep[bank] ? " hit" : "", bank * CELL, CELL - 1, shown * (CELL + 2));
     memset(deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
-        unsigned bank = (unsigned)(words[i] & 31), others, lane = lane_at(access, words[i], &others);
+        unsigned bank = (unsigned)(words[i] & 31), others,
+                 lane = lane_at(access, words[i], &others);
         if (deep[bank]++ < shown && lane < 32)
             put_cell(out, bank * CELL, (deep[bank] - 1) * (CELL + 2), lane, others);
     }
     for (unsigned bank = 0; bank < 32; bank += 4)
         lk_buf_printf(out, "<text class=\"lane dim\" x=\"%.1f\" y=\"%u\">%u</text>",
                       bank * CELL + CELL / 2.0, shown * (CELL + 2) + 11, bank);
-    lk_buf_printf(out, "<text x=\"0\" y=\"%u\">bank; the busiest is asked for %u word%s%s</text>"
-                       "</svg>\n",
+    lk_buf_printf(out,
+                  "<text x=\"0\" y=\"%u\">bank; the busiest is asked for %u word%s%s</text>"
+                  "</svg>\n",
                   shown * (CELL + 2) + 26, deepest, deepest == 1 ? "" : "s",
                   deepest > shown ? "; the first are shown" : "");
 }

@@ -92,8 +92,9 @@ static void roofline(void **state)
     "[12,12,0,0,\"bra\",[]]]}\n"
 #define LAUNCH                                                                                     \
     "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"grid\":[10,1,1],\"block\":[64,1,1],"                   \
-    "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640},"  \
-    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0,20,2560,640,80,0,640,640,0,80,640,640,0,0," \
+    "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
+    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0,20,2560,640,80,0,640,640,0,80,640,640,0,"  \
+    "0,"                                                                                           \
     "0,0,20,4096]],[3,20,640,320,5,0]],\"barriers\":[[3,7]]}\n"
 
 static struct profile *read_text(const char *text, const struct profile_filter *filter,
@@ -113,8 +114,8 @@ static struct profile *read_text(const char *text, const struct profile_filter *
 static void a_file_is_read(void **state)
 {
     char *message;
-    struct profile *profile = read_text(KERNEL LAUNCH LAUNCH "{\"launch\":\"1.1\",\"gp", NULL,
-                                        &message);
+    struct profile *profile =
+        read_text(KERNEL LAUNCH LAUNCH "{\"launch\":\"1.1\",\"gp", NULL, &message);
     assert_non_null(profile);
     assert_int_equal(profile->launch_count, 2);
     const struct profile_launch *launch = profile->launches[1];
@@ -158,8 +159,8 @@ static void launches_are_chosen(void **state)
 static void broken_files_are_refused(void **state)
 {
     static const char *const texts[] = {"not JSON\n", LAUNCH, "{\"kernel\":\"1.1\"}\n",
-                                        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"none\"}\n", KERNEL
-                                        "{\"launch\":1}\n"};
+                                        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"none\"}\n",
+                                        KERNEL "{\"launch\":1}\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *message;
         assert_null(read_text(texts[i], NULL, &message));
@@ -175,13 +176,13 @@ static void broken_files_are_refused(void **state)
 static void odd_files_do_no_harm(void **state)
 {
     static const char *const texts[] = {
-        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
-               "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
+        KERNEL
+        "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
+        "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
         KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3],\"dropped\":1}\n",
         "{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
         "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n",
-        "{}\n",
-        ""};
+        "{}\n", ""};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *message;
         struct profile *profile = read_text(texts[i], NULL, &message);
@@ -250,10 +251,14 @@ static void comparisons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_demangled), cmocka_unit_test(units),
-        cmocka_unit_test(roofline),            cmocka_unit_test(a_file_is_read),
-        cmocka_unit_test(launches_are_chosen), cmocka_unit_test(broken_files_are_refused),
-        cmocka_unit_test(odd_files_do_no_harm), cmocka_unit_test(pictures),
+        cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(units),
+        cmocka_unit_test(roofline),
+        cmocka_unit_test(a_file_is_read),
+        cmocka_unit_test(launches_are_chosen),
+        cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(odd_files_do_no_harm),
+        cmocka_unit_test(pictures),
         cmocka_unit_test(comparisons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
