@@ -207,11 +207,12 @@ static void waiting_for_one(struct advice_context *context, unsigned worst)
     double idle = 0, ran = (double)launch->counters.warp_instructions;
     for (unsigned i = 0; i < launch->line_count; i++)
         idle += (double)launch->lines[i].idle;
-    if (ran <= 0 || line->idle == 0)
+    if (ran <= 0 || line->idle == 0 || model->bound == GPU_BOUND_LAUNCH)
         return;
-    double longer =
-        model->parts[GPU_BOUND_LATENCY] * (1 + idle / ran) + model->parts[GPU_BOUND_LAUNCH];
-    advice_say(context, line->source, line->line, longer / model->seconds,
+    double latency = model->parts[GPU_BOUND_LATENCY], start = model->parts[GPU_BOUND_LAUNCH];
+    double now = latency * (1 + idle / ran) + start, then = latency + start;
+    then = then > model->seconds ? then : model->seconds;
+    advice_say(context, line->source, line->line, now / then,
                "warps wait here for the busiest of their block, %.0f %% of the time: spread the "
                "work between the barriers evenly, or "
                "let one warp do it while the others go on",

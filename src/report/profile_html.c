@@ -196,7 +196,7 @@ static void put_sources(struct lk_buf *out, const struct profile_launch *launch)
 {
     for (unsigned i = 0; i < launch->line_count; i++) {
         const struct profile_source *source = launch->lines[i].source;
-        bool shown = !source || !source->own || !source->line_count;
+        bool shown = !source || !source->line_count;
         for (unsigned k = 0; k < i && !shown; k++)
             shown = launch->lines[k].source == source;
         if (!shown)

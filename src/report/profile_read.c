@@ -38,6 +38,8 @@ static void read_lines(struct profile *profile, struct profile_source *source)
     size_t capacity = 0, room = 0;
     ssize_t length;
     const char **lines = NULL;
+    static const char *no_lines[1];
+    source->lines = no_lines;
     if (!stream)
         return;
     while ((length = getline(&line, &capacity, stream)) >= 0) {
@@ -74,8 +76,6 @@ static struct profile_source *source_of(struct profile *profile, const char *pat
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         source->shown = source->path + length + 1;
     source->own = is_own(path);
-    if (source->own)
-        read_lines(profile, source);
     lk_map_put(&profile->sources_by_path, source->path, strlen(path), source);
     return source;
 }
@@ -100,8 +100,10 @@ static void place_code(struct profile *profile, const json_t *places, const json
         code->source = source;
         code->line = (unsigned)number_at(places, i + 1);
         if (source->own)
-            return;
+            break;
     }
+    if (code->source && !code->source->lines)
+        read_lines(profile, code->source);
 }
 
 static void read_code(struct profile *profile, const json_t *object, struct profile_kernel *kernel)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 30, LISTED_LINES = 40, DETAILED_GROUPS = 8, WIDTH = 100 };
+enum { BAR = 30, LISTED_LINES = 40, DETAILED_GROUPS = 8, OVERVIEW_GROUPS = 24, WIDTH = 100 };
 
 struct printer {
     FILE *out;
@@ -74,20 +74,36 @@ static const char *dimensions(char buf[64], const unsigned *d)
     return buf;
 }
 
+/* Without namespaces and template arguments, where the whole is too long. */
+static const char *short_name(const char *name, char buf[48])
+{
+    size_t length = strcspn(name, "<");
+    const char *last = name;
+    if (strlen(name) < 48)
+        return name;
+    for (const char *at = name; (at = strstr(at, "::")) && at < name + length; at += 2)
+        last = at + 2;
+    length -= (size_t)(last - name);
+    snprintf(buf, 48, "%.*s%s", (int)(length < 43 ? length : 43), last,
+             last[length] == '<' ? "<..>" : "");
+    return buf;
+}
+
 static void print_overview(const struct printer *p, const struct group *groups, unsigned count)
 {
-    char time[REPORT_UNIT], grid[64], block[64];
+    char time[REPORT_UNIT], grid[64], block[64], name[48];
     double all = 0;
     for (unsigned i = 0; i < count; i++)
         all += groups[i].seconds;
     fprintf(p->out, "%s  share       time  launches  kernel%s\n", p->paint->bold, p->paint->plain);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && i < OVERVIEW_GROUPS; i++) {
         const struct profile_launch *launch = groups[i].first;
-        fprintf(p->out, "  %4.1f %% %10s %9u  %.44s %s<<<%s, %s>>>, launch %u%s\n",
+        fprintf(p->out, "  %4.1f %% %10s %9u  %s %s<<<%s, %s>>>, launch %u%s\n",
                 all > 0 ? 100 * groups[i].seconds / all : 0,
-                report_seconds(time, groups[i].seconds), groups[i].count, launch->kernel->name,
-                p->paint->dim, dimensions(grid, launch->grid), dimensions(block, launch->block),
-                launch->number, p->paint->plain);
+                report_seconds(time, groups[i].seconds), groups[i].count,
+                short_name(launch->kernel->name, name), p->paint->dim,
+                dimensions(grid, launch->grid), dimensions(block, launch->block), launch->number,
+                p->paint->plain);
     }
     fprintf(p->out, "\n");
 }
@@ -98,10 +114,10 @@ static void print_overview(const struct printer *p, const struct group *groups, 
 static void print_title(const struct printer *p, const struct group *group)
 {
     const struct profile_launch *launch = group->first;
-    char grid[64], block[64];
-    fprintf(p->out, "%s%s%s <<<%s, %s>>> on %s", p->paint->bold, launch->kernel->name,
-            p->paint->plain, dimensions(grid, launch->grid), dimensions(block, launch->block),
-            launch->gpu->name);
+    char grid[64], block[64], name[48];
+    fprintf(p->out, "%s%s%s <<<%s, %s>>> on %s", p->paint->bold,
+            short_name(launch->kernel->name, name), p->paint->plain, dimensions(grid, launch->grid),
+            dimensions(block, launch->block), launch->gpu->name);
     if (group->count > 1)
         fprintf(p->out, ", x %u", group->count);
     fprintf(p->out, "%s  (launch %u)%s\n", p->paint->dim, launch->number, p->paint->plain);
