@@ -105,6 +105,9 @@ static void print_overview(const struct printer *p, const struct group *groups, 
                 dimensions(grid, launch->grid), dimensions(block, launch->block), launch->number,
                 p->paint->plain);
     }
+    if (count > OVERVIEW_GROUPS)
+        fprintf(p->out, "  %sand %u more%s\n", p->paint->dim, count - OVERVIEW_GROUPS,
+                p->paint->plain);
     fprintf(p->out, "\n");
 }
 
