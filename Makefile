@@ -32,6 +32,7 @@ MACHINE := $(shell uname -m)
 ifeq ($(MACHINE),x86_64)
 ISAS      ?= v2 v3 v4
 ISA_v2    := -march=x86-64-v2
+ISA_BASE  := $(ISA_v2)
 ISA_v3    := -march=x86-64-v3
 ISA_v4    := -march=x86-64-v4 -mprefer-vector-width=512
 else
@@ -52,6 +53,8 @@ DRIVER_OBJ   := $(call objects,driver)
 CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 CLI_OBJ      := $(call objects,cli)
+
+$(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
 
 $(BUILD)/obj/%.o: src/%.c
 	$(call say,CC)

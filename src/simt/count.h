@@ -42,7 +42,8 @@ struct counters {
     struct cache *l1s;        /* [sms]; sets NULL until used */
     struct cache l2;
     size_t l1_bytes;          /* what shared memory leaves of it in this launch */
-    struct cache *l1;         /* of the block that runs */
+    struct cache *l1;                /* of the block that runs, */
+    const struct simt_block *block;  /* which is this */
     uint64_t **touched;       /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
     uint32_t *chunks;         /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
@@ -51,7 +52,6 @@ struct counters {
 
 enum { COUNT_CHUNK_BITS = 20 };
 
-uint32_t count_access(struct simt_watcher *watcher, const struct watch_access *access);
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
 void count_write(struct counters *counters, struct simt_launch_state *launch);
