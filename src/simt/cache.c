@@ -16,6 +16,7 @@ void cache_open(struct cache *cache, size_t bytes)
     cache->epoch = 1;
     cache->clock = 0;
     cache->written_back = 0;
+    memset(cache->recent, 0, sizeof(cache->recent));
 }
 
 void cache_clear(struct cache *cache)

@@ -9,7 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CACHE_LINE_BITS = 7, CACHE_SECTOR_BITS = 5, CACHE_SECTORS = 4, CACHE_WAYS = 16 };
+enum {
+    CACHE_LINE_BITS = 7,
+    CACHE_SECTOR_BITS = 5,
+    CACHE_SECTORS = 4,
+    CACHE_WAYS = 16,
+    CACHE_RECENT = 256
+};
 
 struct cache_set {
     uint64_t lines[CACHE_WAYS]; /* with the epoch in the upper bits */
@@ -24,6 +30,10 @@ struct cache {
     uint64_t epoch;        /* lines of another one are not there: clearing costs nothing */
     uint64_t written_back; /* dirty sectors that had to go */
     uint32_t clock;
+    struct cache_recent { /* where a line was last found; true only if it is still there */
+        struct cache_set *set;
+        int way;
+    } recent[CACHE_RECENT];
 };
 
 void cache_open(struct cache *cache, size_t bytes);
@@ -61,9 +71,14 @@ static inline int cache_oldest(const struct cache_set *set)
 static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned sectors,
                                     bool is_write, bool allocate)
 {
-    struct cache_set *set = cache_set_of(cache, line);
     uint64_t tag = line | cache->epoch << CACHE_EPOCH_SHIFT;
-    int way = cache_find(set, tag);
+    struct cache_recent *recent = &cache->recent[line % CACHE_RECENT];
+    struct cache_set *set = recent->set;
+    int way = recent->way;
+    if (!set || set->lines[way] != tag) {
+        set = cache_set_of(cache, line);
+        way = cache_find(set, tag);
+    }
     if (way < 0) {
         if (!allocate)
             return 0;
@@ -73,6 +88,7 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
         set->lines[way] = tag;
         set->valid[way] = set->dirty[way] = 0;
     }
+    *recent = (struct cache_recent){set, way};
     set->used[way] = ++cache->clock;
     unsigned hits = set->valid[way] & sectors;
     if (allocate)

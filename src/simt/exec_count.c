@@ -209,12 +209,18 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
         return;
     bool is_atomic = kind == WATCH_RED || kind == WATCH_ATOM;
     enum lanes_shared how = is_atomic              ? LANES_ATOMIC
-                            : kind == WATCH_COPY   ? LANES_ATOMIC
                             : kind == WATCH_MATRIX ? LANES_ROWS
                             : access->is_write     ? LANES_STORE
                                                    : LANES_LOAD;
     struct lanes_passes passes;
-    if (kind == WATCH_TILE) {
+    if (kind == WATCH_COPY) {
+        unsigned groups = bytes > 4 ? bytes / 4 : 1;
+        unsigned conflicts =
+            access->what->skips_l1
+                ? 0
+                : lanes_copy_conflicts(access->partner, access->addresses, mask, bytes);
+        passes = (struct lanes_passes){groups + conflicts, conflicts};
+    } else if (kind == WATCH_TILE) {
         unsigned all = (lanes * bytes + 127) / 128;
         passes = (struct lanes_passes){all, 0};
     } else if (how <= LANES_STORE && bytes == 4 && is_conflict_free(access)) {

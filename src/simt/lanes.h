@@ -189,6 +189,37 @@ static inline void lanes_add_pass(struct lanes_passes *sum, unsigned wavefronts)
     sum->conflicts += wavefronts ? wavefronts - 1 : 0;
 }
 
+/* cp.async.ca writes what four lines gave at a time; a bank takes one lane a pass, read or written.
+ */
+static inline unsigned lanes_copy_conflicts(const uint64_t *from, const uint64_t *to, uint32_t mask,
+                                            uint32_t bytes)
+{
+    unsigned lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8, conflicts = 0;
+    for (unsigned first = 0; first < 32; first += lanes) {
+        uint32_t left = mask & (lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << first);
+        while (left) {
+            uint64_t lines[4];
+            unsigned count = 0;
+            uint32_t group = 0;
+            for (uint32_t rest = left; rest; rest &= rest - 1) {
+                uint64_t line = from[__builtin_ctz(rest)] >> 7;
+                unsigned i = 0;
+                while (i < count && lines[i] != line)
+                    i++;
+                if (i == count && count < 4)
+                    lines[count++] = line;
+                if (i < 4)
+                    group |= rest & -rest;
+            }
+            unsigned read = lanes_fullest(from, group, bytes, true);
+            unsigned written = lanes_fullest(to, group, bytes, true);
+            conflicts += (read > written ? read : written) - 1;
+            left &= ~group;
+        }
+    }
+    return conflicts;
+}
+
 static inline struct lanes_passes lanes_shared(enum lanes_shared kind, const uint64_t *addresses,
                                                uint32_t mask, uint32_t bytes)
 {
