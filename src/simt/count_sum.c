@@ -123,6 +123,9 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
     case WATCH_COPY:
         *(what->skips_l1 ? &sum->copy_bypass_requests : &sum->copy_requests) += memory->requests;
         *(what->skips_l1 ? &sum->copy_bypass_sectors : &sum->copy_sectors) += memory->sectors;
+        sum->global_load_requests += memory->requests; /* ncu counts copies among loads */
+        sum->global_load_sectors += memory->sectors;
+        sum->global_load_sectors_ideal += memory->sectors_ideal;
         sum->l2_read_sectors += memory->l2_sectors;
         break;
     case WATCH_BULK:
@@ -200,12 +203,16 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     const struct simt_watch *watch = launch->machine->watch;
     uint64_t all = 0, hits = 0, from_dram = 0;
     memset(sum, 0, sizeof(*sum));
+    /* ncu's total has one more for each warp, and shuffles. */
+    sum->shared_wavefronts = launch->block_count * launch->warps_per_block;
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
         const struct watch_tally *tally = &watch->tallies[i];
         if (!tally->warps)
             continue;
         const struct watch_inst *what = &watch->insts[i];
         const struct count_memory *memory = counters->insts[i].memory;
+        if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
+            sum->shared_wavefronts += tally->warps;
         add_class(sum, launch->code->insts[i].ptx, (enum gpu_class)what->class, tally);
         if (memory[COUNT_GLOBAL].requests)
             add_global(sum, what, &memory[COUNT_GLOBAL], tally);

@@ -154,7 +154,8 @@ static void count_global(struct counters *counters, struct count_memory *memory,
     }
     memory->sectors_ideal += (unique + 31) / 32;
     if (use == USE_ATOMIC) {
-        unsigned turns, all = lanes_atomic_sectors(access->addresses, access->mask, &turns);
+        uint32_t mask = access->what->one_lane ? access->mask & -access->mask : access->mask;
+        unsigned turns, all = lanes_atomic_sectors(access->addresses, mask, &turns);
         memory->l2_sectors += all - sectors; /* later turns find it in the L2 */
         memory->l2_hits += all - sectors;
         memory->turns += turns;
@@ -241,6 +242,19 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
     memory->turns += is_atomic ? passes.wavefronts : 0;
 }
 
+/* A load that stands for its neighbours too. */
+static void count_folded(struct count_memory *memory, const struct watch_access *access)
+{
+    struct watch_access whole = *access;
+    uint64_t addresses[SIMT_LANES];
+    for (int i = 0; i < SIMT_LANES; i++)
+        addresses[i] = access->addresses[i] + (uint64_t)(int64_t)access->what->counted_offset;
+    whole.addresses = addresses;
+    whole.bytes = access->what->counted_bytes;
+    whole.pattern = WATCH_SCATTERED;
+    count_shared(memory, &whole);
+}
+
 /* A thread's local words lie 32 lanes apart, so that equal offsets of a warp are neighbours. */
 static void count_local(struct counters *counters, struct count_memory *memory,
                         const struct watch_access *access)
@@ -276,7 +290,10 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     if (counters->trace)
         trace_access(counters->trace, access);
     if (access->space == PTX_SPACE_SHARED) {
-        count_shared(&inst->memory[COUNT_SHARED], access);
+        if (access->what->counted_bytes)
+            count_folded(&inst->memory[COUNT_SHARED], access);
+        else if (!access->what->folded)
+            count_shared(&inst->memory[COUNT_SHARED], access);
         return 0;
     }
     find_l1(counters, access->w->block);

@@ -31,6 +31,11 @@ struct watch_inst {
     uint8_t skips_l1;   /* served by the L2 */
     uint8_t is_cas;
     uint32_t bytes; /* per lane, all elements of a vector */
+    /* What the assembler makes of it (watch_fold.c), for counters only: */
+    bool folded;           /* part of an earlier load */
+    bool one_lane;         /* summed up in the warp first */
+    uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
+    int8_t counted_offset; /* where that begins, from its own address */
 };
 
 /* How the addresses of a full warp lie; what is not simple is scattered. */
@@ -105,6 +110,7 @@ void simt_watch_block(struct simt_block *block, bool begins);
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
+void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts);
 /* What is built per instruction set (exec_watch.c, exec_count.c); isa.c picks one. */
 struct simt_watch_code {
     /* As run_slice in run.c. */

@@ -210,5 +210,6 @@ struct watch_inst *simt_watch_describe(const struct simt_code *code)
         if (!(in->flags & SIMT_FLAG_HIDDEN))
             describe(owner_of(code, in), in, &insts[i]);
     }
+    simt_watch_fold(code, insts);
     return insts;
 }
