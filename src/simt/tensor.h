@@ -65,10 +65,11 @@ void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu
                               const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f);
 
-/* exec_tensor_sum.c: d = a * b + c as the model says. False, and d is as before: it cannot. */
-bool SIMT_NAME(tensor_add_fast)(const struct tensor_sum *sum, const struct tensor_fragments *f);
+/* exec_tensor_sum.c: d = a * b + c as the model says. */
+void SIMT_NAME(tensor_add)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
-/* exec_tensor_exact.c: the same for all numbers, slowly. */
+/* exec_tensor_exact.c: the same, one output after the other; tensor_add calls it for what it cannot
+ * do itself. */
 void SIMT_NAME(tensor_add_exact)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
 /* exec_tensor_float.c */
