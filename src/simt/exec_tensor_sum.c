@@ -52,8 +52,8 @@ INLINE bool any_negative(const v8i *x)
 #endif
 }
 
-/* Four values, one of each of four rows, that are all there before any is used. Such steps keep every
- * unit busy: gcc by itself takes row after row, and the host cannot look far enough ahead. */
+/* Four values, one of each of four rows, that are all there before any is used. Such steps keep
+ * every unit busy: gcc by itself takes row after row, and the host cannot look far enough ahead. */
 #ifdef __AVX2__
 #define TOGETHER(w, x, y, z) __asm__("" : "+x"(w), "+x"(x), "+x"(y), "+x"(z))
 #else
@@ -213,8 +213,8 @@ struct rows {
     v8i shift[TENSOR_MAX_ROWS];
     v8f c[TENSOR_MAX_ROWS];       /* kept for tensor_add_exact: d may be in the same registers */
     v8f between[TENSOR_MAX_ROWS]; /* a chunk's result, which is c of the next */
-    v8u largest_shift; /* negative ones are the largest */
-    v8u largest_sum;   /* |sum| */
+    v8u largest_shift;            /* negative ones are the largest */
+    v8u largest_sum;              /* |sum| */
 };
 
 /* is_first: c is in registers, else it is rows->between. */

@@ -267,7 +267,8 @@ INLINE __m256i exponents_tf32(__m256i x, bool is_b)
     __m256i field = _mm256_srli_epi32(magnitude, 23);
     field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
     if (is_b)
-        return _mm256_andnot_si256(zero, _mm256_add_epi32(field, _mm256_set1_epi32(tf32_format.middle)));
+        return _mm256_andnot_si256(zero,
+                                   _mm256_add_epi32(field, _mm256_set1_epi32(tf32_format.middle)));
     __m256i middle = _mm256_set1_epi32(tf32_format.middle + 127);
     return _mm256_sub_epi32(_mm256_or_si256(middle, _mm256_srli_epi32(zero, 20)), field);
 }

@@ -40,8 +40,8 @@ struct tensor_float_kind {
 
 /* The factors of one float tile. Columns are in the order of tensor_column, in which a row of f32
  * accumulators lies in registers. Exponents are those of the model, as bytes: middle - exponent of
- * a factor of A, and 255 for 0; 127 + middle + exponent of one of B, and 0 for 0. So the difference,
- * not less than 0, is the exponent + 127 of the product, and 0 if the product is 0. */
+ * a factor of A, and 255 for 0; 127 + middle + exponent of one of B, and 0 for 0. So the
+ * difference, not less than 0, is the exponent + 127 of the product, and 0 if the product is 0. */
 struct tensor_sum {
     const struct tensor_model *model;
     uint8_t rows, k;
