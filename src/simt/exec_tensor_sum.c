@@ -211,6 +211,7 @@ INLINE void find_tops(const uint8_t *a, size_t stride, const uint8_t *b, unsigne
 struct rows {
     /* The scale, 2^(fraction - exponent of the largest term), as what it adds to an exponent. */
     v8i shift[TENSOR_MAX_ROWS];
+    v8u sum[TENSOR_MAX_ROWS];
     v8f c[TENSOR_MAX_ROWS];       /* kept for tensor_add_exact: d may be in the same registers */
     v8f between[TENSOR_MAX_ROWS]; /* a chunk's result, which is c of the next */
     v8u largest_shift;            /* negative ones are the largest */
@@ -314,22 +315,20 @@ INLINE void add_chunk(struct rows *r, const struct tensor_sum *s, const struct t
     v8u largest = r->largest_sum, size;
     const v8f *c = is_first ? r->c : r->between;
     uint8_t *registers[4] = {f->d[0], f->d[1], f->d[2], f->d[3]};
-    for (size_t m = 0; m < 8 * blocks; m += 4) {
-        v8u sums[4];
-        v8f value;
+    for (size_t m = 0; m < 8 * blocks; m += 4)
         add_products(s->a + (k / piece * 8 * blocks + m) * piece + k % piece, s->b + 8 * k,
-                     8 * blocks, chunk, piece, by_adding, r->shift + m, c + m, sums);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < 4; i++) {
-            finish(&sums[i], &r->shift[m + i], d_half, result, &size, &value);
-            largest = MAX_U32(largest, size);
-            if (is_last) {
-                store_d(REGISTERS(registers, m, d_half), (unsigned)(m % 8 + i), d_half, &value);
-            } else {
-                if (d_half)
-                    round_to_half(&value);
-                r->between[m + i] = value;
-            }
+                     8 * blocks, chunk, piece, by_adding, r->shift + m, c + m, r->sum + m);
+#pragma GCC unroll 16
+    for (size_t m = 0; m < 8 * blocks; m++) {
+        v8f value;
+        finish(&r->sum[m], &r->shift[m], d_half, result, &size, &value);
+        largest = MAX_U32(largest, size);
+        if (is_last) {
+            store_d(REGISTERS(registers, m, d_half), m % 8, d_half, &value);
+        } else {
+            if (d_half)
+                round_to_half(&value);
+            r->between[m] = value;
         }
     }
     r->largest_sum = largest;

@@ -133,10 +133,10 @@ INLINE void store_rows_of_8(uint8_t *to, __m256i bytes)
     _mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(bytes, 0xd8));
 }
 
-INLINE void unpack_a_16(struct tensor_sum *sum, unsigned k, const uint8_t *const *regs,
-                        const struct format *f, struct extremes *seen)
+INLINE void unpack_a_16(struct tensor_sum *sum, unsigned rows, unsigned k,
+                        const uint8_t *const *regs, const struct format *f, struct extremes *seen)
 {
-    unsigned rows = sum->rows, blocks = rows / 8;
+    unsigned blocks = rows / 8;
     for (unsigned m = 0; m < rows; m += 4) {
         unsigned at = m % 8 * 16;
         if (k == 8) {
@@ -231,30 +231,32 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
     }
 }
 
-INLINE void unpack_both_16(struct tensor_sum *sum, unsigned k, const struct tensor_fragments *f,
-                           const struct format *a, const struct format *b)
+INLINE void unpack_both_16(struct tensor_sum *sum, unsigned rows, unsigned k,
+                           const struct tensor_fragments *f, const struct format *a,
+                           const struct format *b)
 {
     struct extremes seen = no_extremes();
     unpack_b_16(sum, k, f->b, b, &seen);
-    unpack_a_16(sum, k, f->a, a, &seen);
+    unpack_a_16(sum, rows, k, f->a, a, &seen);
     judge(sum, &seen, a, b);
 }
 
 static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
                       const struct format *a, const struct format *b)
 {
-    if (a->is_bf16 && sum->k == 16)
-        unpack_both_16(sum, 16, f, &bf16_format, &bf16_format);
+    bool f16 = a == &f16_format && b == &f16_format, usual = sum->rows == 16 && sum->k == 16;
+    if (f16 && usual)
+        unpack_both_16(sum, 16, 16, f, &f16_format, &f16_format);
+    else if (a->is_bf16 && usual)
+        unpack_both_16(sum, 16, 16, f, &bf16_format, &bf16_format);
     else if (a->is_bf16)
-        unpack_both_16(sum, 8, f, &bf16_format, &bf16_format);
-    else if (a == &f16_format && b == &f16_format && sum->k == 16)
-        unpack_both_16(sum, 16, f, &f16_format, &f16_format);
-    else if (a == &f16_format && b == &f16_format && sum->k == 32)
-        unpack_both_16(sum, 32, f, &f16_format, &f16_format);
-    else if (sum->k == 8)
-        unpack_both_16(sum, 8, f, &f16_format, &f16_format);
+        unpack_both_16(sum, sum->rows, sum->k, f, &bf16_format, &bf16_format);
+    else if (f16 && sum->k == 32)
+        unpack_both_16(sum, sum->rows, 32, f, &f16_format, &f16_format);
+    else if (f16 && sum->k == 8)
+        unpack_both_16(sum, sum->rows, 8, f, &f16_format, &f16_format);
     else
-        unpack_both_16(sum, sum->k, f, a, b);
+        unpack_both_16(sum, sum->rows, sum->k, f, a, b);
 }
 
 /* tf32 ------------------------------------------------------------------------------------------
@@ -526,13 +528,6 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
 /* All -------------------------------------------------------------------------------------------
  */
 
-static int8_t lowest_exponent(enum ptx_type type, bool via_f16)
-{
-    if (type == PTX_BF16 || type == PTX_TF32)
-        return -126;
-    return type == PTX_E4M3 && !via_f16 ? -6 : -14;
-}
-
 void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
                               const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f)
@@ -540,18 +535,27 @@ void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu
     sum->model = tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type);
     sum->rows = kind->rows;
     sum->k = kind->k;
-    sum->piece = kind->a_type == PTX_TF32 ? 4 : 8;
+    sum->piece = 8;
     sum->c_half = kind->c_half;
     sum->d_half = kind->d_half;
     sum->special = sum->tiny = false;
-    sum->a_lowest = lowest_exponent(kind->a_type, sum->model->via_f16);
-    sum->b_lowest = lowest_exponent(kind->b_type, sum->model->via_f16);
-    if (kind->a_type == PTX_TF32)
-        unpack_tf32(sum, f);
-    else if (kind->a_type == PTX_BF16)
-        unpack_16(sum, f, &bf16_format, &bf16_format);
-    else if (kind->a_type == PTX_F16)
+    switch (kind->a_type) {
+    case PTX_F16:
+        sum->a_lowest = sum->b_lowest = -14;
         unpack_16(sum, f, &f16_format, &f16_format);
-    else
+        break;
+    case PTX_BF16:
+        sum->a_lowest = sum->b_lowest = -126;
+        unpack_16(sum, f, &bf16_format, &bf16_format);
+        break;
+    case PTX_TF32:
+        sum->piece = 4;
+        sum->a_lowest = sum->b_lowest = -126;
+        unpack_tf32(sum, f);
+        break;
+    default:
+        sum->a_lowest = kind->a_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
+        sum->b_lowest = kind->b_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
         unpack_f8(sum, kind, f);
+    }
 }
