@@ -417,6 +417,7 @@ DEFINE_ADD(add_16_at_once_f16, 16, 16, 16, 8, true, true, 23, false)
 DEFINE_ADD(add_8_at_once, 16, 8, 8, 8, false, false, 23, false)
 DEFINE_ADD(add_8_tf32_at_once, 16, 8, 8, 4, false, false, 23, false)
 DEFINE_ADD(add_16_by_8, 16, 16, 8, 8, false, false, 23, false)
+DEFINE_ADD(add_16_by_8_f16, 16, 16, 8, 8, true, true, 23, false)
 DEFINE_ADD(add_32_f8, 16, 32, 16, 8, false, false, 23, true)
 DEFINE_ADD(add_f8, s->rows, s->k, 16, 8, s->c_half, s->d_half, 23, true)
 DEFINE_ADD(add_by_4, s->rows, s->k, 4, s->piece, s->c_half, s->d_half, 23, false)
@@ -441,6 +442,8 @@ void SIMT_NAME(tensor_add)(const struct tensor_sum *s, const struct tensor_fragm
         add_8_at_once(s, f);
     else if (chunk == 8 && plain && s->k == 16)
         add_16_by_8(s, f);
+    else if (chunk == 8 && s->rows == 16 && s->k == 16 && s->c_half && s->d_half)
+        add_16_by_8_f16(s, f);
     else if (chunk == 8)
         add_by_8(s, f);
     else if (plain && s->k == 16 && s->model->result == 23)
