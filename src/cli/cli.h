@@ -21,7 +21,7 @@ struct cli_command {
     int (*run)(int count, char **words);
 };
 
-extern const struct cli_command cli_doctor, cli_gpus, cli_run;
+extern const struct cli_command cli_doctor, cli_gpus, cli_profile, cli_roofline, cli_run;
 
 /* "lockstep: message" on stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -29,6 +29,7 @@ void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Escape sequences, or "" where stream is no terminal or NO_COLOR is set. */
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GREEN, CLI_RED, CLI_YELLOW };
 const char *cli_style(FILE *stream, enum cli_style style);
+struct report_paint cli_paint(FILE *stream); /* the same for src/report */
 
 /* Options: each takes the word at *at and moves *at past what it used. */
 bool cli_flag(char **words, int *at, const char *name);

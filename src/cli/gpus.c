@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/target.h"
 #include "gpu/gpu.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -16,7 +17,8 @@ static const char help[] =
     "Lists the GPUs that 'run --gpu sim:NAME' knows, or prints all that is known of one and where\n"
     "it comes from. Rates are peaks without sparsity at boost clock.\n"
     "\n"
-    "  --block THREADS   how many blocks of so many threads an SM holds, and what limits it\n"
+    "  --block THREADS   how many blocks of so many threads an SM holds, what limits it, and what\n"
+    "                    other sizes would give\n"
     "  --registers N     registers per thread (default 32)\n"
     "  --shared BYTES    shared memory per block, static and dynamic (default 0)\n"
     "  --json            the same for programs\n"
@@ -179,23 +181,9 @@ static void print_occupancy(const struct gpu_info *gpu, const struct occupancy_r
     print_limit("registers", got.limit_registers, got.limiter);
     print_limit("shared memory", got.limit_shared, got.limiter);
     print_limit("blocks", got.limit_blocks, got.limiter);
-}
-
-static json_t *limit_json(unsigned blocks)
-{
-    return blocks == UINT_MAX ? json_null() : json_integer(blocks);
-}
-
-static json_t *occupancy_json(const struct gpu_info *gpu, const struct occupancy_request *request)
-{
-    struct gpu_occupancy got = occupancy_of(gpu, request);
-    return json_pack("{sI sI sI si si sf ss so so so so}", "threads", (json_int_t)request->threads,
-                     "registers", (json_int_t)request->registers, "shared_bytes",
-                     (json_int_t)request->shared, "blocks_per_sm", (int)got.blocks_per_sm,
-                     "warps_per_sm", (int)got.warps_per_sm, "occupancy", got.fraction, "limiter",
-                     got.limiter, "limit_warps", limit_json(got.limit_warps), "limit_registers",
-                     limit_json(got.limit_registers), "limit_shared", limit_json(got.limit_shared),
-                     "limit_blocks", limit_json(got.limit_blocks));
+    struct report_paint paint = cli_paint(stdout);
+    report_whatifs_text(stdout, &paint, gpu, (unsigned)request->threads,
+                        (unsigned)request->registers, (size_t)request->shared);
 }
 
 static json_t *gpu_json(const struct gpu_info *gpu)
@@ -219,7 +207,10 @@ static void print_json(const struct gpu_info *gpu, const struct occupancy_reques
     for (unsigned i = 0; !gpu && i < gpu_info_count; i++)
         json_array_append_new(report, gpu_json(&gpu_infos[i]));
     if (gpu && request->asked)
-        json_object_set_new(report, "occupancy", occupancy_json(gpu, request));
+        json_object_set_new(report, "occupancy",
+                            report_occupancy_json(gpu, (unsigned)request->threads,
+                                                  (unsigned)request->registers,
+                                                  (size_t)request->shared));
     json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     putchar('\n');
     json_decref(report);

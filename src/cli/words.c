@@ -3,6 +3,7 @@
  */
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -30,6 +31,13 @@ const char *cli_style(FILE *stream, enum cli_style style)
     if ((no_color && *no_color) || !isatty(fileno(stream)))
         return "";
     return sequences[style];
+}
+
+struct report_paint cli_paint(FILE *stream)
+{
+    return (struct report_paint){cli_style(stream, CLI_PLAIN), cli_style(stream, CLI_BOLD),
+                                 cli_style(stream, CLI_DIM),   cli_style(stream, CLI_GREEN),
+                                 cli_style(stream, CLI_RED),   cli_style(stream, CLI_YELLOW)};
 }
 
 bool cli_flag(char **words, int *at, const char *name)

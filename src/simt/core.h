@@ -228,6 +228,8 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered; /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden;      /* instructions run that the program does not have */
+    uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
+                                       barrier let the warp go */
 };
 
 struct simt_block {

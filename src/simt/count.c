@@ -46,9 +46,35 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
 
 static void begin_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
-    (void)block;
-    (void)begins;
     ((struct counters *)watcher)->block = NULL; /* blocks are used again for others */
+    for (uint32_t i = 0; begins && i < block->warp_count; i++)
+        block->warps[i].steps = block->warps[i].steps_released = 0;
+}
+
+/* How much longer than each of the others the busiest warp took to come to the barrier. */
+static void count_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
+{
+    struct counters *counters = (struct counters *)watcher;
+    const uint32_t *lanes = block->barriers[id].lanes;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        uint64_t ran = block->warps[i].steps - block->warps[i].steps_released;
+        most = lanes[i] && ran > most ? ran : most;
+    }
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        if (!lanes[i])
+            continue;
+        for (unsigned k = 0; k < SIMT_LANES; k++) {
+            const struct simt_path *path = &warp->paths[k];
+            if (path->state != SIMT_PATH_BARRIER || path->barrier != id)
+                continue;
+            size_t number = (size_t)(path->ip - 1 - block->launch->code->insts);
+            counters->insts[number].idle += most - (warp->steps - warp->steps_released);
+            break;
+        }
+        warp->steps_released = warp->steps;
+    }
 }
 
 static void forget_touched(struct counters *counters)
@@ -112,6 +138,7 @@ struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
                                               .block = begin_block,
                                               .access = simt_watch_code()->count_access,
+                                              .barrier = count_barrier,
                                               .step = count_step,
                                               .wants_all = counters->trace != NULL,
                                               .done = end_launch,

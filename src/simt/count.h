@@ -32,6 +32,7 @@ struct count_memory {
 
 struct count_inst {
     struct count_memory memory[COUNT_SPACES];
+    uint64_t idle; /* barriers: instructions that the busiest warp ran beyond each that waited */
 };
 
 struct counters {

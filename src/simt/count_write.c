@@ -5,6 +5,7 @@
  */
 #include "simt/count.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static void put_string(struct lk_buf *out, const char *text)
@@ -36,6 +37,32 @@ static void put_places(struct lk_buf *out, const struct ptx_module *module,
     lk_buf_printf(out, "]");
 }
 
+/* With LOCKSTEP_PROFILE_PTX=FOLDER the module's text goes there, named by its hash, so that ptxas
+ * can say what registers its kernels take. */
+static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
+{
+    const char *folder = getenv("LOCKSTEP_PROFILE_PTX");
+    if (!folder || !*folder)
+        return;
+    size_t size = strlen(module->text);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)module->text[i]) * 0x100000001b3u;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%016llx.ptx", folder, (unsigned long long)hash);
+    if (access(path, R_OK) != 0) {
+        FILE *file = fopen(path, "we");
+        if (!file)
+            return;
+        bool written = fwrite(module->text, 1, size, file) == size;
+        if (fclose(file) != 0 || !written) {
+            unlink(path);
+            return;
+        }
+    }
+    lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", (unsigned long long)hash);
+}
+
 static void put_kernel(struct lk_buf *out, struct counters *counters,
                        const struct simt_launch_state *launch)
 {
@@ -49,6 +76,9 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
     lk_buf_printf(out, ",\"registers\":%u,\"static_shared\":%u,\"local_bytes\":%u,\"target\":%u",
                   kernel->info.registers, kernel->info.static_shared, kernel->info.local_bytes,
                   module->target);
+    if (module->target_suffix)
+        lk_buf_printf(out, ",\"target_suffix\":\"%c\"", module->target_suffix);
+    put_ptx(out, module);
     lk_buf_printf(out, ",\"files\":[");
     for (uint32_t i = 0; i < module->file_count; i++) {
         lk_buf_printf(out, i ? "," : "");
@@ -103,6 +133,21 @@ static void put_insts(struct lk_buf *out, const struct counters *counters,
     lk_buf_printf(out, "]");
 }
 
+/* [number, idle] of the barriers at which warps waited for a busier one. */
+static void put_barriers(struct lk_buf *out, const struct counters *counters,
+                         const struct simt_launch_state *launch)
+{
+    bool any = false;
+    lk_buf_printf(out, ",\"barriers\":[");
+    for (uint32_t i = 0; i < launch->code->inst_count; i++)
+        if (counters->insts[i].idle) {
+            lk_buf_printf(out, "%s[%u,%llu]", any ? "," : "", i,
+                          (unsigned long long)counters->insts[i].idle);
+            any = true;
+        }
+    lk_buf_printf(out, "]");
+}
+
 void count_write(struct counters *counters, struct simt_launch_state *launch)
 {
     struct lk_buf out = {0};
@@ -122,6 +167,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
                       (unsigned long long)*gpu_counter(&sum, i));
     lk_buf_printf(&out, "}");
     put_insts(&out, counters, launch);
+    put_barriers(&out, counters, launch);
     if (launch->fault->kind != SIMT_OK) {
         lk_buf_printf(&out, ",\"fault\":");
         put_string(&out, launch->fault->text);

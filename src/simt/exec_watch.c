@@ -306,6 +306,7 @@ static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, in
         if (in->flags & SIMT_FLAG_HIDDEN) {
             in = in->run(w, in);
         } else {
+            warp->steps++;
             if (in->guard != SIMT_NO_GUARD) {
                 uint32_t guard = *SIMT_SLOT(uint32_t, in->guard);
                 w->mask = (in->flags & SIMT_FLAG_GUARD_NOT ? ~guard : guard) & w->path_mask;

@@ -10,15 +10,9 @@
 #include "simt/core.h"
 
 enum watch_kind {
-    WATCH_NOTHING,
-    WATCH_LOAD,
-    WATCH_STORE,
-    WATCH_RED,    /* an atomic whose result nobody reads */
-    WATCH_ATOM,   /* one whose result is read */
-    WATCH_COPY,   /* cp.async: a read of global memory and a write of shared memory */
-    WATCH_BULK,   /* cp.async.bulk: one lane, many bytes */
-    WATCH_MATRIX, /* ldmatrix, stmatrix: 8 rows of 16 bytes at a time */
-    WATCH_TILE    /* wmma.load, wmma.store: a lane stands for a row */
+#define KIND(name) WATCH_##name,
+#include "gpu/access_kinds.def"
+#undef KIND
 };
 
 /* What is known of an instruction before it runs. */

@@ -1,0 +1,358 @@
+/*
+ * profile.c: lockstep profile: runs a CUDA program on a simulated GPU with its counters on, and
+ * says what its kernels did, line by line, what bounds them, and what to do about it.
+ * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
+ */
+#include "cli/cache.h"
+#include "cli/ptxas.h"
+#include "cli/start.h"
+#include "report/advice.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: lockstep profile [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
+    "       lockstep profile [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep profile --compare A B [options]\n"
+    "\n"
+    "Runs the program on a simulated GPU and reports for each kernel: the modelled time and what\n"
+    "bounds it, occupancy, the source with its hot lines, and advice with the gain to expect.\n"
+    "\n"
+    "  --kernel NAME          only kernels with NAME in their name\n"
+    "  --launch N             only launch number N of the program, from 0\n"
+    "  --json                 everything, for programs; the program's own output goes to stderr\n"
+    "  --html FILE            one page with roofline, heat map and pictures of the accesses\n"
+    "  --compare A B          two programs, or two results of --json: what changed\n"
+    "  --trace FILE           what single warps did, as JSON (docs/trace.md)\n"
+    "  --trace-blocks A-B     of these blocks (default 0-1)\n"
+    "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
+    "  --trace-records N      at most so many records of a launch (default 4096)\n"
+    "  --gpu sim:NAME         the GPU (default sim:h200); 'lockstep gpus' lists them\n"
+    "  --threads --schedule --limit --keep --verbose   as 'lockstep run'\n"
+    "\n"
+    "The exit status is 0, the program's own if it failed, 1 if no kernel ran, 2 for bad input.\n"
+    "\n"
+    "examples:\n"
+    "  lockstep profile transpose.cu\n"
+    "  lockstep profile matmul.cu -O3 --kernel tiled --gpu sim:a100 -- 1024\n"
+    "  lockstep profile --compare naive.cu tiled.cu\n"
+    "  lockstep profile reduce.cu --json > before.json\n";
+
+struct options {
+    struct profile_filter filter;
+    bool json;
+    const char *html, *trace, *blocks, *warps, *records;
+    const char *compare[2]; /* NULL: no comparison */
+    struct cli_list rest;   /* for start_prepare */
+};
+
+/* Options ---------------------------------------------------------------------------------------*/
+
+static bool is_range(const char *name, const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+    if (length && (!text[length] || (text[length] == '-' && text[length + 1] &&
+                                     !text[length + 1 + strspn(text + length + 1, "0123456789")])))
+        return true;
+    cli_error("%s takes a number or two with - between, as in 0-3, not '%s'", name, text);
+    return false;
+}
+
+static bool compare_option(int count, char **words, int *at, struct options *options, bool *bad)
+{
+    if (!cli_flag(words, at, "--compare"))
+        return false;
+    for (int i = 0; i < 2 && !*bad; i++) {
+        *bad = *at >= count || words[*at][0] == '-';
+        options->compare[i] = *bad ? NULL : words[(*at)++];
+    }
+    if (*bad)
+        cli_error("--compare needs two programs or two saved results, as in "
+                  "'lockstep profile --compare before.json after.cu'");
+    return true;
+}
+
+/* One of our own options; *bad if it is one but wrong. */
+static bool our_option(int count, char **words, int *at, struct options *options, bool *bad)
+{
+    const char *value;
+    unsigned long long number;
+    if (cli_flag(words, at, "--json"))
+        return options->json = true;
+    if (compare_option(count, words, at, options, bad))
+        return true;
+    const struct {
+        const char *name;
+        const char **value;
+    } plain[] = {{"--html", &options->html},
+                 {"--trace", &options->trace},
+                 {"--kernel", &options->filter.kernel},
+                 {"--trace-blocks", &options->blocks},
+                 {"--trace-warps", &options->warps},
+                 {"--trace-records", &options->records}};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (cli_option(count, words, at, plain[i].name, plain[i].value)) {
+            value = *plain[i].value;
+            *bad = !value;
+            if (value && plain[i].value == &options->records)
+                *bad = !cli_number("--trace-records", value, INT_MAX, &number);
+            else if (value && (plain[i].value == &options->blocks ||
+                               plain[i].value == &options->warps))
+                *bad = !is_range(plain[i].name, value);
+            return true;
+        }
+    if (cli_option(count, words, at, "--launch", &value)) {
+        *bad = !value || !cli_number("--launch", value, INT_MAX, &number);
+        options->filter.launch = *bad ? -1 : (long)number;
+        return true;
+    }
+    return false;
+}
+
+static bool parse(int count, char **words, struct options *options)
+{
+    bool bad = false, ours = true;
+    *options = (struct options){.filter.launch = -1};
+    for (int at = 0; at < count && !bad;) {
+        ours = ours && strcmp(words[at], "--") != 0;
+        if (!ours || !our_option(count, words, &at, options, &bad))
+            cli_list_add(&options->rest, words[at++]);
+    }
+    if (bad)
+        return false;
+    bool named = options->rest.count > 0 && strcmp(options->rest.items[0], "--") != 0;
+    if (!named && !options->compare[0]) {
+        cli_error("profile: which program? as in 'lockstep profile prog.cu'");
+        return false;
+    }
+    if (options->compare[0] && (options->html || options->trace)) {
+        cli_error("profile: --compare goes with --json or with nothing");
+        return false;
+    }
+    return true;
+}
+
+/* Running ---------------------------------------------------------------------------------------*/
+
+struct measured {
+    struct profile *profile;
+    struct report_run run;
+};
+
+static void ask_for_trace(struct lk_arena *arena, const struct options *options)
+{
+    if (options->trace)
+        start_put("LOCKSTEP_TRACE",
+                  cli_text(arena, "blocks:%s,warps:%s,records:%s",
+                           options->blocks ? options->blocks : "0-1",
+                           options->warps ? options->warps : "0-3",
+                           options->records ? options->records : "4096"));
+    else if (options->html) /* enough for its pictures */
+        start_put("LOCKSTEP_TRACE", "blocks:0,warps:0,records:512");
+    else
+        unsetenv("LOCKSTEP_TRACE");
+}
+
+/* Results go to stdout: what the program prints there goes to stderr if they are for programs. */
+static int run_program(const struct start *start, bool aside)
+{
+    fflush(NULL);
+    int out = aside ? dup(STDOUT_FILENO) : -1;
+    if (aside)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    int status = start_wait(start);
+    if (out >= 0) {
+        dup2(out, STDOUT_FILENO);
+        close(out);
+    }
+    return status;
+}
+
+/* Compiles and runs; the profile is NULL after an error was said. */
+static struct measured measure(struct lk_arena *arena, const struct options *options,
+                               const struct cli_list *words, bool aside)
+{
+    struct measured measured = {0};
+    struct start start = {.only_simulated = "profile"};
+    const char *temporary = getenv("TMPDIR");
+    char *message = NULL;
+    char *folder = cli_text(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!start_prepare(arena, (int)words->count, (char **)words->items, &start))
+        return measured;
+    if (!mkdtemp(folder)) {
+        cli_error("%s: %s; nowhere to put the counters", folder, strerror(errno));
+        return measured;
+    }
+    char *file = cli_text(arena, "%s/counters", folder);
+    FILE *empty = fopen(file, "we"); /* a program without kernels writes none */
+    if (empty)
+        fclose(empty);
+    start_put("LOCKSTEP_PROFILE", file);
+    start_put("LOCKSTEP_PROFILE_PTX", folder);
+    ask_for_trace(arena, options);
+    measured.run = (struct report_run){start.name, run_program(&start, aside)};
+    measured.profile = profile_read(file, &options->filter, &message);
+    if (measured.profile) {
+        ptxas_registers(arena, folder, measured.profile);
+        profile_evaluate(measured.profile);
+        advice_find(measured.profile);
+    } else {
+        cli_error("%s", message);
+        free(message);
+    }
+    cache_remove_tree(folder);
+    return measured;
+}
+
+/* Reporting -------------------------------------------------------------------------------------*/
+
+static void print_json(json_t *report)
+{
+    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    putchar('\n');
+    json_decref(report);
+}
+
+static bool write_trace(const char *path, const struct profile *profile)
+{
+    json_t *trace = report_trace_json(profile);
+    FILE *file = fopen(path, "we");
+    bool written = file && json_dumpf(trace, file, JSON_COMPACT) == 0;
+    written = (!file || fclose(file) == 0) && written;
+    if (!written)
+        cli_error("%s: %s", path, strerror(errno));
+    json_decref(trace);
+    return written;
+}
+
+static bool write_html(const char *path, const struct measured *measured)
+{
+    struct lk_buf page = {0};
+    report_profile_html(&page, measured->profile, &measured->run);
+    FILE *file = fopen(path, "we");
+    bool written = file && fwrite(page.data, 1, page.size, file) == page.size;
+    written = (!file || fclose(file) == 0) && written;
+    if (!written)
+        cli_error("%s: %s", path, strerror(errno));
+    lk_buf_free(&page);
+    return written;
+}
+
+static const char *nothing_ran(struct lk_arena *arena, const struct options *options)
+{
+    if (options->filter.kernel)
+        return cli_text(arena, "no kernel with '%s' in its name ran", options->filter.kernel);
+    if (options->filter.launch >= 0)
+        return cli_text(arena, "there was no launch number %ld", options->filter.launch);
+    return "the program ran no kernel";
+}
+
+static int report(struct lk_arena *arena, const struct options *options,
+                  const struct measured *measured)
+{
+    const struct profile *profile = measured->profile;
+    int status = measured->run.status;
+    if (options->json)
+        print_json(report_profile_json(profile, &measured->run));
+    if (status)
+        cli_error("%s ended with status %d%s", measured->run.program, status,
+                  profile->launch_count ? "; this is what was counted" : "");
+    if (profile->launch_count == 0)
+        cli_error("profile: %s", nothing_ran(arena, options));
+    if (options->trace && !write_trace(options->trace, profile))
+        return CLI_USAGE;
+    if (options->html && !write_html(options->html, measured))
+        return CLI_USAGE;
+    if (!options->json) {
+        struct report_paint paint = cli_paint(stdout);
+        report_profile_text(stdout, &paint, profile);
+    }
+    return status ? status : profile->launch_count ? CLI_OK : CLI_FINDINGS;
+}
+
+/* Comparing -------------------------------------------------------------------------------------*/
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* A saved report, or that of a program that is run now. */
+static json_t *report_of(struct lk_arena *arena, const struct options *options, const char *name)
+{
+    if (ends_in(name, ".json")) {
+        json_error_t error;
+        json_t *saved = json_load_file(name, 0, &error);
+        if (saved && json_is_array(json_object_get(saved, "kernels")))
+            return saved;
+        if (saved)
+            cli_error("%s: is no result of 'lockstep profile --json'", name);
+        else
+            cli_error("%s:%d:%d: %s", name, error.line, error.column, error.text);
+        json_decref(saved);
+        return NULL;
+    }
+    struct cli_list words = {0};
+    cli_list_add(&words, name);
+    for (size_t i = 0; i < options->rest.count; i++)
+        cli_list_add(&words, options->rest.items[i]);
+    struct measured measured = measure(arena, options, &words, true);
+    cli_list_free(&words);
+    if (!measured.profile)
+        return NULL;
+    if (measured.run.status)
+        cli_error("%s ended with status %d", measured.run.program, measured.run.status);
+    json_t *report = report_profile_json(measured.profile, &measured.run);
+    profile_free(measured.profile);
+    return report;
+}
+
+static int compare(struct lk_arena *arena, const struct options *options)
+{
+    json_t *reports[2] = {0};
+    const char *names[2] = {options->compare[0], options->compare[1]};
+    int status = CLI_USAGE;
+    for (int i = 0; i < 2; i++)
+        if (!(reports[i] = report_of(arena, options, names[i])))
+            goto out;
+    if (options->json) {
+        print_json(report_compare_json(names, reports));
+    } else {
+        struct report_paint paint = cli_paint(stdout);
+        report_compare_text(stdout, &paint, names, reports);
+    }
+    status = CLI_OK;
+out:
+    json_decref(reports[0]);
+    json_decref(reports[1]);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct lk_arena *arena = lk_arena_create();
+    struct options options;
+    int status = CLI_USAGE;
+    if (parse(count, words, &options)) {
+        if (options.compare[0]) {
+            status = compare(arena, &options);
+        } else {
+            struct measured measured = measure(arena, &options, &options.rest, options.json);
+            if (measured.profile)
+                status = report(arena, &options, &measured);
+            profile_free(measured.profile);
+        }
+    }
+    cli_list_free(&options.rest);
+    lk_arena_destroy(arena);
+    return status;
+}
+
+const struct cli_command cli_profile = {
+    "profile", "what kernels do line by line, what bounds them, what to do about it", help, run};

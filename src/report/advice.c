@@ -1,0 +1,210 @@
+/*
+ * advice.c: the table of rules, and what they share: what the model says of a changed launch.
+ */
+#include "report/advice.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    advice_rule *find;
+} rules[] = {
+    {"uncoalesced", advice_uncoalesced},
+    {"misaligned", advice_misaligned},
+    {"redundant-loads", advice_redundant},
+    {"narrow-loads", advice_narrow},
+    {"local-memory", advice_spills},
+    {"bank-conflicts", advice_bank_conflicts},
+    {"contended-atomics", advice_atomics},
+    {"divergence", advice_divergence},
+    {"low-occupancy", advice_occupancy},
+    {"few-blocks", advice_few_blocks},
+    {"tail-wave", advice_tail},
+    {"f64-by-accident", advice_f64},
+    {"no-tensor-cores", advice_tensor},
+    {"barrier-waits", advice_barriers},
+    {"launch-bound", advice_launch},
+};
+
+struct advice_change advice_start(const struct advice_context *context)
+{
+    return (struct advice_change){context->launch->counters, context->launch->shape};
+}
+
+double advice_gain(const struct advice_context *context, const struct advice_change *change)
+{
+    struct gpu_model then;
+    gpu_model(context->launch->gpu, &change->shape, &change->counters, &then);
+    return then.seconds > 0 ? context->launch->model.seconds / then.seconds : 1;
+}
+
+void advice_take(uint64_t *counter, double amount)
+{
+    if (amount > 0)
+        *counter = (double)*counter > amount ? *counter - (uint64_t)amount : 0;
+}
+
+void advice_take_class(struct gpu_counters *counters, enum gpu_class class, double warps)
+{
+    uint64_t *const by_class[GPU_CLASS_COUNT] = {
+        [GPU_CLASS_INTEGER] = &counters->integer_warps,
+        [GPU_CLASS_COMPARE] = &counters->integer_warps,
+        [GPU_CLASS_F32] = &counters->f32_warps,
+        [GPU_CLASS_F64] = &counters->f64_warps,
+        [GPU_CLASS_F16] = &counters->f16_warps,
+        [GPU_CLASS_SPECIAL] = &counters->special_warps,
+        [GPU_CLASS_CONVERT] = &counters->convert_warps,
+        [GPU_CLASS_TENSOR] = &counters->tensor_warps,
+        [GPU_CLASS_MOVE] = &counters->free_warps,
+        [GPU_CLASS_PARAM] = &counters->free_warps,
+    };
+    if (by_class[class])
+        advice_take(by_class[class], warps);
+    advice_take(&counters->warp_instructions, warps);
+}
+
+struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
+                               unsigned kinds)
+{
+    const struct profile_launch *launch = context->launch;
+    struct advice_sum *sums = lk_alloc_zeroed((launch->line_count + 1) * sizeof(*sums));
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        const struct profile_inst *inst = &launch->insts[i];
+        struct advice_sum *sum = &sums[inst->line];
+        if (!inst->memory[space] || !(kinds >> inst->code->kind & 1))
+            continue;
+        profile_add_memory(&sum->memory, inst->memory[space]);
+        sum->warps += inst->warps;
+        sum->threads += inst->on;
+        sum->bytes = inst->code->bytes > sum->bytes ? inst->code->bytes : sum->bytes;
+        sum->repeated = sum->repeated || (double)inst->warps > 1.5 * context->warps;
+    }
+    return sums;
+}
+
+struct advice_sum advice_total(const struct advice_context *context, const struct advice_sum *sums,
+                               unsigned *most)
+{
+    struct advice_sum total = {0};
+    *most = 0;
+    for (unsigned i = 0; i < context->launch->line_count; i++) {
+        profile_add_memory(&total.memory, &sums[i].memory);
+        total.warps += sums[i].warps;
+        total.threads += sums[i].threads;
+        total.bytes = sums[i].bytes > total.bytes ? sums[i].bytes : total.bytes;
+        if (sums[i].memory.wavefronts > sums[*most].memory.wavefronts)
+            *most = i;
+    }
+    return total;
+}
+
+static void add(struct advice_context *context, struct profile_source *source, unsigned line,
+                double gain, const char *format, va_list arguments)
+{
+    struct lk_buf text = {0};
+    lk_buf_vprintf(&text, format, arguments);
+    if (context->count == context->capacity) {
+        context->capacity = context->capacity ? 2 * context->capacity : 16;
+        context->found = lk_realloc(context->found, context->capacity * sizeof(*context->found));
+    }
+    context->found[context->count++] =
+        (struct advice){context->rule, source, line,
+                        lk_arena_strndup(context->profile->arena, text.data, text.size), gain};
+    lk_buf_free(&text);
+}
+
+void advice_say(struct advice_context *context, struct profile_source *source, unsigned line,
+                double gain, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (gain >= ADVICE_LEAST_GAIN)
+        add(context, source, line, gain, format, arguments);
+    va_end(arguments);
+}
+
+void advice_note(struct advice_context *context, struct profile_source *source, unsigned line,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(context, source, line, 1, format, arguments);
+    va_end(arguments);
+}
+
+const struct profile_code *advice_kernel_place(const struct advice_context *context)
+{
+    static const struct profile_code nowhere;
+    const struct profile_kernel *kernel = context->launch->kernel;
+    const struct profile_code *best = &nowhere;
+    for (unsigned i = 0; i < kernel->code_count; i++) {
+        const struct profile_code *code = &kernel->code[i];
+        if (!code->source || !code->line)
+            continue;
+        if (!best->source || (code->source == best->source && code->line < best->line))
+            best = code;
+    }
+    return best;
+}
+
+static int most_gain_first(const void *left, const void *right)
+{
+    const struct advice *a = left, *b = right;
+    if (a->gain != b->gain)
+        return a->gain < b->gain ? 1 : -1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Launches of the same kernel in the same shape, and one of those before with the same counters:
+ * it has the same advice. */
+static unsigned repeats_of(const struct profile *profile, unsigned index,
+                           const struct profile_launch **twin)
+{
+    const struct profile_launch *launch = profile->launches[index];
+    unsigned repeats = 0;
+    *twin = NULL;
+    for (unsigned i = 0; i < profile->launch_count; i++) {
+        const struct profile_launch *other = profile->launches[i];
+        if (!profile_same(other, launch))
+            continue;
+        repeats++;
+        if (i < index && memcmp(&other->counters, &launch->counters, sizeof launch->counters) == 0) {
+            *twin = other;
+            break;
+        }
+    }
+    return repeats;
+}
+
+static void find_for(struct profile *profile, unsigned index)
+{
+    struct profile_launch *launch = profile->launches[index];
+    struct advice_context context = {.profile = profile, .launch = launch};
+    const struct profile_launch *twin;
+    context.repeats = repeats_of(profile, index, &twin);
+    if (twin) {
+        launch->advice = twin->advice;
+        launch->advice_count = twin->advice_count;
+        return;
+    }
+    context.warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
+    for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+        context.rule = rules[k].name;
+        rules[k].find(&context);
+    }
+    if (context.count > 0)
+        qsort(context.found, context.count, sizeof(*context.found), most_gain_first);
+    launch->advice = lk_arena_dup(profile->arena, context.found ? (void *)context.found : "",
+                                  context.count * sizeof(*context.found));
+    launch->advice_count = context.count;
+    free(context.found);
+}
+
+void advice_find(struct profile *profile)
+{
+    for (unsigned i = 0; i < profile->launch_count; i++)
+        if (!profile->launches[i]->fault) /* half a launch says little */
+            find_for(profile, i);
+}

@@ -1,0 +1,103 @@
+/*
+ * advice_shared.c: rules about accesses that take turns: bank conflicts of shared memory, atomics
+ * to the same address.
+ */
+#include "report/advice.h"
+
+#include <stdlib.h>
+
+void advice_bank_conflicts(struct advice_context *context)
+{
+    unsigned kinds = ~(ADVICE_ATOMICS | ADVICE_KIND(BULK));
+    struct advice_sum *sums = advice_sums(context, PROFILE_SHARED, kinds);
+    struct advice_sum *stores = advice_sums(context, PROFILE_SHARED, ADVICE_STORES);
+    for (unsigned i = 0; i < context->launch->line_count; i++) {
+        const struct profile_memory *m = &sums[i].memory;
+        const struct profile_line *line = &context->launch->lines[i];
+        if (!m->conflicts)
+            continue;
+        struct advice_change change = advice_start(context);
+        advice_take(&change.counters.shared_wavefronts, (double)m->conflicts);
+        advice_take(&change.counters.shared_conflicts, (double)m->conflicts);
+        bool is_store = 2 * stores[i].memory.conflicts > m->conflicts;
+        char stride[64] = "";
+        if (2 * m->strided >= m->requests)
+            snprintf(stride, sizeof stride, " (stride %lld B between lanes)", (long long)m->stride);
+        advice_say(context, line->source, line->line, advice_gain(context, &change),
+                   "a warp's shared %s takes %.3g passes where %.3g suffice%s: lanes meet in the "
+                   "same banks; pad the rows by one element, as in tile[32][33], or swizzle the "
+                   "index",
+                   is_store ? "store" : "load", (double)m->wavefronts / (double)m->requests,
+                   (double)m->wavefronts_ideal / (double)m->requests, stride);
+    }
+    free(sums);
+    free(stores);
+}
+
+/* Global ------------------------------------------------------------------------------------------
+ */
+
+static void global_atomics(struct advice_context *context)
+{
+    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, ADVICE_ATOMICS);
+    double blocks = (double)context->launch->shape.blocks;
+    for (unsigned i = 0; i < context->launch->line_count; i++) {
+        const struct profile_memory *m = &sums[i].memory;
+        const struct profile_line *line = &context->launch->lines[i];
+        double turns = (double)m->turns, requests = (double)m->requests;
+        if (!m->requests)
+            continue;
+        /* A few addresses for all: one atomic a block would do. Many: lanes need not collide. */
+        bool few = m->first <= 4 && (double)sums[i].threads > 64;
+        double then = few && blocks < turns ? blocks : requests < turns ? requests : turns;
+        if (then >= 0.9 * turns)
+            continue;
+        double less = 1 - then / turns;
+        struct advice_change change = advice_start(context);
+        struct gpu_counters *c = &change.counters;
+        advice_take(&c->global_atomic_passes, turns - then);
+        advice_take(&c->l2_red_sectors, less * (double)m->l2_sectors);
+        advice_take(&c->l2_hit_sectors, less * (double)m->l2_hits);
+        advice_take(&c->global_wavefronts, less * (double)m->wavefronts);
+        double gain = advice_gain(context, &change);
+        if (few)
+            advice_say(context, line->source, line->line, gain,
+                       "%.3g threads update the same few addresses, one after the other: add up "
+                       "within the warp (__reduce_add_sync or __shfl_down_sync) and the block, "
+                       "then do one atomic a block",
+                       (double)sums[i].threads);
+        else
+            advice_say(context, line->source, line->line, gain,
+                       "a warp's atomic takes %.3g turns, because its lanes hit the same "
+                       "addresses: gather in shared memory first, and add that to global memory "
+                       "once a block",
+                       turns / requests);
+    }
+    free(sums);
+}
+
+static void shared_atomics(struct advice_context *context)
+{
+    struct advice_sum *sums = advice_sums(context, PROFILE_SHARED, ADVICE_ATOMICS);
+    for (unsigned i = 0; i < context->launch->line_count; i++) {
+        const struct profile_memory *m = &sums[i].memory;
+        const struct profile_line *line = &context->launch->lines[i];
+        if (!m->requests || m->wavefronts < 2 * m->requests)
+            continue;
+        struct advice_change change = advice_start(context);
+        advice_take(&change.counters.shared_wavefronts, (double)(m->wavefronts - m->requests));
+        advice_take(&change.counters.shared_conflicts, (double)m->conflicts);
+        advice_say(context, line->source, line->line, advice_gain(context, &change),
+                   "a warp's shared atomic takes %.3g turns, because its lanes hit the same "
+                   "addresses or banks: give each warp a copy of its own, or combine equal "
+                   "addresses first (__match_any_sync)",
+                   (double)m->wavefronts / (double)m->requests);
+    }
+    free(sums);
+}
+
+void advice_atomics(struct advice_context *context)
+{
+    global_atomics(context);
+    shared_atomics(context);
+}

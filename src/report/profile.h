@@ -1,0 +1,150 @@
+/*
+ * profile.h: what a program's launches did, read from the counters' file that the machine writes
+ * with LOCKSTEP_PROFILE (simt/count_write.c), and what the time model makes of it.
+ * read -> registers from elsewhere, if wanted -> profile_evaluate -> advice -> text, JSON, HTML.
+ */
+#ifndef LOCKSTEP_REPORT_PROFILE_H
+#define LOCKSTEP_REPORT_PROFILE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "gpu/counters.h"
+#include "gpu/model.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum profile_space { PROFILE_GLOBAL, PROFILE_SHARED, PROFILE_LOCAL, PROFILE_SPACES };
+extern const char *const profile_space_names[PROFILE_SPACES];
+
+enum profile_kind {
+#define KIND(name) PROFILE_##name,
+#include "gpu/access_kinds.def"
+#undef KIND
+    PROFILE_KINDS
+};
+
+/* What an instruction, or a line, did in one space; simt/count.h says what each is. */
+struct profile_memory {
+#define COLUMN(name) int64_t name;
+#include "gpu/profile_columns.def"
+#undef COLUMN
+};
+
+struct profile_source {
+    const char *path;
+    const char *shown; /* as a reader would name it: relative where that is shorter */
+    bool own;          /* the user's, not a header of the system or of the toolkit */
+    const char **lines; /* [line_count]; NULL if it cannot be read */
+    unsigned line_count;
+};
+
+/* An instruction of a kernel. */
+struct profile_code {
+    unsigned ptx_line, bytes; /* bytes per lane */
+    enum gpu_class class;
+    enum profile_kind kind;
+    const char *text;               /* "ld.global.f32"; NULL: not the program's own */
+    struct profile_source *source;  /* NULL if not known, */
+    unsigned line;                  /* and then 0 */
+};
+
+struct profile_kernel {
+    const char *name, *mangled;
+    unsigned registers, static_shared, local_bytes, target;
+    char target_suffix;         /* 'a', 'f' or 0 */
+    const char *registers_from; /* "ptxas" or "estimated" */
+    unsigned spill_bytes;       /* per thread, if ptxas said so */
+    const char *ptx;            /* name of its module's PTX file, or NULL */
+    struct profile_code *code;  /* [code_count] */
+    unsigned code_count;
+};
+
+/* An instruction in one launch. */
+struct profile_inst {
+    const struct profile_code *code;
+    uint64_t warps, threads, on, divergent, waits;
+    uint64_t idle; /* barriers: instructions that others ran while warps waited here */
+    struct profile_memory *memory[PROFILE_SPACES]; /* NULL: none */
+    unsigned line;                                 /* index in the launch's lines */
+};
+
+/* A line of the source in one launch. */
+struct profile_line {
+    struct profile_source *source;
+    unsigned line;
+    uint64_t warps, threads, on, divergent, waits, idle;
+    uint64_t issued; /* of warps: without what costs nothing */
+    struct profile_memory memory[PROFILE_SPACES];
+    double issue, traffic, heat; /* shares of the launch: issue, L2 traffic, what it is bound by */
+};
+
+struct advice {
+    const char *rule;
+    struct profile_source *source; /* NULL if not known */
+    unsigned line;
+    const char *text;
+    double gain; /* time now / time then */
+};
+
+struct profile_launch {
+    struct profile_kernel *kernel;
+    unsigned number; /* of the program's launches, from 0 */
+    const struct gpu_info *gpu;
+    unsigned grid[3], block[3], dynamic_shared;
+    struct gpu_counters counters;
+    struct profile_inst *insts;
+    unsigned inst_count;
+    const char *fault; /* NULL if it ran to its end */
+    json_t *trace;     /* its records as they were written, or NULL */
+    uint64_t trace_dropped;
+    /* By profile_evaluate: */
+    struct gpu_shape shape;
+    struct gpu_model model;
+    struct profile_line *lines; /* hottest first */
+    unsigned line_count;
+    /* By advice_find: */
+    struct advice *advice; /* most gain first */
+    unsigned advice_count;
+};
+
+struct profile {
+    struct lk_arena *arena; /* owns everything but the JSON */
+    struct profile_launch **launches;
+    unsigned launch_count, launch_capacity;
+    struct profile_kernel **kernels;
+    unsigned kernel_count, kernel_capacity;
+    struct lk_map kernels_by_id, sources_by_path;
+};
+
+/* Which launches are wanted. */
+struct profile_filter {
+    const char *kernel; /* a part of the name, or NULL */
+    long launch;        /* a number, or -1 */
+};
+
+/* NULL with a message (malloc'd) if the file cannot be read or is not what it should be. A file
+ * that ends in the middle of a line is read up to there. */
+struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message);
+void profile_free(struct profile *profile);
+void profile_evaluate(struct profile *profile);
+
+/* The line's text without its newline; NULL if it is not there. */
+const char *profile_source_line(const struct profile_source *source, unsigned line);
+
+/* Adds the columns; of two strides the more frequent is kept. */
+void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more);
+
+/* "reduce<256>" from "_Z6reduceILi256EEvPf"; the name itself if it is not understood. */
+const char *profile_demangle(struct lk_arena *arena, const char *mangled);
+
+/* Text that lives as long as the arena. */
+const char *profile_text(struct lk_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Same kernel and shape as the one before it: shown once. */
+bool profile_same(const struct profile_launch *a, const struct profile_launch *b);
+
+#endif

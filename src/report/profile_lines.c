@@ -1,0 +1,142 @@
+/*
+ * profile_lines.c: the time model of every launch, and its counters summed by line of the source.
+ */
+#include "report/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_free(enum gpu_class class)
+{
+    return class == GPU_CLASS_MOVE || class == GPU_CLASS_PARAM;
+}
+
+void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more)
+{
+    int64_t stride = sum->strided >= more->strided && sum->stride ? sum->stride : more->stride;
+#define COLUMN(name) sum->name += more->name;
+#include "gpu/profile_columns.def"
+#undef COLUMN
+    sum->stride = stride;
+}
+
+/* Index of the instruction's line, which is added if it is new. */
+static unsigned line_of(struct profile_launch *launch, const struct profile_code *code)
+{
+    for (unsigned i = launch->line_count; i-- > 0;)
+        if (launch->lines[i].line == code->line && launch->lines[i].source == code->source)
+            return i;
+    launch->lines[launch->line_count] =
+        (struct profile_line){.source = code->source, .line = code->line};
+    return launch->line_count++;
+}
+
+/* How much of what bounds the kernel an instruction uses. */
+static double weight(enum gpu_bound bound, const struct profile_inst *inst)
+{
+    static const enum gpu_class classes[GPU_BOUND_COUNT] = {
+        [GPU_BOUND_INTEGER] = GPU_CLASS_INTEGER, [GPU_BOUND_F32] = GPU_CLASS_F32,
+        [GPU_BOUND_F64] = GPU_CLASS_F64,         [GPU_BOUND_F16] = GPU_CLASS_F16,
+        [GPU_BOUND_SPECIAL] = GPU_CLASS_SPECIAL, [GPU_BOUND_TENSOR] = GPU_CLASS_TENSOR};
+    const struct profile_memory none = {0};
+    const struct profile_memory *global = inst->memory[PROFILE_GLOBAL];
+    const struct profile_memory *shared = inst->memory[PROFILE_SHARED];
+    const struct profile_memory *local = inst->memory[PROFILE_LOCAL];
+    global = global ? global : &none;
+    shared = shared ? shared : &none;
+    local = local ? local : &none;
+    switch (bound) {
+    case GPU_BOUND_DRAM:
+    case GPU_BOUND_L2:
+        return (double)(global->l2_sectors + local->l2_sectors);
+    case GPU_BOUND_L1:
+        return (double)(global->wavefronts + local->wavefronts);
+    case GPU_BOUND_SHARED:
+        return (double)shared->wavefronts;
+    case GPU_BOUND_ATOMICS:
+        return (double)global->turns;
+    case GPU_BOUND_LATENCY: /* a load keeps a warp longer than arithmetic does */
+        return (double)inst->warps * (is_free(inst->code->class) ? 0 : 5) +
+               250.0 * (double)(global->requests + local->requests) + 30.0 * (double)shared->requests;
+    default:
+        break;
+    }
+    if (classes[bound])
+        return inst->code->class == classes[bound] ? (double)inst->warps : 0;
+    return is_free(inst->code->class) ? 0 : (double)inst->warps;
+}
+
+static int hottest_first(const void *left, const void *right)
+{
+    const struct profile_line *a = left, *b = right;
+    if (a->heat != b->heat)
+        return a->heat < b->heat ? 1 : -1;
+    if (a->issue != b->issue)
+        return a->issue < b->issue ? 1 : -1;
+    return a->line < b->line ? -1 : 1;
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+static void sum_lines(struct profile *profile, struct profile_launch *launch)
+{
+    double issued = 0, traffic = 0, heat = 0;
+    launch->line_count = 0;
+    launch->lines = lk_arena_alloc(profile->arena,
+                                   (launch->inst_count + 1) * sizeof(*launch->lines));
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        struct profile_inst *inst = &launch->insts[i];
+        struct profile_line *line = &launch->lines[line_of(launch, inst->code)];
+        uint64_t cost = is_free(inst->code->class) ? 0 : inst->warps;
+        double bound = weight(launch->model.bound, inst);
+        line->warps += inst->warps;
+        line->issued += cost;
+        line->threads += inst->threads;
+        line->on += inst->on;
+        line->divergent += inst->divergent;
+        line->waits += inst->waits;
+        line->idle += inst->idle;
+        line->heat += bound;
+        heat += bound;
+        issued += (double)cost;
+        for (int space = 0; space < PROFILE_SPACES; space++)
+            if (inst->memory[space]) {
+                profile_add_memory(&line->memory[space], inst->memory[space]);
+                line->traffic += (double)inst->memory[space]->l2_sectors;
+                traffic += (double)inst->memory[space]->l2_sectors;
+            }
+    }
+    for (unsigned i = 0; i < launch->line_count; i++) {
+        struct profile_line *line = &launch->lines[i];
+        line->issue = share((double)line->issued, issued);
+        line->traffic = share(line->traffic, traffic);
+        line->heat = heat > 0 ? line->heat / heat : line->issue;
+    }
+    qsort(launch->lines, launch->line_count, sizeof(*launch->lines), hottest_first);
+    for (unsigned i = 0; i < launch->inst_count; i++)
+        launch->insts[i].line = line_of(launch, launch->insts[i].code);
+}
+
+void profile_evaluate(struct profile *profile)
+{
+    for (unsigned i = 0; i < profile->launch_count; i++) {
+        struct profile_launch *launch = profile->launches[i];
+        launch->shape = (struct gpu_shape){
+            .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+            .threads = launch->block[0] * launch->block[1] * launch->block[2],
+            .registers = launch->kernel->registers,
+            .shared = (size_t)launch->kernel->static_shared + launch->dynamic_shared};
+        gpu_model(launch->gpu, &launch->shape, &launch->counters, &launch->model);
+        sum_lines(profile, launch);
+    }
+}
+
+bool profile_same(const struct profile_launch *a, const struct profile_launch *b)
+{
+    return a->kernel == b->kernel && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 &&
+           a->dynamic_shared == b->dynamic_shared && !a->fault && !b->fault;
+}
