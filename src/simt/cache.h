@@ -29,6 +29,7 @@ struct cache {
     uint64_t set_count;
     uint64_t epoch;        /* lines of another one are not there: clearing costs nothing */
     uint64_t written_back; /* dirty sectors that had to go */
+    uint64_t dirtied;      /* sectors that became dirty */
     uint32_t clock;
     struct cache_recent { /* where a line was last found; true only if it is still there */
         struct cache_set *set;
@@ -93,8 +94,10 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
     unsigned hits = set->valid[way] & sectors;
     if (allocate)
         set->valid[way] |= (uint8_t)sectors;
-    if (is_write && allocate)
+    if (is_write && allocate) {
+        cache->dirtied += (unsigned)__builtin_popcount(sectors & ~(unsigned)set->dirty[way]);
         set->dirty[way] |= (uint8_t)sectors;
+    }
     return hits;
 }
 

@@ -94,6 +94,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct counters *counters = (struct counters *)watcher;
     count_write(counters, launch);
     forget_touched(counters);
+    memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     free(counters->insts);
     counters->insts = NULL;
 }
@@ -108,6 +109,7 @@ static void count_close(struct simt_watcher *watcher)
     forget_touched(counters);
     free(counters->touched);
     free(counters->chunks);
+    free(counters->hot);
     trace_close(counters->trace);
     fclose(counters->file);
     free(counters);
@@ -134,6 +136,7 @@ struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char
     counters->file = file;
     counters->l1s = lk_alloc_zeroed(machine->gpu->sms * sizeof(*counters->l1s));
     counters->touched = lk_alloc_zeroed((SIMT_ARENA >> COUNT_CHUNK_BITS) * sizeof(uint64_t *));
+    counters->hot = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->hot));
     counters->trace = trace_open();
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
                                               .block = begin_block,

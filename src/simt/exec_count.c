@@ -100,6 +100,12 @@ static enum cache_use use_of(const struct watch_access *access)
     }
 }
 
+/* A load/store unit takes a pass, or two sectors, a cycle. */
+static unsigned busy(unsigned passes, unsigned sectors)
+{
+    return passes > (sectors + 1) / 2 ? passes : (sectors + 1) / 2;
+}
+
 /* Neighbours, or all the same: no list of lines is needed. */
 static void count_simple(struct counters *counters, struct count_memory *memory,
                          const struct watch_access *access, enum cache_use use)
@@ -111,7 +117,12 @@ static void count_simple(struct counters *counters, struct count_memory *memory,
     memory->sectors += (unsigned)((last >> 5) - (first >> 5)) + 1;
     memory->sectors_ideal += (unique + 31) / 32;
     memory->misaligned += access->pattern == WATCH_NEIGHBOURS && (first & 31) != 0;
-    memory->wavefronts += bytes > 4 ? bytes / 4 : 1;
+    unsigned passes = bytes > 4 ? bytes / 4 : 1;
+    unsigned sectors = (unsigned)((last >> 5) - (first >> 5)) + 1;
+    memory->wavefronts += passes;
+    memory->l1_cycles += busy(passes, sectors);
+    if (use == USE_STORE)
+        memory->partial += unique < 32 ? sectors : (unsigned)((first & 31) != 0) + (unsigned)(((last + 1) & 31) != 0);
     for (uint64_t line = first >> 7; line <= last >> 7; line++) {
         unsigned low = line == first >> 7 ? (unsigned)(first >> 5 & 3) : 0;
         unsigned high = line == last >> 7 ? (unsigned)(last >> 5 & 3) : 3;
@@ -130,10 +141,61 @@ static unsigned half_lines(const struct watch_access *access, struct lanes_line 
     return count;
 }
 
+/* Words of 4 bytes in a simple pattern: do they come in one pass? */
+static bool is_conflict_free(const struct watch_access *access)
+{
+    const uint64_t *a = access->addresses;
+    if (access->pattern != WATCH_HALVES)
+        return access->pattern != WATCH_SCATTERED;
+    uint32_t banks[2];
+    for (int half = 0; half < 2; half++, a += ACCESS_HALF) {
+        uint32_t words = (uint32_t)(a[ACCESS_HALF - 1] - a[0]) / 4 + 1, first = a[0] / 4 % 32;
+        uint64_t bits = ((UINT64_C(1) << words) - 1) << first;
+        banks[half] = (uint32_t)(bits | bits >> 32);
+    }
+    a = access->addresses;
+    return !(banks[0] & banks[1]) || (a[0] == a[ACCESS_HALF] && banks[0] == banks[1]);
+}
+
+/* Where the atomics of a launch crowd: by the piece of memory of their first lane. */
+static void note_atomics(struct counters *counters, uint64_t address, unsigned sectors)
+{
+    uint64_t piece = address >> COUNT_HOT_BITS;
+    struct count_hot *hot = &counters->hot[piece * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+    if (hot->piece != piece)
+        *hot = (struct count_hot){piece, 0};
+    hot->count += sectors;
+}
+
 static void count_global(struct counters *counters, struct count_memory *memory,
-                         const struct watch_access *access)
+                         const struct watch_access *access, bool is_part);
+
+/* A fragment is loaded in four instructions: halves of its rows, of half its columns each. */
+static void count_tile(struct counters *counters, struct count_memory *memory,
+                       const struct watch_access *access)
+{
+    unsigned rows = (unsigned)__builtin_popcount(access->mask);
+    struct watch_access part = *access;
+    uint64_t addresses[SIMT_LANES];
+    part.bytes = access->bytes / 2;
+    part.mask = (1u << rows / 2) - 1;
+    part.addresses = addresses;
+    for (unsigned quarter = 0; quarter < 4; quarter++) {
+        for (unsigned i = 0; i < rows / 2; i++)
+            addresses[i] = access->addresses[i + quarter / 2 * (rows / 2)] +
+                           quarter % 2 * part.bytes;
+        count_global(counters, memory, &part, true);
+    }
+}
+
+static void count_global(struct counters *counters, struct count_memory *memory,
+                         const struct watch_access *access, bool is_part)
 {
     enum cache_use use = use_of(access);
+    if (access->what->kind == WATCH_TILE && access->bytes <= 64 && !is_part) {
+        count_tile(counters, memory, access);
+        return;
+    }
     memory->requests++;
     memory->bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
     bool is_simple =
@@ -150,6 +212,8 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         unsigned mask = lanes_line_sectors(&lines[i]);
         sectors += (unsigned)__builtin_popcount(mask);
         unique += lanes_line_bytes(&lines[i]);
+        if (use == USE_STORE)
+            memory->partial += lanes_line_partial(&lines[i]);
         use_line(counters, memory, counters->l1, lines[i].line, mask, use);
     }
     memory->sectors_ideal += (unique + 31) / 32;
@@ -159,20 +223,20 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         memory->l2_sectors += all - sectors; /* later turns find it in the L2 */
         memory->l2_hits += all - sectors;
         memory->turns += turns;
+        note_atomics(counters, access->addresses[__builtin_ctz(access->mask)], all);
         sectors = all;
     } else if (access->what->kind == WATCH_COPY && access->what->skips_l1 && access->partner) {
         sectors = lanes_bypass_sectors(access->addresses, access->partner, access->mask);
     }
     memory->sectors += sectors;
-    if (is_simple) {
-        memory->wavefronts += access->bytes > 4 ? access->bytes / 4 : 1;
-        return;
+    unsigned passes = (count + 3) / 4; /* four lines a pass */
+    if (access->bytes <= 16 && !(is_simple && is_conflict_free(access))) {
+        unsigned by_bank =
+            lanes_shared(LANES_LOAD, access->addresses, access->mask, access->bytes).wavefronts;
+        passes = by_bank > passes ? by_bank : passes;
     }
-    if (access->bytes <= 16) {
-        struct lanes_passes passes =
-            lanes_shared(LANES_LOAD, access->addresses, access->mask, access->bytes);
-        memory->wavefronts += passes.wavefronts;
-    }
+    memory->wavefronts += passes;
+    memory->l1_cycles += busy(passes, sectors);
     int64_t stride = access->mask == SIMT_ALL ? stride_of(access->addresses) : 0;
     if (stride) {
         memory->strided++;
@@ -182,22 +246,6 @@ static void count_global(struct counters *counters, struct count_memory *memory,
 
 /* Shared and local memory ------------------------------------------------------------------------
  */
-
-/* Words of 4 bytes in a simple pattern: do they come in one pass? */
-static bool is_conflict_free(const struct watch_access *access)
-{
-    const uint64_t *a = access->addresses;
-    if (access->pattern != WATCH_HALVES)
-        return access->pattern != WATCH_SCATTERED;
-    uint32_t banks[2];
-    for (int half = 0; half < 2; half++, a += ACCESS_HALF) {
-        uint32_t words = (uint32_t)(a[ACCESS_HALF - 1] - a[0]) / 4 + 1, first = a[0] / 4 % 32;
-        uint64_t bits = ((UINT64_C(1) << words) - 1) << first;
-        banks[half] = (uint32_t)(bits | bits >> 32);
-    }
-    a = access->addresses;
-    return !(banks[0] & banks[1]) || (a[0] == a[ACCESS_HALF] && banks[0] == banks[1]);
-}
 
 static void count_shared(struct count_memory *memory, const struct watch_access *access)
 {
@@ -271,15 +319,17 @@ static void count_local(struct counters *counters, struct count_memory *memory,
         for (unsigned i = 0; i < SIMT_LANES; i++)
             addresses[i] = base + (access->addresses[i] / 4 + k) * 128 + i * 4;
         struct lanes_line lines[LANES_LINES];
-        unsigned count = lanes_lines(addresses, access->mask, 4, lines);
+        unsigned count = lanes_lines(addresses, access->mask, 4, lines), sectors = 0;
         for (unsigned i = 0; i < count; i++) {
             unsigned mask = lanes_line_sectors(&lines[i]);
-            memory->sectors += (unsigned)__builtin_popcount(mask);
+            sectors += (unsigned)__builtin_popcount(mask);
             use_line(counters, memory, counters->l1, lines[i].line, mask,
                      access->is_write ? USE_LOCAL_STORE : USE_LOAD);
         }
+        memory->sectors += sectors;
         memory->sectors_ideal += ((unsigned)__builtin_popcount(access->mask) * 4 + 31) / 32;
-        memory->wavefronts += count;
+        memory->wavefronts += (count + 3) / 4;
+        memory->l1_cycles += busy((count + 3) / 4, sectors);
     }
 }
 
@@ -300,6 +350,6 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     if (access->space == PTX_SPACE_LOCAL)
         count_local(counters, &inst->memory[COUNT_LOCAL], access);
     else if (access->space == PTX_SPACE_GLOBAL)
-        count_global(counters, &inst->memory[COUNT_GLOBAL], access);
+        count_global(counters, &inst->memory[COUNT_GLOBAL], access, false);
     return 0;
 }

@@ -20,7 +20,8 @@ typedef simt_body *simt_select_function(const struct simt_operands *operands);
 SIMT_GROUPS(DECLARE_V2)
 SIMT_GROUPS(DECLARE_V3)
 extern const struct simt_watch_code simt_watch_code_v2, simt_watch_code_v3;
-#ifndef SIMT_WITHOUT_V4 /* the sanitizers' build leaves it out: it takes long, and few hosts run it */
+#ifndef SIMT_WITHOUT_V4 /* the sanitizers' build leaves it out: it takes long, and few hosts run   \
+                           it */
 SIMT_GROUPS(DECLARE_V4)
 extern const struct simt_watch_code simt_watch_code_v4;
 #endif

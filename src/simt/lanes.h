@@ -93,6 +93,17 @@ static inline unsigned lanes_line_bytes(const struct lanes_line *line)
     return (unsigned)(__builtin_popcountll(line->bytes[0]) + __builtin_popcountll(line->bytes[1]));
 }
 
+/* Sectors of which some bytes are touched, but not all. */
+static inline unsigned lanes_line_partial(const struct lanes_line *line)
+{
+    unsigned partial = 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t bytes = (uint32_t)(line->bytes[i / 2] >> 32 * (i % 2));
+        partial += bytes != 0 && bytes != UINT32_MAX;
+    }
+    return partial;
+}
+
 /* Atomics to one address take turns: sectors over all turns, and the number of turns. */
 static inline unsigned lanes_atomic_sectors(const uint64_t *addresses, uint32_t mask,
                                             unsigned *turns)

@@ -48,7 +48,9 @@ void simt_watch_launch(struct simt_launch_state *launch)
 {
     struct simt_watch *watch = launch->machine->watch;
     watch->code = launch->code;
-    watch->insts = simt_watch_describe(launch->code);
+    if (!launch->code->watched) /* launches take turns */
+        ((struct simt_code *)launch->code)->watched = simt_watch_describe(launch->code);
+    watch->insts = launch->code->watched;
     watch->tallies = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*watch->tallies));
     EACH_WATCHER(watch, launch) watcher->launch(watcher, launch);
 }
@@ -57,7 +59,6 @@ void simt_watch_done(struct simt_launch_state *launch)
 {
     struct simt_watch *watch = launch->machine->watch;
     EACH_WATCHER(watch, done) watcher->done(watcher, launch);
-    free(watch->insts);
     free(watch->tallies);
     watch->insts = NULL;
     watch->tallies = NULL;

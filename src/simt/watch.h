@@ -30,6 +30,10 @@ struct watch_inst {
     bool one_lane;         /* summed up in the warp first */
     uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
     int8_t counted_offset; /* where that begins, from its own address */
+    /* For the time model (watch_cost.c): */
+    uint8_t slots;       /* machine instructions that it becomes */
+    uint8_t load_phases; /* of the basic block that it begins: global loads one after the other, */
+    uint8_t shared_phases; /* and shared loads */
 };
 
 /* How the addresses of a full warp lie; what is not simple is scattered. */
@@ -105,6 +109,8 @@ void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint3
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
 void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts);
+uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function);
+void simt_watch_cost(const struct simt_code *code, struct watch_inst *insts);
 /* What is built per instruction set (exec_watch.c, exec_count.c); isa.c picks one. */
 struct simt_watch_code {
     /* As run_slice in run.c. */

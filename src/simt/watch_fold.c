@@ -15,7 +15,7 @@ enum { MOST_ZEROS = 32, DEEPEST = 24 };
 
 struct fold {
     const struct ptx_function *function;
-    uint32_t *def;       /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
+    uint32_t *def; /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
     struct flow flow;
 };
 
@@ -109,8 +109,7 @@ static unsigned zeros_of(const struct fold *fold, const struct ptx_operand *oper
                             : zeros;
     }
     case PTX_OPERAND_REG:
-        if (depth < DEEPEST && operand->reg != PTX_NO_REG &&
-            fold->def[operand->reg] != UINT32_MAX)
+        if (depth < DEEPEST && operand->reg != PTX_NO_REG && fold->def[operand->reg] != UINT32_MAX)
             return zeros_of_inst(fold, &fold->function->insts[fold->def[operand->reg]], depth + 1);
         return 0;
     default:
@@ -164,8 +163,8 @@ struct run { /* loads of one base in one basic block */
 static unsigned load_bytes(const struct ptx_inst *ptx)
 {
     if (ptx->op != PTX_OP_LD || ptx_has(ptx, PTX_MOD_VOLATILE) || ptx->operand_count < 2 ||
-        ptx->operands[0].kind != PTX_OPERAND_REG ||
-        ptx->operands[1].kind != PTX_OPERAND_ADDRESS || ptx->guard != PTX_NO_REG ||
+        ptx->operands[0].kind != PTX_OPERAND_REG || ptx->operands[1].kind != PTX_OPERAND_ADDRESS ||
+        ptx->guard != PTX_NO_REG ||
         !(ptx_has(ptx, PTX_MOD_SHARED) || ptx_has(ptx, PTX_MOD_SHARED_CTA)))
         return 0;
     unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
@@ -288,7 +287,8 @@ static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
         struct watch_inst *what = &insts[places[i]];
         if (what->kind != WATCH_RED || what->bytes != 4 ||
             ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT ||
-            ptx_has(ptx, PTX_MOD_INC) || ptx_has(ptx, PTX_MOD_DEC) || what->space != PTX_SPACE_GLOBAL)
+            ptx_has(ptx, PTX_MOD_INC) || ptx_has(ptx, PTX_MOD_DEC) ||
+            what->space != PTX_SPACE_GLOBAL)
             continue;
         for (unsigned k = 0; k < ptx->operand_count; k++) {
             const struct ptx_operand *operand = &ptx->operands[k];
@@ -300,18 +300,24 @@ static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
     }
 }
 
+/* Where the instructions of a function are in the decoded code; malloc'd. */
+uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function)
+{
+    uint32_t *places = lk_alloc_zeroed((function->inst_count + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        const struct simt_inst *in = &code->insts[i];
+        if (!(in->flags & SIMT_FLAG_HIDDEN) && in->ptx >= function->insts &&
+            in->ptx < function->insts + function->inst_count)
+            places[in->ptx - function->insts] = i;
+    }
+    return places;
+}
+
 void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts)
 {
     for (uint32_t f = 0; f < code->function_count; f++) {
         struct fold fold = {.function = code->functions[f].ptx};
-        const struct ptx_inst *first = fold.function->insts;
-        uint32_t *places = lk_alloc_zeroed((fold.function->inst_count + 1) * sizeof(uint32_t));
-        for (uint32_t i = 0; i < code->inst_count; i++) {
-            const struct simt_inst *in = &code->insts[i];
-            if (!(in->flags & SIMT_FLAG_HIDDEN) && in->ptx >= first &&
-                in->ptx < first + fold.function->inst_count)
-                places[in->ptx - first] = i;
-        }
+        uint32_t *places = simt_watch_places(code, fold.function);
         find_defs(&fold);
         flow_build(&fold.flow, fold.function);
         fold_loads(&fold, insts, places);
