@@ -21,15 +21,15 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #define DRAM_EFFICIENCY 0.86       /* of the datasheet's bandwidth, reads and writes mixed */
 #define L2_SECTOR_CYCLES 0.5       /* of an SM, per sector */
 #define L2_PARTIAL_CYCLES 4.2      /* per sector of which a store writes only a part */
-#define DRAM_CYCLES 780.0          /* latency of a load that misses everywhere, */
-#define L2_CYCLES 300.0            /* of one that finds its data in the L2, */
+#define DRAM_CYCLES 860.0          /* latency of a load that misses everywhere, */
+#define L2_CYCLES 340.0            /* of one that finds its data in the L2, */
 #define L1_CYCLES 38.0             /* and of one that finds it in the L1 */
 #define SHARED_CYCLES 40.0
-#define ISSUE_CYCLES 2.5           /* from a warp's instruction to its next */
+#define ISSUE_CYCLES 1.8           /* from a warp's instruction to its next */
 #define BARRIER_CYCLES 60.0
 #define WARP_CYCLES 350.0          /* to begin and end a warp */
 #define WARP_SLOTS 5.0             /* instructions at a kernel's begin that PTX does not show */
-#define KEPT_INTEGERS 0.7          /* of PTX's integer instructions; addressing takes in the others */
+#define KEPT_INTEGERS 0.65         /* of PTX's integer instructions; addressing takes in the others */
 #define ATOMIC_CYCLES 0.7          /* per sector of atomics in one slice of the L2 */
 
 static double larger(double a, double b)

@@ -22,9 +22,10 @@ void cache_open(struct cache *cache, size_t bytes)
 void cache_clear(struct cache *cache)
 {
     cache->written_back = cache->dirtied = 0;
-    cache->clock = 0;
-    if (++cache->epoch < 1u << (64 - CACHE_EPOCH_SHIFT))
+    /* The clock goes on, so that lines of earlier epochs are the first to go. */
+    if (++cache->epoch < 1u << (64 - CACHE_EPOCH_SHIFT) && cache->clock < UINT32_MAX / 2)
         return;
+    cache->clock = 0;
     memset(cache->sets, 0, cache->set_count * sizeof(*cache->sets));
     cache->epoch = 1;
 }
