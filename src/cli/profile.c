@@ -101,8 +101,8 @@ static bool our_option(int count, char **words, int *at, struct options *options
             *bad = !value;
             if (value && plain[i].value == &options->records)
                 *bad = !cli_number("--trace-records", value, INT_MAX, &number);
-            else if (value && (plain[i].value == &options->blocks ||
-                               plain[i].value == &options->warps))
+            else if (value &&
+                     (plain[i].value == &options->blocks || plain[i].value == &options->warps))
                 *bad = !is_range(plain[i].name, value);
             return true;
         }
@@ -147,11 +147,10 @@ struct measured {
 static void ask_for_trace(struct lk_arena *arena, const struct options *options)
 {
     if (options->trace)
-        start_put("LOCKSTEP_TRACE",
-                  cli_text(arena, "blocks:%s,warps:%s,records:%s",
-                           options->blocks ? options->blocks : "0-1",
-                           options->warps ? options->warps : "0-3",
-                           options->records ? options->records : "4096"));
+        start_put("LOCKSTEP_TRACE", cli_text(arena, "blocks:%s,warps:%s,records:%s",
+                                             options->blocks ? options->blocks : "0-1",
+                                             options->warps ? options->warps : "0-3",
+                                             options->records ? options->records : "4096"));
     else if (options->html) /* enough for its pictures */
         start_put("LOCKSTEP_TRACE", "blocks:0,warps:0,records:512");
     else
@@ -181,7 +180,8 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     struct start start = {.only_simulated = "profile"};
     const char *temporary = getenv("TMPDIR");
     char *message = NULL;
-    char *folder = cli_text(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    char *folder =
+        cli_text(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (!start_prepare(arena, (int)words->count, (char **)words->items, &start))
         return measured;
     if (!mkdtemp(folder)) {

@@ -61,16 +61,11 @@ static double peak_of(const struct gpu_info *gpu, const char *type)
     const struct {
         const char *name;
         double tflops;
-    } types[] = {{"f32", gpu->f32_tflops},
-                 {"f64", gpu->f64_tflops},
-                 {"f16", gpu->f16_tflops},
-                 {"bf16", gpu->bf16_tflops},
-                 {"tensor-f64", gpu->tensor_f64},
-                 {"tensor-tf32", gpu->tensor_tf32},
-                 {"tensor-f16", gpu->tensor_f16},
-                 {"tensor-bf16", gpu->tensor_bf16},
-                 {"tensor-f8", gpu->tensor_f8},
-                 {"tensor-int8", gpu->tensor_int8}};
+    } types[] = {{"f32", gpu->f32_tflops},        {"f64", gpu->f64_tflops},
+                 {"f16", gpu->f16_tflops},        {"bf16", gpu->bf16_tflops},
+                 {"tensor-f64", gpu->tensor_f64}, {"tensor-tf32", gpu->tensor_tf32},
+                 {"tensor-f16", gpu->tensor_f16}, {"tensor-bf16", gpu->tensor_bf16},
+                 {"tensor-f8", gpu->tensor_f8},   {"tensor-int8", gpu->tensor_int8}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strcmp(types[i].name, type) == 0) {
             if (types[i].tflops == 0)
@@ -97,13 +92,15 @@ static void print_text(const struct gpu_info *gpu, const char *type,
     printf("  arithmetic  %s at %.4g TFLOP/s\n", report_seconds(a, r->compute_seconds),
            r->peak_flops / 1e12);
     if (r->seconds > 0)
-        printf("  time        %s: %s%.1f %% of the roof%s (%.4g GB/s, %.4g TFLOP/s), %.3gx from it\n",
-               report_seconds(b, r->seconds), bold, 100 * r->fraction, plain,
-               r->bytes / r->seconds / 1e9, r->flops / r->seconds / 1e12,
-               r->fraction > 0 ? 1 / r->fraction : INFINITY);
+        printf(
+            "  time        %s: %s%.1f %% of the roof%s (%.4g GB/s, %.4g TFLOP/s), %.3gx from it\n",
+            report_seconds(b, r->seconds), bold, 100 * r->fraction, plain,
+            r->bytes / r->seconds / 1e9, r->flops / r->seconds / 1e12,
+            r->fraction > 0 ? 1 / r->fraction : INFINITY);
     if (r->fraction > 1)
-        printf("  that is faster than the datasheet allows: are the bytes served by a cache, or the "
-               "figures wrong?\n");
+        printf(
+            "  that is faster than the datasheet allows: are the bytes served by a cache, or the "
+            "figures wrong?\n");
 }
 
 static json_t *or_null(double value)
@@ -114,12 +111,12 @@ static json_t *or_null(double value)
 static void print_json(const struct gpu_info *gpu, const char *type,
                        const struct report_roofline *r)
 {
-    json_t *report = json_pack(
-        "{ss ss sf sf sf ss so so sf sf sf sf}", "gpu", gpu->id, "type", type, "bytes", r->bytes,
-        "flops", r->flops, "time_us", r->seconds * 1e6, "bound_by",
-        r->memory_bound ? "memory" : "compute", "by", or_null(r->by), "intensity",
-        or_null(r->intensity), "ridge", r->ridge, "memory_us", r->memory_seconds * 1e6, "compute_us",
-        r->compute_seconds * 1e6, "roof", r->fraction);
+    json_t *report =
+        json_pack("{ss ss sf sf sf ss so so sf sf sf sf}", "gpu", gpu->id, "type", type, "bytes",
+                  r->bytes, "flops", r->flops, "time_us", r->seconds * 1e6, "bound_by",
+                  r->memory_bound ? "memory" : "compute", "by", or_null(r->by), "intensity",
+                  or_null(r->intensity), "ridge", r->ridge, "memory_us", r->memory_seconds * 1e6,
+                  "compute_us", r->compute_seconds * 1e6, "roof", r->fraction);
     json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     putchar('\n');
     json_decref(report);

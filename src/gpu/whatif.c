@@ -17,13 +17,12 @@ static struct gpu_whatif row(const struct gpu_info *gpu, enum gpu_whatif_kind ki
 {
     size_t inputs[GPU_WHATIF_KINDS] = {now[0], now[1], now[2]};
     inputs[kind] = value;
-    return (struct gpu_whatif){
-        .kind = kind,
-        .value = value,
-        .is_now = value == now[kind],
-        .occupancy = gpu_occupancy(gpu, (unsigned)inputs[GPU_WHATIF_BLOCK],
-                                   (unsigned)inputs[GPU_WHATIF_REGISTERS],
-                                   inputs[GPU_WHATIF_SHARED])};
+    return (struct gpu_whatif){.kind = kind,
+                               .value = value,
+                               .is_now = value == now[kind],
+                               .occupancy = gpu_occupancy(gpu, (unsigned)inputs[GPU_WHATIF_BLOCK],
+                                                          (unsigned)inputs[GPU_WHATIF_REGISTERS],
+                                                          inputs[GPU_WHATIF_SHARED])};
 }
 
 unsigned gpu_whatifs(const struct gpu_info *gpu, unsigned threads, unsigned registers,

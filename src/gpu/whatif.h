@@ -9,7 +9,12 @@
 
 #include <stdbool.h>
 
-enum gpu_whatif_kind { GPU_WHATIF_BLOCK, GPU_WHATIF_REGISTERS, GPU_WHATIF_SHARED, GPU_WHATIF_KINDS };
+enum gpu_whatif_kind {
+    GPU_WHATIF_BLOCK,
+    GPU_WHATIF_REGISTERS,
+    GPU_WHATIF_SHARED,
+    GPU_WHATIF_KINDS
+};
 extern const char *const gpu_whatif_names[GPU_WHATIF_KINDS]; /* "block", "registers", "shared" */
 
 struct gpu_whatif {

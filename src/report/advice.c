@@ -170,7 +170,8 @@ static unsigned repeats_of(const struct profile *profile, unsigned index,
         if (!profile_same(other, launch))
             continue;
         repeats++;
-        if (i < index && memcmp(&other->counters, &launch->counters, sizeof launch->counters) == 0) {
+        if (i < index &&
+            memcmp(&other->counters, &launch->counters, sizeof launch->counters) == 0) {
             *twin = other;
             break;
         }

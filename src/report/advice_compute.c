@@ -3,6 +3,7 @@
  * products without tensor cores, barriers at which warps wait.
  */
 #include "report/advice.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,12 @@ void advice_divergence(struct advice_context *context)
     }
     if (split_warps == 0)
         return;
-    advice_say(context, line->source, line->line, advice_gain(context, &change),
-               "%.0f %% of the branches here split their warp, and %.3g of 32 lanes work on average "
-               "in what follows: let whole warps go one way (decide by threadIdx.x / 32, sort the "
-               "work), or compute both and select",
-               branches > 0 ? 100.0 * (double)line->divergent / branches : 0,
-               split_threads / split_warps);
+    advice_say(
+        context, line->source, line->line, advice_gain(context, &change),
+        "%.0f %% of the branches here split their warp, and %.3g of 32 lanes work on average "
+        "in what follows: let whole warps go one way (decide by threadIdx.x / 32, sort the "
+        "work), or compute both and select",
+        branches > 0 ? 100.0 * (double)line->divergent / branches : 0, split_threads / split_warps);
 }
 
 /* f64 ---------------------------------------------------------------------------------------------
@@ -91,22 +92,23 @@ void advice_f64(struct advice_context *context)
     free(arithmetic);
     if (conversions == 0 || worst == launch->line_count)
         return;
+    char count[REPORT_UNIT];
     c->f32_warps += c->f64_warps;
     c->f32_adds += c->f64_adds, c->f32_muls += c->f64_muls, c->f32_fmas += c->f64_fmas;
     c->f64_warps = c->f64_adds = c->f64_muls = c->f64_fmas = 0;
     const struct profile_line *line = &launch->lines[worst];
     advice_say(context, line->source, line->line, advice_gain(context, &change),
-               "%.3g f64 operations on f32 data, converted there and back: a literal without f "
+               "%s f64 operations on f32 data, converted there and back: a literal without f "
                "(2.0 for 2.0f) or a double function (sqrt for sqrtf) makes them so",
-               all);
+               report_count(count, all));
 }
 
 /* Tensor cores ------------------------------------------------------------------------------------
  */
 
 struct products {
-    double fmas, warps;     /* of the type that does most of them */
-    double others;          /* arithmetic that is no multiply-add */
+    double fmas, warps; /* of the type that does most of them */
+    double others;      /* arithmetic that is no multiply-add */
     enum gpu_class class;
     unsigned line;
 };
@@ -148,8 +150,7 @@ static bool is_matrix_product(const struct profile_launch *launch, const struct 
     const struct gpu_counters *c = &launch->counters;
     double first = 0, loaded = (double)(c->shared_load_bytes + c->global_load_bytes) / 4;
     for (unsigned i = 0; i < launch->inst_count; i++)
-        if (launch->insts[i].memory[PROFILE_GLOBAL] &&
-            launch->insts[i].code->kind != PROFILE_STORE)
+        if (launch->insts[i].memory[PROFILE_GLOBAL] && launch->insts[i].code->kind != PROFILE_STORE)
             first += (double)launch->insts[i].memory[PROFILE_GLOBAL]->first;
     return p->fmas > 0 && p->others < 0.1 * p->fmas && loaded > p->fmas / 16 && first > 0 &&
            2 * p->fmas / (32 * first) >= 8;
@@ -170,6 +171,7 @@ void advice_tensor(struct advice_context *context)
         peak = gpu->tensor_f16; /* Turing has no tf32: the inputs become f16 */
     struct advice_change change = advice_start(context);
     struct gpu_counters *c = &change.counters;
+    char count[REPORT_UNIT];
     const double eighth = 7.0 / 8; /* fragments: each value is read once for 8 or more rows */
     advice_take_class(c, p.class, p.warps);
     c->tensor_flops += (uint64_t)(2 * p.fmas * gpu->tensor_f16 / peak);
@@ -183,9 +185,9 @@ void advice_tensor(struct advice_context *context)
     advice_take(&c->global_load_requests, eighth * (double)c->global_load_requests);
     const struct profile_line *line = &launch->lines[p.line];
     advice_say(context, line->source, line->line, advice_gain(context, &change),
-               "%.3g %s multiply-adds of a matrix product run on the plain units: tensor cores "
+               "%s %s multiply-adds of a matrix product run on the plain units: tensor cores "
                "(wmma, mma.sync) do them in fragments%s",
-               p.fmas, half ? "f16" : "f32",
+               report_count(count, p.fmas), half ? "f16" : "f32",
                half ? ""
                : gpu->tensor_tf32 > 0
                    ? "; tf32 keeps 10 bits of the mantissa, f16 and bf16 inputs are faster still"
@@ -205,15 +207,16 @@ static void waiting_for_one(struct advice_context *context, unsigned worst)
     double idle = 0, ran = (double)launch->counters.warp_instructions;
     for (unsigned i = 0; i < launch->line_count; i++)
         idle += (double)launch->lines[i].idle;
-    if (ran <= 0 || line->idle == 0)
+    if (ran <= 0 || line->idle == 0 || model->bound == GPU_BOUND_LAUNCH)
         return;
-    double longer = model->parts[GPU_BOUND_LATENCY] * (1 + idle / ran) +
-                    model->parts[GPU_BOUND_LAUNCH];
-    advice_say(context, line->source, line->line, longer / model->seconds,
-               "warps wait here for the busiest of their block: of %.3g instructions a warp could "
-               "have run it idles through %.0f %%; spread the work between the barriers evenly, or "
+    double latency = model->parts[GPU_BOUND_LATENCY], start = model->parts[GPU_BOUND_LAUNCH];
+    double now = latency * (1 + idle / ran) + start, then = latency + start;
+    then = then > model->seconds ? then : model->seconds;
+    advice_say(context, line->source, line->line, now / then,
+               "warps wait here for the busiest of their block, %.0f %% of the time: spread the "
+               "work between the barriers evenly, or "
                "let one warp do it while the others go on",
-               (ran + idle) / context->warps, 100 * idle / (ran + idle));
+               100 * idle / (ran + idle));
 }
 
 void advice_barriers(struct advice_context *context)

@@ -40,8 +40,7 @@ static void shrink_global(struct gpu_counters *counters, const struct profile_me
 
 static double least_wavefronts(const struct profile_memory *m)
 {
-    return least((double)m->wavefronts,
-                 most((double)m->requests, (double)m->sectors_ideal / 4));
+    return least((double)m->wavefronts, most((double)m->requests, (double)m->sectors_ideal / 4));
 }
 
 /* Uncoalesced -------------------------------------------------------------------------------------
@@ -81,8 +80,7 @@ static void uncoalesced_lines(struct advice_context *context, unsigned kinds, bo
         advice_say(context, line->source, line->line, advice_gain(context, &change),
                    "a warp's %s touches %.3g sectors where %.3g suffice%s: %s",
                    is_store ? "store" : "load", (double)m->sectors / requests,
-                   most(1, (double)m->sectors_ideal / requests), stride,
-                   remedy(context, &sums[i]));
+                   most(1, (double)m->sectors_ideal / requests), stride, remedy(context, &sums[i]));
     }
     free(sums);
 }
@@ -106,11 +104,12 @@ static void misaligned_lines(struct advice_context *context, unsigned kinds, boo
             continue;
         struct advice_change change = advice_start(context);
         shrink_global(&change.counters, m, (double)m->sectors_ideal, least_wavefronts(m), is_store);
-        advice_say(context, line->source, line->line, advice_gain(context, &change),
-                   "a warp's %s begins inside a 32-byte sector and touches %.3g where %.3g suffice: "
-                   "align its base (pad rows to a multiple of 32 B, as cudaMallocPitch does)",
-                   is_store ? "store" : "load", (double)m->sectors / (double)m->requests,
-                   (double)m->sectors_ideal / (double)m->requests);
+        advice_say(
+            context, line->source, line->line, advice_gain(context, &change),
+            "a warp's %s begins inside a 32-byte sector and touches %.3g where %.3g suffice: "
+            "align its base (pad rows to a multiple of 32 B, as cudaMallocPitch does)",
+            is_store ? "store" : "load", (double)m->sectors / (double)m->requests,
+            (double)m->sectors_ideal / (double)m->requests);
     }
     free(sums);
 }
@@ -144,7 +143,8 @@ void advice_redundant(struct advice_context *context)
     double kept = least(reuse, 16);
     struct advice_change change = advice_start(context);
     struct gpu_counters *c = &change.counters;
-    shrink_global(c, m, most((double)m->sectors / kept, first), (double)m->wavefronts / kept, false);
+    shrink_global(c, m, most((double)m->sectors / kept, first), (double)m->wavefronts / kept,
+                  false);
     advice_take(&c->global_load_requests, requests - requests / kept);
     advice_take(&c->global_load_instructions, requests - requests / kept);
     c->shared_load_instructions += (uint64_t)(requests / 4);
@@ -206,8 +206,7 @@ void advice_narrow(struct advice_context *context)
     }
     if (worst < launch->line_count)
         width = sums[worst].bytes;
-    if (worst == launch->line_count || !width || bytes < 0.5 * all ||
-        !moves_bytes(launch)) {
+    if (worst == launch->line_count || !width || bytes < 0.5 * all || !moves_bytes(launch)) {
         free(sums);
         return;
     }
@@ -230,10 +229,11 @@ void advice_narrow(struct advice_context *context)
     }
     const struct profile_line *line = &launch->lines[worst];
     const char *vector = width == 4 ? "float4, int4" : "a uint4";
-    advice_say(context, line->source, line->line, advice_gain(context, &change),
-               "a thread moves %u byte%s at a time in a kernel that mostly moves data: 16 at a time "
-               "(%s) need %.0fx fewer instructions",
-               width, width > 1 ? "s" : "", vector, factor);
+    advice_say(
+        context, line->source, line->line, advice_gain(context, &change),
+        "a thread moves %u byte%s at a time in a kernel that mostly moves data: 16 at a time "
+        "(%s) need %.0fx fewer instructions",
+        width, width > 1 ? "s" : "", vector, factor);
     free(sums);
 }
 

@@ -58,8 +58,8 @@ void advice_occupancy(struct advice_context *context)
             best = shape;
         }
     }
-    struct gpu_occupancy then = gpu_occupancy(launch->gpu, best.threads, best.registers,
-                                              best.shared);
+    struct gpu_occupancy then =
+        gpu_occupancy(launch->gpu, best.threads, best.registers, best.shared);
     const struct profile_code *place = advice_kernel_place(context);
     char change[96] = "", a[REPORT_UNIT], b[REPORT_UNIT];
     if (best.registers != launch->shape.registers)

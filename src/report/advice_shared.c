@@ -3,6 +3,7 @@
  * to the same address.
  */
 #include "report/advice.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 
@@ -60,12 +61,13 @@ static void global_atomics(struct advice_context *context)
         advice_take(&c->l2_hit_sectors, less * (double)m->l2_hits);
         advice_take(&c->global_wavefronts, less * (double)m->wavefronts);
         double gain = advice_gain(context, &change);
+        char count[REPORT_UNIT];
         if (few)
             advice_say(context, line->source, line->line, gain,
-                       "%.3g threads update the same few addresses, one after the other: add up "
+                       "%s threads update the same few addresses, one after the other: add up "
                        "within the warp (__reduce_add_sync or __shfl_down_sync) and the block, "
                        "then do one atomic a block",
-                       (double)sums[i].threads);
+                       report_count(count, (double)sums[i].threads));
         else
             advice_say(context, line->source, line->line, gain,
                        "a warp's atomic takes %.3g turns, because its lanes hit the same "

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_COUNTERS = 10 };
+enum { SHOWN_COUNTERS = 12 };
 
 struct pair {
     json_t *side[2]; /* NULL: there is none */
@@ -86,12 +86,13 @@ static size_t find_changed(const struct pair *pair, struct changed *list, size_t
     json_t *after = json_object_get(pair->side[1], "counters");
     const char *name;
     size_t count = 0;
-    json_object_foreach(before, name, value) {
-        struct changed one = {name,
-                              {json_number_value(value),
-                               json_number_value(json_object_get(after, name))},
-                              0};
+    json_object_foreach(before, name, value)
+    {
+        struct changed one = {
+            name, {json_number_value(value), json_number_value(json_object_get(after, name))}, 0};
         one.weight = fabs(log2((one.value[1] + 32) / (one.value[0] + 32)));
+        if ((one.value[0] == 0 || one.value[1] == 0) && one.weight > 2)
+            one.weight = 2; /* what is new says less than what grew eightfold */
         if (one.weight > 0.07 && count < room)
             list[count++] = one;
     }
@@ -136,7 +137,9 @@ static void print_pair(FILE *out, const struct report_paint *paint, const struct
     bool faster = after < before;
     fprintf(out, "\n  %-52s %9s -> %-9s %s%s%s\n", "time", report_seconds(a, before / 1e6),
             report_seconds(b, after / 1e6),
-            fabs(before / after - 1) < 0.005 ? "" : faster ? paint->green : paint->red,
+            fabs(before / after - 1) < 0.005 ? ""
+            : faster                         ? paint->green
+                                             : paint->red,
             ratio_words(words, before, after), paint->plain);
     fprintf(out, "  %-52s %9s -> %s\n", "bound by", text_of(side[0], "bound_by"),
             text_of(side[1], "bound_by"));
@@ -175,8 +178,8 @@ static double total(const json_t *report)
     double sum = 0;
     json_t *launch;
     size_t index;
-    json_array_foreach(json_object_get(report, "kernels"), index, launch)
-        sum += number_of(launch, "time_us");
+    json_array_foreach(json_object_get(report, "kernels"), index, launch) sum +=
+        number_of(launch, "time_us");
     return sum;
 }
 
@@ -209,15 +212,15 @@ static json_t *pair_json(const struct pair *pair)
 {
     json_t *object = json_object();
     if (pair->side[0] && pair->side[1]) {
-        double before = number_of(pair->side[0], "time_us"), after = number_of(pair->side[1],
-                                                                               "time_us");
+        double before = number_of(pair->side[0], "time_us"),
+               after = number_of(pair->side[1], "time_us");
         struct changed list[128];
         size_t count = find_changed(pair, list, 128);
         json_t *counters = json_object();
         for (size_t i = 0; i < count; i++)
-            json_object_set_new(counters, list[i].name,
-                                json_pack("[II]", (json_int_t)list[i].value[0],
-                                          (json_int_t)list[i].value[1]));
+            json_object_set_new(
+                counters, list[i].name,
+                json_pack("[II]", (json_int_t)list[i].value[0], (json_int_t)list[i].value[1]));
         json_object_set_new(object, "speedup", after > 0 ? json_real(before / after) : json_null());
         json_object_set_new(object, "counters", counters);
     }

@@ -70,8 +70,8 @@ static const char *substitution(struct demangle *d)
 {
     static const struct {
         const char *code, *name;
-    } names[] = {{"Sa", "std::allocator"},    {"Sb", "std::basic_string"}, {"Ss", "std::string"},
-                 {"Si", "std::istream"},      {"So", "std::ostream"},      {"Sd", "std::iostream"}};
+    } names[] = {{"Sa", "std::allocator"}, {"Sb", "std::basic_string"}, {"Ss", "std::string"},
+                 {"Si", "std::istream"},   {"So", "std::ostream"},      {"Sd", "std::iostream"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (take(d, names[i].code))
             return names[i].name;
@@ -79,8 +79,8 @@ static const char *substitution(struct demangle *d)
     unsigned index = 0;
     if (*from != '_') {
         for (; isdigit((unsigned char)*from) || isupper((unsigned char)*from); from++)
-            index = index * 36 + (unsigned)(isdigit((unsigned char)*from) ? *from - '0'
-                                                                          : *from - 'A' + 10);
+            index = index * 36 +
+                    (unsigned)(isdigit((unsigned char)*from) ? *from - '0' : *from - 'A' + 10);
         index++;
     }
     if (*from != '_' || index >= d->seen_count)
@@ -146,15 +146,28 @@ static const char *builtin_type(struct demangle *d)
 {
     static const struct {
         const char *code, *name;
-    } types[] = {
-        {"v", "void"},          {"b", "bool"},       {"c", "char"},
-        {"a", "signed char"},   {"h", "unsigned char"}, {"s", "short"},
-        {"t", "unsigned short"}, {"i", "int"},       {"j", "unsigned int"},
-        {"l", "long"},          {"m", "unsigned long"}, {"x", "long long"},
-        {"y", "unsigned long long"}, {"n", "__int128"}, {"o", "unsigned __int128"},
-        {"f", "float"},         {"d", "double"},     {"w", "wchar_t"},
-        {"Dh", "half"},         {"Ds", "char16_t"},  {"Di", "char32_t"},
-        {"Dn", "std::nullptr_t"}};
+    } types[] = {{"v", "void"},
+                 {"b", "bool"},
+                 {"c", "char"},
+                 {"a", "signed char"},
+                 {"h", "unsigned char"},
+                 {"s", "short"},
+                 {"t", "unsigned short"},
+                 {"i", "int"},
+                 {"j", "unsigned int"},
+                 {"l", "long"},
+                 {"m", "unsigned long"},
+                 {"x", "long long"},
+                 {"y", "unsigned long long"},
+                 {"n", "__int128"},
+                 {"o", "unsigned __int128"},
+                 {"f", "float"},
+                 {"d", "double"},
+                 {"w", "wchar_t"},
+                 {"Dh", "half"},
+                 {"Ds", "char16_t"},
+                 {"Di", "char32_t"},
+                 {"Dn", "std::nullptr_t"}};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (take(d, types[i].code))
             return types[i].name;

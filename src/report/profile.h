@@ -35,8 +35,8 @@ struct profile_memory {
 
 struct profile_source {
     const char *path;
-    const char *shown; /* as a reader would name it: relative where that is shorter */
-    bool own;          /* the user's, not a header of the system or of the toolkit */
+    const char *shown;  /* as a reader would name it: relative where that is shorter */
+    bool own;           /* the user's, not a header of the system or of the toolkit */
     const char **lines; /* [line_count]; NULL if it cannot be read */
     unsigned line_count;
 };
@@ -46,9 +46,9 @@ struct profile_code {
     unsigned ptx_line, bytes; /* bytes per lane */
     enum gpu_class class;
     enum profile_kind kind;
-    const char *text;               /* "ld.global.f32"; NULL: not the program's own */
-    struct profile_source *source;  /* NULL if not known, */
-    unsigned line;                  /* and then 0 */
+    const char *text;              /* "ld.global.f32"; NULL: not the program's own */
+    struct profile_source *source; /* NULL if not known, */
+    unsigned line;                 /* and then 0 */
 };
 
 struct profile_kernel {

@@ -23,13 +23,13 @@ static json_t *whatifs(const struct gpu_info *gpu, unsigned threads, unsigned re
     unsigned count = gpu_whatifs(gpu, threads, registers, shared, rows);
     json_t *list = json_array();
     for (unsigned i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{sI si si sf ss sb}", gpu_whatif_names[rows[i].kind],
-                            (json_int_t)rows[i].value, "blocks_per_sm",
-                            (int)rows[i].occupancy.blocks_per_sm, "warps_per_sm",
-                            (int)rows[i].occupancy.warps_per_sm, "occupancy",
-                            rows[i].occupancy.fraction, "limiter", rows[i].occupancy.limiter, "now",
-                            (int)rows[i].is_now));
+        json_array_append_new(list,
+                              json_pack("{sI si si sf ss sb}", gpu_whatif_names[rows[i].kind],
+                                        (json_int_t)rows[i].value, "blocks_per_sm",
+                                        (int)rows[i].occupancy.blocks_per_sm, "warps_per_sm",
+                                        (int)rows[i].occupancy.warps_per_sm, "occupancy",
+                                        rows[i].occupancy.fraction, "limiter",
+                                        rows[i].occupancy.limiter, "now", (int)rows[i].is_now));
     return list;
 }
 
@@ -39,12 +39,11 @@ json_t *report_occupancy_json(const struct gpu_info *gpu, unsigned threads, unsi
     struct gpu_occupancy got = gpu_occupancy(gpu, threads, registers, shared);
     return json_pack("{sI sI sI si si sf ss so so so so so}", "threads", (json_int_t)threads,
                      "registers", (json_int_t)registers, "shared_bytes", (json_int_t)shared,
-                     "blocks_per_sm", (int)got.blocks_per_sm, "warps_per_sm",
-                     (int)got.warps_per_sm, "occupancy", got.fraction, "limiter", got.limiter,
-                     "limit_warps", limit(got.limit_warps), "limit_registers",
-                     limit(got.limit_registers), "limit_shared", limit(got.limit_shared),
-                     "limit_blocks", limit(got.limit_blocks), "what_if",
-                     whatifs(gpu, threads, registers, shared));
+                     "blocks_per_sm", (int)got.blocks_per_sm, "warps_per_sm", (int)got.warps_per_sm,
+                     "occupancy", got.fraction, "limiter", got.limiter, "limit_warps",
+                     limit(got.limit_warps), "limit_registers", limit(got.limit_registers),
+                     "limit_shared", limit(got.limit_shared), "limit_blocks",
+                     limit(got.limit_blocks), "what_if", whatifs(gpu, threads, registers, shared));
 }
 
 /* By ncu's name where it has one, else by ours. */
@@ -87,11 +86,10 @@ static json_t *lines(const struct profile_launch *launch)
         json_t *row = json_pack(
             "{so si so sf sf sf sI sI sI sI sI}", "file", file_name(line->source), "line",
             (int)line->line, "source", text_or_null(profile_source_line(line->source, line->line)),
-            "heat", line->heat, "issue", line->issue, "traffic", line->traffic,
-            "warp_instructions", (json_int_t)line->warps, "thread_instructions",
-            (json_int_t)line->threads, "thread_instructions_on", (json_int_t)line->on,
-            "divergent_branches", (json_int_t)line->divergent, "barrier_waits",
-            (json_int_t)line->waits);
+            "heat", line->heat, "issue", line->issue, "traffic", line->traffic, "warp_instructions",
+            (json_int_t)line->warps, "thread_instructions", (json_int_t)line->threads,
+            "thread_instructions_on", (json_int_t)line->on, "divergent_branches",
+            (json_int_t)line->divergent, "barrier_waits", (json_int_t)line->waits);
         if (line->idle)
             json_object_set_new(row, "barrier_idle", json_integer((json_int_t)line->idle));
         for (int space = 0; space < PROFILE_SPACES; space++)
@@ -107,10 +105,10 @@ static json_t *advice(const struct profile_launch *launch)
     json_t *list = json_array();
     for (unsigned i = 0; i < launch->advice_count; i++) {
         const struct advice *each = &launch->advice[i];
-        json_array_append_new(list, json_pack("{ss so si so sf}", "rule", each->rule, "file",
-                                              file_name(each->source), "line", (int)each->line,
-                                              "text", text_or_null(each->text), "gain",
-                                              each->gain));
+        json_array_append_new(list,
+                              json_pack("{ss so si so sf}", "rule", each->rule, "file",
+                                        file_name(each->source), "line", (int)each->line, "text",
+                                        text_or_null(each->text), "gain", each->gain));
     }
     return list;
 }

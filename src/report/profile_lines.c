@@ -57,12 +57,17 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
         return (double)global->turns;
     case GPU_BOUND_LATENCY: /* a load keeps a warp longer than arithmetic does */
         return (double)inst->warps * (is_free(inst->code->class) ? 0 : 5) +
-               250.0 * (double)(global->requests + local->requests) + 30.0 * (double)shared->requests;
+               250.0 * (double)(global->requests + local->requests) +
+               30.0 * (double)shared->requests;
     default:
         break;
     }
+    enum gpu_class class = inst->code->class;
+    class = class == GPU_CLASS_COMPARE   ? GPU_CLASS_INTEGER
+            : class == GPU_CLASS_CONVERT ? GPU_CLASS_SPECIAL
+                                         : class; /* as the model has them */
     if (classes[bound])
-        return inst->code->class == classes[bound] ? (double)inst->warps : 0;
+        return class == classes[bound] ? (double)inst->warps : 0;
     return is_free(inst->code->class) ? 0 : (double)inst->warps;
 }
 
@@ -85,8 +90,8 @@ static void sum_lines(struct profile *profile, struct profile_launch *launch)
 {
     double issued = 0, traffic = 0, heat = 0;
     launch->line_count = 0;
-    launch->lines = lk_arena_alloc(profile->arena,
-                                   (launch->inst_count + 1) * sizeof(*launch->lines));
+    launch->lines =
+        lk_arena_alloc(profile->arena, (launch->inst_count + 1) * sizeof(*launch->lines));
     for (unsigned i = 0; i < launch->inst_count; i++) {
         struct profile_inst *inst = &launch->insts[i];
         struct profile_line *line = &launch->lines[line_of(launch, inst->code)];

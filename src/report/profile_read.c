@@ -38,6 +38,8 @@ static void read_lines(struct profile *profile, struct profile_source *source)
     size_t capacity = 0, room = 0;
     ssize_t length;
     const char **lines = NULL;
+    static const char *no_lines[1];
+    source->lines = no_lines;
     if (!stream)
         return;
     while ((length = getline(&line, &capacity, stream)) >= 0) {
@@ -59,8 +61,7 @@ static void read_lines(struct profile *profile, struct profile_source *source)
 /* Headers of the system, of the toolkit and of libraries lie in a folder called include. */
 static bool is_own(const char *path)
 {
-    return access(path, R_OK) == 0 && !strstr(path, "/include/") &&
-           strncmp(path, "/usr/", 5) != 0;
+    return access(path, R_OK) == 0 && !strstr(path, "/include/") && strncmp(path, "/usr/", 5) != 0;
 }
 
 static struct profile_source *source_of(struct profile *profile, const char *path)
@@ -75,8 +76,6 @@ static struct profile_source *source_of(struct profile *profile, const char *pat
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         source->shown = source->path + length + 1;
     source->own = is_own(path);
-    if (source->own)
-        read_lines(profile, source);
     lk_map_put(&profile->sources_by_path, source->path, strlen(path), source);
     return source;
 }
@@ -101,13 +100,16 @@ static void place_code(struct profile *profile, const json_t *places, const json
         code->source = source;
         code->line = (unsigned)number_at(places, i + 1);
         if (source->own)
-            return;
+            break;
     }
+    if (code->source && !code->source->lines)
+        read_lines(profile, code->source);
 }
 
 static void read_code(struct profile *profile, const json_t *object, struct profile_kernel *kernel)
 {
-    const json_t *insts = json_object_get(object, "insts"), *files = json_object_get(object, "files");
+    const json_t *insts = json_object_get(object, "insts"),
+                 *files = json_object_get(object, "files");
     kernel->code_count = (unsigned)json_array_size(insts);
     kernel->code = lk_arena_alloc(profile->arena, (kernel->code_count + 1) * sizeof(*kernel->code));
     for (unsigned i = 0; i < kernel->code_count; i++) {
@@ -117,7 +119,7 @@ static void read_code(struct profile *profile, const json_t *object, struct prof
             continue;
         uint64_t class = number_at(row, 1), kind = number_at(row, 2);
         code->ptx_line = (unsigned)number_at(row, 0);
-        code->class = class < GPU_CLASS_COUNT ? (enum gpu_class)class : GPU_CLASS_OTHER;
+        code->class = class < GPU_CLASS_COUNT ? (enum gpu_class) class : GPU_CLASS_OTHER;
         code->kind = kind < PROFILE_KINDS ? (enum profile_kind)kind : PROFILE_NOTHING;
         code->bytes = (unsigned)number_at(row, 3);
         code->text = keep(profile, json_array_get(row, 4));
@@ -173,9 +175,10 @@ static void read_insts(struct profile *profile, const json_t *rows, struct profi
 {
     const json_t *row, *part;
     size_t index, at;
-    launch->insts = lk_arena_alloc(profile->arena,
-                                   (json_array_size(rows) + 1) * sizeof(*launch->insts));
-    json_array_foreach((json_t *)rows, index, row) {
+    launch->insts =
+        lk_arena_alloc(profile->arena, (json_array_size(rows) + 1) * sizeof(*launch->insts));
+    json_array_foreach((json_t *)rows, index, row)
+    {
         uint64_t number = number_at(row, 0);
         if (number >= launch->kernel->code_count || !launch->kernel->code[number].text)
             continue;
@@ -200,7 +203,8 @@ static void read_barriers(const json_t *rows, struct profile_launch *launch)
 {
     const json_t *row;
     size_t index;
-    json_array_foreach((json_t *)rows, index, row) {
+    json_array_foreach((json_t *)rows, index, row)
+    {
         uint64_t number = number_at(row, 0);
         for (unsigned i = 0; i < launch->inst_count; i++)
             if ((uint64_t)(launch->insts[i].code - launch->kernel->code) == number)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 30, LISTED_LINES = 40, DETAILED_GROUPS = 8, WIDTH = 100 };
+enum { BAR = 30, LISTED_LINES = 40, DETAILED_GROUPS = 8, OVERVIEW_GROUPS = 24, WIDTH = 100 };
 
 struct printer {
     FILE *out;
@@ -74,20 +74,36 @@ static const char *dimensions(char buf[64], const unsigned *d)
     return buf;
 }
 
+/* Without namespaces and template arguments, where the whole is too long. */
+static const char *short_name(const char *name, char buf[48])
+{
+    size_t length = strcspn(name, "<");
+    const char *last = name;
+    if (strlen(name) < 48)
+        return name;
+    for (const char *at = name; (at = strstr(at, "::")) && at < name + length; at += 2)
+        last = at + 2;
+    length -= (size_t)(last - name);
+    snprintf(buf, 48, "%.*s%s", (int)(length < 43 ? length : 43), last,
+             last[length] == '<' ? "<..>" : "");
+    return buf;
+}
+
 static void print_overview(const struct printer *p, const struct group *groups, unsigned count)
 {
-    char time[REPORT_UNIT], grid[64], block[64];
+    char time[REPORT_UNIT], grid[64], block[64], name[48];
     double all = 0;
     for (unsigned i = 0; i < count; i++)
         all += groups[i].seconds;
     fprintf(p->out, "%s  share       time  launches  kernel%s\n", p->paint->bold, p->paint->plain);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && i < OVERVIEW_GROUPS; i++) {
         const struct profile_launch *launch = groups[i].first;
-        fprintf(p->out, "  %4.1f %% %10s %9u  %.44s %s<<<%s, %s>>>, launch %u%s\n",
+        fprintf(p->out, "  %4.1f %% %10s %9u  %s %s<<<%s, %s>>>, launch %u%s\n",
                 all > 0 ? 100 * groups[i].seconds / all : 0,
-                report_seconds(time, groups[i].seconds), groups[i].count, launch->kernel->name,
-                p->paint->dim, dimensions(grid, launch->grid), dimensions(block, launch->block),
-                launch->number, p->paint->plain);
+                report_seconds(time, groups[i].seconds), groups[i].count,
+                short_name(launch->kernel->name, name), p->paint->dim,
+                dimensions(grid, launch->grid), dimensions(block, launch->block), launch->number,
+                p->paint->plain);
     }
     fprintf(p->out, "\n");
 }
@@ -98,13 +114,25 @@ static void print_overview(const struct printer *p, const struct group *groups, 
 static void print_title(const struct printer *p, const struct group *group)
 {
     const struct profile_launch *launch = group->first;
-    char grid[64], block[64];
-    fprintf(p->out, "%s%s%s <<<%s, %s>>> on %s", p->paint->bold, launch->kernel->name,
-            p->paint->plain, dimensions(grid, launch->grid), dimensions(block, launch->block),
-            launch->gpu->name);
+    char grid[64], block[64], name[48];
+    fprintf(p->out, "%s%s%s <<<%s, %s>>> on %s", p->paint->bold,
+            short_name(launch->kernel->name, name), p->paint->plain, dimensions(grid, launch->grid),
+            dimensions(block, launch->block), launch->gpu->name);
     if (group->count > 1)
         fprintf(p->out, ", x %u", group->count);
     fprintf(p->out, "%s  (launch %u)%s\n", p->paint->dim, launch->number, p->paint->plain);
+}
+
+/* Its lines, one under the other. */
+static void print_fault(const struct printer *p, const char *fault)
+{
+    fprintf(p->out, "  %sfailed%s     ", p->paint->red, p->paint->plain);
+    for (bool first = true; *fault; first = false) {
+        size_t length = strcspn(fault, "\n");
+        fprintf(p->out, "%*s%.*s\n", first ? 0 : 13, "", (int)length, fault);
+        fault += length + (fault[length] == '\n');
+        fault += strspn(fault, " ");
+    }
 }
 
 static void print_summary(const struct printer *p, const struct profile_launch *launch)
@@ -136,7 +164,7 @@ static void print_summary(const struct printer *p, const struct profile_launch *
                 p->paint->plain);
     fprintf(p->out, "\n");
     if (launch->fault)
-        fprintf(p->out, "  %sfailed%s     %s\n", p->paint->red, p->paint->plain, launch->fault);
+        print_fault(p, launch->fault);
 }
 
 static void print_parts(const struct printer *p, const struct gpu_model *model)
@@ -199,7 +227,8 @@ static void print_notes(const struct printer *p, const struct profile_line *line
             if (m->sectors > m->sectors_ideal)
                 fprintf(p->out, " (%.3g suffice)", (double)m->sectors_ideal / requests);
             if (m->sectors)
-                fprintf(p->out, ", %.0f %% hit L1", 100.0 * (double)m->l1_hits / (double)m->sectors);
+                fprintf(p->out, ", %.0f %% hit L1",
+                        100.0 * (double)m->l1_hits / (double)m->sectors);
         }
         if (m->turns > m->requests)
             fprintf(p->out, ", %.3g turns", (double)m->turns / requests);
@@ -213,7 +242,34 @@ static void print_notes(const struct printer *p, const struct profile_line *line
                 (double)line->threads / (double)line->warps, p->paint->plain);
 }
 
-static void print_line(const struct printer *p, const struct profile_line *line)
+/* Columns of white space at the line's start. */
+static size_t indent_of(const char *text)
+{
+    size_t columns = 0;
+    for (; *text == ' ' || *text == '\t'; text++)
+        columns += *text == '\t' ? 8 - columns % 8 : 1;
+    return columns;
+}
+
+/* The text from a column on, as far as there is room; tabs as blanks, characters whole. */
+static void put_source_text(FILE *out, const char *text, size_t from, size_t room)
+{
+    size_t column = 0;
+    for (; *text && column < from + room; text++) {
+        unsigned char c = (unsigned char)*text;
+        size_t next = c == '\t' ? column + 8 - column % 8 : column + ((c & 0xc0) != 0x80);
+        for (; c == '\t' && column < next; column++)
+            if (column >= from)
+                fputc(' ', out);
+        if (c != '\t' && column >= from)
+            fputc(c, out);
+        column = next;
+    }
+    while ((*text & 0xc0) == 0x80)
+        fputc(*text++, out);
+}
+
+static void print_line(const struct printer *p, const struct profile_line *line, size_t indent)
 {
     const char *text = profile_source_line(line->source, line->line);
     bool hot = line->heat >= 0.1;
@@ -224,12 +280,34 @@ static void print_line(const struct printer *p, const struct profile_line *line)
     fprintf(p->out, "%s", *style ? p->paint->plain : "");
     put_share(p, line->issue);
     put_share(p, line->traffic);
-    fprintf(p->out, " %5u ", line->line);
-    size_t room = WIDTH - 36, length = text ? strlen(text) : 0;
-    fprintf(p->out, "%s%.*s%s\n", hot ? p->paint->bold : "", (int)(length < room ? length : room),
-            text ? text : "", hot ? p->paint->plain : "");
+    fprintf(p->out, " %5u %s", line->line, hot ? p->paint->bold : "");
+    text = text ? text : "";
+    put_source_text(p->out, text, indent_of(text) < indent ? indent_of(text) : indent, WIDTH - 36);
+    fprintf(p->out, "%s\n", hot ? p->paint->plain : "");
     if (hot)
         print_notes(p, line);
+}
+
+/* What all lines of a file that are shown begin with. */
+static size_t common_indent(const struct profile_line **lines, unsigned count,
+                            const struct profile_source *source)
+{
+    size_t least = WIDTH;
+    for (unsigned i = 0; i < count; i++) {
+        const char *text = profile_source_line(lines[i]->source, lines[i]->line);
+        if (lines[i]->source == source && text && indent_of(text) < least &&
+            strspn(text, " \t}") < strlen(text))
+            least = indent_of(text);
+    }
+    return least == WIDTH ? 0 : least;
+}
+
+static bool is_listed(const struct profile_launch *launch, const struct profile_line *line)
+{
+    for (unsigned i = 0; i < launch->advice_count; i++)
+        if (launch->advice[i].source == line->source && launch->advice[i].line == line->line)
+            return line->line != 0;
+    return line->line && (line->heat >= 0.005 || line->issue >= 0.005);
 }
 
 static void print_source(const struct printer *p, const struct profile_launch *launch)
@@ -237,8 +315,7 @@ static void print_source(const struct printer *p, const struct profile_launch *l
     const struct profile_line *chosen[LISTED_LINES];
     unsigned count = 0;
     for (unsigned i = 0; i < launch->line_count && count < LISTED_LINES; i++)
-        if (launch->lines[i].line && (launch->lines[i].heat >= 0.005 ||
-                                      launch->lines[i].issue >= 0.005))
+        if (is_listed(launch, &launch->lines[i]))
             chosen[count++] = &launch->lines[i];
     if (!count) {
         fprintf(p->out, "\n  %sno line numbers: compile with -lineinfo%s\n", p->paint->dim,
@@ -246,13 +323,16 @@ static void print_source(const struct printer *p, const struct profile_launch *l
         return;
     }
     qsort(chosen, count, sizeof(*chosen), by_place);
+    size_t indent = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (i == 0 || chosen[i]->source != chosen[i - 1]->source)
+        if (i == 0 || chosen[i]->source != chosen[i - 1]->source) {
+            indent = common_indent(chosen, count, chosen[i]->source);
             fprintf(p->out, "\n  %s%-8s  heat issue    L2  line %s%s\n", p->paint->dim, "",
                     chosen[i]->source ? chosen[i]->source->shown : "", p->paint->plain);
-        else if (chosen[i]->line != chosen[i - 1]->line + 1)
+        } else if (chosen[i]->line != chosen[i - 1]->line + 1) {
             fprintf(p->out, "%*s%s...%s\n", 33, "", p->paint->dim, p->paint->plain);
-        print_line(p, chosen[i]);
+        }
+        print_line(p, chosen[i], indent);
     }
 }
 
@@ -261,26 +341,28 @@ static void print_source(const struct printer *p, const struct profile_launch *l
 
 static void put_wrapped(FILE *out, const char *text, int indent, int column)
 {
+    bool first = true;
     while (*text) {
         size_t length = strcspn(text, " ");
-        if (column + (int)length + 1 > WIDTH && column > indent) {
+        if (!first && column + 1 + (int)length > WIDTH) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
         }
         fprintf(out, "%.*s", (int)length, text);
         column += (int)length;
-        text += length;
-        if (*text == ' ') {
-            fputc(' ', out);
-            column++;
-            text++;
-        }
+        text += length + (text[length] == ' ');
+        first = false;
     }
     fputc('\n', out);
 }
 
 static void print_advice(const struct printer *p, const struct profile_launch *launch)
 {
+    if (launch->fault)
+        return;
     if (!launch->advice_count) {
         fprintf(p->out, "\n  %sno advice: nothing that the model expects to gain 3 %% or more%s\n",
                 p->paint->green, p->paint->plain);
@@ -315,9 +397,8 @@ void report_whatifs_text(FILE *out, const struct report_paint *paint, const stru
             if ((int)rows[i].kind != kind)
                 continue;
             snprintf(value, sizeof value, "%zu", rows[i].value);
-            const char *shown = kind == GPU_WHATIF_SHARED
-                                    ? report_bytes(bytes, (double)rows[i].value)
-                                    : value;
+            const char *shown =
+                kind == GPU_WHATIF_SHARED ? report_bytes(bytes, (double)rows[i].value) : value;
             fprintf(out, "  %s%s %18s %7u %6u %8.0f %%  ", rows[i].is_now ? paint->bold : "",
                     rows[i].is_now ? "->" : "  ", shown, got->blocks_per_sm, got->warps_per_sm,
                     100 * got->fraction);
@@ -338,8 +419,7 @@ static void print_occupancy(const struct printer *p, const struct profile_launch
                         launch->shape.registers, launch->shape.shared);
 }
 
-void report_profile_text(FILE *out, const struct report_paint *paint,
-                         const struct profile *profile)
+void report_profile_text(FILE *out, const struct report_paint *paint, const struct profile *profile)
 {
     struct printer p = {out, paint, profile};
     unsigned count;

@@ -39,16 +39,17 @@ void report_compare_text(FILE *out, const struct report_paint *paint, const char
                          json_t *const reports[2]);
 json_t *report_compare_json(const char *names[2], json_t *const reports[2]);
 
-/* Roofline: a kernel's bytes and operations in seconds, against a GPU's peaks --------------------*/
+/* Roofline: a kernel's bytes and operations in seconds, against a GPU's peaks
+ * --------------------*/
 struct report_roofline {
     double bytes, flops, seconds; /* asked about */
     double peak_flops;            /* of the kind of operation asked about */
     double intensity, ridge;      /* flops per byte: the kernel's, and where the roof bends */
     double memory_seconds, compute_seconds; /* what each would need at its peak */
-    double roof_seconds;          /* the larger */
-    double fraction;              /* of the roof */
+    double roof_seconds;                    /* the larger */
+    double fraction;                        /* of the roof */
     bool memory_bound;
-    double by;                    /* how many times longer than the other */
+    double by; /* how many times longer than the other */
 };
 struct report_roofline report_roofline(const struct gpu_info *gpu, double bytes, double flops,
                                        double seconds, double peak_tflops);

@@ -12,13 +12,13 @@ static json_t *record_json(const struct profile_launch *launch, json_t *row)
     json_t *what = json_array_get(row, 5);
     const char *space = json_string_value(what);
     bool is_branch = space && space[0] == 'b';
-    json_t *record = json_pack(
-        "{sO sO so si si ss* sO sO ss}", "block", json_array_get(row, 0), "warp",
-        json_array_get(row, 1), "file",
-        code->source ? json_string(code->source->shown) : json_null(), "line", (int)code->line,
-        "ptx_line", (int)code->ptx_line, "text", code->text, "active", json_array_get(row, 3),
-        "mask", json_array_get(row, 4), "kind",
-        is_branch ? "branch" : json_string_value(json_array_get(row, 6)));
+    json_t *record =
+        json_pack("{sO sO so si si ss* sO sO ss}", "block", json_array_get(row, 0), "warp",
+                  json_array_get(row, 1), "file",
+                  code->source ? json_string(code->source->shown) : json_null(), "line",
+                  (int)code->line, "ptx_line", (int)code->ptx_line, "text", code->text, "active",
+                  json_array_get(row, 3), "mask", json_array_get(row, 4), "kind",
+                  is_branch ? "branch" : json_string_value(json_array_get(row, 6)));
     if (!is_branch && record) {
         json_object_set(record, "space", what);
         json_object_set(record, "bytes", json_array_get(row, 7));
@@ -31,7 +31,8 @@ static json_t *launch_json(const struct profile_launch *launch)
 {
     json_t *records = json_array(), *row;
     size_t index;
-    json_array_foreach(launch->trace, index, row) {
+    json_array_foreach(launch->trace, index, row)
+    {
         json_t *record = record_json(launch, row);
         if (record)
             json_array_append_new(records, record);

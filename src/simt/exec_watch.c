@@ -264,8 +264,11 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(w->mask);
-    if (!w->mask)
+    if (!w->mask) {
+        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which nobody takes */
+            EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
         return in + 1;
+    }
     if (what->kind) {
         uint32_t allowed = watch_access(watch, w, in, what);
         if (allowed != w->mask) {

@@ -95,9 +95,9 @@ void trace_access(struct trace *trace, const struct watch_access *access)
                   : access->is_write                  ? "store"
                                                       : "load",
                   access->bytes);
-    for (int i = 0; i < SIMT_LANES; i++)
-        lk_buf_printf(&trace->records, "%s%llu", i ? "," : "",
-                      access->mask >> i & 1 ? (unsigned long long)access->addresses[i] : 0ull);
+    for (int i = 0; i < SIMT_LANES; i++) /* signed: JSON's integers end at 2^63 */
+        lk_buf_printf(&trace->records, "%s%lld", i ? "," : "",
+                      access->mask >> i & 1 ? (long long)access->addresses[i] : 0ll);
     lk_buf_printf(&trace->records, "]]");
 }
 

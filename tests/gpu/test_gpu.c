@@ -3,6 +3,7 @@
  * The expected occupancies come from CUDA 13's cuda_occupancy.h, run on the same inputs.
  */
 #include "gpu/gpu.h"
+#include "gpu/whatif.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -120,12 +121,40 @@ static void table_is_consistent(void **state)
     }
 }
 
+/* Each kind has the value asked about once, values rise, and each row is the calculator's. */
+static void what_ifs_include_now(void **state)
+{
+    static const size_t asked[][3] = {
+        {256, 64, 16384}, {33, 1, 1}, {1024, 255, 0}, {2000, 300, 1 << 20}, {0, 0, 0}};
+    for (unsigned g = 0; g < gpu_info_count; g++)
+        for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+            struct gpu_whatif rows[GPU_WHATIFS];
+            unsigned now[GPU_WHATIF_KINDS] = {0};
+            unsigned count = gpu_whatifs(&gpu_infos[g], (unsigned)asked[i][0],
+                                         (unsigned)asked[i][1], asked[i][2], rows);
+            assert_in_range(count, 3, GPU_WHATIFS);
+            for (unsigned k = 0; k < count; k++) {
+                now[rows[k].kind] += rows[k].is_now;
+                assert_true(!rows[k].is_now || rows[k].value == asked[i][rows[k].kind]);
+                assert_true(k == 0 || rows[k].kind != rows[k - 1].kind ||
+                            rows[k].value > rows[k - 1].value);
+                size_t inputs[3] = {asked[i][0], asked[i][1], asked[i][2]};
+                inputs[rows[k].kind] = rows[k].value;
+                struct gpu_occupancy got = gpu_occupancy(&gpu_infos[g], (unsigned)inputs[0],
+                                                         (unsigned)inputs[1], inputs[2]);
+                assert_int_equal(rows[k].occupancy.blocks_per_sm, got.blocks_per_sm);
+            }
+            for (int kind = 0; kind < GPU_WHATIF_KINDS; kind++)
+                assert_int_equal(now[kind], 1);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(occupancy_is_cudas),  cmocka_unit_test(occupancy_counts_warps),
         cmocka_unit_test(names_are_found),     cmocka_unit_test(near_names_are_suggested),
-        cmocka_unit_test(table_is_consistent),
+        cmocka_unit_test(table_is_consistent), cmocka_unit_test(what_ifs_include_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+/*
+ * svg.h: the pictures of the HTML report, each one <svg> element. Colours come from the page's CSS.
+ */
+#ifndef LOCKSTEP_REPORT_SVG_H
+#define LOCKSTEP_REPORT_SVG_H
+
+#include "report/profile.h"
+
+/* A text with <, >, & and quotes as entities. */
+void svg_escape(struct lk_buf *out, const char *text);
+
+/* Where the launch stands under the GPU's roof. */
+void svg_roofline(struct lk_buf *out, const struct profile_launch *launch);
+
+/* What a warp's access touched: a record of the trace. Global: memory in rows of 128 bytes with
+ * their sectors; shared: the banks, and which lanes wait for which. */
+struct svg_access {
+    uint32_t mask;
+    unsigned bytes;
+    uint64_t addresses[32];
+};
+void svg_global(struct lk_buf *out, const struct svg_access *access);
+void svg_shared(struct lk_buf *out, const struct svg_access *access);
+
+#endif

@@ -1,0 +1,5 @@
+// A program without kernels.
+int main()
+{
+    return 0;
+}

@@ -1,0 +1,182 @@
+#!/bin/sh
+# lockstep profile from outside: each rule of the advice speaks on the line that its kernel marks
+# and is silent on the mended kernel (-DMENDED); JSON, trace, HTML, filters, comparison, bad input.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME="$work/cache" NO_COLOR=1
+unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE LOCKSTEP_TRACE
+cd "$here" || exit 1
+if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
+    echo "not ok profile: there is no nvcc to test with; scripts/get-nvcc installs one"
+    exit 1
+fi
+
+# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
+# output (both streams; newlines as blanks) must match.
+expect() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    output=$("$@" 2>&1 </dev/null)
+    got=$?
+    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
+        echo "ok $name"
+    else
+        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
+    fi
+}
+
+# json NAME CONDITION COMMAND...: a Python condition on r, the JSON that the command prints.
+json() {
+    name=$1 condition=$2
+    shift 2
+    "$@" >"$work/out.json" 2>"$work/err" </dev/null
+    if problem=$(python3 -c "
+import json, sys
+r = json.load(open('$work/out.json'))
+k = r.get('kernels', [None])[0] if isinstance(r, dict) else None
+sys.exit(None if ($condition) else 'not so')" 2>&1); then
+        echo "ok $name"
+    else
+        echo "not ok $name: $condition: $(echo "$problem" | tail -n 1) $(head -c 300 "$work/err")"
+    fi
+}
+
+# Advice
+for source in *.cu; do
+    rule=${source%.cu}
+    case $rule in plain | faults | none) continue ;; esac
+    for wanted in given quiet; do
+        define=-DBAD
+        [ $wanted = given ] || define=-DMENDED
+        "$LOCKSTEP" profile --json "$source" $define >"$work/$rule.$wanted.json" 2>"$work/err"
+        if problem=$(python3 check_advice.py "$rule" "$source" $wanted \
+            <"$work/$rule.$wanted.json" 2>&1); then
+            echo "ok advice-$rule-$wanted"
+        else
+            echo "not ok advice-$rule-$wanted: $problem $(head -c 300 "$work/err")"
+        fi
+    done
+done
+# Every rule has its kernel.
+for rule in $(sed -n 's/^    {"\([a-z0-9-]*\)", advice_.*/\1/p' "$here/../../src/report/advice.c"); do
+    [ -f "$rule.cu" ] && echo "ok kernel-for-$rule" || echo "not ok kernel-for-$rule: $rule.cu"
+done
+
+# JSON. The counters are those of 1M elements: 32768 warps, four sectors an access.
+run="$LOCKSTEP profile plain.cu"
+json json-shape 'r["gpu"] == "sim:h200" and r["modelled"] is True and [x["name"] for x in
+    r["kernels"]] == ["scale", "sum<256>", "sum<256>", "tools::fill<float, 3>"]' $run --json
+json json-launch 'k["grid"] == [4096, 1, 1] and k["block"] == [256, 1, 1] and k["launch"] == 0 and
+    k["time_us"] > 0 and k["bound_by"] in k["parts_us"] and 0 < k["roof"] <= 1' $run --json
+json json-counters 'k["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld"] == 131072 and
+    k["counters"]["smsp__sass_thread_inst_executed_op_fmul_pred_on"] == 1 << 20 and
+    k["counters"]["global_load_sectors_ideal"] == 131072' $run --json
+json json-occupancy 'k["occupancy"]["occupancy"] == 1 and k["occupancy"]["limiter"] == "warps" and
+    len(k["occupancy"]["what_if"]) > 20' $run --json
+json json-lines 'any(x["file"] == "plain.cu" and "<- hot" in x["source"] and
+    x["global"]["requests"] == 65536 and x["traffic"] == 1 for x in k["lines"])' $run --json
+json json-ptxas 'k["registers_from"] == "ptxas" or not __import__("shutil").which("ptxas")' \
+    $run --json
+json json-without-ptxas 'k["registers_from"] == "estimated" and k["registers"] > 0' \
+    env PATH=/usr/bin:/bin NVCC=/dev/null/nvcc "$LOCKSTEP" profile --json "$(
+        "$LOCKSTEP" profile plain.cu --verbose 2>&1 | sed -n 's/^+ # cached: //p')"
+json kernel-filter 'len(r["kernels"]) == 2 and k["launch"] == 1' $run --json --kernel sum
+json launch-filter 'len(r["kernels"]) == 1 and k["name"].startswith("tools")' $run --json --launch 3
+json other-gpu 'r["gpu"] == "sim:a100"' $run --json --gpu sim:a100
+json arguments 'k["grid"] == [8, 1, 1]' $run --json -- 2048
+expect stdout-is-json 0 '^\{' sh -c "$run --json 2>/dev/null"
+
+# Terminal
+expect text 0 'scale <<<4096, 256>>> on NVIDIA H200.*modelled; bound by.*% of the roofline.*occupancy  100 %.*registers +[0-9]+ a thread \((ptxas|estimated)\).*plain.cu.*<- hot' $run
+expect text-groups 0 'launches  kernel.*sum<256> <<<16, 256>>>, launch 1.*sum<256> <<<16, 256>>> on NVIDIA H200, x 2' $run
+expect text-advice 0 '[0-9.]+x  uncoalesced.cu:17: a warp.s store touches 32 sectors where 4 suffice .stride 4096 B.: +stage the tile in shared memory' \
+    "$LOCKSTEP" profile uncoalesced.cu -DBAD
+expect text-what-if 0 'if threads a block .*if registers a thread .*if shared memory .*does not run|if threads a block .*if registers a thread .*if shared memory ' \
+    "$LOCKSTEP" profile low-occupancy.cu -DBAD
+expect program-output 0 '^plain says hello' $run
+
+# A 1M-element kernel that is compiled and cached answers in under a second (three, to be kind to a
+# busy machine).
+start=$(date +%s%N)
+$run --launch 0 >/dev/null 2>&1
+end=$(date +%s%N)
+if [ $(((end - start) / 1000000)) -lt 3000 ]; then echo "ok speed"; else
+    echo "not ok speed: $(((end - start) / 1000000)) ms"
+fi
+
+# Trace
+"$LOCKSTEP" profile plain.cu --launch 0 --trace "$work/trace.json" >/dev/null 2>&1
+json trace 'r["trace"] == 1 and r["launches"][0]["name"] == "scale" and
+    len(r["launches"][0]["records"]) == 2 * 4 * 3 and all(len(x["addresses"]) == 32 and
+    x["bytes"] == 4 and x["space"] == "global" and x["mask"] == 0xffffffff
+    for x in r["launches"][0]["records"] if x["kind"] != "branch")' cat "$work/trace.json"
+"$LOCKSTEP" profile plain.cu --launch 0 --trace "$work/trace.json" --trace-blocks 5 \
+    --trace-warps 1-2 --trace-records 3 >/dev/null 2>&1
+json trace-chosen 'len(r["launches"][0]["records"]) == 3 and r["launches"][0]["dropped"] == 3 and
+    all(x["block"] == 5 and x["warp"] in (1, 2) for x in r["launches"][0]["records"])' \
+    cat "$work/trace.json"
+json trace-lines 'all(x["file"] == "plain.cu" and x["line"] > 0 and x["text"]
+    for x in r["launches"][0]["records"])' cat "$work/trace.json"
+
+# HTML
+"$LOCKSTEP" profile bank-conflicts.cu -DBAD --html "$work/page.html" >/dev/null 2>&1
+expect html 0 'good' python3 -c "
+import xml.dom.minidom
+text = open('$work/page.html').read()
+page = xml.dom.minidom.parseString(text.replace('<!DOCTYPE html>', ''))
+labels = [svg.getAttribute('aria-label') for svg in page.getElementsByTagName('svg')]
+assert {'roofline', 'banks', 'sectors touched'} <= set(labels), labels
+assert 'http' not in text and '<script' not in text
+print('good')"
+
+# Comparison
+expect compare 0 'transpose .*time .*us -> .*us +[0-9.]+x less.*bound by .*op_st .*8x less' \
+    "$LOCKSTEP" profile --compare "$work/uncoalesced.given.json" "$work/uncoalesced.quiet.json"
+json compare-json 'r["kernels"][0]["speedup"] > 1.1 and r["kernels"][0]["counters"][
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st"] == [1048576, 131072]' \
+    "$LOCKSTEP" profile --json --compare "$work/uncoalesced.given.json" "$work/uncoalesced.quiet.json"
+expect compare-programs 0 'copy -> transpose|copy only|transpose' \
+    "$LOCKSTEP" profile --compare uncoalesced.cu "$work/uncoalesced.quiet.json"
+
+# Roofline
+expect roofline-memory 0 '^memory-bound, by a factor of 167.*62.5 % of the roof' \
+    "$LOCKSTEP" roofline --bytes 12e6 --flops 1M --time 4us
+expect roofline-compute 0 '^compute-bound, by a factor of .*H100' \
+    "$LOCKSTEP" roofline --bytes 201M --flops 1.4T --time 3ms --type tensor-f16 --gpu sim:h100
+json roofline-json 'r["bound_by"] == "memory" and abs(r["roof"] - 0.625) < 1e-6' \
+    "$LOCKSTEP" roofline --bytes 12e6 --flops 1e6 --time 4e-6 --json
+expect roofline-bad-number 2 'not understood' "$LOCKSTEP" roofline --bytes many --flops 1
+expect roofline-incomplete 2 'needs --bytes' "$LOCKSTEP" roofline --bytes 10
+expect roofline-bad-type 2 'no type' "$LOCKSTEP" roofline --bytes 1 --flops 1 --type f1
+expect roofline-missing-unit 2 'has no' "$LOCKSTEP" roofline --bytes 1 --flops 1 --type tensor-tf32 --gpu t4
+expect gpus-what-if 0 'if threads a block .*-> +256 .*if shared memory' \
+    "$LOCKSTEP" gpus h200 --block 256 --registers 64 --shared 16384
+
+# What goes wrong
+expect help 0 'usage: lockstep profile' "$LOCKSTEP" profile --help
+expect nothing 2 'which program' "$LOCKSTEP" profile
+expect nothing-but-arguments 2 'which program' "$LOCKSTEP" profile -- 1
+expect missing 2 'no such file' "$LOCKSTEP" profile missing.cu
+expect real-gpu 2 'needs a simulated GPU|no NVIDIA GPU' "$LOCKSTEP" profile plain.cu --gpu cuda:0
+expect no-kernel 1 'ran no kernel' "$LOCKSTEP" profile none.cu
+expect no-such-kernel 1 "no kernel with 'absent'" $run --kernel absent
+expect no-such-launch 1 'no launch number 99' $run --launch 99
+expect bad-launch 2 'whole number' $run --launch first
+expect bad-range 2 '0-3' $run --trace "$work/t" --trace-warps x
+expect faults 1 'ended with status 1; this is what was counted.*fine <<<1, 32>>>.*failed +write of 4 bytes' \
+    "$LOCKSTEP" profile faults.cu
+json faults-json '[("fault" in x) for x in r["kernels"]] == [False, True] and r["status"] == 1' \
+    "$LOCKSTEP" profile --json faults.cu
+expect crash 134 'ended with status 134; this is what was counted.*fine <<<' \
+    "$LOCKSTEP" profile faults.cu -- abort
+expect html-unwritable 2 '/absent/page.html: No such' $run --html "$work/absent/page.html"
+expect trace-unwritable 2 '/absent/t.json: No such' $run --trace "$work/absent/t.json"
+echo '{"no": "profile"}' >"$work/other.json"
+echo '{' >"$work/broken.json"
+expect compare-one 2 'needs two' "$LOCKSTEP" profile --compare plain.cu
+expect compare-missing 2 'gone.json' "$LOCKSTEP" profile --compare gone.json "$work/out.json"
+expect compare-other 2 'is no result of' "$LOCKSTEP" profile --compare "$work/other.json" plain.cu
+expect compare-broken 2 'broken.json:' "$LOCKSTEP" profile --compare plain.cu "$work/broken.json"
+expect compare-html 2 'goes with' "$LOCKSTEP" profile --compare a b --html x

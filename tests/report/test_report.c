@@ -1,0 +1,265 @@
+/*
+ * test_report.c: names, units, the roofline's arithmetic, and reading of counters' files, whole and
+ * broken.
+ */
+#include "report/advice.h"
+#include "report/report.h"
+#include "report/svg.h"
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *mangled, *name;
+} names[] = {
+    {"_Z9transposePfPKf", "transpose"},
+    {"plain", "plain"},
+    {"_Z6reduceILi256EEvPfPKf", "reduce<256>"},
+    {"_Z6reduceILin3EEvPf", "reduce<-3>"},
+    {"_ZL6hiddenv", "hidden"},
+    {"_ZN5tools4fillIfLi3EEEvPT_", "tools::fill<float, 3>"},
+    {"_ZN12_GLOBAL__N_11kEv", "(anonymous namespace)::k"},
+    {"_ZN55_GLOBAL__N__a1b2c3d4_7_file_cu_0123456789abcdef_12345674stepEv",
+     "(anonymous namespace)::step"},
+    {"_Z1kIPKfLb1EEvT_", "k<float const*, true>"},
+    {"_Z1kI6float4jEvPT_", "k<float4, unsigned int>"},
+    {"_Z1kIN1a1bIiEES2_EvT_T0_", "k<a::b<int>, a::b<int>>"},
+    {"_Z5applyIJifdEEvv", "apply<int, float, double>"},
+    {"_Z1kI6__halfLj4EEvPT_", "k<__half, 4>"},
+    {"_ZN3cub6detail4scan4InitILi7EEEvv", "cub::detail::scan::Init<7>"},
+    {"_Z1kIZ4mainEUlvE_EvT_", "_Z1kIZ4mainEUlvE_EvT_"},
+    {"_Z", "_Z"},
+    {"_Z99short", "_Z99short"},
+    {"_ZN", "_ZN"},
+    {"_Z1kI", "_Z1kI"},
+    {"_Z1kIS9_E", "_Z1kIS9_E"},
+};
+
+static void names_are_demangled(void **state)
+{
+    struct lk_arena *arena = lk_arena_create();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_string_equal(profile_demangle(arena, names[i].mangled), names[i].name);
+    /* Deep nesting ends. */
+    char deep[4096] = "_Z1kI";
+    memset(deep + 5, 'P', 4000);
+    assert_string_equal(profile_demangle(arena, deep), deep);
+    lk_arena_destroy(arena);
+}
+
+static void units(void **state)
+{
+    char buf[REPORT_UNIT];
+    assert_string_equal(report_seconds(buf, 3.4e-6), "3.40 us");
+    assert_string_equal(report_seconds(buf, 0), "0 ns");
+    assert_string_equal(report_seconds(buf, 12.3), "12.3 s");
+    assert_string_equal(report_bytes(buf, 16384), "16 KiB");
+    assert_string_equal(report_bytes(buf, 100), "100 B");
+    assert_string_equal(report_count(buf, 1234567), "1.23 M");
+    assert_string_equal(report_count(buf, 7), "7");
+}
+
+static void roofline(void **state)
+{
+    const struct gpu_info *gpu = gpu_find("h200");
+    struct report_roofline r = report_roofline(gpu, 12e6, 1e6, 4e-6, gpu->f32_tflops);
+    assert_true(r.memory_bound);
+    assert_true(fabs(r.fraction - 12e6 / 4.8e12 / 4e-6) < 1e-9);
+    assert_true(fabs(r.intensity - 1.0 / 12) < 1e-9);
+    r = report_roofline(gpu, 1e6, 1e12, 1, gpu->f32_tflops);
+    assert_false(r.memory_bound);
+    assert_true(r.by > 1 && r.intensity > r.ridge);
+    r = report_roofline(gpu, 0, 1e9, 0, gpu->f32_tflops);
+    assert_false(r.memory_bound);
+    assert_true(isinf(r.by) && r.fraction == 0);
+}
+
+/* Reading ---------------------------------------------------------------------------------------*/
+
+#define KERNEL                                                                                     \
+    "{\"kernel\":\"1.1\",\"name\":\"_Z1kPf\",\"registers\":20,\"static_shared\":0,"                \
+    "\"local_bytes\":0,\"target\":90,\"files\":[\"\",\"/absent/a.cu\"],\"insts\":["                \
+    "[10,1,0,0,\"add.s32\",[1,5]],[],[11,10,2,4,\"st.global.f32\",[1,6]],"                         \
+    "[12,12,0,0,\"bra\",[]]]}\n"
+#define LAUNCH                                                                                     \
+    "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"grid\":[10,1,1],\"block\":[64,1,1],"                   \
+    "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
+    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0,20,2560,640,80,0,640,640,0,80,640,640,0,"  \
+    "0,"                                                                                           \
+    "0,0,20,4096]],[3,20,640,320,5,0]],\"barriers\":[[3,7]]}\n"
+
+static struct profile *read_text(const char *text, const struct profile_filter *filter,
+                                 char **message)
+{
+    char path[] = "/tmp/lockstep.test.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    *message = NULL;
+    struct profile *profile = profile_read(path, filter, message);
+    unlink(path);
+    return profile;
+}
+
+static void a_file_is_read(void **state)
+{
+    char *message;
+    struct profile *profile =
+        read_text(KERNEL LAUNCH LAUNCH "{\"launch\":\"1.1\",\"gp", NULL, &message);
+    assert_non_null(profile);
+    assert_int_equal(profile->launch_count, 2);
+    const struct profile_launch *launch = profile->launches[1];
+    assert_int_equal(launch->number, 1);
+    assert_string_equal(launch->kernel->name, "k");
+    assert_int_equal(launch->counters.global_store_sectors, 640);
+    assert_int_equal(launch->inst_count, 3);
+    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->stride, 4096);
+    assert_int_equal(launch->insts[2].idle, 7);
+    assert_string_equal(launch->insts[0].code->source->path, "/absent/a.cu");
+    assert_false(launch->insts[0].code->source->own);
+    profile_evaluate(profile);
+    advice_find(profile);
+    assert_int_equal(launch->shape.threads, 64);
+    assert_int_equal(launch->shape.shared, 256);
+    assert_int_equal(launch->line_count, 3);
+    double issue = 0;
+    for (unsigned i = 0; i < launch->line_count; i++)
+        issue += launch->lines[i].issue;
+    assert_true(fabs(issue - 1) < 1e-9);
+    assert_true(profile_same(profile->launches[0], launch));
+    profile_free(profile);
+}
+
+static void launches_are_chosen(void **state)
+{
+    char *message;
+    struct profile_filter second = {NULL, 1}, other = {"absent", -1}, part = {"k", -1};
+    struct profile *profile = read_text(KERNEL LAUNCH LAUNCH, &second, &message);
+    assert_int_equal(profile->launch_count, 1);
+    assert_int_equal(profile->launches[0]->number, 1);
+    profile_free(profile);
+    profile = read_text(KERNEL LAUNCH, &other, &message);
+    assert_int_equal(profile->launch_count, 0);
+    profile_free(profile);
+    profile = read_text(KERNEL LAUNCH, &part, &message);
+    assert_int_equal(profile->launch_count, 1);
+    profile_free(profile);
+}
+
+static void broken_files_are_refused(void **state)
+{
+    static const char *const texts[] = {"not JSON\n", LAUNCH, "{\"kernel\":\"1.1\"}\n",
+                                        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"none\"}\n",
+                                        KERNEL "{\"launch\":1}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *message;
+        assert_null(read_text(texts[i], NULL, &message));
+        assert_non_null(message);
+        free(message);
+    }
+    char *message = NULL;
+    assert_null(profile_read("/absent/counters", NULL, &message));
+    free(message);
+}
+
+/* Numbers out of range and wrong types do not lead out of arrays. */
+static void odd_files_do_no_harm(void **state)
+{
+    static const char *const texts[] = {
+        KERNEL
+        "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
+        "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
+        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3],\"dropped\":1}\n",
+        "{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
+        "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n",
+        "{}\n", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *message;
+        struct profile *profile = read_text(texts[i], NULL, &message);
+        assert_non_null(profile);
+        struct report_run run = {"odd", 0};
+        struct report_paint paint = {"", "", "", "", "", ""};
+        struct lk_buf page = {0};
+        FILE *nowhere = fopen("/dev/null", "w");
+        profile_evaluate(profile);
+        advice_find(profile);
+        report_profile_text(nowhere, &paint, profile);
+        report_profile_html(&page, profile, &run);
+        json_decref(report_profile_json(profile, &run));
+        json_decref(report_trace_json(profile));
+        fclose(nowhere);
+        lk_buf_free(&page);
+        profile_free(profile);
+    }
+}
+
+static void pictures(void **state)
+{
+    struct svg_access access = {.mask = 0xffffffff, .bytes = 4};
+    struct lk_buf out = {0};
+    for (unsigned lane = 0; lane < 32; lane++)
+        access.addresses[lane] = 0x1000 + lane * 128;
+    svg_global(&out, &access);
+    assert_non_null(strstr(out.data, "32 sectors in 32 lines"));
+    svg_shared(&out, &access);
+    assert_non_null(strstr(out.data, "asked for 32 words"));
+    access.bytes = 16;
+    svg_global(&out, &access);
+    access.mask = 0;
+    svg_global(&out, &access);
+    svg_shared(&out, &access);
+    out.size = 0;
+    svg_escape(&out, "a<b>&\"c\"");
+    assert_string_equal(out.data, "a&lt;b&gt;&amp;&quot;c&quot;");
+    lk_buf_free(&out);
+}
+
+static void comparisons(void **state)
+{
+    json_t *a = json_loads("{\"gpu\":\"sim:h200\",\"kernels\":[{\"name\":\"x\",\"time_us\":4,"
+                           "\"counters\":{\"n\":1000,\"m\":5}},{\"name\":\"y\",\"time_us\":2}]}",
+                           0, NULL);
+    json_t *b = json_loads("{\"gpu\":\"sim:h200\",\"kernels\":[{\"name\":\"z\",\"time_us\":1},"
+                           "{\"name\":\"x\",\"time_us\":2,\"counters\":{\"n\":500,\"m\":5}},"
+                           "{\"name\":\"w\",\"time_us\":1}]}",
+                           0, NULL);
+    const char *both[2] = {"a", "b"};
+    json_t *const reports[2] = {a, b};
+    json_t *result = report_compare_json(both, reports);
+    json_t *pairs = json_object_get(result, "kernels"), *first = json_array_get(pairs, 0);
+    assert_int_equal(json_array_size(pairs), 3);
+    assert_true(json_number_value(json_object_get(first, "speedup")) == 2);
+    assert_int_equal(json_object_size(json_object_get(first, "counters")), 1);
+    json_t *names_of = json_object_get(json_array_get(pairs, 1), "name");
+    assert_string_equal(json_string_value(json_array_get(names_of, 0)), "y");
+    assert_string_equal(json_string_value(json_array_get(names_of, 1)), "z");
+    json_decref(result);
+    json_decref(a);
+    json_decref(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_demangled),
+        cmocka_unit_test(units),
+        cmocka_unit_test(roofline),
+        cmocka_unit_test(a_file_is_read),
+        cmocka_unit_test(launches_are_chosen),
+        cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(odd_files_do_no_harm),
+        cmocka_unit_test(pictures),
+        cmocka_unit_test(comparisons),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
