@@ -3,6 +3,7 @@
 #   make test           install what is missing, build, run every test; last line "N passed, N failed"
 #   make tour           install what is missing, build, show what Lockstep does
 #   make gpu-test       compare the machine with a real GPU      (needs one)
+#   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make bench-machine  how fast the machine is
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
@@ -32,6 +33,7 @@ MACHINE := $(shell uname -m)
 ifeq ($(MACHINE),x86_64)
 ISAS      ?= v2 v3 v4
 ISA_v2    := -march=x86-64-v2
+ISA_BASE  := $(ISA_v2)
 ISA_v3    := -march=x86-64-v3
 ISA_v4    := -march=x86-64-v4 -mprefer-vector-width=512
 else
@@ -53,6 +55,8 @@ CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 REPORT_OBJ   := $(call objects,report)
 CLI_OBJ      := $(call objects,cli)
+
+$(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
 
 $(BUILD)/obj/%.o: src/%.c
 	$(call say,CC)
@@ -177,6 +181,12 @@ tour: setup
 gpu-test bench-machine: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
+
+# tests/counters/h200.tsv is such a recording; docs/counters.md and docs/accuracy.md come from it.
+.PHONY: gpu-counters
+gpu-counters: all
+	@scripts/gpu-counters record $(BUILD)/gpu-counters.tsv
+	@LOCKSTEP=$(abspath $(BUILD))/lockstep scripts/gpu-counters report $(BUILD)/gpu-counters.tsv
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE_SUITES ?= tests/base tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front

@@ -37,3 +37,25 @@ bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum
     }
     return true;
 }
+
+bool simt_access_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
+                       bool is_write, uint8_t *hosts[SIMT_LANES])
+{
+    enum ptx_space space = access_space(in->ptx);
+    unsigned bits = in->flags & SIMT_FLAG_ADDRESS_32 ? 32 : 64;
+    if (in->flags & SIMT_FLAG_FRAME) { /* the frame's own memory */
+        uint32_t stride = w->block->launch->local_stride;
+        uint64_t at = w->path->frame->local_base + (uint64_t)in->imm;
+        for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+            hosts[lane] = simt_state(w)->local + (size_t)lane * stride + at;
+        return true;
+    }
+    if (in->flags & SIMT_FLAG_PARAM) {
+        for (int lane = 0; lane < SIMT_LANES; lane++)
+            hosts[lane] = w->block->launch->params + in->imm;
+        return true;
+    }
+    if (space == PTX_SPACE_PARAM) /* an address that was taken */
+        space = w->path->frame->parent ? PTX_SPACE_LOCAL : PTX_SPACE_GENERIC;
+    return simt_access_scattered(w, in, space, bits, size, is_write, hosts);
+}

@@ -1,7 +1,7 @@
 /*
  * access.h: from lanes' addresses to host bytes, for loads, stores and atomics.
  * Most warps touch 32 neighbours, or all the same address: both are found with a few vector
- * compares and checked once. Everything else is checked lane by lane.
+ * compares and checked once. Other full warps are checked as a whole too, the rest lane by lane.
  */
 #ifndef LOCKSTEP_SIMT_ACCESS_H
 #define LOCKSTEP_SIMT_ACCESS_H
@@ -102,16 +102,65 @@ static inline bool access_stretch(const struct simt_warp *w, const uint64_t *a, 
     return true;
 }
 
+/* Are the addresses of a full warp, however far apart, all allocated and aligned? Each touches size
+ * bytes, so few that they lie in one granule. */
+static inline bool access_all(const struct simt_warp *w, const uint64_t *a, uint64_t imm,
+                              uint64_t size)
+{
+    uint64_t to_offset = imm - w->arena, any = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        any |= a[i] + to_offset;
+    if (any >= SIMT_ARENA || any & (size - 1)) /* SIMT_ARENA is a power of two */
+        return false;
+    unsigned all = 1;
+    for (int i = 0; i < SIMT_LANES; i++)
+        all &= w->granules[(a[i] + to_offset) >> SIMT_GRANULE_BITS];
+    return all;
+}
+
+/* Are the addresses of the first `lanes` lanes inside shared memory, and aligned? */
+static inline bool access_inside(const struct simt_warp *w, const uint32_t *a, uint32_t imm,
+                                 uint32_t size, int lanes)
+{
+    uint32_t most = 0, low = 0;
+    for (int i = 0; i < lanes; i++) {
+        uint32_t address = a[i] + imm;
+        most = address > most ? address : most;
+        low |= address;
+    }
+    return !(low & (size - 1)) && (uint64_t)most + size <= w->block->shared_bytes;
+}
+
+/* Addresses of shared memory in 64-bit registers, as clang writes them; false if one does not fit.
+ */
+static inline bool access_narrow(const uint64_t *a, uint64_t imm, uint32_t *narrowed)
+{
+    uint64_t high = 0;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        narrowed[i] = (uint32_t)a[i];
+        high |= (a[i] + imm) >> 32 | a[i] >> 32;
+    }
+    return high == 0;
+}
+
 /* Host address of each active lane; false after a fault. */
 bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
                            unsigned address_bits, uint32_t size, bool is_write,
                            uint8_t *hosts[SIMT_LANES]);
+
+/* The same, whatever kind of address the instruction has. */
+bool simt_access_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
+                       bool is_write, uint8_t *hosts[SIMT_LANES]);
 
 #ifdef SIMT_ISA
 /* exec_memory_fast.c: bodies for one element in global, generic, shared and parameter memory; NULL
  * if the access is of another kind. */
 simt_body *SIMT_NAME(memory_fast_load)(const struct simt_operands *operands);
 simt_body *SIMT_NAME(memory_fast_store)(const struct simt_operands *operands);
+
+/* exec_memory_vector.c: the same for vectors of 8 and 16 bytes. */
+simt_body *SIMT_NAME(memory_vector_load)(const struct simt_operands *operands);
+simt_body *SIMT_NAME(memory_vector_store)(const struct simt_operands *operands);
 #endif
 
 static inline enum ptx_space access_space(const struct ptx_inst *ptx)

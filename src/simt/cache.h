@@ -9,10 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CACHE_LINE_BITS = 7, CACHE_SECTOR_BITS = 5, CACHE_SECTORS = 4, CACHE_WAYS = 16 };
+enum {
+    CACHE_LINE_BITS = 7,
+    CACHE_SECTOR_BITS = 5,
+    CACHE_SECTORS = 4,
+    CACHE_WAYS = 16,
+    CACHE_RECENT = 256
+};
 
 struct cache_set {
-    uint64_t lines[CACHE_WAYS]; /* most recently used first; with the epoch in the upper bits */
+    uint64_t lines[CACHE_WAYS]; /* with the epoch in the upper bits */
+    uint32_t used[CACHE_WAYS];  /* when */
     uint8_t valid[CACHE_WAYS];  /* a bit per sector */
     uint8_t dirty[CACHE_WAYS];
 };
@@ -22,14 +29,76 @@ struct cache {
     uint64_t set_count;
     uint64_t epoch;        /* lines of another one are not there: clearing costs nothing */
     uint64_t written_back; /* dirty sectors that had to go */
+    uint64_t dirtied;      /* sectors that became dirty */
+    uint32_t clock;
+    struct cache_recent { /* where a line was last found; true only if it is still there */
+        struct cache_set *set;
+        int way;
+    } recent[CACHE_RECENT];
 };
 
 void cache_open(struct cache *cache, size_t bytes);
 void cache_clear(struct cache *cache); /* everything invalid */
 void cache_close(struct cache *cache);
 
+enum { CACHE_EPOCH_SHIFT = 57 }; /* a line's number has less bits */
+
+/* Sets are found by a hash of the line, as in hardware, so that power-of-two strides do not all
+ * fall into one set. */
+static inline struct cache_set *cache_set_of(const struct cache *cache, uint64_t line)
+{
+    uint64_t hash = (line * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+    return &cache->sets[hash * cache->set_count >> 32];
+}
+
+static inline int cache_find(const struct cache_set *set, uint64_t tag)
+{
+    uint32_t found = 0;
+    for (int way = 0; way < CACHE_WAYS; way++) /* without a branch: it becomes vector compares */
+        found |= (uint32_t)(set->lines[way] == tag) << way;
+    return found ? __builtin_ctz(found) : -1;
+}
+
+static inline int cache_oldest(const struct cache_set *set)
+{
+    int best = 0;
+    for (int way = 1; way < CACHE_WAYS; way++)
+        if (set->used[way] < set->used[best])
+            best = way;
+    return best;
+}
+
 /* Sectors (a bit each) of a line that were there; the others are now, if allocate. */
-unsigned cache_access(struct cache *cache, uint64_t line, unsigned sectors, bool is_write,
-                      bool allocate);
+static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned sectors,
+                                    bool is_write, bool allocate)
+{
+    uint64_t tag = line | cache->epoch << CACHE_EPOCH_SHIFT;
+    struct cache_recent *recent = &cache->recent[line % CACHE_RECENT];
+    struct cache_set *set = recent->set;
+    int way = recent->way;
+    if (!set || set->lines[way] != tag) {
+        set = cache_set_of(cache, line);
+        way = cache_find(set, tag);
+    }
+    if (way < 0) {
+        if (!allocate)
+            return 0;
+        way = cache_oldest(set);
+        if (set->lines[way] >> CACHE_EPOCH_SHIFT == cache->epoch)
+            cache->written_back += (unsigned)__builtin_popcount(set->dirty[way]);
+        set->lines[way] = tag;
+        set->valid[way] = set->dirty[way] = 0;
+    }
+    *recent = (struct cache_recent){set, way};
+    set->used[way] = ++cache->clock;
+    unsigned hits = set->valid[way] & sectors;
+    if (allocate)
+        set->valid[way] |= (uint8_t)sectors;
+    if (is_write && allocate) {
+        cache->dirtied += (unsigned)__builtin_popcount(sectors & ~(unsigned)set->dirty[way]);
+        set->dirty[way] |= (uint8_t)sectors;
+    }
+    return hits;
+}
 
 #endif

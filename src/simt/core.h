@@ -62,7 +62,7 @@ struct simt_memory {
     uint64_t limit;                      /* bytes the GPU has */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
-    _Atomic bool has_registered;         /* some memory outside the arena is registered */
+    _Atomic bool has_registered; /* some memory outside the arena is registered */
 };
 
 /* false with a message if the address space cannot be had. */
@@ -138,7 +138,8 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes; /* per lane, for the deepest chain of calls */
     bool unbounded_stack; /* recursion or indirect calls */
-    uint32_t registers; /* estimate, for occupancy */
+    uint32_t registers;         /* estimate, for occupancy */
+    struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
 };
 
 struct simt_kernel {
@@ -226,8 +227,8 @@ struct simt_warp_state {
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
     uint32_t next_path, path_count; /* where to look first; how many are not free */
-    bool gathered; /* a .sync instruction runs for lanes that are known to be here */
-    uint64_t hidden;      /* instructions run that the program does not have */
+    bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
+    uint64_t hidden; /* instructions run that the program does not have */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
 };
@@ -270,7 +271,7 @@ struct simt_launch_state {
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     bool single;             /* one worker: atomics need no lock */
-    uint64_t started_ns; /* %globaltimer when the launch began */
+    uint64_t started_ns;     /* %globaltimer when the launch began */
     _Atomic uint64_t next_block;
     _Atomic uint64_t instructions, ticks;
     _Atomic int stop; /* a fault was raised */
@@ -291,7 +292,7 @@ struct simt_machine {
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    uint64_t elapsed_ns; /* what %globaltimer has counted in earlier launches */
+    uint64_t elapsed_ns;      /* what %globaltimer has counted in earlier launches */
     struct simt_watch *watch; /* NULL: nobody looks on */
     unsigned index;
 };

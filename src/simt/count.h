@@ -15,16 +15,18 @@ enum count_space { COUNT_GLOBAL, COUNT_SHARED, COUNT_LOCAL, COUNT_SPACES };
 
 /* What an instruction did in one space. Sectors of 32 bytes. */
 struct count_memory {
-    uint64_t requests;   /* warp accesses with a lane in it */
-    uint64_t bytes;      /* asked for */
+    uint64_t requests; /* warp accesses with a lane in it */
+    uint64_t bytes;    /* asked for */
     uint64_t sectors, sectors_ideal;
-    uint64_t l1_hits;    /* sectors */
+    uint64_t l1_hits; /* sectors */
     uint64_t l2_sectors, l2_hits;
     uint64_t dram_sectors;
-    uint64_t first;      /* sectors that nothing had touched before */
-    uint64_t lines;      /* tags looked up */
+    uint64_t first; /* sectors that nothing had touched before */
+    uint64_t lines; /* tags looked up */
     uint64_t wavefronts, wavefronts_ideal, conflicts;
     uint64_t turns;      /* atomics: turns within the warp */
+    uint64_t l1_cycles;  /* that its load/store unit is busy */
+    uint64_t partial;    /* sectors of which a store writes only a part */
     uint64_t misaligned; /* neighbours that do not start at a multiple of 32 bytes */
     uint64_t strided;    /* requests of full warps with one stride between lanes, */
     int64_t stride;      /* and the last such stride in bytes */
@@ -42,17 +44,24 @@ struct counters {
     struct count_inst *insts; /* [code->inst_count] */
     struct cache *l1s;        /* [sms]; sets NULL until used */
     struct cache l2;
-    size_t l1_bytes;          /* what shared memory leaves of it in this launch */
-    struct cache *l1;         /* of the block that runs */
-    uint64_t **touched;       /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
-    uint32_t *chunks;         /* those of touched that are in use */
+    size_t l1_bytes;                /* what shared memory leaves of it in this launch */
+    struct cache *l1;               /* of the block that runs, */
+    const struct simt_block *block; /* which is this */
+    uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
+    struct count_hot *hot;          /* atomics by piece of memory */
+    uint32_t *chunks;               /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
-    struct trace *trace;      /* NULL: none was asked for */
+    struct trace *trace; /* NULL: none was asked for */
 };
 
 enum { COUNT_CHUNK_BITS = 20 };
 
-uint32_t count_access(struct simt_watcher *watcher, const struct watch_access *access);
+/* Atomics to one piece of memory meet in one slice of the L2. */
+enum { COUNT_HOT_BITS = 12, COUNT_HOT = 4096 };
+struct count_hot {
+    uint64_t piece, count;
+};
+
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
 void count_write(struct counters *counters, struct simt_launch_state *launch);

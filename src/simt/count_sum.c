@@ -54,6 +54,8 @@ static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx, enum
     case GPU_CLASS_COMPARE:
         sum->integer_threads += tally->on;
         sum->integer_warps += tally->warps;
+        if (strncmp(ptx_op_infos[ptx->op].mnemonic, "m", 1) == 0) /* mul, mad; min, max are rare */
+            sum->integer_mul_warps += tally->warps;
         break;
     case GPU_CLASS_F32:
         sum->f32_threads += tally->on;
@@ -123,6 +125,9 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
     case WATCH_COPY:
         *(what->skips_l1 ? &sum->copy_bypass_requests : &sum->copy_requests) += memory->requests;
         *(what->skips_l1 ? &sum->copy_bypass_sectors : &sum->copy_sectors) += memory->sectors;
+        sum->global_load_requests += memory->requests; /* ncu counts copies among loads */
+        sum->global_load_sectors += memory->sectors;
+        sum->global_load_sectors_ideal += memory->sectors_ideal;
         sum->l2_read_sectors += memory->l2_sectors;
         break;
     case WATCH_BULK:
@@ -149,6 +154,8 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
         }
     }
     sum->global_wavefronts += memory->wavefronts;
+    sum->global_store_partial += memory->partial;
+    sum->l1_cycles += memory->l1_cycles;
 }
 
 static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
@@ -192,6 +199,7 @@ static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
     *(what->is_write ? &sum->local_store_sectors : &sum->local_load_sectors) += memory->sectors;
     sum->l2_read_sectors += memory->l2_sectors;
     sum->global_wavefronts += memory->wavefronts;
+    sum->l1_cycles += memory->l1_cycles;
 }
 
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
@@ -200,12 +208,19 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     const struct simt_watch *watch = launch->machine->watch;
     uint64_t all = 0, hits = 0, from_dram = 0;
     memset(sum, 0, sizeof(*sum));
+    /* ncu's total has one more for each warp, and shuffles. */
+    sum->shared_wavefronts = launch->block_count * launch->warps_per_block;
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
         const struct watch_tally *tally = &watch->tallies[i];
         if (!tally->warps)
             continue;
         const struct watch_inst *what = &watch->insts[i];
         const struct count_memory *memory = counters->insts[i].memory;
+        if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
+            sum->shared_wavefronts += tally->warps;
+        sum->issue_slots += tally->warps * what->slots;
+        sum->load_phases += tally->warps * what->load_phases;
+        sum->shared_phases += tally->warps * what->shared_phases;
         add_class(sum, launch->code->insts[i].ptx, (enum gpu_class)what->class, tally);
         if (memory[COUNT_GLOBAL].requests)
             add_global(sum, what, &memory[COUNT_GLOBAL], tally);
@@ -219,6 +234,10 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
             from_dram += memory[space].dram_sectors;
         }
     }
+    for (unsigned i = 0; i < COUNT_HOT; i++)
+        if (counters->hot[i].count > sum->global_atomic_hottest)
+            sum->global_atomic_hottest = counters->hot[i].count;
+    sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
     sum->l2_hit_sectors = hits;
     sum->l2_miss_sectors = all - hits;
     sum->dram_read_bytes = from_dram << CACHE_SECTOR_BITS;

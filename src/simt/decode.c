@@ -295,6 +295,8 @@ struct simt_code *simt_decode(struct simt_module *module, const struct ptx_funct
 
 void simt_code_free(struct simt_code *code)
 {
-    if (code)
-        lk_arena_destroy(code->arena);
+    if (!code)
+        return;
+    free(code->watched);
+    lk_arena_destroy(code->arena);
 }

@@ -227,7 +227,9 @@ uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx
     case PTX_OPERAND_IMM:
         return slot_literal(decoder, (uint64_t)operand->imm, operand->imm_high, bits);
     case PTX_OPERAND_SREG:
-        return is_dynamic_sreg(operand->sreg) ? decoder->sink : slot_sreg(decoder, operand->sreg, (uint32_t)operand->imm);
+        return is_dynamic_sreg(operand->sreg)
+                   ? decoder->sink
+                   : slot_sreg(decoder, operand->sreg, (uint32_t)operand->imm);
     case PTX_OPERAND_VAR:
         return var_slot(decoder, ptx, operand->var, operand->imm, bits);
     case PTX_OPERAND_FUNCTION:

@@ -196,24 +196,22 @@ static inline void simt_set_predicate(struct simt_warp *w, uint32_t slot, uint32
     *p = (*p & ~w->mask) | (bits & w->mask);
 }
 
-/* 32 lanes of 0 or all-ones to a bit per lane. */
+/* 32 lanes of 0 or all-ones to a bit per lane. Read as vectors where they lie, not through memcpy:
+ * the compiler then keeps lanes that were just computed in vector registers. */
 static inline uint32_t simt_movemask(const uint32_t lanes[SIMT_LANES])
 {
+    uint32_t bits = 0;
 #ifdef __AVX2__
-    typedef float v8 __attribute__((vector_size(32), aligned(4)));
-    uint32_t bits = 0;
-    for (int k = 0; k < 4; k++) {
-        v8 part;
-        memcpy(&part, lanes + 8 * k, sizeof(part));
-        bits |= (uint32_t)__builtin_ia32_movmskps256(part) << (8 * k);
+    typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
+    for (int i = 0; i < 4; i++) {
+        v8 part = *(const v8 *)(const void *)(lanes + 8 * i);
+        bits |= (uint32_t)__builtin_ia32_movmskps256(part) << (8 * i);
     }
-    return bits;
 #else
-    uint32_t bits = 0;
     for (int i = 0; i < SIMT_LANES; i++)
         bits |= (lanes[i] & 1) << i;
-    return bits;
 #endif
+    return bits;
 }
 
 /* A fault ends the launch: `return simt_raise(w, in, SIMT_FAULT_..., lane, "what %d", x);`

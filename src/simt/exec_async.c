@@ -292,9 +292,8 @@ SIMT_BODY(run_bulk_to_shared)
         uint64_t at = shared_address(w, in->e, barrier_narrow, lane);
         struct mbarrier *barrier =
             (struct mbarrier *)(void *)simt_translate(w, in, PTX_SPACE_SHARED, at, 8, lane, true);
-        uint64_t from = from_space == PTX_SPACE_SHARED
-                            ? shared_address(w, in->b, from_narrow, lane)
-                            : SIMT_SLOT(const uint64_t, in->b)[lane];
+        uint64_t from = from_space == PTX_SPACE_SHARED ? shared_address(w, in->b, from_narrow, lane)
+                                                       : SIMT_SLOT(const uint64_t, in->b)[lane];
         if (!barrier || !copy_bulk(w, in, PTX_SPACE_SHARED, to, from_space, from, size, lane))
             return NULL;
         barrier->bytes -= size;

@@ -1,11 +1,12 @@
 /*
- * exec_memory.c: loads and stores: vectors, local memory, ordered accesses, odd widths; and the
- * stack. Single elements in the usual spaces have faster bodies, in exec_memory_fast.c. Cache
- * operators and hints change nothing that a program can see.
+ * exec_memory.c: loads and stores of every kind, local memory, ordered accesses, odd widths; and
+ * the stack. Single elements in the usual spaces have faster bodies, in exec_memory_fast.c, and so
+ * have the usual vectors, in exec_memory_vector.c. Cache operators and hints change nothing that a
+ * program can see.
  */
 #include "simt/access.h"
 
-/* Everything else: vectors, local memory, frames, odd widths
+/* Any type in any space
  * -------------------------------------------- */
 
 struct shape {
@@ -24,29 +25,6 @@ static struct shape shape_of(const struct simt_inst *in)
     return shape;
 }
 
-/* Where each lane's first byte is, whatever the space. */
-static bool find_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
-                       bool is_write, uint8_t *hosts[SIMT_LANES])
-{
-    enum ptx_space space = access_space(in->ptx);
-    unsigned bits = in->flags & SIMT_FLAG_ADDRESS_32 ? 32 : 64;
-    if (in->flags & SIMT_FLAG_FRAME) { /* the frame's own memory */
-        uint32_t stride = w->block->launch->local_stride;
-        uint64_t at = w->path->frame->local_base + (uint64_t)in->imm;
-        for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-            hosts[lane] = simt_state(w)->local + (size_t)lane * stride + at;
-        return true;
-    }
-    if (in->flags & SIMT_FLAG_PARAM) {
-        for (int lane = 0; lane < SIMT_LANES; lane++)
-            hosts[lane] = w->block->launch->params + in->imm;
-        return true;
-    }
-    if (space == PTX_SPACE_PARAM) /* an address that was taken */
-        space = w->path->frame->parent ? PTX_SPACE_LOCAL : PTX_SPACE_GENERIC;
-    return simt_access_scattered(w, in, space, bits, size, is_write, hosts);
-}
-
 static void load_element(uint8_t *reg, const uint8_t *host, const struct shape *shape)
 {
     uint8_t value[16] = {0};
@@ -60,7 +38,7 @@ SIMT_BODY(load_any)
 {
     struct shape shape = shape_of(in);
     uint8_t *hosts[SIMT_LANES];
-    if (!find_hosts(w, in, shape.bytes * shape.count, false, hosts))
+    if (!simt_access_hosts(w, in, shape.bytes * shape.count, false, hosts))
         return NULL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -77,7 +55,7 @@ SIMT_BODY(store_any)
 {
     struct shape shape = shape_of(in);
     uint8_t *hosts[SIMT_LANES];
-    if (!find_hosts(w, in, shape.bytes * shape.count, true, hosts))
+    if (!simt_access_hosts(w, in, shape.bytes * shape.count, true, hosts))
         return NULL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -89,39 +67,6 @@ SIMT_BODY(store_any)
     }
     return in + 1;
 }
-
-/* Vectors of 32-bit elements, 8 and 16 bytes a lane: the other hot form. */
-#define VECTOR_BODIES(count)                                                                       \
-    SIMT_BODY(load_v##count)                                                                       \
-    {                                                                                              \
-        uint8_t *hosts[SIMT_LANES];                                                                \
-        if (!find_hosts(w, in, 4 * count, false, hosts))                                           \
-            return NULL;                                                                           \
-        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
-            int lane = __builtin_ctz(rest);                                                        \
-            uint32_t value[count];                                                                 \
-            memcpy(value, hosts[lane], sizeof(value));                                             \
-            for (int k = 0; k < count; k++)                                                        \
-                SIMT_SLOT(uint32_t, in->list[k])[lane] = value[k];                                 \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }                                                                                              \
-    SIMT_BODY(store_v##count)                                                                      \
-    {                                                                                              \
-        uint8_t *hosts[SIMT_LANES];                                                                \
-        if (!find_hosts(w, in, 4 * count, true, hosts))                                            \
-            return NULL;                                                                           \
-        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
-            int lane = __builtin_ctz(rest);                                                        \
-            uint32_t value[count];                                                                 \
-            for (int k = 0; k < count; k++)                                                        \
-                value[k] = SIMT_SLOT(uint32_t, in->list[k])[lane];                                 \
-            memcpy(hosts[lane], value, sizeof(value));                                             \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }
-VECTOR_BODIES(2)
-VECTOR_BODIES(4)
 
 /* Ordered and volatile accesses: a spin loop reads with these. */
 SIMT_BODY(load_ordered)
@@ -216,31 +161,20 @@ static bool is_vector(const struct ptx_inst *ptx, unsigned operand)
 static simt_body *select_load(const struct simt_operands *operands)
 {
     const struct ptx_inst *ptx = operands->ptx;
-    enum ptx_type type = ptx->types[ptx->type_count - 1];
-    unsigned bits = ptx_type_bits(type);
     if (ptx->op == PTX_OP_LD_SYNC || ptx_has(ptx, PTX_MOD_VOLATILE))
         return load_ordered;
-    if (is_vector(ptx, 0)) {
-        unsigned count = ptx->operands[0].item_count;
-        bool words = bits == 32 && operands->list_bits == 32;
-        return words && count == 2 ? load_v2 : words && count == 4 ? load_v4 : load_any;
-    }
-    simt_body *fast = SIMT_NAME(memory_fast_load)(operands);
+    simt_body *fast = is_vector(ptx, 0) ? SIMT_NAME(memory_vector_load)(operands)
+                                        : SIMT_NAME(memory_fast_load)(operands);
     return fast ? fast : load_any;
 }
 
 static simt_body *select_store(const struct simt_operands *operands)
 {
     const struct ptx_inst *ptx = operands->ptx;
-    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
     if (ptx->op == PTX_OP_ST_SYNC || ptx_has(ptx, PTX_MOD_VOLATILE))
         return store_ordered;
-    if (is_vector(ptx, 1)) {
-        unsigned count = ptx->operands[1].item_count;
-        bool words = bits == 32 && operands->list_bits == 32;
-        return words && count == 2 ? store_v2 : words && count == 4 ? store_v4 : store_any;
-    }
-    simt_body *fast = SIMT_NAME(memory_fast_store)(operands);
+    simt_body *fast = is_vector(ptx, 1) ? SIMT_NAME(memory_vector_store)(operands)
+                                        : SIMT_NAME(memory_fast_store)(operands);
     return fast ? fast : store_any;
 }
 

@@ -138,35 +138,11 @@ static inline uint64_t reach(enum access_pattern pattern, uint64_t size, unsigne
 /* Shared
  * --------------------------------------------------------------------------------------------- */
 
-/* Are all lanes inside shared memory, and aligned? */
-static inline bool all_inside(const struct simt_warp *w, const uint32_t *a, uint32_t imm,
-                              uint32_t size)
-{
-    uint32_t most = 0, low = 0;
-    for (int i = 0; i < SIMT_LANES; i++) {
-        uint32_t address = a[i] + imm;
-        most = address > most ? address : most;
-        low |= address;
-    }
-    return !(low & (size - 1)) && (uint64_t)most + size <= w->block->shared_bytes;
-}
-
 static inline uint8_t *run_inside(const struct simt_warp *w, uint32_t address, uint64_t bytes,
                                   uint32_t size)
 {
     bool inside = !(address & (size - 1)) && address + bytes <= w->block->shared_bytes;
     return inside ? w->block->shared + address : NULL;
-}
-
-/* Addresses in 64-bit registers, as clang writes them; false if one does not fit. */
-static inline bool narrow(const uint64_t *a, uint64_t imm, uint32_t *narrowed)
-{
-    uint64_t high = 0;
-    for (int i = 0; i < SIMT_LANES; i++) {
-        narrowed[i] = (uint32_t)a[i];
-        high |= (a[i] + imm) >> 32 | a[i] >> 32;
-    }
-    return high == 0;
 }
 
 /* Gathered words from a base that all addresses were checked against. */
@@ -203,7 +179,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
             TAKE(d + half, D, M, host, pattern, ACCESS_HALF);                                      \
         }                                                                                          \
         if (half < SIMT_LANES) {                                                                   \
-            if (!all_inside(w, a, imm, sizeof(M)))                                                 \
+            if (!access_inside(w, a, imm, sizeof(M), SIMT_LANES))                                  \
                 return false;                                                                      \
             const uint8_t *shared = w->block->shared;                                              \
             if (sizeof(M) == 4 && sizeof(D) == 4)                                                  \
@@ -238,7 +214,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     {                                                                                              \
         uint32_t a[SIMT_LANES];                                                                    \
         bool done = w->mask == SIMT_ALL &&                                                         \
-                    narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&              \
+                    access_narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&       \
                     name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(D, in->d));                     \
         return done ? in + 1 : name##_wide_scattered(w, in);                                       \
     }
@@ -256,7 +232,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
             SIMT_EACH_LANE to[i] = (M)b[i];                                                        \
             return true;                                                                           \
         }                                                                                          \
-        if (!all_inside(w, a, imm, sizeof(M)))                                                     \
+        if (!access_inside(w, a, imm, sizeof(M), SIMT_LANES))                                      \
             return false;                                                                          \
         uint8_t *shared = w->block->shared;                                                        \
         for (int i = 0; i < SIMT_LANES; i++)                                                       \
@@ -274,7 +250,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     {                                                                                              \
         uint32_t a[SIMT_LANES];                                                                    \
         bool done = w->mask == SIMT_ALL &&                                                         \
-                    narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&              \
+                    access_narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&       \
                     name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(const B, in->b));               \
         return done ? in + 1 : name##_wide_scattered(w, in);                                       \
     }

@@ -4,14 +4,38 @@
  * 2 * j and 2 * j + 1 of row i, so a register's slot is the matrix in row-major order. Lane
  * 8 * r + i gives the address of row i of matrix r.
  */
+#include "simt/core.h"
 #include "simt/tensor.h"
 
-static void transpose_8x8(const uint16_t from[64], uint16_t to[64])
+typedef uint16_t row __attribute__((vector_size(16), aligned(4), may_alias)); /* of 8 elements */
+
+/* from and to may be the same. */
+static inline void transpose_8x8(const uint16_t from[64], uint16_t to[64])
 {
-    for (int i = 0; i < 8; i++) {
-        for (int j = 0; j < 8; j++)
-            to[8 * j + i] = from[8 * i + j];
+    const row low = {0, 8, 1, 9, 2, 10, 3, 11}, high = {4, 12, 5, 13, 6, 14, 7, 15};
+    row x[8], y[8];
+    memcpy(x, from, sizeof(x));
+    /* Each time, what was i and i + 4 takes turns: after three times all eight do. */
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 4; i++) {
+            y[2 * i] = __builtin_shuffle(x[i], x[i + 4], low);
+            y[2 * i + 1] = __builtin_shuffle(x[i], x[i + 4], high);
+        }
+        memcpy(x, y, sizeof(x));
     }
+    memcpy(to, x, sizeof(x));
+}
+
+/* The 16 bytes of one row of a matrix. Those in shared memory that need no fault are found here,
+ * which is faster. */
+static inline uint8_t *find_row(struct simt_warp *w, const struct simt_inst *in,
+                                enum ptx_space space, int lane, bool is_write)
+{
+    uint64_t address = tensor_address(w, in, lane);
+    if (space == PTX_SPACE_SHARED && address % 16 == 0 && address < w->block->shared_bytes &&
+        w->block->shared_bytes - address >= 16)
+        return w->block->shared + address;
+    return simt_translate(w, in, space, address, 16, lane, is_write);
 }
 
 SIMT_BODY(ldmatrix)
@@ -22,8 +46,7 @@ SIMT_BODY(ldmatrix)
     enum ptx_space space = tensor_space(in->ptx);
     uint16_t loaded[4][64]; /* the addresses may be in a register that is written */
     for (unsigned lane = 0; lane < 8 * count; lane++) {
-        uint64_t address = tensor_address(w, in, (int)lane);
-        const uint8_t *row = simt_translate(w, in, space, address, 16, (int)lane, false);
+        const uint8_t *row = find_row(w, in, space, (int)lane, false);
         if (!row)
             return NULL;
         memcpy(&loaded[lane / 8][lane % 8 * 8], row, 16);
@@ -54,9 +77,7 @@ SIMT_BODY(stmatrix)
         else
             memcpy(matrix, a, sizeof(matrix));
         for (unsigned i = 0; i < 8; i++) {
-            int lane = (int)(8 * r + i);
-            uint64_t address = tensor_address(w, in, lane);
-            uint8_t *row = simt_translate(w, in, space, address, 16, lane, true);
+            uint8_t *row = find_row(w, in, space, (int)(8 * r + i), true);
             if (!row)
                 return NULL;
             memcpy(row, matrix + 8 * i, 16);
@@ -69,9 +90,7 @@ SIMT_BODY(movmatrix)
 {
     if (!simt_wait_lanes(w, in, SIMT_ALL))
         return NULL;
-    uint16_t matrix[64];
-    memcpy(matrix, SIMT_SLOT(const uint16_t, in->a), sizeof(matrix));
-    transpose_8x8(matrix, SIMT_SLOT(uint16_t, in->d));
+    transpose_8x8(SIMT_SLOT(const uint16_t, in->a), SIMT_SLOT(uint16_t, in->d));
     return in + 1;
 }
 

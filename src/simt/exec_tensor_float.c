@@ -13,8 +13,7 @@ void SIMT_NAME(tensor_float_tile)(const struct gpu_info *gpu, const struct tenso
 {
     struct tensor_sum sum;
     SIMT_NAME(tensor_unpack)(&sum, gpu, kind, f);
-    if (!SIMT_NAME(tensor_add_fast)(&sum, f))
-        SIMT_NAME(tensor_add_exact)(&sum, f);
+    SIMT_NAME(tensor_add)(&sum, f);
 }
 
 /* f64 -------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ INLINE void dot_row(const int16_t *a, const int16_t *pairs, unsigned k, int32_t 
 #endif
 }
 
-static void dot_bits(const uint8_t *a, const uint8_t (*b)[32], unsigned bytes, bool is_and,
+INLINE void dot_bits(const uint8_t *a, const uint8_t (*b)[32], unsigned bytes, bool is_and,
                      int32_t sums[8])
 {
     for (unsigned n = 0; n < 8; n++) {
@@ -132,8 +132,13 @@ INLINE void multiply_tile(const struct tensor_int_kind *kind, const struct tenso
 void SIMT_NAME(tensor_int_tile)(const struct tensor_int_kind *kind,
                                 const struct tensor_fragments *f)
 {
-    if (kind->a_type == PTX_S8 && kind->b_type == PTX_S8 && kind->rows == 16 && kind->bytes == 32 &&
-        !kind->saturate) { /* the usual one has loops of its own */
+    /* The usual ones have loops of their own. */
+    if (kind->a_type == PTX_B1) {
+        const struct tensor_int_kind bits = {kind->rows, kind->bytes, PTX_B1,
+                                             PTX_B1,     false,       kind->is_and};
+        multiply_tile(&bits, f);
+    } else if (kind->a_type == PTX_S8 && kind->b_type == PTX_S8 && kind->rows == 16 &&
+               kind->bytes == 32 && !kind->saturate) {
         const struct tensor_int_kind usual = {16, 32, PTX_S8, PTX_S8, false, false};
         multiply_tile(&usual, f);
     } else {

@@ -12,14 +12,15 @@
 struct format {
     bool is_bf16;
     int bias;
+    int middle; /* see tensor.h */
     int beyond; /* exponents from here on make a tile special */
     bool wide;  /* products may be tiny */
 };
 
-static const struct format f16_format = {false, 15, 16, false};
-static const struct format e4m3_format = {false, 7, 16, false}; /* in f16's places */
-static const struct format bf16_format = {true, 127, TENSOR_MIDDLE, true};
-static const struct format tf32_format = {false, 127, TENSOR_MIDDLE, true};
+static const struct format f16_format = {false, 15, 16, 16, false};
+static const struct format e4m3_format = {false, 7, 16, 16, false}; /* in f16's places */
+static const struct format bf16_format = {true, 127, 60, 60, true};
+static const struct format tf32_format = {false, 127, 60, 60, true};
 
 #define LEAST_FACTOR (-45) /* exponent: the product of two is TENSOR_LOWEST */
 
@@ -71,13 +72,23 @@ INLINE bool any_upto(__m256i x, int most)
 INLINE void judge(struct tensor_sum *sum, const struct extremes *x, const struct format *a,
                   const struct format *b)
 {
-    sum->special = any_upto(x->a_least, TENSOR_MIDDLE - a->beyond) ||
-                   any_from(x->b_most, 127 + TENSOR_MIDDLE + b->beyond);
-    sum->tiny = a->wide && (any_from(x->a_most, TENSOR_MIDDLE - LEAST_FACTOR + 2) ||
-                            any_upto(x->b_least, 127 + TENSOR_MIDDLE + LEAST_FACTOR - 2));
+    sum->special = any_upto(x->a_least, a->middle - a->beyond) ||
+                   any_from(x->b_most, 127 + b->middle + b->beyond);
+    sum->tiny = a->wide && (any_from(x->a_most, a->middle - LEAST_FACTOR + 2) ||
+                            any_upto(x->b_least, 127 + b->middle + LEAST_FACTOR - 2));
 }
 
-/* 16-bit factors to a_exponents or b_exponents, 16 bits each. */
+/* f16 to 31 - exponent field, 16 bits each: a_exponents; 0 to -1. */
+INLINE __m256i fields_below_31(__m256i x)
+{
+    const __m256i magnitude = _mm256_set1_epi16(0x7fff);
+    __m256i below = _mm256_andnot_si256(x, magnitude);
+    __m256i zero = _mm256_cmpeq_epi16(below, magnitude);
+    __m256i field = _mm256_min_epu16(_mm256_srli_epi16(below, 10), _mm256_set1_epi16(30));
+    return _mm256_or_si256(field, zero);
+}
+
+/* Other 16-bit factors to a_exponents or b_exponents, 16 bits each. */
 INLINE __m256i exponents_16(__m256i x, bool is_b, const struct format *f)
 {
     __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi16(0x7fff));
@@ -85,11 +96,20 @@ INLINE __m256i exponents_16(__m256i x, bool is_b, const struct format *f)
     __m256i field = _mm256_srli_epi16(magnitude, f->is_bf16 ? 7 : 10);
     field = _mm256_max_epu16(field, _mm256_set1_epi16(1));
     if (is_b) {
-        short offset = (short)(127 + TENSOR_MIDDLE - f->bias);
+        short offset = (short)(127 + f->middle - f->bias);
         return _mm256_andnot_si256(zero, _mm256_add_epi16(field, _mm256_set1_epi16(offset)));
     }
-    __m256i middle = _mm256_set1_epi16((short)(TENSOR_MIDDLE + f->bias));
+    __m256i middle = _mm256_set1_epi16((short)(f->middle + f->bias));
     return _mm256_sub_epi16(_mm256_or_si256(middle, _mm256_srli_epi16(zero, 1)), field);
+}
+
+/* The exponents of x and y, of each half x's before y's. */
+INLINE __m256i exponent_bytes(__m256i x, __m256i y, bool is_b, const struct format *f)
+{
+    if (f != &f16_format)
+        return _mm256_packus_epi16(exponents_16(x, is_b, f), exponents_16(y, is_b, f));
+    __m256i bytes = _mm256_packs_epi16(fields_below_31(x), fields_below_31(y));
+    return is_b ? _mm256_subs_epu8(_mm256_set1_epi8((char)(127 + 16 + 16)), bytes) : bytes;
 }
 
 INLINE __m256 floats_of_16(__m128i x, const struct format *f)
@@ -99,12 +119,12 @@ INLINE __m256 floats_of_16(__m128i x, const struct format *f)
     return _mm256_cvtph_ps(x);
 }
 
-/* Two rows of 8 from a register, to floats. */
+/* Two rows of 8 from a register; their floats go to a. */
 INLINE __m256i take_a_16(float *a, const uint8_t *from, const struct format *f)
 {
     _mm256_store_ps(a, floats_of_16(_mm_load_si128((const void *)from), f));
     _mm256_store_ps(a + 8, floats_of_16(_mm_load_si128((const void *)(from + 16)), f));
-    return exponents_16(_mm256_load_si256((const void *)from), false, f);
+    return _mm256_load_si256((const void *)from);
 }
 
 /* 8 bytes of the rows 0 2 | 1 3, in order. */
@@ -113,17 +133,17 @@ INLINE void store_rows_of_8(uint8_t *to, __m256i bytes)
     _mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(bytes, 0xd8));
 }
 
-INLINE void unpack_a_16(struct tensor_sum *sum, unsigned k, const uint8_t *const *regs,
-                        const struct format *f, struct extremes *seen)
+INLINE void unpack_a_16(struct tensor_sum *sum, unsigned rows, unsigned k,
+                        const uint8_t *const *regs, const struct format *f, struct extremes *seen)
 {
-    unsigned rows = sum->rows, blocks = rows / 8;
+    unsigned blocks = rows / 8;
     for (unsigned m = 0; m < rows; m += 4) {
         unsigned at = m % 8 * 16;
         if (k == 8) {
             const uint8_t *from = regs[m / 8] + at;
             __m256i x = take_a_16(sum->a + 8 * m, from, f);
             __m256i y = take_a_16(sum->a + 8 * m + 16, from + 32, f);
-            __m256i bytes = _mm256_packus_epi16(x, y);
+            __m256i bytes = exponent_bytes(x, y, false, f);
             note_a(seen, bytes, f->wide);
             store_rows_of_8(sum->a_exponents + 8 * m, bytes);
             continue;
@@ -135,7 +155,7 @@ INLINE void unpack_a_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
             uint8_t *e = sum->a_exponents + m * k + 8 * piece;
             for (unsigned pair = 0; pair < 2; pair++, first += 32, second += 32, a += 16) {
                 __m256i x = take_a_16(a, first, f), y = take_a_16(a + 8 * rows, second, f);
-                __m256i bytes = _mm256_packus_epi16(x, y); /* a row in each half */
+                __m256i bytes = exponent_bytes(x, y, false, f); /* a row in each half */
                 note_a(seen, bytes, f->wide);
                 _mm_storeu_si128((void *)(e + 2 * pair * k), _mm256_castsi256_si128(bytes));
                 _mm_storeu_si128((void *)(e + 2 * pair * k + k),
@@ -187,8 +207,7 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
         floats_of_columns_16(x, sum->b + 64 * piece, f);
         if (k == 8) {
             for (int i = 0; i < 2; i++) {
-                bytes[i] = _mm256_packus_epi16(exponents_16(x[2 * i], true, f),
-                                               exponents_16(x[2 * i + 1], true, f));
+                bytes[i] = exponent_bytes(x[2 * i], x[2 * i + 1], true, f);
                 note_b(seen, bytes[i], f->wide);
             }
             store_columns_of_8(e, bytes[0], bytes[1]);
@@ -198,8 +217,7 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
         const __m256i y[4] = {from[0], from[1], from[2], from[3]};
         floats_of_columns_16(y, sum->b + 64 * piece + 64, f);
         for (int i = 0; i < 4; i++) { /* a column in each half */
-            bytes[i] =
-                _mm256_packus_epi16(exponents_16(x[i], true, f), exponents_16(y[i], true, f));
+            bytes[i] = exponent_bytes(x[i], y[i], true, f);
             note_b(seen, bytes[i], f->wide);
         }
         __m256i low[2] = {_mm256_unpacklo_epi32(bytes[0], bytes[1]),
@@ -213,30 +231,32 @@ INLINE void unpack_b_16(struct tensor_sum *sum, unsigned k, const uint8_t *const
     }
 }
 
-INLINE void unpack_both_16(struct tensor_sum *sum, unsigned k, const struct tensor_fragments *f,
-                           const struct format *a, const struct format *b)
+INLINE void unpack_both_16(struct tensor_sum *sum, unsigned rows, unsigned k,
+                           const struct tensor_fragments *f, const struct format *a,
+                           const struct format *b)
 {
     struct extremes seen = no_extremes();
     unpack_b_16(sum, k, f->b, b, &seen);
-    unpack_a_16(sum, k, f->a, a, &seen);
+    unpack_a_16(sum, rows, k, f->a, a, &seen);
     judge(sum, &seen, a, b);
 }
 
 static void unpack_16(struct tensor_sum *sum, const struct tensor_fragments *f,
                       const struct format *a, const struct format *b)
 {
-    if (a->is_bf16 && sum->k == 16)
-        unpack_both_16(sum, 16, f, &bf16_format, &bf16_format);
+    bool f16 = a == &f16_format && b == &f16_format, usual = sum->rows == 16 && sum->k == 16;
+    if (f16 && usual)
+        unpack_both_16(sum, 16, 16, f, &f16_format, &f16_format);
+    else if (a->is_bf16 && usual)
+        unpack_both_16(sum, 16, 16, f, &bf16_format, &bf16_format);
     else if (a->is_bf16)
-        unpack_both_16(sum, 8, f, &bf16_format, &bf16_format);
-    else if (a == &f16_format && b == &f16_format && sum->k == 16)
-        unpack_both_16(sum, 16, f, &f16_format, &f16_format);
-    else if (a == &f16_format && b == &f16_format && sum->k == 32)
-        unpack_both_16(sum, 32, f, &f16_format, &f16_format);
-    else if (sum->k == 8)
-        unpack_both_16(sum, 8, f, &f16_format, &f16_format);
+        unpack_both_16(sum, sum->rows, sum->k, f, &bf16_format, &bf16_format);
+    else if (f16 && sum->k == 32)
+        unpack_both_16(sum, sum->rows, 32, f, &f16_format, &f16_format);
+    else if (f16 && sum->k == 8)
+        unpack_both_16(sum, sum->rows, 8, f, &f16_format, &f16_format);
     else
-        unpack_both_16(sum, sum->k, f, a, b);
+        unpack_both_16(sum, sum->rows, sum->k, f, a, b);
 }
 
 /* tf32 ------------------------------------------------------------------------------------------
@@ -249,8 +269,9 @@ INLINE __m256i exponents_tf32(__m256i x, bool is_b)
     __m256i field = _mm256_srli_epi32(magnitude, 23);
     field = _mm256_max_epi32(field, _mm256_set1_epi32(1));
     if (is_b)
-        return _mm256_andnot_si256(zero, _mm256_add_epi32(field, _mm256_set1_epi32(TENSOR_MIDDLE)));
-    __m256i middle = _mm256_set1_epi32(TENSOR_MIDDLE + 127);
+        return _mm256_andnot_si256(zero,
+                                   _mm256_add_epi32(field, _mm256_set1_epi32(tf32_format.middle)));
+    __m256i middle = _mm256_set1_epi32(tf32_format.middle + 127);
     return _mm256_sub_epi32(_mm256_or_si256(middle, _mm256_srli_epi32(zero, 20)), field);
 }
 
@@ -326,7 +347,7 @@ static void note_factor(struct tensor_sum *sum, int exponent, const struct forma
 static void put_a(struct tensor_sum *sum, unsigned m, unsigned k, float value, int field,
                   const struct format *f)
 {
-    int exponent = field - f->bias, byte = TENSOR_MIDDLE - exponent;
+    int exponent = field - f->bias, byte = f->middle - exponent;
     sum->a[(k / sum->piece * sum->rows + m) * sum->piece + k % sum->piece] = value;
     sum->a_exponents[m * sum->k + k] = (uint8_t)(field == 0 ? 255 : byte < 0 ? 0 : byte);
     if (field)
@@ -336,7 +357,7 @@ static void put_a(struct tensor_sum *sum, unsigned m, unsigned k, float value, i
 static void put_b(struct tensor_sum *sum, unsigned n, unsigned k, float value, int field,
                   const struct format *f)
 {
-    int exponent = field - f->bias, byte = 127 + TENSOR_MIDDLE + exponent;
+    int exponent = field - f->bias, byte = 127 + f->middle + exponent;
     sum->b[8 * k + n] = value;
     sum->b_exponents[k / 4 * 32 + 4 * n + k % 4] = (uint8_t)(field == 0   ? 0
                                                              : byte > 255 ? 255
@@ -507,13 +528,6 @@ static void unpack_f8(struct tensor_sum *sum, const struct tensor_float_kind *ki
 /* All -------------------------------------------------------------------------------------------
  */
 
-static int8_t lowest_exponent(enum ptx_type type, bool via_f16)
-{
-    if (type == PTX_BF16 || type == PTX_TF32)
-        return -126;
-    return type == PTX_E4M3 && !via_f16 ? -6 : -14;
-}
-
 void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu,
                               const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f)
@@ -521,18 +535,27 @@ void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu
     sum->model = tensor_model_for(gpu->cc_major, gpu->cc_minor, kind->a_type);
     sum->rows = kind->rows;
     sum->k = kind->k;
-    sum->piece = kind->a_type == PTX_TF32 ? 4 : 8;
+    sum->piece = 8;
     sum->c_half = kind->c_half;
     sum->d_half = kind->d_half;
     sum->special = sum->tiny = false;
-    sum->a_lowest = lowest_exponent(kind->a_type, sum->model->via_f16);
-    sum->b_lowest = lowest_exponent(kind->b_type, sum->model->via_f16);
-    if (kind->a_type == PTX_TF32)
-        unpack_tf32(sum, f);
-    else if (kind->a_type == PTX_BF16)
-        unpack_16(sum, f, &bf16_format, &bf16_format);
-    else if (kind->a_type == PTX_F16)
+    switch (kind->a_type) {
+    case PTX_F16:
+        sum->a_lowest = sum->b_lowest = -14;
         unpack_16(sum, f, &f16_format, &f16_format);
-    else
+        break;
+    case PTX_BF16:
+        sum->a_lowest = sum->b_lowest = -126;
+        unpack_16(sum, f, &bf16_format, &bf16_format);
+        break;
+    case PTX_TF32:
+        sum->piece = 4;
+        sum->a_lowest = sum->b_lowest = -126;
+        unpack_tf32(sum, f);
+        break;
+    default:
+        sum->a_lowest = kind->a_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
+        sum->b_lowest = kind->b_type == PTX_E4M3 && !sum->model->via_f16 ? -6 : -14;
         unpack_f8(sum, kind, f);
+    }
 }

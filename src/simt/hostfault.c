@@ -17,10 +17,11 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     uint64_t offset = address - SIMT_ARENA_BASE;
     if (offset < machines_open * SIMT_ARENA_STEP && offset % SIMT_ARENA_STEP < SIMT_ARENA_HALF) {
         char text[200];
-        int length = snprintf(text, sizeof(text),
-                              "lockstep: the host touched device memory (0x%llx): only kernels can; "
-                              "copy with cudaMemcpy, or use cudaMallocManaged\n",
-                              (unsigned long long)address);
+        int length =
+            snprintf(text, sizeof(text),
+                     "lockstep: the host touched device memory (0x%llx): only kernels can; "
+                     "copy with cudaMemcpy, or use cudaMallocManaged\n",
+                     (unsigned long long)address);
         if (length > 0 && write(STDERR_FILENO, text, (size_t)length) < 0)
             return;
     }

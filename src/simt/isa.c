@@ -2,7 +2,7 @@
  * isa.c: which build of the instruction bodies this host runs.
  * LOCKSTEP_ISA=v2|v3|v4 asks for one by name (for tests; never above what the host can do).
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -19,8 +19,11 @@ typedef simt_body *simt_select_function(const struct simt_operands *operands);
 #define DECLARE_V4(upper, lower) DECLARE(upper, lower, v4)
 SIMT_GROUPS(DECLARE_V2)
 SIMT_GROUPS(DECLARE_V3)
-#ifndef SIMT_WITHOUT_V4 /* the sanitizers' build leaves it out: it takes long, and few hosts run it */
+extern const struct simt_watch_code simt_watch_code_v2, simt_watch_code_v3;
+#ifndef SIMT_WITHOUT_V4 /* the sanitizers' build leaves it out: it takes long, and few hosts run   \
+                           it */
 SIMT_GROUPS(DECLARE_V4)
+extern const struct simt_watch_code simt_watch_code_v4;
 #endif
 #define ROW_V2(upper, lower) ROW(upper, lower, v2)
 #define ROW_V3(upper, lower) ROW(upper, lower, v3)
@@ -30,6 +33,13 @@ static simt_select_function *const tables[][PTX_GROUP_COUNT] = {
     {SIMT_GROUPS(ROW_V3)},
 #ifndef SIMT_WITHOUT_V4
     {SIMT_GROUPS(ROW_V4)},
+#endif
+};
+static const struct simt_watch_code *const watch_codes[] = {
+    &simt_watch_code_v2,
+    &simt_watch_code_v3,
+#ifndef SIMT_WITHOUT_V4
+    &simt_watch_code_v4,
 #endif
 };
 static const char *const names[] = {"v2", "v3", "v4"};
@@ -50,6 +60,8 @@ static int best(void)
 SIMT_GROUPS(DECLARE_V1)
 #define ROW_V1(upper, lower) ROW(upper, lower, v1)
 static simt_select_function *const tables[][PTX_GROUP_COUNT] = {{SIMT_GROUPS(ROW_V1)}};
+extern const struct simt_watch_code simt_watch_code_v1;
+static const struct simt_watch_code *const watch_codes[] = {&simt_watch_code_v1};
 static const char *const names[] = {"v1"};
 
 static int best(void)
@@ -75,4 +87,10 @@ simt_body *simt_select(const struct simt_operands *operands)
     pthread_once(&once, choose);
     simt_select_function *select = tables[chosen][ptx_op_infos[operands->ptx->op].group];
     return select ? select(operands) : NULL;
+}
+
+const struct simt_watch_code *simt_watch_code(void)
+{
+    pthread_once(&once, choose);
+    return watch_codes[chosen];
 }

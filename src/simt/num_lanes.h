@@ -7,10 +7,6 @@
 
 #include "simt/exec.h"
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 /* Copies results[lane] to the slot at d in the active lanes; returns the next instruction. */
 #define NUM_STORE(name, T)                                                                         \
     static inline const struct simt_inst *name(struct simt_warp *w, const struct simt_inst *in,    \
@@ -30,23 +26,6 @@ NUM_STORE(num_store_16, uint16_t)
 NUM_STORE(num_store_32, uint32_t)
 NUM_STORE(num_store_64, uint64_t)
 
-/* As simt_movemask, but the lanes stay in vector registers all the way. */
-static inline uint32_t num_movemask(const uint32_t lanes[SIMT_LANES])
-{
-#ifdef __AVX2__
-    uint32_t bits = 0;
-    for (int i = 0; i < 4; i++) {
-        __m256i part = _mm256_loadu_si256((const void *)(lanes + 8 * i));
-        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(part)) << (8 * i);
-    }
-#else
-    uint32_t bits = 0;
-    for (int i = 0; i < SIMT_LANES; i++)
-        bits |= (lanes[i] & 1) << i;
-#endif
-    return bits;
-}
-
 /* The expression of x and y in all 32 lanes as bits. */
 #define NUM_TEST(name, T, expression)                                                              \
     static inline uint32_t name(const void *first, const void *second)                             \
@@ -59,7 +38,7 @@ static inline uint32_t num_movemask(const uint32_t lanes[SIMT_LANES])
             (void)x, (void)y;                                                                      \
             lanes[i] = (expression) ? UINT32_MAX : 0;                                              \
         }                                                                                          \
-        return num_movemask(lanes);                                                                \
+        return simt_movemask(lanes);                                                               \
     }
 
 #endif

@@ -165,8 +165,7 @@ static enum block_result block_round(struct simt_block *block)
         int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256)
                        : watch ? WATCHED_SLICE
                                : SLICE;
-        bool expired =
-            watch ? simt_watch_slice(warp, path, fuel) : run_slice(warp, path, fuel);
+        bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
         if (expired)

@@ -39,9 +39,9 @@ struct tensor_float_kind {
 };
 
 /* The factors of one float tile. Columns are in the order of tensor_column, in which a row of f32
- * accumulators lies in registers. Exponents are those of the model, as bytes such that
- * b_exponents - a_exponents, not less than 0, is the exponent + 127 of the product, and 0 if the
- * product is 0. */
+ * accumulators lies in registers. Exponents are those of the model, as bytes: middle - exponent of
+ * a factor of A, and 255 for 0; 127 + middle + exponent of one of B, and 0 for 0. So the
+ * difference, not less than 0, is the exponent + 127 of the product, and 0 if the product is 0. */
 struct tensor_sum {
     const struct tensor_model *model;
     uint8_t rows, k;
@@ -55,7 +55,6 @@ struct tensor_sum {
     _Alignas(32) uint8_t a_exponents[TENSOR_MAX_ROWS * TENSOR_MAX_K]; /* [row][k] */
     _Alignas(32) uint8_t b_exponents[TENSOR_MAX_K * 8];               /* [k / 4][column][k % 4] */
 };
-#define TENSOR_MIDDLE 60 /* a_exponents: MIDDLE - ea, 255 for 0; b_: 127 + MIDDLE + eb, 0 for 0 */
 #define TENSOR_LOWEST 37 /* exponent + 127 below which f32 cannot scale: 2^-90 */
 
 static const uint8_t tensor_column[8] = {0, 2, 4, 6, 1, 3, 5, 7};
@@ -65,10 +64,11 @@ void SIMT_NAME(tensor_unpack)(struct tensor_sum *sum, const struct gpu_info *gpu
                               const struct tensor_float_kind *kind,
                               const struct tensor_fragments *f);
 
-/* exec_tensor_sum.c: d = a * b + c as the model says. False, and d is as before: it cannot. */
-bool SIMT_NAME(tensor_add_fast)(const struct tensor_sum *sum, const struct tensor_fragments *f);
+/* exec_tensor_sum.c: d = a * b + c as the model says. */
+void SIMT_NAME(tensor_add)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
-/* exec_tensor_exact.c: the same for all numbers, slowly. */
+/* exec_tensor_exact.c: the same, one output after the other; tensor_add calls it for what it cannot
+ * do itself. */
 void SIMT_NAME(tensor_add_exact)(const struct tensor_sum *sum, const struct tensor_fragments *f);
 
 /* exec_tensor_float.c */

@@ -13,7 +13,7 @@ struct trace_range {
 
 struct trace {
     struct trace_range blocks, warps;
-    uint64_t limit;   /* records of a launch */
+    uint64_t limit; /* records of a launch */
     uint64_t count, dropped;
     struct lk_buf records; /* of this launch, as JSON */
 };
@@ -83,8 +83,10 @@ static bool begin(struct trace *trace, const struct simt_warp *w, const struct s
 void trace_access(struct trace *trace, const struct watch_access *access)
 {
     static const char *const spaces[] = {
-        [PTX_SPACE_GLOBAL] = "global", [PTX_SPACE_SHARED] = "shared",
-        [PTX_SPACE_LOCAL] = "local",   [PTX_SPACE_CONST] = "const",
+        [PTX_SPACE_GLOBAL] = "global",
+        [PTX_SPACE_SHARED] = "shared",
+        [PTX_SPACE_LOCAL] = "local",
+        [PTX_SPACE_CONST] = "const",
     };
     if (!begin(trace, access->w, access->in, access->mask))
         return;

@@ -24,7 +24,24 @@ struct watch_inst {
     uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */
     uint8_t skips_l1;   /* served by the L2 */
     uint8_t is_cas;
-    uint32_t bytes;     /* per lane, all elements of a vector */
+    uint32_t bytes; /* per lane, all elements of a vector */
+    /* What the assembler makes of it (watch_fold.c), for counters only: */
+    bool folded;           /* part of an earlier load */
+    bool one_lane;         /* summed up in the warp first */
+    uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
+    int8_t counted_offset; /* where that begins, from its own address */
+    /* For the time model (watch_cost.c): */
+    uint8_t slots;       /* machine instructions that it becomes */
+    uint8_t load_phases; /* of the basic block that it begins: global loads one after the other, */
+    uint8_t shared_phases; /* and shared loads */
+};
+
+/* How the addresses of a full warp lie; what is not simple is scattered. */
+enum watch_pattern {
+    WATCH_SCATTERED,
+    WATCH_SAME,       /* all the same */
+    WATCH_NEIGHBOURS, /* one after the other */
+    WATCH_HALVES      /* each half of the warp is the same or neighbours: blocks 16 wide */
 };
 
 /* One access of a warp. Generic addresses have been told apart by lane. */
@@ -38,8 +55,9 @@ struct watch_access {
     uint32_t bytes;       /* per lane */
     bool is_write;        /* atomics: true, and is_read too */
     bool is_read;
-    const uint64_t *addresses;  /* [lane]: device addresses; offsets in shared and local memory */
-    const uint64_t *partner;    /* copies: the other side's addresses, or NULL */
+    enum watch_pattern pattern;
+    const uint64_t *addresses; /* [lane]: device addresses; offsets in shared and local memory */
+    const uint64_t *partner;   /* copies: the other side's addresses, or NULL */
 };
 
 struct simt_watcher {
@@ -50,11 +68,11 @@ struct simt_watcher {
     /* Returns the lanes that must not do it (they read zeros, or write nothing). */
     uint32_t (*access)(struct simt_watcher *watcher, const struct watch_access *access);
     /* A .sync instruction has brought these lanes together. */
-    void (*warp_sync)(struct simt_watcher *watcher, struct simt_warp *w,
-                      const struct simt_inst *in, uint32_t lanes);
+    void (*warp_sync)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                      uint32_t lanes);
     /* A barrier of the block lets its threads go; barrier->lanes says which have come. */
     void (*barrier)(struct simt_watcher *watcher, struct simt_block *block, uint32_t id);
-    /* Any instruction that does not touch memory, before it runs; asked for with wants_all. */
+    /* Any instruction that does not touch memory, before it runs; only with wants_all. */
     void (*step)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     bool wants_all;
     void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
@@ -72,6 +90,8 @@ struct watch_tally {
 
 struct simt_watch {
     struct simt_watcher *first;
+    bool wants_all; /* does one of them? */
+    bool (*slice)(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
     /* Of the launch that runs: */
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
@@ -88,8 +108,24 @@ void simt_watch_block(struct simt_block *block, bool begins);
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
-/* As run_slice in run.c. */
-bool simt_watch_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
+void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts);
+uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function);
+void simt_watch_cost(const struct simt_code *code, struct watch_inst *insts);
+/* What is built per instruction set (exec_watch.c, exec_count.c); isa.c picks one. */
+struct simt_watch_code {
+    /* As run_slice in run.c. */
+    bool (*slice)(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
+    uint32_t (*count_access)(struct simt_watcher *watcher, const struct watch_access *access);
+};
+const struct simt_watch_code *simt_watch_code(void);
+#ifdef SIMT_ISA
+extern const struct simt_watch_code SIMT_NAME(simt_watch_code);
+uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
+#endif
+
+#define EACH_WATCHER(watch, hook)                                                                  \
+    for (struct simt_watcher *watcher = (watch)->first; watcher; watcher = watcher->next)          \
+        if (watcher->hook)
 
 /* count.c: counters, by LOCKSTEP_PROFILE=FILE. check.c: checkers, by LOCKSTEP_CHECK=FILE. */
 struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char *path);

@@ -17,7 +17,7 @@ static enum ptx_type last_type(const struct ptx_inst *ptx)
 static enum gpu_class float_class(const struct ptx_inst *ptx)
 {
     return ptx_type_bits(last_type(ptx)) == 64 && last_type(ptx) != PTX_F32X2 ? GPU_CLASS_F64
-                                                                             : GPU_CLASS_F32;
+                                                                              : GPU_CLASS_F32;
 }
 
 static enum gpu_class class_of(const struct ptx_inst *ptx)
@@ -152,8 +152,8 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     case PTX_OP_RED:
     case PTX_OP_RED_NOFTZ:
     case PTX_OP_RED_VEC: {
-        bool is_red = ptx->op == PTX_OP_RED || ptx->op == PTX_OP_RED_NOFTZ ||
-                      ptx->op == PTX_OP_RED_VEC;
+        bool is_red =
+            ptx->op == PTX_OP_RED || ptx->op == PTX_OP_RED_NOFTZ || ptx->op == PTX_OP_RED_VEC;
         what->kind = is_red || drops_result(function, ptx) ? WATCH_RED : WATCH_ATOM;
         what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
         what->is_write = what->is_ordered = what->skips_l1 = true;
@@ -210,5 +210,7 @@ struct watch_inst *simt_watch_describe(const struct simt_code *code)
         if (!(in->flags & SIMT_FLAG_HIDDEN))
             describe(owner_of(code, in), in, &insts[i]);
     }
+    simt_watch_fold(code, insts);
+    simt_watch_cost(code, insts);
     return insts;
 }

@@ -69,7 +69,7 @@ extern __shared__ __align__(1024) char shared_bytes[];
  * atomic. Memory holds zeros only. */
 static __device__ void keep(unsigned value)
 {
-    if (value == 0x5a5a5a5a)
+    if (value * 3 == 0x10e)
         asm volatile("trap;");
 }
 
@@ -148,6 +148,9 @@ static const struct {
     {"stride 32", 0, 32, 0, ~0u}, {"backwards", 31, -1, 0, ~0u}, {"sixteen", 0, 1, 16, ~0u},
     {"odd lanes", 0, 1, 0, 0xaaaaaaaau}, {"one lane", 0, 1, 0, 0x400}, {"no lane", 0, 1, 0, 0},
 };
+/* Lanes that share an address: as if a lane were the first of so many. */
+static const int sharers[] = {2, 4};
+enum { SHARERS = 4 }; /* of each: neighbours, and at random */
 enum { LINES = sizeof(lines) / sizeof(*lines), RANDOMS = 8 };
 
 static struct pattern make(int number, int bytes, char *name, size_t size)
@@ -164,8 +167,19 @@ static struct pattern make(int number, int bytes, char *name, size_t size)
         snprintf(name, size, "%s", lines[number].name);
         return p;
     }
+    if (number < LINES + SHARERS) {
+        int which = number - LINES, share = sharers[which / 2];
+        random_state = (uint64_t)number * 31 + (uint64_t)bytes;
+        for (int lane = 0; lane < 32; lane++)
+            p.offset[lane] = lane % share     ? p.offset[lane - 1]
+                             : which % 2 == 0 ? (uint32_t)(lane / share * bytes)
+                                              : next_random(256) * (uint32_t)bytes;
+        p.mask = ~0u;
+        snprintf(name, size, "%s%d share", which % 2 ? "random, " : "", share);
+        return p;
+    }
     static const uint32_t spans[] = {16, 64, 128, 1024};
-    int which = number - LINES;
+    int which = number - LINES - SHARERS;
     uint32_t span = spans[which % 4];
     random_state = (uint64_t)number * 977 + (uint64_t)bytes;
     for (int lane = 0; lane < 32; lane++)
@@ -190,7 +204,7 @@ static void run(void (*kernel)(char *), const char *name, int bytes, const char 
     if (only && !strstr(name, only))
         return;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536), name);
-    for (int i = 0; i < LINES + RANDOMS; i++) {
+    for (int i = 0; i < LINES + SHARERS + RANDOMS; i++) {
         char text[64];
         struct pattern p = make(i, bytes, text, sizeof(text));
         check(cudaMemcpyToSymbol(pattern, &p, sizeof(p)), "pattern");

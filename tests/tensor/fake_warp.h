@@ -15,6 +15,7 @@
 #endif
 #endif
 
+#include "simt/core.h"
 #include "simt/tensor.h"
 
 #include <setjmp.h> /* for cmocka.h */
@@ -27,13 +28,19 @@
 #define FAKE_BASE 0x1000 /* device address of fake_memory[0] */
 
 static _Alignas(64) uint8_t fake_regs[FAKE_REGISTERS][256];
-static _Alignas(64) uint8_t fake_memory[FAKE_MEMORY];
+static _Alignas(64) uint8_t fake_space[FAKE_BASE + FAKE_MEMORY];
+static uint8_t *const fake_memory = fake_space + FAKE_BASE;
 static struct gpu_info fake_gpu = {.id = "fake", .cc_major = 9, .cc_minor = 0};
 static enum simt_fault_kind fake_fault;
 static int fake_fault_lane;
 
-static struct simt_warp fake_warp = {
-    .regs = (uint8_t *)fake_regs, .mask = SIMT_ALL, .path_mask = SIMT_ALL, .live = SIMT_ALL};
+/* With shared_bytes set, the same memory is found without simt_translate. */
+static struct simt_block fake_block = {.shared = fake_space};
+static struct simt_warp fake_warp = {.regs = (uint8_t *)fake_regs,
+                                     .mask = SIMT_ALL,
+                                     .path_mask = SIMT_ALL,
+                                     .live = SIMT_ALL,
+                                     .block = &fake_block};
 
 const struct gpu_info *simt_warp_gpu(const struct simt_warp *w)
 {

@@ -48,7 +48,7 @@ static void build(struct fake_inst *f, enum ptx_op op, unsigned count, bool tran
     }
 }
 
-static void loads_and_stores(void **state)
+static void check_loads_and_stores(void)
 {
     for (unsigned count = 1; count <= 4; count *= 2) {
         for (unsigned trans = 0; trans < 2; trans++) {
@@ -70,6 +70,14 @@ static void loads_and_stores(void **state)
             }
         }
     }
+}
+
+static void loads_and_stores(void **state)
+{
+    check_loads_and_stores();
+    fake_block.shared_bytes = sizeof(fake_space);
+    check_loads_and_stores();
+    fake_block.shared_bytes = 0;
 }
 
 static void address_register_may_be_loaded(void **state)

@@ -1,0 +1,331 @@
+/*
+ * exec_watch.c: the run loop of a watched launch: counts what runs, and hands the accesses of a
+ * warp to the watchers. Built per instruction set, as bodies are.
+ */
+#include "simt/access.h"
+#include "simt/watch.h"
+
+/* Accesses ---------------------------------------------------------------------------------------
+ */
+
+static void slot_addresses(const struct simt_warp *w, uint32_t slot, bool narrow, uint64_t imm,
+                           uint64_t addresses[SIMT_LANES])
+{
+    if (narrow) {
+        const uint32_t *a = SIMT_SLOT(const uint32_t, slot);
+        for (int i = 0; i < SIMT_LANES; i++)
+            addresses[i] = (uint32_t)(a[i] + (uint32_t)imm);
+    } else {
+        const uint64_t *a = SIMT_SLOT(const uint64_t, slot);
+        for (int i = 0; i < SIMT_LANES; i++)
+            addresses[i] = a[i] + imm;
+    }
+}
+
+static enum watch_pattern pattern_of(const struct watch_access *access)
+{
+    const uint64_t *a = access->addresses;
+    uint32_t bytes = access->bytes;
+    if (access->mask != SIMT_ALL || bytes > 16)
+        return WATCH_SCATTERED;
+    switch (access_pattern_64(a, bytes, SIMT_LANES)) {
+    case ACCESS_ONE:
+        return WATCH_SAME;
+    case ACCESS_NEIGHBOURS:
+        return WATCH_NEIGHBOURS;
+    default:
+        return access_pattern_64(a, bytes, ACCESS_HALF) != ACCESS_SCATTERED &&
+                       access_pattern_64(a + ACCESS_HALF, bytes, ACCESS_HALF) != ACCESS_SCATTERED
+                   ? WATCH_HALVES
+                   : WATCH_SCATTERED;
+    }
+}
+
+static uint32_t tell(struct simt_watch *watch, struct watch_access *access)
+{
+    uint32_t refused = 0;
+    if (!access->mask)
+        return 0;
+    access->pattern = pattern_of(access);
+    EACH_WATCHER(watch, access) refused |= watcher->access(watcher, access);
+    return refused;
+}
+
+/* Lanes of a generic access, by where their address leads. */
+static uint32_t tell_generic(struct simt_watch *watch, struct watch_access *access)
+{
+    uint64_t addresses[SIMT_LANES];
+    uint32_t shared = 0, local = 0, all = access->mask, refused = 0;
+    for (uint32_t rest = all; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint64_t address = addresses[lane] = access->addresses[lane];
+        if (address < SIMT_SHARED_WINDOW)
+            continue;
+        if (address - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE) {
+            shared |= 1u << lane;
+            addresses[lane] = address - SIMT_SHARED_WINDOW;
+        } else if (address - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE) {
+            local |= 1u << lane;
+            addresses[lane] = address - SIMT_LOCAL_WINDOW;
+        }
+    }
+    access->addresses = addresses;
+    access->space = PTX_SPACE_GLOBAL;
+    access->mask = all & ~shared & ~local;
+    refused |= tell(watch, access);
+    access->space = PTX_SPACE_SHARED;
+    access->mask = shared;
+    refused |= tell(watch, access);
+    access->space = PTX_SPACE_LOCAL;
+    access->mask = local;
+    return refused | tell(watch, access);
+}
+
+/* cp.async: lanes that are told to read nothing still write zeros. */
+static uint32_t tell_copy(struct simt_watch *watch, struct watch_access *access)
+{
+    struct simt_warp *w = access->w;
+    const struct simt_inst *in = access->in;
+    uint64_t from[SIMT_LANES], to[SIMT_LANES];
+    uint32_t all = access->mask, reading = all;
+    slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, to);
+    slot_addresses(w, in->b, false, 0, from);
+    if (in->ptx->operand_count > 3) {
+        bool predicate = in->ptx->operands[3].type == PTX_PRED;
+        if (predicate)
+            reading &= ~simt_predicate(w, in->e);
+        for (int i = 0; !predicate && i < SIMT_LANES; i++)
+            if (!SIMT_SLOT(const uint32_t, in->e)[i])
+                reading &= ~(1u << i);
+    }
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (to[i] >= SIMT_SHARED_WINDOW)
+            to[i] -= SIMT_SHARED_WINDOW;
+    access->space = PTX_SPACE_GLOBAL;
+    access->is_read = true;
+    access->is_write = false;
+    access->mask = reading;
+    access->addresses = from;
+    access->partner = to;
+    uint32_t refused = tell(watch, access);
+    access->space = PTX_SPACE_SHARED;
+    access->is_read = false;
+    access->is_write = true;
+    access->mask = all;
+    access->addresses = to;
+    access->partner = from;
+    return refused | tell(watch, access);
+}
+
+static uint32_t tell_bulk(struct simt_watch *watch, struct watch_access *access)
+{
+    struct simt_warp *w = access->w;
+    const struct simt_inst *in = access->in;
+    uint64_t to[SIMT_LANES], from[SIMT_LANES];
+    uint32_t all = access->mask, refused = 0;
+    bool writes_global = access->what->is_write;
+    slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, to);
+    slot_addresses(w, in->b, in->counts[0] == 32, 0, from);
+    uint64_t *shared = writes_global ? from : to;
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (shared[i] >= SIMT_SHARED_WINDOW)
+            shared[i] -= SIMT_SHARED_WINDOW;
+    for (uint32_t rest = all; rest; rest &= rest - 1) {
+        access->mask = rest & -rest;
+        access->bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        for (int side = 0; side < 2; side++) {
+            access->is_write = side == 1;
+            access->is_read = side == 0;
+            access->addresses = side ? to : from;
+            access->space = (side == 1) == writes_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+            refused |= tell(watch, access);
+        }
+    }
+    return refused;
+}
+
+static uint32_t matrix_lanes(const struct ptx_inst *ptx)
+{
+    return ptx_has(ptx, PTX_MOD_X4) ? SIMT_ALL : ptx_has(ptx, PTX_MOD_X2) ? 0xffff : 0xff;
+}
+
+/* Rows of a wmma fragment in memory: how many, and bytes of each. */
+static void tile_shape(const struct ptx_inst *ptx, unsigned *rows, unsigned *bytes)
+{
+    static const struct {
+        enum ptx_mod mod;
+        uint8_t m, n, k;
+    } shapes[] = {{PTX_MOD_M16N16K16, 16, 16, 16}, {PTX_MOD_M8N32K16, 8, 32, 16},
+                  {PTX_MOD_M32N8K16, 32, 8, 16},   {PTX_MOD_M8N8K32, 8, 8, 32},
+                  {PTX_MOD_M8N8K128, 8, 8, 128},   {PTX_MOD_M16N16K8, 16, 16, 8},
+                  {PTX_MOD_M8N8K4, 8, 8, 4}};
+    unsigned m = 16, n = 16, k = 16;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+        if (ptx_has(ptx, shapes[i].mod)) {
+            m = shapes[i].m;
+            n = shapes[i].n;
+            k = shapes[i].k;
+        }
+    bool is_a = ptx_has(ptx, PTX_MOD_A), is_b = ptx_has(ptx, PTX_MOD_B);
+    unsigned height = is_b ? k : m, width = is_a ? k : n;
+    bool by_column = ptx_has(ptx, PTX_MOD_COL);
+    unsigned elements = by_column ? height : width;
+    *rows = by_column ? width : height;
+    *bytes = elements * ptx_type_bits(ptx->types[0]) / 8;
+}
+
+static uint32_t tell_tile(struct simt_watch *watch, struct watch_access *access)
+{
+    struct simt_warp *w = access->w;
+    const struct simt_inst *in = access->in;
+    unsigned rows, bytes, strided = in->ptx->operand_count > 2;
+    tile_shape(in->ptx, &rows, &bytes);
+    uint64_t base[SIMT_LANES], addresses[SIMT_LANES];
+    slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, base);
+    int lane = __builtin_ctz(access->mask);
+    uint64_t stride = strided ? (uint64_t)SIMT_SLOT(const uint32_t, in->b)[lane] *
+                                    ptx_type_bits(in->ptx->types[0]) / 8
+                              : bytes;
+    for (unsigned i = 0; i < SIMT_LANES; i++)
+        addresses[i] = base[lane] + i * stride;
+    access->addresses = addresses;
+    access->bytes = bytes;
+    access->mask = rows >= SIMT_LANES ? SIMT_ALL : (1u << rows) - 1;
+    uint32_t refused =
+        access->space == PTX_SPACE_GENERIC ? tell_generic(watch, access) : tell(watch, access);
+    return refused ? SIMT_ALL : 0;
+}
+
+/* Tells the watchers; returns the lanes that may go on. */
+static uint32_t watch_access(struct simt_watch *watch, struct simt_warp *w,
+                             const struct simt_inst *in, const struct watch_inst *what)
+{
+    uint64_t addresses[SIMT_LANES];
+    bool is_atomic = what->kind == WATCH_RED || what->kind == WATCH_ATOM;
+    struct watch_access access = {.w = w,
+                                  .in = in,
+                                  .what = what,
+                                  .number = (uint32_t)(in - watch->code->insts),
+                                  .space = (enum ptx_space)what->space,
+                                  .mask = w->mask,
+                                  .bytes = what->bytes,
+                                  .is_write = what->is_write,
+                                  .is_read = is_atomic || !what->is_write,
+                                  .addresses = addresses};
+    uint32_t refused;
+    switch ((enum watch_kind)what->kind) {
+    case WATCH_COPY:
+        return w->mask & ~tell_copy(watch, &access);
+    case WATCH_BULK:
+        return w->mask & ~tell_bulk(watch, &access);
+    case WATCH_TILE:
+        return w->mask & ~tell_tile(watch, &access);
+    case WATCH_MATRIX:
+        access.mask = matrix_lanes(in->ptx);
+        break;
+    default:
+        break;
+    }
+    slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, addresses);
+    if (access.space == PTX_SPACE_SHARED && !(in->flags & SIMT_FLAG_ADDRESS_32))
+        for (int i = 0; i < SIMT_LANES; i++) /* a 64-bit shared address may be a generic one */
+            addresses[i] -= addresses[i] >= SIMT_SHARED_WINDOW ? SIMT_SHARED_WINDOW : 0;
+    refused =
+        access.space == PTX_SPACE_GENERIC ? tell_generic(watch, &access) : tell(watch, &access);
+    if (what->kind == WATCH_MATRIX && refused)
+        return 0;
+    return w->mask & ~refused;
+}
+
+/* Loads of refused lanes give zeros. */
+static void clear_results(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes)
+{
+    unsigned bytes = in->flags >> SIMT_FLAG_BYTES_SHIFT;
+    unsigned count = in->counts[0] ? in->counts[0] : 1;
+    if (ptx_op_infos[in->ptx->op].group != PTX_GROUP_MEMORY || !bytes)
+        return;
+    for (unsigned k = 0; k < count; k++) {
+        uint8_t *slot = w->regs + (in->counts[0] ? in->list[k] : in->d);
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            memset(slot + (unsigned)__builtin_ctz(rest) * bytes, 0, bytes);
+    }
+}
+
+/* The loop ---------------------------------------------------------------------------------------
+ */
+
+static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *w,
+                                    const struct simt_inst *in)
+{
+    size_t number = (size_t)(in - watch->code->insts);
+    const struct watch_inst *what = &watch->insts[number];
+    struct watch_tally *tally = &watch->tallies[number];
+    uint32_t path_mask = w->path_mask;
+    tally->warps++;
+    tally->threads += (unsigned)__builtin_popcount(path_mask);
+    tally->on += (unsigned)__builtin_popcount(w->mask);
+    if (!w->mask) {
+        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which nobody takes */
+            EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
+        return in + 1;
+    }
+    if (what->kind) {
+        uint32_t allowed = watch_access(watch, w, in, what);
+        if (allowed != w->mask) {
+            if (!what->is_write)
+                clear_results(w, in, w->mask & ~allowed);
+            w->mask = allowed;
+            if (!allowed)
+                return in + 1;
+        }
+    } else {
+        if (watch->wants_all)
+            EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
+        if (in->ptx->op == PTX_OP_BRA && w->mask != path_mask)
+            tally->divergent++;
+    }
+    struct simt_path *path = w->path;
+    const struct simt_inst *next = in->run(w, in);
+    if (!next && path->state == SIMT_PATH_SYNC && path->ip == in) { /* it will come here again */
+        tally->warps--;
+        tally->threads -= (unsigned)__builtin_popcount(path_mask);
+        tally->on -= (unsigned)__builtin_popcount(path_mask);
+    }
+    tally->waits += !next && path->state == SIMT_PATH_BARRIER;
+    return next;
+}
+
+static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
+{
+    struct simt_warp *w = &warp->w;
+    struct simt_watch *watch = w->block->launch->machine->watch;
+    simt_path_enter(warp, path);
+    warp->fuel = warp->slice_fuel = fuel;
+    warp->sync_ops = 0;
+    const struct simt_inst *in = path->ip;
+    uint64_t count = 0;
+    do {
+        count++;
+        if (in->flags & SIMT_FLAG_HIDDEN) {
+            in = in->run(w, in);
+        } else {
+            warp->steps++;
+            if (in->guard != SIMT_NO_GUARD) {
+                uint32_t guard = *SIMT_SLOT(uint32_t, in->guard);
+                w->mask = (in->flags & SIMT_FLAG_GUARD_NOT ? ~guard : guard) & w->path_mask;
+            }
+            in = step(watch, w, in);
+        }
+        w->mask = w->path_mask;
+    } while (in && --warp->fuel > 0);
+    struct simt_worker *worker = w->block->worker;
+    worker->instructions += count;
+    worker->ticks += (uint64_t)(fuel - warp->fuel);
+    if (in) {
+        w->path->ip = in;
+        return true;
+    }
+    return false;
+}
+
+const struct simt_watch_code SIMT_NAME(simt_watch_code) = {watch_slice, SIMT_NAME(count_access)};
