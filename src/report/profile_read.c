@@ -123,6 +123,9 @@ static void read_code(struct profile *profile, const json_t *object, struct prof
         code->kind = kind < PROFILE_KINDS ? (enum profile_kind)kind : PROFILE_NOTHING;
         code->bytes = (unsigned)number_at(row, 3);
         code->text = keep(profile, json_array_get(row, 4));
+        code->slots = (unsigned)number_at(row, 6);
+        code->load_phases = (unsigned)number_at(row, 7);
+        code->shared_phases = (unsigned)number_at(row, 8);
         place_code(profile, json_array_get(row, 5), files, code);
     }
 }
