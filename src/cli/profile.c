@@ -198,7 +198,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     measured.run = (struct report_run){start.name, run_program(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        ptxas_registers(arena, folder, measured.profile);
+        ptxas_registers(arena, folder, words, measured.profile);
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {

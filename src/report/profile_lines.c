@@ -42,8 +42,9 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
     local = local ? local : &none;
     switch (bound) {
     case GPU_BOUND_DRAM:
-    case GPU_BOUND_L2:
         return (double)(global->l2_sectors + local->l2_sectors);
+    case GPU_BOUND_L2: /* a sector that is written in part is read first */
+        return (double)(global->l2_sectors + local->l2_sectors) + 7.0 * (double)global->partial;
     case GPU_BOUND_L1:
         return (double)(global->l1_cycles + local->l1_cycles);
     case GPU_BOUND_SHARED:
