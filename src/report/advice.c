@@ -62,6 +62,8 @@ void advice_take_class(struct gpu_counters *counters, enum gpu_class class, doub
     };
     if (by_class[class])
         advice_take(by_class[class], warps);
+    if (class != GPU_CLASS_MOVE && class != GPU_CLASS_PARAM)
+        advice_take(&counters->issue_slots, warps);
     advice_take(&counters->warp_instructions, warps);
 }
 

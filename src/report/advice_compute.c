@@ -181,7 +181,11 @@ void advice_tensor(struct advice_context *context)
     advice_take(&c->integer_warps, eighth * (double)c->integer_warps);
     advice_take(&c->shared_wavefronts, eighth * (double)c->shared_load_wavefronts);
     advice_take(&c->shared_load_instructions, eighth * (double)c->shared_load_instructions);
-    advice_take(&c->global_wavefronts, eighth * (double)c->global_wavefronts);
+    advice_take(&c->l1_cycles, eighth * (double)c->l1_cycles);
+    advice_take(&c->issue_slots,
+                eighth * (double)(c->shared_load_instructions + c->global_load_requests));
+    advice_take(&c->load_phases, eighth * (double)c->load_phases);
+    advice_take(&c->shared_phases, eighth * (double)c->shared_phases);
     advice_take(&c->global_load_requests, eighth * (double)c->global_load_requests);
     const struct profile_line *line = &launch->lines[p.line];
     advice_say(context, line->source, line->line, advice_gain(context, &change),

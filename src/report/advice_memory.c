@@ -24,7 +24,8 @@ static void shrink_global(struct gpu_counters *counters, const struct profile_me
     double l2 = least((double)now->l2_sectors, sectors);
     double dram = least((double)now->dram_sectors, l2);
     double l2_less = (double)now->l2_sectors - l2, dram_less = (double)now->dram_sectors - dram;
-    advice_take(&counters->global_wavefronts, (double)now->wavefronts - wavefronts);
+    advice_take(&counters->l1_cycles, (double)now->l1_cycles - most(wavefronts, sectors / 2));
+    advice_take(&counters->global_store_partial, (double)now->partial);
     advice_take(&counters->dram_read_bytes, 32 * dram_less);
     advice_take(&counters->l2_miss_sectors, dram_less);
     advice_take(&counters->l2_hit_sectors, l2_less - dram_less);
@@ -147,6 +148,8 @@ void advice_redundant(struct advice_context *context)
                   false);
     advice_take(&c->global_load_requests, requests - requests / kept);
     advice_take(&c->global_load_instructions, requests - requests / kept);
+    advice_take(&c->issue_slots, requests - requests / kept);
+    advice_take(&c->load_phases, (double)c->load_phases * (1 - 1 / kept));
     c->shared_load_instructions += (uint64_t)(requests / 4);
     c->shared_wavefronts += (uint64_t)(requests / 4);
     advice_say(context, line->source, line->line, advice_gain(context, &change),
@@ -176,8 +179,8 @@ static bool is_narrow(const struct advice_sum *sum)
            (double)m->sectors <= 1.3 * (double)m->sectors_ideal;
 }
 
-/* Bytes are what this kernel is about: less than an operation for each, and memory is not far from
- * what bounds it. */
+/* Bytes are what this kernel is about: less than an operation for each, and memory, or waiting for
+ * it, is not far from what bounds it. */
 static bool moves_bytes(const struct profile_launch *launch)
 {
     const struct gpu_counters *c = &launch->counters;
@@ -186,7 +189,8 @@ static bool moves_bytes(const struct profile_launch *launch)
     double operations = (double)(c->f32_threads + c->f64_threads + c->f16_threads) +
                         32.0 * (double)(c->special_warps + c->tensor_warps);
     return operations < (double)(c->global_load_bytes + c->global_store_bytes) &&
-           memory > 0.3 * parts[launch->model.bound];
+           (memory > 0.3 * parts[launch->model.bound] ||
+            launch->model.bound == GPU_BOUND_LATENCY);
 }
 
 void advice_narrow(struct advice_context *context)
@@ -215,7 +219,8 @@ void advice_narrow(struct advice_context *context)
         if (is_narrow(&sums[i])) {
             const struct profile_memory *m = &sums[i].memory;
             double wavefronts = most((double)m->requests / factor, (double)m->sectors_ideal / 4);
-            advice_take(&change.counters.global_wavefronts, (double)m->wavefronts - wavefronts);
+            wavefronts = most(wavefronts, (double)m->sectors / 2);
+            advice_take(&change.counters.l1_cycles, (double)m->l1_cycles - wavefronts);
         }
     for (unsigned i = 0; i < launch->inst_count; i++)
         if (is_overhead(launch->insts[i].code->class))
@@ -223,6 +228,8 @@ void advice_narrow(struct advice_context *context)
                               less * (double)launch->insts[i].warps);
     advice_take(&change.counters.global_load_requests,
                 less * (double)change.counters.global_load_requests);
+    if (sums[worst].repeated) /* a loop goes round less often */
+        advice_take(&change.counters.load_phases, less * (double)change.counters.load_phases);
     if (!sums[worst].repeated) { /* a thread that moves more leaves fewer threads */
         double blocks = (double)change.shape.blocks / factor;
         change.shape.blocks = (uint64_t)most(blocks, 1);
@@ -256,7 +263,8 @@ void advice_spills(struct advice_context *context)
         double hits = (double)m->l2_hits, misses = (double)(m->l2_sectors - m->l2_hits);
         c->local_load_requests = c->local_load_sectors = 0;
         c->local_store_requests = c->local_store_sectors = 0;
-        advice_take(&c->global_wavefronts, (double)m->wavefronts);
+        advice_take(&c->l1_cycles, (double)m->l1_cycles);
+        advice_take(&c->issue_slots, (double)total.warps);
         advice_take(&c->l2_read_sectors, (double)m->l2_sectors);
         advice_take(&c->l2_hit_sectors, hits);
         advice_take(&c->l2_miss_sectors, misses);

@@ -59,7 +59,8 @@ static void global_atomics(struct advice_context *context)
         advice_take(&c->global_atomic_passes, turns - then);
         advice_take(&c->l2_red_sectors, less * (double)m->l2_sectors);
         advice_take(&c->l2_hit_sectors, less * (double)m->l2_hits);
-        advice_take(&c->global_wavefronts, less * (double)m->wavefronts);
+        advice_take(&c->l1_cycles, less * (double)m->l1_cycles);
+        advice_take(&c->global_atomic_hottest, less * (double)c->global_atomic_hottest);
         double gain = advice_gain(context, &change);
         char count[REPORT_UNIT];
         if (few)

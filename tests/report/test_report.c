@@ -95,7 +95,7 @@ static void roofline(void **state)
     "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
     "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0,20,2560,640,80,0,640,640,0,80,640,640,0,"  \
     "0,"                                                                                           \
-    "0,0,20,4096]],[3,20,640,320,5,0]],\"barriers\":[[3,7]]}\n"
+    "0,320,640,0,20,4096]],[3,20,640,320,5,0]],\"barriers\":[[3,7]]}\n"
 
 static struct profile *read_text(const char *text, const struct profile_filter *filter,
                                  char **message)
