@@ -270,6 +270,8 @@ static int report(struct lk_arena *arena, const struct options *options,
         return CLI_USAGE;
     if (!options->json) {
         struct report_paint paint = cli_paint(stdout);
+        if (profile->launch_count)
+            putchar('\n'); /* after what the program printed */
         report_profile_text(stdout, &paint, profile);
     }
     return status ? status : profile->launch_count ? CLI_OK : CLI_FINDINGS;

@@ -112,11 +112,11 @@ static void read_answer(const char *path, const char *ptx, struct profile *profi
 static unsigned most_registers(const struct cli_list *words)
 {
     unsigned most = 255;
-    for (size_t i = 0; i < words->count && strcmp(words->items[i], "--") != 0; i++) {
-        const char *name = words->items[i] + strspn(words->items[i], "-");
-        if (words->items[i][0] != '-' || strncmp(name, "maxrregcount", 12) != 0)
+    for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
+        const char *name = *word + strspn(*word, "-");
+        if (**word != '-' || strncmp(name, "maxrregcount", 12) != 0)
             continue;
-        const char *value = name[12] == '=' ? name + 13 : words->items[i + 1];
+        const char *value = name[12] == '=' ? name + 13 : word[1];
         unsigned long number = value ? strtoul(value, NULL, 10) : 0;
         most = number >= 16 && number < 255 ? (unsigned)number : most;
     }

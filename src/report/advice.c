@@ -196,7 +196,8 @@ static void find_for(struct profile *profile, unsigned index)
         launch->advice_count = twin->advice_count;
         return;
     }
-    context.warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
+    unsigned warps_per_block = (launch->shape.threads + 31) / 32;
+    context.warps = (double)launch->shape.blocks * warps_per_block;
     for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
         context.rule = rules[k].name;
         rules[k].find(&context);

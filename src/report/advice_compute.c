@@ -15,8 +15,8 @@
 void advice_divergence(struct advice_context *context)
 {
     const struct profile_launch *launch = context->launch;
-    unsigned threads = launch->shape.threads, worst = 0;
-    double full = threads / (double)((threads + 31) / 32); /* lanes of a warp that there are */
+    unsigned threads = launch->shape.threads, warps = (threads + 31) / 32, worst = 0;
+    double full = warps ? (double)threads / warps : 0; /* lanes of a warp that there are */
     double split_warps = 0, split_threads = 0, branches = 0;
     struct advice_change change = advice_start(context);
     for (unsigned i = 1; i < launch->line_count; i++)

@@ -191,8 +191,8 @@ static bool moves_bytes(const struct profile_launch *launch)
         rest = most(rest, parts[i]);
     double operations = (double)(c->f32_threads + c->f64_threads + c->f16_threads) +
                         32.0 * (double)(c->special_warps + c->tensor_warps);
-    return operations < (double)(c->global_load_bytes + c->global_store_bytes) &&
-           memory > 0.5 * rest;
+    double bytes = (double)(c->global_load_bytes + c->global_store_bytes);
+    return operations < bytes && (double)c->shared_load_bytes <= bytes && memory > 0.5 * rest;
 }
 
 void advice_narrow(struct advice_context *context)

@@ -325,7 +325,7 @@ static void print_source(const struct printer *p, const struct profile_launch *l
                 p->paint->plain);
         return;
     }
-    qsort(chosen, count, sizeof(*chosen), by_place);
+    qsort(chosen, count, sizeof(void *), by_place);
     size_t indent = 0;
     for (unsigned i = 0; i < count; i++) {
         if (i == 0 || chosen[i]->source != chosen[i - 1]->source) {
