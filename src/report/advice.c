@@ -3,6 +3,7 @@
  */
 #include "report/advice.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,26 @@ struct advice_change advice_start(const struct advice_context *context)
     return (struct advice_change){context->launch->counters, context->launch->shape};
 }
 
+/* Sectors that are no longer touched are often those that a cache would have served, and the model
+ * would take the rest for slower loads. Less to load makes nobody wait longer. */
+static double without_longer_waits(const struct gpu_model *now, const struct gpu_model *then)
+{
+    double before = now->parts[GPU_BOUND_LATENCY], after = then->parts[GPU_BOUND_LATENCY];
+    double start = then->parts[GPU_BOUND_LAUNCH], work = then->seconds - start;
+    if (after <= before || work < after)
+        return then->seconds;
+    return start + sqrt(work * work - after * after + before * before);
+}
+
 double advice_gain(const struct advice_context *context, const struct advice_change *change)
 {
+    const struct profile_launch *launch = context->launch;
     struct gpu_model then;
-    gpu_model(context->launch->gpu, &change->shape, &change->counters, &then);
-    return then.seconds > 0 ? context->launch->model.seconds / then.seconds : 1;
+    gpu_model(launch->gpu, &change->shape, &change->counters, &then);
+    bool same_shape = change->shape.blocks == launch->shape.blocks &&
+                      change->shape.threads == launch->shape.threads;
+    double seconds = same_shape ? without_longer_waits(&launch->model, &then) : then.seconds;
+    return seconds > 0 ? launch->model.seconds / seconds : 1;
 }
 
 void advice_take(uint64_t *counter, double amount)
@@ -74,12 +90,19 @@ void advice_take_inst(struct gpu_counters *counters, const struct profile_code *
 struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
                                unsigned kinds)
 {
+    return advice_sums_of(context, space, kinds, NULL);
+}
+
+struct advice_sum *advice_sums_of(const struct advice_context *context, enum profile_space space,
+                                  unsigned kinds, advice_wanted *wanted)
+{
     const struct profile_launch *launch = context->launch;
     struct advice_sum *sums = lk_alloc_zeroed((launch->line_count + 1) * sizeof(*sums));
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_inst *inst = &launch->insts[i];
         struct advice_sum *sum = &sums[inst->line];
-        if (!inst->memory[space] || !(kinds >> inst->code->kind & 1))
+        if (!inst->memory[space] || !(kinds >> inst->code->kind & 1) ||
+            (wanted && !wanted(inst->memory[space])))
             continue;
         profile_add_memory(&sum->memory, inst->memory[space]);
         sum->warps += inst->warps;

@@ -42,6 +42,7 @@ void advice_note(struct advice_context *context, struct profile_source *source, 
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* What the instructions of some kinds did in one space, by line: [line_count], malloc'd. */
+typedef bool advice_wanted(const struct profile_memory *memory);
 struct advice_sum {
     struct profile_memory memory;
     uint64_t warps, threads;
@@ -54,6 +55,9 @@ struct advice_sum {
 #define ADVICE_ATOMICS (ADVICE_KIND(RED) | ADVICE_KIND(ATOM))
 struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
                                unsigned kinds);
+/* Of those only the instructions that are wanted. */
+struct advice_sum *advice_sums_of(const struct advice_context *context, enum profile_space space,
+                                  unsigned kinds, advice_wanted *wanted);
 /* All lines together; *most: index of the line with the most wavefronts. */
 struct advice_sum advice_total(const struct advice_context *context, const struct advice_sum *sums,
                                unsigned *most);

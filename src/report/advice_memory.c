@@ -63,15 +63,19 @@ static const char *remedy(const struct advice_context *context, const struct adv
     return "stage the tile in shared memory";
 }
 
+static bool is_uncoalesced(const struct profile_memory *m)
+{
+    return (double)m->sectors >= 1.5 * (double)m->sectors_ideal && 2 * m->misaligned <= m->requests;
+}
+
 static void uncoalesced_lines(struct advice_context *context, unsigned kinds, bool is_store)
 {
-    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, kinds);
+    struct advice_sum *sums = advice_sums_of(context, PROFILE_GLOBAL, kinds, is_uncoalesced);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
         double requests = (double)m->requests;
-        if (!m->requests || (double)m->sectors < 1.5 * (double)m->sectors_ideal ||
-            2 * m->misaligned > m->requests)
+        if (!m->requests)
             continue;
         struct advice_change change = advice_start(context);
         shrink_global(&change.counters, m, (double)m->sectors_ideal, least_cycles(m), is_store);
@@ -95,13 +99,18 @@ void advice_uncoalesced(struct advice_context *context)
 /* Misaligned --------------------------------------------------------------------------------------
  */
 
+static bool is_misaligned(const struct profile_memory *m)
+{
+    return 2 * m->misaligned > m->requests && m->sectors > m->sectors_ideal;
+}
+
 static void misaligned_lines(struct advice_context *context, unsigned kinds, bool is_store)
 {
-    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, kinds);
+    struct advice_sum *sums = advice_sums_of(context, PROFILE_GLOBAL, kinds, is_misaligned);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
-        if (!m->requests || 2 * m->misaligned <= m->requests || m->sectors <= m->sectors_ideal)
+        if (!m->requests)
             continue;
         struct advice_change change = advice_start(context);
         shrink_global(&change.counters, m, (double)m->sectors_ideal, least_cycles(m), is_store);
