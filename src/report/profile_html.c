@@ -28,8 +28,9 @@ static const char style[] =
     ".bar{background:var(--soft);height:12px;border-radius:3px;width:100%;min-width:180px}"
     ".bar i{display:block;height:12px;border-radius:3px;background:var(--accent)}"
     ".bar i.bound{background:rgb(var(--hot))}\n"
-    ".code{width:100%;background:var(--soft);border-radius:8px;overflow-x:auto;display:block}"
-    ".code td{padding:0 8px;white-space:pre}.code .number{color:var(--dim)}"
+    ".code{background:var(--soft);border-radius:8px;overflow-x:auto;padding:6px 0}"
+    ".code table{width:100%}.code td:last-child{width:100%}"
+    ".code td,.code th{padding:0 8px;white-space:pre}.code .number{color:var(--dim)}"
     ".code .note td{color:var(--dim);white-space:normal;padding-bottom:4px}\n"
     ".advice li{margin:6px 0}.gain{color:var(--good);font-weight:600;margin-right:6px}"
     ".fault{color:rgb(var(--hot))}\n"
@@ -174,8 +175,9 @@ static void put_source(struct lk_buf *out, const struct profile_launch *launch,
 {
     put(out, "<h3>");
     svg_escape(out, source->shown);
-    put(out, "</h3><table class=\"code\"><tr><th>heat</th><th>issue</th><th>L2</th><th>line</th>"
-             "<th></th></tr>\n");
+    put(out,
+        "</h3><div class=\"code\"><table><tr><th>heat</th><th>issue</th><th>L2</th><th>line</th>"
+        "<th></th></tr>\n");
     bool gap = false, begun = false;
     for (unsigned number = 1; number <= source->line_count; number++) {
         bool near = false;
@@ -189,7 +191,7 @@ static void put_source(struct lk_buf *out, const struct profile_launch *launch,
             put_code_line(out, launch, source, number);
         }
     }
-    put(out, "</table>\n");
+    put(out, "</table></div>\n");
 }
 
 static void put_sources(struct lk_buf *out, const struct profile_launch *launch)

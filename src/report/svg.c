@@ -68,14 +68,14 @@ static void put_axes(struct lk_buf *out, const struct plot *plot)
     for (int i = 1; i <= decades; i++) {
         double rate = plot->low * pow(10, i), y = plot_y(plot, rate);
         lk_buf_printf(out,
-                      "<path class=\"grid\" d=\"M%d %.1fh%d\"/>"
+                      "<path class=\"grid\" fill=\"none\" stroke=\"#999\" d=\"M%d %.1fh%d\"/>"
                       "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
                       PLOT_LEFT, y, PLOT_WIDTH, PLOT_LEFT - 6, y + 4, report_count(text, rate));
     }
     for (int i = -1; i <= 3; i++) {
         double intensity = pow(8, i), x = plot_x(intensity);
         lk_buf_printf(out,
-                      "<path class=\"grid\" d=\"M%.1f %dv%d\"/>"
+                      "<path class=\"grid\" fill=\"none\" stroke=\"#999\" d=\"M%.1f %dv%d\"/>"
                       "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
                       x, PLOT_TOP, PLOT_HEIGHT, x, PLOT_TOP + PLOT_HEIGHT + 16, intensity);
     }
@@ -90,9 +90,10 @@ static void put_roof(struct lk_buf *out, const struct plot *plot, double bandwid
                      const char *name)
 {
     double ridge = peak / bandwidth;
-    lk_buf_printf(out, "<path class=\"roof\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>",
-                  plot_x(LEAST_INTENSITY), plot_y(plot, LEAST_INTENSITY * bandwidth), plot_x(ridge),
-                  plot_y(plot, peak), PLOT_LEFT + PLOT_WIDTH);
+    lk_buf_printf(
+        out, "<path class=\"roof\" fill=\"none\" stroke=\"#06c\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>",
+        plot_x(LEAST_INTENSITY), plot_y(plot, LEAST_INTENSITY * bandwidth), plot_x(ridge),
+        plot_y(plot, peak), PLOT_LEFT + PLOT_WIDTH);
     lk_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s %.3g TFLOP/s</text>\n",
                   PLOT_LEFT + PLOT_WIDTH, plot_y(plot, peak) - 4, name, peak / 1e12);
 }
@@ -117,7 +118,8 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
     put_roof(out, &plot, bandwidth, gpu->f32_tflops * 1e12, "f32");
     if (tensor)
         put_roof(out, &plot, bandwidth, peak, "f16 tensor");
-    lk_buf_printf(out, "<path class=\"drop\" d=\"M%.1f %.1fV%.1f\"/>", x, y, plot_y(&plot, roof));
+    lk_buf_printf(out, "<path class=\"drop\" fill=\"none\" stroke=\"#999\" d=\"M%.1f %.1fV%.1f\"/>",
+                  x, y, plot_y(&plot, roof));
     lk_buf_printf(out, "<circle class=\"here\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
     bool right = x > PLOT_LEFT + PLOT_WIDTH * 0.67;
     lk_buf_printf(out,
@@ -202,7 +204,8 @@ void svg_global(struct lk_buf *out, const struct svg_access *access)
             uint64_t number = lines[row] * 4 + sector;
             bool hit = bsearch(&number, sectors, touched, sizeof(*sectors), by_value) != NULL;
             lk_buf_printf(out,
-                          "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\"/>",
+                          "<rect class=\"%s\" fill=\"none\" stroke=\"#999\" x=\"%d\" y=\"%.1f\" "
+                          "width=\"%d\" height=\"%d\"/>",
                           hit ? "sector hit" : "sector", left + (int)sector * (8 * CELL + 6), y,
                           8 * CELL, CELL);
         }
@@ -232,7 +235,9 @@ void svg_shared(struct lk_buf *out, const struct svg_access *access)
                   "role=\"img\" aria-label=\"banks\">\n",
                   32 * CELL + 4, (int)(shown + 1) * (CELL + 2) + 22, 32 * CELL + 4);
     for (unsigned bank = 0; bank < 32; bank++)
-        lk_buf_printf(out, "<rect class=\"sector%s\" x=\"%u\" y=\"0\" width=\"%d\" height=\"%u\"/>",
+        lk_buf_printf(out,
+                      "<rect class=\"sector%s\" fill=\"none\" stroke=\"#999\" x=\"%u\" y=\"0\" "
+                      "width=\"%d\" height=\"%u\"/>",
                       deep[bank] ? " hit" : "", bank * CELL, CELL - 1, shown * (CELL + 2));
     memset(deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
