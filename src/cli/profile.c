@@ -198,7 +198,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     measured.run = (struct report_run){start.name, run_program(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        ptxas_registers(arena, folder, measured.profile);
+        ptxas_registers(arena, folder, words, measured.profile);
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
@@ -270,6 +270,8 @@ static int report(struct lk_arena *arena, const struct options *options,
         return CLI_USAGE;
     if (!options->json) {
         struct report_paint paint = cli_paint(stdout);
+        if (profile->launch_count)
+            putchar('\n'); /* after what the program printed */
         report_profile_text(stdout, &paint, profile);
     }
     return status ? status : profile->launch_count ? CLI_OK : CLI_FINDINGS;

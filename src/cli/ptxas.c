@@ -50,19 +50,20 @@ static bool run(const char *const *command, const char *output)
 
 /* What ptxas says of a file, from the cache if it was asked before; NULL if it does not take it. */
 static char *ask(struct lk_arena *arena, const char *ptxas, const char *folder, const char *ptx,
-                 const char *arch)
+                 const char *arch, unsigned most)
 {
     struct stat program = {0};
     (void)stat(ptxas, &program);
     char *cache = cache_folder(arena);
-    char *kept = cli_text(arena, "%s/ptxas.%.16s.%s.%llx", cache ? cache : folder, ptx, arch,
-                          (unsigned long long)program.st_mtim.tv_sec);
+    char *kept = cli_text(arena, "%s/ptxas.%.16s.%s.%u.%llx", cache ? cache : folder, ptx, arch,
+                          most, (unsigned long long)program.st_mtim.tv_sec);
     if (access(kept, R_OK) == 0)
         return kept;
     char *new = cli_text(arena, "%s.%ld", kept, (long)getpid());
     const char *command[] = {ptxas,
                              "-v",
                              cli_text(arena, "-arch=sm_%s", arch),
+                             cli_text(arena, "-maxrregcount=%u", most),
                              cli_text(arena, "%s/%s", folder, ptx),
                              "-o",
                              "/dev/null",
@@ -107,12 +108,29 @@ static void read_answer(const char *path, const char *ptx, struct profile *profi
         fclose(stream);
 }
 
-void ptxas_registers(struct lk_arena *arena, const char *folder, struct profile *profile)
+/* -maxrregcount N of nvcc's, in any of its forms; 255, which is no limit, without. */
+static unsigned most_registers(const struct cli_list *words)
+{
+    unsigned most = 255;
+    for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
+        const char *name = *word + strspn(*word, "-");
+        if (**word != '-' || strncmp(name, "maxrregcount", 12) != 0)
+            continue;
+        const char *value = name[12] == '=' ? name + 13 : word[1];
+        unsigned long number = value ? strtoul(value, NULL, 10) : 0;
+        most = number >= 16 && number < 255 ? (unsigned)number : most;
+    }
+    return most;
+}
+
+void ptxas_registers(struct lk_arena *arena, const char *folder, const struct cli_list *words,
+                     struct profile *profile)
 {
     char *ptxas = find_ptxas(arena);
     if (!ptxas || profile->launch_count == 0)
         return;
     const struct gpu_info *gpu = profile->launches[0]->gpu;
+    unsigned most = most_registers(words);
     for (unsigned i = 0; i < profile->kernel_count; i++) {
         const struct profile_kernel *kernel = profile->kernels[i];
         bool asked = !kernel->ptx;
@@ -123,7 +141,7 @@ void ptxas_registers(struct lk_arena *arena, const char *folder, struct profile 
         unsigned own = gpu->cc_major * 10 + gpu->cc_minor;
         char suffix[2] = {own == kernel->target ? kernel->target_suffix : 0, 0};
         char *arch = cli_text(arena, "%u%s", own > kernel->target ? own : kernel->target, suffix);
-        char *answer = ask(arena, ptxas, folder, kernel->ptx, arch);
+        char *answer = ask(arena, ptxas, folder, kernel->ptx, arch, most);
         if (answer)
             read_answer(answer, kernel->ptx, profile);
     }

@@ -155,7 +155,7 @@ static int run(int count, char **words)
     }
     const struct gpu_info *gpu = target_find_gpu(strncmp(name, "sim:", 4) == 0 ? name + 4 : name);
     double peak = gpu ? peak_of(gpu, type) : 0;
-    if (peak == 0)
+    if (!gpu || peak == 0)
         return CLI_USAGE;
     struct report_roofline r = report_roofline(gpu, bytes, flops, seconds, peak);
     if (json)

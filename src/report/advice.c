@@ -46,8 +46,9 @@ void advice_take(uint64_t *counter, double amount)
         *counter = (double)*counter > amount ? *counter - (uint64_t)amount : 0;
 }
 
-void advice_take_class(struct gpu_counters *counters, enum gpu_class class, double warps)
+void advice_take_inst(struct gpu_counters *counters, const struct profile_code *code, double warps)
 {
+    enum gpu_class class = code->class;
     uint64_t *const by_class[GPU_CLASS_COUNT] = {
         [GPU_CLASS_INTEGER] = &counters->integer_warps,
         [GPU_CLASS_COMPARE] = &counters->integer_warps,
@@ -62,9 +63,12 @@ void advice_take_class(struct gpu_counters *counters, enum gpu_class class, doub
     };
     if (by_class[class])
         advice_take(by_class[class], warps);
-    if (class != GPU_CLASS_MOVE && class != GPU_CLASS_PARAM)
-        advice_take(&counters->issue_slots, warps);
+    if ((class == GPU_CLASS_INTEGER || class == GPU_CLASS_COMPARE) && code->text[0] == 'm')
+        advice_take(&counters->integer_mul_warps, warps); /* as simt/count_sum.c has it */
     advice_take(&counters->warp_instructions, warps);
+    advice_take(&counters->issue_slots, warps * code->slots);
+    advice_take(&counters->load_phases, warps * code->load_phases);
+    advice_take(&counters->shared_phases, warps * code->shared_phases);
 }
 
 struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
@@ -192,7 +196,8 @@ static void find_for(struct profile *profile, unsigned index)
         launch->advice_count = twin->advice_count;
         return;
     }
-    context.warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
+    unsigned warps_per_block = (launch->shape.threads + 31) / 32;
+    context.warps = (double)launch->shape.blocks * warps_per_block;
     for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
         context.rule = rules[k].name;
         rules[k].find(&context);

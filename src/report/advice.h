@@ -61,8 +61,9 @@ struct advice_sum advice_total(const struct advice_context *context, const struc
 /* Where the kernel begins: for advice about all of it. */
 const struct profile_code *advice_kernel_place(const struct advice_context *context);
 
-/* Warp instructions of the class, in counters that tell it apart, taken away. */
-void advice_take_class(struct gpu_counters *counters, enum gpu_class class, double warps);
+/* Executions of an instruction taken away: from its class, from issue, from what waits for loads.
+ */
+void advice_take_inst(struct gpu_counters *counters, const struct profile_code *code, double warps);
 
 typedef void advice_rule(struct advice_context *context);
 advice_rule advice_uncoalesced, advice_misaligned, advice_redundant, advice_narrow, advice_spills,

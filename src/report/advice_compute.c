@@ -5,6 +5,7 @@
 #include "report/advice.h"
 #include "report/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@
 void advice_divergence(struct advice_context *context)
 {
     const struct profile_launch *launch = context->launch;
-    unsigned threads = launch->shape.threads, worst = 0;
-    double full = threads / (double)((threads + 31) / 32); /* lanes of a warp that there are */
+    unsigned threads = launch->shape.threads, warps = (threads + 31) / 32, worst = 0;
+    double full = warps ? (double)threads / warps : 0; /* lanes of a warp that there are */
     double split_warps = 0, split_threads = 0, branches = 0;
     struct advice_change change = advice_start(context);
     for (unsigned i = 1; i < launch->line_count; i++)
@@ -32,8 +33,8 @@ void advice_divergence(struct advice_context *context)
             continue;
         split_warps += (double)inst->warps;
         split_threads += (double)inst->threads;
-        advice_take_class(&change.counters, inst->code->class,
-                          (double)inst->warps - (double)inst->threads / full);
+        advice_take_inst(&change.counters, inst->code,
+                         (double)inst->warps - (double)inst->threads / full);
     }
     if (split_warps == 0)
         return;
@@ -79,7 +80,7 @@ void advice_f64(struct advice_context *context)
         const struct profile_inst *inst = &launch->insts[i];
         if (between_f32_and_f64(inst->code)) {
             conversions += (double)inst->warps;
-            advice_take_class(c, GPU_CLASS_CONVERT, (double)inst->warps);
+            advice_take_inst(c, inst->code, (double)inst->warps);
         }
         if (inst->code->class == GPU_CLASS_F64) {
             all += (double)inst->on;
@@ -173,20 +174,20 @@ void advice_tensor(struct advice_context *context)
     struct gpu_counters *c = &change.counters;
     char count[REPORT_UNIT];
     const double eighth = 7.0 / 8; /* fragments: each value is read once for 8 or more rows */
-    advice_take_class(c, p.class, p.warps);
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        const struct profile_inst *inst = &launch->insts[i];
+        if (inst->code->class == p.class && is_fma(inst->code))
+            advice_take_inst(c, inst->code, (double)inst->warps);
+        else if (inst->code->class == GPU_CLASS_MEMORY || inst->code->class == GPU_CLASS_INTEGER)
+            advice_take_inst(c, inst->code, eighth * (double)inst->warps);
+    }
     c->tensor_flops += (uint64_t)(2 * p.fmas * gpu->tensor_f16 / peak);
     c->tensor_warps += (uint64_t)(2 * p.fmas / 4096);
-    advice_take(&c->warp_instructions,
-                eighth * (double)(c->shared_load_instructions + c->global_load_requests));
-    advice_take(&c->integer_warps, eighth * (double)c->integer_warps);
+    c->issue_slots += (uint64_t)(2 * p.fmas / 4096);
     advice_take(&c->shared_wavefronts, eighth * (double)c->shared_load_wavefronts);
-    advice_take(&c->shared_load_instructions, eighth * (double)c->shared_load_instructions);
     advice_take(&c->l1_cycles, eighth * (double)c->l1_cycles);
-    advice_take(&c->issue_slots,
-                eighth * (double)(c->shared_load_instructions + c->global_load_requests));
     advice_take(&c->load_phases, eighth * (double)c->load_phases);
     advice_take(&c->shared_phases, eighth * (double)c->shared_phases);
-    advice_take(&c->global_load_requests, eighth * (double)c->global_load_requests);
     const struct profile_line *line = &launch->lines[p.line];
     advice_say(context, line->source, line->line, advice_gain(context, &change),
                "%s %s multiply-adds of a matrix product run on the plain units: tensor cores "
@@ -213,10 +214,10 @@ static void waiting_for_one(struct advice_context *context, unsigned worst)
         idle += (double)launch->lines[i].idle;
     if (ran <= 0 || line->idle == 0 || model->bound == GPU_BOUND_LAUNCH)
         return;
-    double latency = model->parts[GPU_BOUND_LATENCY], start = model->parts[GPU_BOUND_LAUNCH];
-    double now = latency * (1 + idle / ran) + start, then = latency + start;
-    then = then > model->seconds ? then : model->seconds;
-    advice_say(context, line->source, line->line, now / then,
+    double latency = model->parts[GPU_BOUND_LATENCY], longer = latency * (1 + idle / ran);
+    double start = model->parts[GPU_BOUND_LAUNCH], work = model->seconds - start;
+    double now = start + sqrt(work * work - latency * latency + longer * longer);
+    advice_say(context, line->source, line->line, now / model->seconds,
                "warps wait here for the busiest of their block, %.0f %% of the time: spread the "
                "work between the barriers evenly, or "
                "let one warp do it while the others go on",

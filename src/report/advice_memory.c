@@ -16,15 +16,15 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* What an access would do if it touched `sectors` in `wavefronts`: everything below the L1 shrinks
- * to what is left of it. */
+/* What an access would do if it touched `sectors`, all of each, and kept the L1 busy for `cycles`:
+ * everything below the L1 shrinks to what is left of it. */
 static void shrink_global(struct gpu_counters *counters, const struct profile_memory *now,
-                          double sectors, double wavefronts, bool is_store)
+                          double sectors, double cycles, bool is_store)
 {
     double l2 = least((double)now->l2_sectors, sectors);
     double dram = least((double)now->dram_sectors, l2);
     double l2_less = (double)now->l2_sectors - l2, dram_less = (double)now->dram_sectors - dram;
-    advice_take(&counters->l1_cycles, (double)now->l1_cycles - most(wavefronts, sectors / 2));
+    advice_take(&counters->l1_cycles, (double)now->l1_cycles - cycles);
     advice_take(&counters->global_store_partial, (double)now->partial);
     advice_take(&counters->dram_read_bytes, 32 * dram_less);
     advice_take(&counters->l2_miss_sectors, dram_less);
@@ -39,9 +39,9 @@ static void shrink_global(struct gpu_counters *counters, const struct profile_me
     }
 }
 
-static double least_wavefronts(const struct profile_memory *m)
+static double least_cycles(const struct profile_memory *m)
 {
-    return least((double)m->wavefronts, most((double)m->requests, (double)m->sectors_ideal / 4));
+    return least((double)m->l1_cycles, most((double)m->requests, (double)m->sectors_ideal / 2));
 }
 
 /* Uncoalesced -------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ static void uncoalesced_lines(struct advice_context *context, unsigned kinds, bo
             2 * m->misaligned > m->requests)
             continue;
         struct advice_change change = advice_start(context);
-        shrink_global(&change.counters, m, (double)m->sectors_ideal, least_wavefronts(m), is_store);
+        shrink_global(&change.counters, m, (double)m->sectors_ideal, least_cycles(m), is_store);
         char stride[40] = "";
         if (2 * m->strided >= m->requests)
             snprintf(stride, sizeof stride, " (stride %lld B)", (long long)m->stride);
@@ -104,7 +104,7 @@ static void misaligned_lines(struct advice_context *context, unsigned kinds, boo
         if (!m->requests || 2 * m->misaligned <= m->requests || m->sectors <= m->sectors_ideal)
             continue;
         struct advice_change change = advice_start(context);
-        shrink_global(&change.counters, m, (double)m->sectors_ideal, least_wavefronts(m), is_store);
+        shrink_global(&change.counters, m, (double)m->sectors_ideal, least_cycles(m), is_store);
         advice_say(
             context, line->source, line->line, advice_gain(context, &change),
             "a warp's %s begins inside a 32-byte sector and touches %.3g where %.3g suffice: "
@@ -144,12 +144,12 @@ void advice_redundant(struct advice_context *context)
     double kept = least(reuse, 16);
     struct advice_change change = advice_start(context);
     struct gpu_counters *c = &change.counters;
-    shrink_global(c, m, most((double)m->sectors / kept, first), (double)m->wavefronts / kept,
-                  false);
+    shrink_global(c, m, most((double)m->sectors / kept, first), (double)m->l1_cycles / kept, false);
+    double phases = (double)c->load_phases * (1 - 1 / kept);
+    advice_take(&c->load_phases, phases);
+    c->shared_phases += (uint64_t)phases;
     advice_take(&c->global_load_requests, requests - requests / kept);
     advice_take(&c->global_load_instructions, requests - requests / kept);
-    advice_take(&c->issue_slots, requests - requests / kept);
-    advice_take(&c->load_phases, (double)c->load_phases * (1 - 1 / kept));
     c->shared_load_instructions += (uint64_t)(requests / 4);
     c->shared_wavefronts += (uint64_t)(requests / 4);
     advice_say(context, line->source, line->line, advice_gain(context, &change),
@@ -179,18 +179,20 @@ static bool is_narrow(const struct advice_sum *sum)
            (double)m->sectors <= 1.3 * (double)m->sectors_ideal;
 }
 
-/* Bytes are what this kernel is about: less than an operation for each, and memory, or waiting for
- * it, is not far from what bounds it. */
+/* Bytes are what this kernel is about: less than an operation for each, and memory has not much
+ * less to do than the rest. */
 static bool moves_bytes(const struct profile_launch *launch)
 {
     const struct gpu_counters *c = &launch->counters;
     const double *parts = launch->model.parts;
     double memory = most(parts[GPU_BOUND_DRAM], most(parts[GPU_BOUND_L2], parts[GPU_BOUND_L1]));
+    double rest = parts[GPU_BOUND_SHARED];
+    for (int i = GPU_BOUND_ISSUE; i <= GPU_BOUND_TENSOR; i++)
+        rest = most(rest, parts[i]);
     double operations = (double)(c->f32_threads + c->f64_threads + c->f16_threads) +
                         32.0 * (double)(c->special_warps + c->tensor_warps);
-    return operations < (double)(c->global_load_bytes + c->global_store_bytes) &&
-           (memory > 0.3 * parts[launch->model.bound] ||
-            launch->model.bound == GPU_BOUND_LATENCY);
+    double bytes = (double)(c->global_load_bytes + c->global_store_bytes);
+    return operations < bytes && (double)c->shared_load_bytes <= bytes && memory > 0.5 * rest;
 }
 
 void advice_narrow(struct advice_context *context)
@@ -218,18 +220,13 @@ void advice_narrow(struct advice_context *context)
     for (unsigned i = 0; i < launch->line_count; i++)
         if (is_narrow(&sums[i])) {
             const struct profile_memory *m = &sums[i].memory;
-            double wavefronts = most((double)m->requests / factor, (double)m->sectors_ideal / 4);
-            wavefronts = most(wavefronts, (double)m->sectors / 2);
-            advice_take(&change.counters.l1_cycles, (double)m->l1_cycles - wavefronts);
+            double cycles = most((double)m->requests / factor, (double)m->sectors_ideal / 2);
+            advice_take(&change.counters.l1_cycles, (double)m->l1_cycles - cycles);
         }
     for (unsigned i = 0; i < launch->inst_count; i++)
         if (is_overhead(launch->insts[i].code->class))
-            advice_take_class(&change.counters, launch->insts[i].code->class,
-                              less * (double)launch->insts[i].warps);
-    advice_take(&change.counters.global_load_requests,
-                less * (double)change.counters.global_load_requests);
-    if (sums[worst].repeated) /* a loop goes round less often */
-        advice_take(&change.counters.load_phases, less * (double)change.counters.load_phases);
+            advice_take_inst(&change.counters, launch->insts[i].code,
+                             less * (double)launch->insts[i].warps);
     if (!sums[worst].repeated) { /* a thread that moves more leaves fewer threads */
         double blocks = (double)change.shape.blocks / factor;
         change.shape.blocks = (uint64_t)most(blocks, 1);
@@ -264,12 +261,12 @@ void advice_spills(struct advice_context *context)
         c->local_load_requests = c->local_load_sectors = 0;
         c->local_store_requests = c->local_store_sectors = 0;
         advice_take(&c->l1_cycles, (double)m->l1_cycles);
-        advice_take(&c->issue_slots, (double)total.warps);
         advice_take(&c->l2_read_sectors, (double)m->l2_sectors);
         advice_take(&c->l2_hit_sectors, hits);
         advice_take(&c->l2_miss_sectors, misses);
         advice_take(&c->dram_read_bytes, 32.0 * (double)m->dram_sectors);
         advice_take(&c->warp_instructions, (double)total.warps);
+        advice_take(&c->issue_slots, (double)total.warps);
         advice_say(context, line->source, line->line, advice_gain(context, &change),
                    "a thread's array (%u B) lies in local memory, which is DRAM behind the caches: "
                    "index it with constants only (#pragma unroll the loops over it), so that it "

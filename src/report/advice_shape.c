@@ -126,12 +126,9 @@ void advice_tail(struct advice_context *context)
 void advice_launch(struct advice_context *context)
 {
     const struct gpu_model *model = &context->launch->model;
-    double work = 0;
+    double work = model->seconds - model->parts[GPU_BOUND_LAUNCH];
     if (model->bound != GPU_BOUND_LAUNCH)
         return;
-    for (int i = 0; i < GPU_BOUND_COUNT; i++)
-        if (i != GPU_BOUND_LAUNCH && model->parts[i] > work)
-            work = model->parts[i];
     /* A program that launches once has nothing to merge, unless hardly anything is done. */
     if (context->repeats < 2 && work > model->parts[GPU_BOUND_LAUNCH] / 4)
         return;

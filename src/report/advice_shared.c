@@ -38,32 +38,31 @@ void advice_bank_conflicts(struct advice_context *context)
 /* Global ------------------------------------------------------------------------------------------
  */
 
+/* Sectors of atomics that the L2 does for all lines; the busiest slice has the hottest of them. */
 static void global_atomics(struct advice_context *context)
 {
+    unsigned most;
     struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, ADVICE_ATOMICS);
-    double blocks = (double)context->launch->shape.blocks;
+    double all = (double)advice_total(context, sums, &most).memory.sectors;
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
-        double turns = (double)m->turns, requests = (double)m->requests;
-        if (!m->requests)
+        double sectors = (double)m->sectors, first = m->first ? (double)m->first : 1;
+        double then =
+            (double)context->launch->shape.blocks * first; /* each block adds what it has */
+        if (!m->requests || then >= 0.8 * sectors)
             continue;
-        /* A few addresses for all: one atomic a block would do. Many: lanes need not collide. */
-        bool few = m->first <= 4 && (double)sums[i].threads > 64;
-        double then = few && blocks < turns ? blocks : requests < turns ? requests : turns;
-        if (then >= 0.9 * turns)
-            continue;
-        double less = 1 - then / turns;
+        double less = 1 - then / sectors;
         struct advice_change change = advice_start(context);
         struct gpu_counters *c = &change.counters;
-        advice_take(&c->global_atomic_passes, turns - then);
+        advice_take(&c->global_atomic_hottest,
+                    less * (double)c->global_atomic_hottest * sectors / all);
         advice_take(&c->l2_red_sectors, less * (double)m->l2_sectors);
         advice_take(&c->l2_hit_sectors, less * (double)m->l2_hits);
         advice_take(&c->l1_cycles, less * (double)m->l1_cycles);
-        advice_take(&c->global_atomic_hottest, less * (double)c->global_atomic_hottest);
         double gain = advice_gain(context, &change);
         char count[REPORT_UNIT];
-        if (few)
+        if (first <= 4)
             advice_say(context, line->source, line->line, gain,
                        "%s threads update the same few addresses, one after the other: add up "
                        "within the warp (__reduce_add_sync or __shfl_down_sync) and the block, "
@@ -71,10 +70,10 @@ static void global_atomics(struct advice_context *context)
                        report_count(count, (double)sums[i].threads));
         else
             advice_say(context, line->source, line->line, gain,
-                       "a warp's atomic takes %.3g turns, because its lanes hit the same "
-                       "addresses: gather in shared memory first, and add that to global memory "
-                       "once a block",
-                       turns / requests);
+                       "%s threads update %.3g sectors of global memory, in %.3g turns a warp: "
+                       "gather in shared memory first, and add that to global memory once a block",
+                       report_count(count, (double)sums[i].threads), first,
+                       (double)m->turns / (double)m->requests);
     }
     free(sums);
 }

@@ -43,7 +43,10 @@ struct profile_source {
 
 /* An instruction of a kernel. */
 struct profile_code {
-    unsigned ptx_line, bytes; /* bytes per lane */
+    unsigned ptx_line, bytes;            /* bytes per lane */
+    unsigned slots;                      /* machine instructions that it becomes */
+    unsigned load_phases, shared_phases; /* of the basic block that it begins: loads that wait for
+                                            one another */
     enum gpu_class class;
     enum profile_kind kind;
     const char *text;              /* "ld.global.f32"; NULL: not the program's own */
@@ -76,7 +79,7 @@ struct profile_line {
     struct profile_source *source;
     unsigned line;
     uint64_t warps, threads, on, divergent, waits, idle;
-    uint64_t issued; /* of warps: without what costs nothing */
+    uint64_t issued; /* machine instructions of warps */
     struct profile_memory memory[PROFILE_SPACES];
     double issue, traffic, heat; /* shares of the launch: issue, L2 traffic, what it is bound by */
 };

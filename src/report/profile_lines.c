@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_free(enum gpu_class class)
-{
-    return class == GPU_CLASS_MOVE || class == GPU_CLASS_PARAM;
-}
-
 void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more)
 {
     int64_t stride = sum->strided >= more->strided && sum->stride ? sum->stride : more->stride;
@@ -47,16 +42,17 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
     local = local ? local : &none;
     switch (bound) {
     case GPU_BOUND_DRAM:
-    case GPU_BOUND_L2:
         return (double)(global->l2_sectors + local->l2_sectors);
+    case GPU_BOUND_L2: /* a sector that is written in part is read first */
+        return (double)(global->l2_sectors + local->l2_sectors) + 7.0 * (double)global->partial;
     case GPU_BOUND_L1:
-        return (double)(global->wavefronts + local->wavefronts);
+        return (double)(global->l1_cycles + local->l1_cycles);
     case GPU_BOUND_SHARED:
         return (double)shared->wavefronts;
     case GPU_BOUND_ATOMICS:
         return (double)global->turns;
     case GPU_BOUND_LATENCY: /* a load keeps a warp longer than arithmetic does */
-        return (double)inst->warps * (is_free(inst->code->class) ? 0 : 5) +
+        return 1.8 * (double)(inst->warps * inst->code->slots) +
                250.0 * (double)(global->requests + local->requests) +
                30.0 * (double)shared->requests;
     default:
@@ -68,7 +64,7 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
                                          : class; /* as the model has them */
     if (classes[bound])
         return class == classes[bound] ? (double)inst->warps : 0;
-    return is_free(inst->code->class) ? 0 : (double)inst->warps;
+    return (double)(inst->warps * inst->code->slots);
 }
 
 static int hottest_first(const void *left, const void *right)
@@ -95,7 +91,7 @@ static void sum_lines(struct profile *profile, struct profile_launch *launch)
     for (unsigned i = 0; i < launch->inst_count; i++) {
         struct profile_inst *inst = &launch->insts[i];
         struct profile_line *line = &launch->lines[line_of(launch, inst->code)];
-        uint64_t cost = is_free(inst->code->class) ? 0 : inst->warps;
+        uint64_t cost = inst->warps * inst->code->slots;
         double bound = weight(launch->model.bound, inst);
         line->warps += inst->warps;
         line->issued += cost;

@@ -35,9 +35,9 @@ static void read_lines(struct profile *profile, struct profile_source *source)
 {
     FILE *stream = fopen(source->path, "re");
     char *line = NULL;
-    size_t capacity = 0, room = 0;
+    size_t capacity = 0;
     ssize_t length;
-    const char **lines = NULL;
+    struct lk_buf lines = {0}; /* of pointers */
     static const char *no_lines[1];
     source->lines = no_lines;
     if (!stream)
@@ -45,15 +45,13 @@ static void read_lines(struct profile *profile, struct profile_source *source)
     while ((length = getline(&line, &capacity, stream)) >= 0) {
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             length--;
-        if (source->line_count == room) {
-            room = room ? 2 * room : 256;
-            lines = lk_realloc(lines, room * sizeof(*lines));
-        }
-        lines[source->line_count++] = lk_arena_strndup(profile->arena, line, (size_t)length);
+        const char *text = lk_arena_strndup(profile->arena, line, (size_t)length);
+        lk_buf_add(&lines, &text, sizeof(text));
+        source->line_count++;
     }
-    source->lines = lk_arena_dup(profile->arena, lines ? (const void *)lines : "",
-                                 source->line_count * sizeof(*lines));
-    free(lines);
+    if (lines.data)
+        source->lines = lk_arena_dup(profile->arena, lines.data, lines.size);
+    lk_buf_free(&lines);
     free(line);
     fclose(stream);
 }
@@ -123,15 +121,19 @@ static void read_code(struct profile *profile, const json_t *object, struct prof
         code->kind = kind < PROFILE_KINDS ? (enum profile_kind)kind : PROFILE_NOTHING;
         code->bytes = (unsigned)number_at(row, 3);
         code->text = keep(profile, json_array_get(row, 4));
+        code->slots = (unsigned)number_at(row, 6);
+        code->load_phases = (unsigned)number_at(row, 7);
+        code->shared_phases = (unsigned)number_at(row, 8);
         place_code(profile, json_array_get(row, 5), files, code);
     }
 }
 
+/* One more place for a pointer. */
 #define GROW(items, count, capacity)                                                               \
     do {                                                                                           \
         if ((count) == (capacity)) {                                                               \
             (capacity) = (capacity) ? 2 * (capacity) : 64;                                         \
-            (items) = lk_realloc((items), (capacity) * sizeof(*(items)));                          \
+            (items) = lk_realloc((items), (capacity) * sizeof(void *));                            \
         }                                                                                          \
     } while (0)
 

@@ -105,6 +105,9 @@ static void print_overview(const struct printer *p, const struct group *groups, 
                 dimensions(grid, launch->grid), dimensions(block, launch->block), launch->number,
                 p->paint->plain);
     }
+    if (count > OVERVIEW_GROUPS)
+        fprintf(p->out, "  %sand %u more%s\n", p->paint->dim, count - OVERVIEW_GROUPS,
+                p->paint->plain);
     fprintf(p->out, "\n");
 }
 
@@ -322,7 +325,7 @@ static void print_source(const struct printer *p, const struct profile_launch *l
                 p->paint->plain);
         return;
     }
-    qsort(chosen, count, sizeof(*chosen), by_place);
+    qsort(chosen, count, sizeof(void *), by_place);
     size_t indent = 0;
     for (unsigned i = 0; i < count; i++) {
         if (i == 0 || chosen[i]->source != chosen[i - 1]->source) {

@@ -64,15 +64,16 @@ static double plot_y(const struct plot *plot, double rate)
 static void put_axes(struct lk_buf *out, const struct plot *plot)
 {
     char text[REPORT_UNIT];
-    for (double rate = plot->low * 10; rate <= plot->high * 1.001; rate *= 10) {
-        double y = plot_y(plot, rate);
+    int decades = (int)(log10(plot->high / plot->low) + 0.001);
+    for (int i = 1; i <= decades; i++) {
+        double rate = plot->low * pow(10, i), y = plot_y(plot, rate);
         lk_buf_printf(out,
                       "<path class=\"grid\" d=\"M%d %.1fh%d\"/>"
                       "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
                       PLOT_LEFT, y, PLOT_WIDTH, PLOT_LEFT - 6, y + 4, report_count(text, rate));
     }
-    for (double intensity = 0.125; intensity < MOST_INTENSITY; intensity *= 8) {
-        double x = plot_x(intensity);
+    for (int i = -1; i <= 3; i++) {
+        double intensity = pow(8, i), x = plot_x(intensity);
         lk_buf_printf(out,
                       "<path class=\"grid\" d=\"M%.1f %dv%d\"/>"
                       "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
@@ -118,7 +119,7 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
         put_roof(out, &plot, bandwidth, peak, "f16 tensor");
     lk_buf_printf(out, "<path class=\"drop\" d=\"M%.1f %.1fV%.1f\"/>", x, y, plot_y(&plot, roof));
     lk_buf_printf(out, "<circle class=\"here\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
-    bool right = x > PLOT_LEFT + PLOT_WIDTH * 2 / 3;
+    bool right = x > PLOT_LEFT + PLOT_WIDTH * 0.67;
     lk_buf_printf(out,
                   "<text class=\"strong\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%.0f %% of "
                   "the roof</text>\n</svg>\n",
@@ -208,7 +209,7 @@ void svg_global(struct lk_buf *out, const struct svg_access *access)
         for (unsigned word = 0; word < 32; word++) {
             unsigned others, lane = lane_at(access, lines[row] * 32 + word, &others);
             if (lane < 32)
-                put_cell(out, left + word * CELL + word / 8 * 6, y, lane, others);
+                put_cell(out, left + (int)(word * CELL + word / 8 * 6), y, lane, others);
         }
         lk_buf_printf(out, "\n");
     }

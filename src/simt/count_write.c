@@ -94,6 +94,7 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
             put_string(out, in->ptx->text);
             lk_buf_printf(out, ",");
             put_places(out, module, in->ptx);
+            lk_buf_printf(out, ",%u,%u,%u", what->slots, what->load_phases, what->shared_phases);
         }
         lk_buf_printf(out, "]");
     }

@@ -88,14 +88,22 @@ static void roofline(void **state)
 #define KERNEL                                                                                     \
     "{\"kernel\":\"1.1\",\"name\":\"_Z1kPf\",\"registers\":20,\"static_shared\":0,"                \
     "\"local_bytes\":0,\"target\":90,\"files\":[\"\",\"/absent/a.cu\"],\"insts\":["                \
-    "[10,1,0,0,\"add.s32\",[1,5]],[],[11,10,2,4,\"st.global.f32\",[1,6]],"                         \
-    "[12,12,0,0,\"bra\",[]]]}\n"
+    "[10,1,0,0,\"add.s32\",[1,5],1,1,0],[],[11,10,2,4,\"st.global.f32\",[1,6],1,0,0],"             \
+    "[12,12,0,0,\"bra\",[],1,0,0]]}\n"
+/* @ stands for the columns of a memory space, which profile_columns.def lists. */
 #define LAUNCH                                                                                     \
     "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"grid\":[10,1,1],\"block\":[64,1,1],"                   \
     "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
-    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0,20,2560,640,80,0,640,640,0,80,640,640,0,"  \
-    "0,"                                                                                           \
-    "0,320,640,0,20,4096]],[3,20,640,320,5,0]],\"barriers\":[[3,7]]}\n"
+    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0@]],[3,20,640,320,5,0]],"                   \
+    "\"barriers\":[[3,7]]}\n"
+
+static void add_columns(struct lk_buf *out)
+{
+#define COLUMN(name)                                                                               \
+    lk_buf_printf(out, ",%d", strcmp(#name, "stride") == 0 ? 4096 : (int)strlen(#name));
+#include "gpu/profile_columns.def"
+#undef COLUMN
+}
 
 static struct profile *read_text(const char *text, const struct profile_filter *filter,
                                  char **message)
@@ -103,8 +111,16 @@ static struct profile *read_text(const char *text, const struct profile_filter *
     char path[] = "/tmp/lockstep.test.XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    struct lk_buf whole = {0};
+    for (const char *at = text; *at; at++) {
+        if (*at == '@')
+            add_columns(&whole);
+        else
+            lk_buf_add(&whole, at, 1);
+    }
+    assert_int_equal(write(fd, whole.data ? whole.data : "", whole.size), (ssize_t)whole.size);
     close(fd);
+    lk_buf_free(&whole);
     *message = NULL;
     struct profile *profile = profile_read(path, filter, message);
     unlink(path);
@@ -124,6 +140,9 @@ static void a_file_is_read(void **state)
     assert_int_equal(launch->counters.global_store_sectors, 640);
     assert_int_equal(launch->inst_count, 3);
     assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->stride, 4096);
+    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->sectors, strlen("sectors"));
+    assert_int_equal(launch->insts[0].code->slots, 1);
+    assert_int_equal(launch->insts[0].code->load_phases, 1);
     assert_int_equal(launch->insts[2].idle, 7);
     assert_string_equal(launch->insts[0].code->source->path, "/absent/a.cu");
     assert_false(launch->insts[0].code->source->own);
