@@ -182,7 +182,7 @@ gpu-test bench-machine: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 
-# tests/counters/h200.tsv is such a recording; docs/counters.md and docs/accuracy.md come from it.
+# tests/counters/h200.tsv is such a recording; the end of docs/fidelity.md and docs/accuracy.md come from it.
 .PHONY: gpu-counters
 gpu-counters: all
 	@scripts/gpu-counters record $(BUILD)/gpu-counters.tsv

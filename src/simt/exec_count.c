@@ -122,7 +122,9 @@ static void count_simple(struct counters *counters, struct count_memory *memory,
     memory->wavefronts += passes;
     memory->l1_cycles += busy(passes, sectors);
     if (use == USE_STORE)
-        memory->partial += unique < 32 ? sectors : (unsigned)((first & 31) != 0) + (unsigned)(((last + 1) & 31) != 0);
+        memory->partial += unique < 32
+                               ? sectors
+                               : (unsigned)((first & 31) != 0) + (unsigned)(((last + 1) & 31) != 0);
     for (uint64_t line = first >> 7; line <= last >> 7; line++) {
         unsigned low = line == first >> 7 ? (unsigned)(first >> 5 & 3) : 0;
         unsigned high = line == last >> 7 ? (unsigned)(last >> 5 & 3) : 3;
@@ -182,8 +184,8 @@ static void count_tile(struct counters *counters, struct count_memory *memory,
     part.addresses = addresses;
     for (unsigned quarter = 0; quarter < 4; quarter++) {
         for (unsigned i = 0; i < rows / 2; i++)
-            addresses[i] = access->addresses[i + quarter / 2 * (rows / 2)] +
-                           quarter % 2 * part.bytes;
+            addresses[i] =
+                access->addresses[i + quarter / 2 * (rows / 2)] + quarter % 2 * part.bytes;
         count_global(counters, memory, &part, true);
     }
 }
@@ -257,10 +259,13 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
     if (kind == WATCH_BULK)
         return;
     bool is_atomic = kind == WATCH_RED || kind == WATCH_ATOM;
-    enum lanes_shared how = is_atomic              ? LANES_ATOMIC
-                            : kind == WATCH_MATRIX ? LANES_ROWS
-                            : access->is_write     ? LANES_STORE
-                                                   : LANES_LOAD;
+    if (access->what->one_lane)
+        mask &= -mask;
+    enum lanes_shared how = access->what->counts_lanes ? LANES_STORE
+                            : is_atomic                ? LANES_ATOMIC
+                            : kind == WATCH_MATRIX     ? LANES_ROWS
+                            : access->is_write         ? LANES_STORE
+                                                       : LANES_LOAD;
     struct lanes_passes passes;
     if (kind == WATCH_COPY) {
         unsigned groups = bytes > 4 ? bytes / 4 : 1;

@@ -28,6 +28,7 @@ struct watch_inst {
     /* What the assembler makes of it (watch_fold.c), for counters only: */
     bool folded;           /* part of an earlier load */
     bool one_lane;         /* summed up in the warp first */
+    bool counts_lanes;     /* lanes that add 1 to the same address do it at once */
     uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
     int8_t counted_offset; /* where that begins, from its own address */
     /* For the time model (watch_cost.c): */

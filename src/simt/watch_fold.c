@@ -1,21 +1,23 @@
 /*
  * watch_fold.c: what NVIDIA's assembler (ptxas) makes of a kernel's memory instructions beyond
  * what PTX says, so that counters agree with those of the machine code:
- *   - neighbouring loads of shared memory become one of 8 or 16 bytes, where the address is known
- *     to be aligned for it;
+ *   - neighbouring loads or stores of shared memory become one of 8 or 16 bytes, where the address
+ *     is known to be aligned for it;
  *   - integer reductions to an address that is the same in the whole warp are summed up in the warp
- *     first, and one lane does them.
+ *     first, and one lane does them;
+ *   - shared memory counts the lanes that add 1 to the same address, and adds once.
  * Found with tests/counters/kernels.cu on an H200. Execution and checks do not see any of it.
  */
 #include "simt/watch.h"
 
 #include <stdlib.h>
 
-enum { MOST_ZEROS = 32, DEEPEST = 24 };
+enum { MOST_ZEROS = 32, DEEPEST = 24, RUN_LENGTH = 64 };
 
 struct fold {
     const struct ptx_function *function;
-    uint32_t *def; /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
+    uint32_t *def;  /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
+    uint8_t *zeros; /* [reg]: low bits that are certainly zero, whoever wrote it */
     struct flow flow;
 };
 
@@ -54,49 +56,12 @@ static void find_defs(struct fold *fold)
     free(seen);
 }
 
-static unsigned zeros_of(const struct fold *fold, const struct ptx_operand *operand, int depth);
-
 static unsigned least(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* How many low bits of the result are certainly zero. */
-static unsigned zeros_of_inst(const struct fold *fold, const struct ptx_inst *ptx, int depth)
-{
-    const struct ptx_operand *o = ptx->operands;
-    switch (ptx->op) {
-    case PTX_OP_MOV:
-    case PTX_OP_CVT:
-    case PTX_OP_CVTA:
-    case PTX_OP_CVTA_TO:
-        return zeros_of(fold, &o[1], depth);
-    case PTX_OP_ADD:
-    case PTX_OP_SUB:
-    case PTX_OP_OR:
-    case PTX_OP_XOR:
-        return least(zeros_of(fold, &o[1], depth), zeros_of(fold, &o[2], depth));
-    case PTX_OP_AND: {
-        unsigned a = zeros_of(fold, &o[1], depth), b = zeros_of(fold, &o[2], depth);
-        return a > b ? a : b;
-    }
-    case PTX_OP_SHL:
-        return o[2].kind == PTX_OPERAND_IMM
-                   ? least(zeros_of(fold, &o[1], depth) + (unsigned)(o[2].imm & 63), MOST_ZEROS)
-                   : zeros_of(fold, &o[1], depth);
-    case PTX_OP_MUL_LO:
-    case PTX_OP_MUL_WIDE:
-        return least(zeros_of(fold, &o[1], depth) + zeros_of(fold, &o[2], depth), MOST_ZEROS);
-    case PTX_OP_MAD_LO:
-    case PTX_OP_MAD_WIDE:
-        return least(least(zeros_of(fold, &o[1], depth) + zeros_of(fold, &o[2], depth), MOST_ZEROS),
-                     zeros_of(fold, &o[3], depth));
-    default:
-        return 0;
-    }
-}
-
-static unsigned zeros_of(const struct fold *fold, const struct ptx_operand *operand, int depth)
+static unsigned zeros_of(const struct fold *fold, const struct ptx_operand *operand)
 {
     switch (operand->kind) {
     case PTX_OPERAND_IMM:
@@ -109,11 +74,78 @@ static unsigned zeros_of(const struct fold *fold, const struct ptx_operand *oper
                             : zeros;
     }
     case PTX_OPERAND_REG:
-        if (depth < DEEPEST && operand->reg != PTX_NO_REG && fold->def[operand->reg] != UINT32_MAX)
-            return zeros_of_inst(fold, &fold->function->insts[fold->def[operand->reg]], depth + 1);
-        return 0;
+        return operand->reg != PTX_NO_REG ? fold->zeros[operand->reg] : 0;
     default:
         return 0;
+    }
+}
+
+/* How many low bits of the result are certainly zero. */
+static unsigned zeros_of_inst(const struct fold *fold, const struct ptx_inst *ptx)
+{
+    const struct ptx_operand *o = ptx->operands;
+    switch (ptx->op) {
+    case PTX_OP_MOV:
+    case PTX_OP_CVT:
+    case PTX_OP_CVTA:
+    case PTX_OP_CVTA_TO:
+        return zeros_of(fold, &o[1]);
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_OR:
+    case PTX_OP_XOR:
+    case PTX_OP_SELP:
+        return least(zeros_of(fold, &o[1]), zeros_of(fold, &o[2]));
+    case PTX_OP_AND: {
+        unsigned a = zeros_of(fold, &o[1]), b = zeros_of(fold, &o[2]);
+        return a > b ? a : b;
+    }
+    case PTX_OP_SHL:
+        return o[2].kind == PTX_OPERAND_IMM
+                   ? least(zeros_of(fold, &o[1]) + (unsigned)(o[2].imm & 63), MOST_ZEROS)
+                   : zeros_of(fold, &o[1]);
+    case PTX_OP_MUL_LO:
+    case PTX_OP_MUL_WIDE:
+        return least(zeros_of(fold, &o[1]) + zeros_of(fold, &o[2]), MOST_ZEROS);
+    case PTX_OP_MAD_LO:
+    case PTX_OP_MAD_WIDE:
+        return least(least(zeros_of(fold, &o[1]) + zeros_of(fold, &o[2]), MOST_ZEROS),
+                     zeros_of(fold, &o[3]));
+    default:
+        return 0;
+    }
+}
+
+/* From "all zero" down, until nothing changes: loops are no obstacle. */
+static void find_zeros(struct fold *fold)
+{
+    const struct ptx_function *function = fold->function;
+    fold->zeros = lk_alloc(function->reg_count + 1);
+    memset(fold->zeros, MOST_ZEROS, function->reg_count + 1);
+    for (uint32_t i = 0; i < function->param_count; i++)
+        if (function->params[i].reg != PTX_NO_REG && !function->params[i].var)
+            fold->zeros[function->params[i].reg] = 0;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t i = 0; i < function->inst_count; i++) {
+            const struct ptx_inst *ptx = &function->insts[i];
+            const struct flow_roles *roles = simt_flow_roles(ptx->op);
+            unsigned zeros = zeros_of_inst(fold, ptx);
+            for (unsigned k = 0; k < ptx->operand_count && k < 8; k++) {
+                const struct ptx_operand *operand = &ptx->operands[k];
+                if (!roles->is_written[k] || operand->kind == PTX_OPERAND_ADDRESS)
+                    continue;
+                uint32_t count = operand->item_count ? operand->item_count : 1;
+                for (uint32_t j = 0; j < count; j++) {
+                    uint32_t reg = operand->item_count ? operand->items[j].reg : operand->reg;
+                    if (reg == PTX_NO_REG || operand->kind == PTX_OPERAND_SINK ||
+                        fold->zeros[reg] <= zeros)
+                        continue;
+                    fold->zeros[reg] = (uint8_t)zeros;
+                    again = true;
+                }
+            }
+        }
     }
 }
 
@@ -150,21 +182,23 @@ static bool is_uniform(const struct fold *fold, const struct ptx_operand *operan
 /* Loads that become one --------------------------------------------------------------------------
  */
 
-struct run { /* loads of one base in one basic block */
+struct run { /* loads or stores of one base in one basic block */
     uint32_t reg;
     const struct ptx_var *var;
     unsigned bytes, count;
     struct {
         int64_t imm;
         uint32_t inst;
-    } loads[64];
+    } loads[RUN_LENGTH];
 };
 
-static unsigned load_bytes(const struct ptx_inst *ptx)
+/* Bytes of a plain load or store of one element in shared memory; 0 if it is none. */
+static unsigned plain_bytes(const struct ptx_inst *ptx, enum ptx_op op)
 {
-    if (ptx->op != PTX_OP_LD || ptx_has(ptx, PTX_MOD_VOLATILE) || ptx->operand_count < 2 ||
-        ptx->operands[0].kind != PTX_OPERAND_REG || ptx->operands[1].kind != PTX_OPERAND_ADDRESS ||
-        ptx->guard != PTX_NO_REG ||
+    unsigned address = op == PTX_OP_LD ? 1 : 0;
+    if (ptx->op != op || ptx_has(ptx, PTX_MOD_VOLATILE) || ptx->operand_count < 2 ||
+        ptx->operands[address].kind != PTX_OPERAND_ADDRESS ||
+        ptx->operands[1 - address].kind == PTX_OPERAND_VECTOR || ptx->guard != PTX_NO_REG ||
         !(ptx_has(ptx, PTX_MOD_SHARED) || ptx_has(ptx, PTX_MOD_SHARED_CTA)))
         return 0;
     unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
@@ -216,10 +250,10 @@ static void end_run(const struct fold *fold, struct run *run, struct watch_inst 
     struct ptx_operand base = {.kind = run->reg != PTX_NO_REG ? PTX_OPERAND_REG : PTX_OPERAND_VAR,
                                .reg = run->reg,
                                .var = run->var};
-    unsigned zeros = run->reg != PTX_NO_REG || run->var ? zeros_of(fold, &base, 0) : MOST_ZEROS;
+    unsigned zeros = run->reg != PTX_NO_REG || run->var ? zeros_of(fold, &base) : MOST_ZEROS;
     if (run->reg != PTX_NO_REG && run->var) {
         struct ptx_operand var = {.kind = PTX_OPERAND_VAR, .var = run->var};
-        zeros = least(zeros, zeros_of(fold, &var, 0));
+        zeros = least(zeros, zeros_of(fold, &var));
     }
     for (unsigned i = 0; i < run->count;) {
         unsigned best = 1;
@@ -240,6 +274,43 @@ static void end_run(const struct fold *fold, struct run *run, struct watch_inst 
     run->count = 0;
 }
 
+static void add_to_run(struct run *run, const struct ptx_operand *address, unsigned bytes,
+                       uint32_t inst)
+{
+    run->reg = address->reg;
+    run->var = address->var;
+    run->bytes = bytes;
+    run->loads[run->count].imm = address->imm;
+    run->loads[run->count++].inst = inst;
+}
+
+static bool is_of_run(const struct run *run, const struct ptx_operand *address, unsigned bytes)
+{
+    return run->count && run->count < RUN_LENGTH && run->reg == address->reg &&
+           run->var == address->var && run->bytes == bytes;
+}
+
+/* Stores of one base, with nothing between them that reads or writes shared memory otherwise. */
+static void fold_stores(const struct fold *fold, struct watch_inst *insts, const uint32_t *places)
+{
+    struct run *run = lk_alloc_zeroed(sizeof(*run));
+    const struct ptx_function *function = fold->function;
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        const struct ptx_inst *ptx = &function->insts[i];
+        bool boundary = i && fold->flow.block_of[i] != fold->flow.block_of[i - 1];
+        unsigned bytes = plain_bytes(ptx, PTX_OP_ST);
+        bool goes_on = bytes && is_of_run(run, &ptx->operands[0], bytes);
+        bool reads =
+            insts[places[i]].kind == WATCH_LOAD && insts[places[i]].space != PTX_SPACE_GLOBAL;
+        if (boundary || reads || (closes(ptx) && !goes_on))
+            end_run(fold, run, insts, places);
+        if (bytes)
+            add_to_run(run, &ptx->operands[0], bytes, i);
+    }
+    end_run(fold, run, insts, places);
+    free(run);
+}
+
 static void fold_loads(const struct fold *fold, struct watch_inst *insts, const uint32_t *places)
 {
     enum { RUNS = 16 };
@@ -250,25 +321,19 @@ static void fold_loads(const struct fold *fold, struct watch_inst *insts, const 
         bool boundary = i && fold->flow.block_of[i] != fold->flow.block_of[i - 1];
         for (unsigned k = 0; (boundary || closes(ptx)) && k < RUNS; k++)
             end_run(fold, &runs[k], insts, places);
-        unsigned bytes = load_bytes(ptx);
+        unsigned bytes = plain_bytes(ptx, PTX_OP_LD);
         if (!bytes)
             continue;
         const struct ptx_operand *address = &ptx->operands[1];
         struct run *mine = NULL;
         for (unsigned k = 0; k < RUNS && !mine; k++)
-            if (runs[k].count && runs[k].reg == address->reg && runs[k].var == address->var &&
-                runs[k].bytes == bytes)
+            if (is_of_run(&runs[k], address, bytes))
                 mine = &runs[k];
         for (unsigned k = 0; k < RUNS && !mine; k++)
             if (!runs[k].count)
                 mine = &runs[k];
-        if (!mine || mine->count == 64)
-            continue;
-        mine->reg = address->reg;
-        mine->var = address->var;
-        mine->bytes = bytes;
-        mine->loads[mine->count].imm = address->imm;
-        mine->loads[mine->count++].inst = i;
+        if (mine)
+            add_to_run(mine, address, bytes, i);
     }
     for (unsigned k = 0; k < RUNS; k++)
         end_run(fold, &runs[k], insts, places);
@@ -278,6 +343,12 @@ static void fold_loads(const struct fold *fold, struct watch_inst *insts, const 
 /* Reductions -------------------------------------------------------------------------------------
  */
 
+static bool adds_one(const struct ptx_inst *ptx)
+{
+    const struct ptx_operand *value = &ptx->operands[ptx->operand_count - 1];
+    return ptx_has(ptx, PTX_MOD_ADD) && value->kind == PTX_OPERAND_IMM && value->imm == 1;
+}
+
 static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
                             const uint32_t *places)
 {
@@ -285,11 +356,13 @@ static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
     for (uint32_t i = 0; i < function->inst_count; i++) {
         const struct ptx_inst *ptx = &function->insts[i];
         struct watch_inst *what = &insts[places[i]];
+        bool is_shared = what->space == PTX_SPACE_SHARED;
         if (what->kind != WATCH_RED || what->bytes != 4 ||
             ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT ||
             ptx_has(ptx, PTX_MOD_INC) || ptx_has(ptx, PTX_MOD_DEC) ||
-            what->space != PTX_SPACE_GLOBAL)
+            (!is_shared && what->space != PTX_SPACE_GLOBAL))
             continue;
+        what->counts_lanes = is_shared && adds_one(ptx);
         for (unsigned k = 0; k < ptx->operand_count; k++) {
             const struct ptx_operand *operand = &ptx->operands[k];
             if (operand->kind != PTX_OPERAND_ADDRESS)
@@ -319,11 +392,14 @@ void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts)
         struct fold fold = {.function = code->functions[f].ptx};
         uint32_t *places = simt_watch_places(code, fold.function);
         find_defs(&fold);
+        find_zeros(&fold);
         flow_build(&fold.flow, fold.function);
         fold_loads(&fold, insts, places);
+        fold_stores(&fold, insts, places);
         fold_reductions(&fold, insts, places);
         flow_free(&fold.flow);
         free(fold.def);
+        free(fold.zeros);
         free(places);
     }
 }
