@@ -182,6 +182,7 @@ static void count_tile(struct counters *counters, struct count_memory *memory,
     part.bytes = access->bytes / 2;
     part.mask = (1u << rows / 2) - 1;
     part.addresses = addresses;
+    part.pattern = WATCH_SCATTERED;
     for (unsigned quarter = 0; quarter < 4; quarter++) {
         for (unsigned i = 0; i < rows / 2; i++)
             addresses[i] =
