@@ -139,6 +139,11 @@ struct simt_code {
     uint32_t local_bytes; /* per lane, for the deepest chain of calls */
     bool unbounded_stack; /* recursion or indirect calls */
     uint32_t registers; /* estimate, for occupancy */
+    struct simt_shared_var {
+        const struct ptx_var *var;
+        uint32_t offset;
+    } * shared_vars; /* static ones */
+    uint32_t shared_var_count;
 };
 
 struct simt_kernel {
@@ -242,6 +247,7 @@ struct simt_block {
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
+    struct check_block *check; /* what the checker knows of it, while one looks on */
 };
 
 struct simt_worker {

@@ -1,6 +1,7 @@
 /*
  * watch.c: the run loop of a watched launch, and how the accesses of a warp reach the watchers.
  */
+#include "simt/note.h"
 #include "simt/watch.h"
 
 #include <stdlib.h>
@@ -78,6 +79,42 @@ void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint3
 void simt_watch_barrier(struct simt_block *block, uint32_t id)
 {
     EACH_WATCHER(block->launch->machine->watch, barrier) watcher->barrier(watcher, block, id);
+}
+
+void simt_watch_stuck(struct simt_warp *w, bool barrier)
+{
+    EACH_WATCHER(w->block->launch->machine->watch, stuck) watcher->stuck(watcher, w, barrier);
+}
+
+/* Memory, as the host uses it ---------------------------------------------------------------------
+ */
+
+void simt_watch_allocated(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    EACH_WATCHER(machine->watch, allocated) watcher->allocated(watcher, address, size);
+}
+
+void simt_watch_freed(struct simt_machine *machine, uint64_t address)
+{
+    EACH_WATCHER(machine->watch, freed) watcher->freed(watcher, address);
+}
+
+void simt_note_bad_free(struct simt_machine *machine, uint64_t address)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, bad_free) watcher->bad_free(watcher, address);
+}
+
+void simt_note_written(struct simt_machine *machine, uint64_t to, uint64_t from, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, written) watcher->written(watcher, to, from, size);
+}
+
+void simt_note_left(struct simt_machine *machine, uint64_t address)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, left) watcher->left(watcher, address);
 }
 
 /* Accesses ---------------------------------------------------------------------------------------
@@ -334,6 +371,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
                 return in + 1;
         }
     } else {
+        if (what->is_order)
+            EACH_WATCHER(watch, order) watcher->order(watcher, w, in);
         EACH_WATCHER(watch, step) if (watcher->wants_all) watcher->step(watcher, w, in);
         if (in->ptx->op == PTX_OP_BRA && w->mask != path_mask)
             tally->divergent++;

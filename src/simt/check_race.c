@@ -1,0 +1,330 @@
+/*
+ * check_race.c: who touched each word last, and whether that was ordered before what comes now.
+ * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
+ */
+#include "simt/check.h"
+
+struct visit {
+    struct check *check;
+    const struct watch_access *access;
+    struct check_block *block;
+    uint32_t warp;    /* in the block */
+    uint32_t segment;
+    uint32_t info;    /* of lane 0 */
+    uint32_t first;   /* older segments are history (C2) */
+    uint32_t grid_warp;
+};
+
+/* Reports ---------------------------------------------------------------------------------------- */
+
+static struct check_side side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                         const char *does)
+{
+    uint32_t warp = check->segment_warps[segment - check->segment_base];
+    uint32_t per_block = check->launch->warps_per_block;
+    return (struct check_side){.in = &check->launch->code->insts[info >> CHECK_INST_SHIFT],
+                               .block = warp / per_block,
+                               .thread = warp % per_block * SIMT_LANES + (info & CHECK_LANE),
+                               .does = does};
+}
+
+static const char *verb(const struct simt_inst *in, bool is_write)
+{
+    return ptx_op_infos[in->ptx->op].group == PTX_GROUP_ATOMIC ? "atomic"
+           : is_write                                          ? "write"
+                                                               : "read";
+}
+
+static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
+                                                  bool is_write, uint32_t segment, uint32_t info,
+                                                  bool was_write)
+{
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    const struct simt_inst *there = &check->launch->code->insts[info >> CHECK_INST_SHIFT];
+    if (check_is_known(check, CHECK_RACE, access->in, there))
+        return;
+    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, is_write));
+    struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(check, access->space, address, &where);
+    const char *scope = other.block != side.block ? "between blocks"
+                        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
+                            ? "between warps of a block"
+                            : "between threads of a warp";
+    bool copying = was_write && info & CHECK_ASYNC;
+    const char *advice =
+        copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
+        : other.block != side.block
+            ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
+                                      : ": nothing orders the two blocks")
+        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
+            ? ": no barrier or other synchronisation between them"
+            : ": no __syncwarp() or other synchronisation between them";
+    check_report(check, CHECK_RACE, access->space, address, &side, &other,
+                 "race %s: %s at 0x%llx%s%s%s, after a %s by %s%s", scope, side.does,
+                 (unsigned long long)address, where.size ? " (" : "", where.data,
+                 where.size ? ")" : "", copying ? "cp.async" : other.does,
+                 other.block == side.block && other.thread == side.thread ? "the same thread"
+                                                                          : "another thread",
+                 advice);
+    lk_buf_free(&where);
+}
+
+static const uint8_t *stored_value(const struct watch_access *access, int lane, unsigned element,
+                                   unsigned *bytes)
+{
+    const struct simt_inst *in = access->in;
+    *bytes = in->flags >> SIMT_FLAG_BYTES_SHIFT;
+    uint32_t slot = in->counts[0] ? in->list[element] : in->b;
+    return access->w->regs + slot + (unsigned)lane * *bytes;
+}
+
+/* Two lanes write the same bytes with one instruction: harmless if they write the same. */
+static __attribute__((noinline)) void same_instruction(struct visit *visit, uint64_t address,
+                                                       int lane, uint32_t segment, uint32_t info)
+{
+    const struct watch_access *access = visit->access;
+    if (access->what->kind != WATCH_STORE)
+        return;
+    unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
+    int other = (int)(info & CHECK_LANE);
+    if (access->addresses[lane] != access->addresses[other])
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned bytes;
+        const uint8_t *mine = stored_value(access, lane, i, &bytes);
+        const uint8_t *theirs = stored_value(access, other, i, &bytes);
+        unsigned stored = access->bytes / count < bytes ? access->bytes / count : bytes;
+        if (memcmp(mine, theirs, stored) != 0) {
+            report_race(visit, address, lane, true, segment, info, true);
+            return;
+        }
+    }
+}
+
+/* Cells ------------------------------------------------------------------------------------------ */
+
+static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t segment,
+                             uint32_t info)
+{
+    if (segment < visit->first || (info & visit->info & CHECK_STRONG))
+        return false;
+    if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
+        return false;
+    return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
+}
+
+static inline void visit_read(struct visit *visit, struct check_cell *cell, uint64_t address,
+                              uint32_t lane, uint32_t bytes, uint32_t many)
+{
+    if (cell->write_segment >= visit->first && cell->write_bytes & bytes &&
+        conflicts(visit, lane, cell->write_segment, cell->write_info))
+        report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
+    uint32_t info = visit->info | lane | many;
+    if (cell->read_segment[0] == visit->segment) {
+        uint32_t before = cell->read_info[0];
+        if ((before & CHECK_LANE) != lane)
+            info |= CHECK_MANY;
+        cell->read_info[0] = info | (before & CHECK_MANY);
+        cell->read_bytes[0] |= (uint8_t)bytes;
+        return;
+    }
+    const struct check *check = visit->check;
+    if (cell->read_segment[0] >= visit->first &&
+        check->segment_warps[cell->read_segment[0] - check->segment_base] != visit->grid_warp) {
+        cell->read_segment[1] = cell->read_segment[0];
+        cell->read_info[1] = cell->read_info[0];
+        cell->read_bytes[1] = cell->read_bytes[0];
+    }
+    cell->read_segment[0] = visit->segment;
+    cell->read_info[0] = info;
+    cell->read_bytes[0] = (uint8_t)bytes;
+}
+
+static inline void visit_write(struct visit *visit, struct check_cell *cell, uint64_t address,
+                               uint32_t lane, uint32_t bytes)
+{
+    struct check *check = visit->check;
+    uint32_t info = visit->info | lane;
+    bool same_word = cell->write_segment == visit->segment && (cell->write_info & CHECK_LANE) != lane;
+    if (cell->write_segment >= visit->first && cell->write_bytes & bytes) {
+        if (cell->write_serial == check->serial && cell->write_segment == visit->segment) {
+            if ((cell->write_info & CHECK_LANE) != lane && !(info & CHECK_STRONG))
+                same_instruction(visit, address, (int)lane, cell->write_segment, cell->write_info);
+        } else if (conflicts(visit, lane, cell->write_segment, cell->write_info)) {
+            report_race(visit, address, (int)lane, true, cell->write_segment, cell->write_info,
+                        true);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        if (cell->read_segment[i] >= visit->first && cell->read_bytes[i] & bytes &&
+            conflicts(visit, lane, cell->read_segment[i], cell->read_info[i])) {
+            report_race(visit, address, (int)lane, true, cell->read_segment[i], cell->read_info[i],
+                        false);
+            break;
+        }
+    if (same_word && !(cell->write_bytes & bytes)) { /* bytes of one word, by several lanes */
+        cell->write_bytes |= (uint8_t)bytes;
+        cell->write_info = (info & ~CHECK_LANE) | (cell->write_info & CHECK_LANE) | CHECK_MIXED;
+    } else {
+        cell->write_bytes = (uint8_t)bytes;
+        cell->write_info = info;
+    }
+    cell->write_segment = visit->segment;
+    cell->write_serial = check->serial;
+    cell->read_segment[0] = cell->read_segment[1] = 0;
+}
+
+/* Uninitialised ------------------------------------------------------------------------------------ */
+
+/* Bytes of words that were never written are only wrong if nothing of the access was: programs copy
+ * structs with their padding. */
+static inline bool any_written(const uint8_t *written, uint32_t first, uint32_t bytes)
+{
+    if (bytes == 4)
+        return written[first >> 3] >> (first & 4) & 15;
+    for (uint32_t i = 0; i < bytes; i++)
+        if (written[(first + i) >> 3] >> ((first + i) & 7) & 1)
+            return true;
+    return false;
+}
+
+static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
+{
+    if (bytes == 4 && !(first & 3)) {
+        written[first >> 3] |= (uint8_t)(15u << (first & 4));
+        return;
+    }
+    for (uint32_t i = 0; i < bytes; i++)
+        written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
+}
+
+static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
+                                                       int lane)
+{
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    if (check_is_known(check, CHECK_UNINITIALIZED, access->in, NULL))
+        return;
+    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, false));
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(check, access->space, address, &where);
+    check_report(check, CHECK_UNINITIALIZED, access->space, address, &side, NULL,
+                 "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
+                 side.does, access->bytes, (unsigned long long)address, where.size ? " (" : "",
+                 where.data, where.size ? ")" : "");
+    lk_buf_free(&where);
+}
+
+/* One lane of any size. */
+static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *written,
+                       uint64_t address, uint32_t first, uint32_t lane, uint32_t bytes, bool tracks,
+                       uint32_t many)
+{
+    const struct watch_access *access = visit->access;
+    if (tracks && access->is_read && !any_written(written, first, bytes))
+        report_unwritten(visit, address, (int)lane);
+    if (written && (access->is_write || tracks))
+        set_written(written, first, bytes);
+    for (uint32_t at = first, end = first + bytes; at < end;) {
+        uint32_t next = (at & ~3u) + 4 < end ? (at & ~3u) + 4 : end;
+        uint32_t mask = ((1u << (next - at)) - 1) << (at & 3);
+        if (access->is_write)
+            visit_write(visit, &cells[at >> 2], address + (at - first), lane, mask);
+        else
+            visit_read(visit, &cells[at >> 2], address + (at - first), lane, mask, many);
+        at = next;
+    }
+}
+
+/* Accesses ----------------------------------------------------------------------------------------- */
+
+/* Lanes that read what a lane before them reads, in the ways that are common: all the same, or
+ * two halves alike. *many gets CHECK_MANY if some were left out. */
+static uint32_t without_copies(const struct watch_access *access, uint32_t mask, uint32_t *many)
+{
+    const uint64_t *a = access->addresses;
+    *many = 0;
+    if (access->is_write || mask != SIMT_ALL)
+        return mask;
+    if (memcmp(a, a + 16, 16 * sizeof(*a)) == 0) {
+        mask &= 0xffff;
+        *many = CHECK_MANY;
+    }
+    uint32_t keep = 1;
+    for (int i = 1; i < SIMT_LANES; i++)
+        keep |= (uint32_t)(a[i] != a[i - 1]) << i;
+    if ((mask & keep) != mask)
+        *many = CHECK_MANY;
+    return mask & keep;
+}
+
+static void visit_shared(struct visit *visit, uint32_t mask)
+{
+    const struct watch_access *access = visit->access;
+    struct check_block *block = visit->block;
+    uint32_t many, rest = without_copies(access, mask, &many);
+    visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
+    bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
+    for (; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint32_t address = (uint32_t)access->addresses[lane];
+        visit_lane(visit, block->cells, block->written, address, address, lane, access->bytes,
+                   tracks, many);
+    }
+}
+
+static void visit_global(struct visit *visit, uint32_t mask, bool tracks)
+{
+    const struct watch_access *access = visit->access;
+    struct check *check = visit->check;
+    uint64_t base = check->machine->memory.base, at = UINT64_MAX;
+    struct check_chunk *chunk = NULL;
+    uint32_t many, rest = without_copies(access, mask, &many);
+    for (; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = access->bytes;
+        uint64_t offset = access->addresses[lane] - base;
+        if (offset >= SIMT_ARENA) /* registered host memory has no shadow */
+            continue;
+        while (bytes) {
+            uint32_t first = (uint32_t)(offset & (CHECK_CHUNK - 1));
+            uint32_t part = CHECK_CHUNK - first < bytes ? CHECK_CHUNK - first : bytes;
+            if (offset >> CHECK_CHUNK_BITS != at) {
+                at = offset >> CHECK_CHUNK_BITS;
+                chunk = check_chunk_at(check, offset);
+            }
+            visit_lane(visit, chunk->cells, chunk->written, base + offset, first, lane, part,
+                       tracks, many);
+            offset += part;
+            bytes -= part;
+        }
+    }
+}
+
+void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
+                       bool tracks)
+{
+    struct simt_warp *w = access->w;
+    struct check_block *block = w->block->check;
+    struct check_warp *warp = &block->warps[w->index];
+    if (!warp->segment)
+        check_order_open_segment(check, block, w->index);
+    struct visit visit = {.check = check,
+                          .access = access,
+                          .block = block,
+                          .warp = w->index,
+                          .segment = warp->segment,
+                          .info = access->number << CHECK_INST_SHIFT |
+                                  (access->what->is_ordered ? CHECK_STRONG : 0) |
+                                  (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
+                          .first = check->first_segment,
+                          .grid_warp = block->first_warp + w->index};
+    check->serial++;
+    if (access->space == PTX_SPACE_SHARED)
+        visit_shared(&visit, mask);
+    else
+        visit_global(&visit, mask, tracks);
+}
