@@ -16,6 +16,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->launch = launch;
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
+    check->traits = check_traits(launch->code, launch->kernel->ptx->module);
     check_order_begin(check);
 }
 
@@ -23,13 +24,16 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
 {
     struct check *check = (struct check *)watcher;
     check_memory_drain(check);
+    check->had_fault |= launch->fault->kind != SIMT_OK;
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);
     pthread_mutex_lock(&check->host_lock);
     check->is_running = false;
     free(check->caches);
+    free(check->traits);
     check->caches = NULL;
+    check->traits = NULL;
     pthread_mutex_unlock(&check->host_lock);
     check_memory_drain(check);
     check->launch = NULL;
@@ -103,7 +107,7 @@ static void at_left(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
     struct check_allocation found;
-    if (check_find_allocation(check, address, &found))
+    if (!check->had_fault && check_find_allocation(check, address, &found))
         check_report_host(check, CHECK_LEAK, address, &found.callers, NULL,
                           "leak: allocation #%u of %llu bytes was never freed", found.number,
                           (unsigned long long)found.size);

@@ -50,7 +50,8 @@ struct check_cell {
 #define CHECK_MANY 64u    /* more lanes of the segment than this one */
 #define CHECK_ASYNC 128u  /* cp.async: done when it was waited for */
 #define CHECK_MIXED 256u  /* bytes of the word were written by several lanes */
-#define CHECK_INST_SHIFT 9
+#define CHECK_SECOND_SHIFT 9 /* with CHECK_MANY: another of those lanes */
+#define CHECK_INST_SHIFT 14
 
 #define CHECK_CHUNK_BITS 16
 #define CHECK_CHUNK (1u << CHECK_CHUNK_BITS)
@@ -155,6 +156,7 @@ struct check {
     /* The launch. */
     struct simt_launch_state *launch;
     struct check_cache *caches; /* [inst_count] */
+    uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     uint32_t first_segment;     /* C2 */
     uint32_t serial;
     struct check_carriers carriers;
@@ -172,6 +174,7 @@ struct check {
     struct check_error *errors;
     size_t error_count, error_capacity;
     uint64_t dropped;
+    bool had_fault; /* a program whose context is gone cannot free anything */
 };
 
 /* One side of an error. */
@@ -200,6 +203,11 @@ void check_describe_address(struct check *check, enum ptx_space space, uint64_t 
                             struct lk_buf *text);
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
+
+/* What is known of an instruction before the launch. */
+#define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
+#define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
+uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
 
 /* check_race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,

@@ -544,6 +544,9 @@ static uint32_t frame_end(struct check *check, const struct simt_frame *frame)
         uint32_t align = var->align ? var->align : 1;
         top = ((top + align - 1) & ~(align - 1)) + (uint32_t)var->size;
     }
+    for (uint32_t i = 0; i < ptx->inst_count; i++) /* what it takes while it runs is not known */
+        if (ptx->insts[i].op == PTX_OP_ALLOCA)
+            top = check->launch->local_stride;
     check->frame_function = frame->function;
     check->frame_bytes = top;
     return frame->local_base + top;

@@ -72,6 +72,104 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
     return found;
 }
 
+/* Traits ------------------------------------------------------------------------------------------- */
+
+static const struct ptx_inst *only_writer(const struct ptx_function *function, uint32_t reg)
+{
+    const struct ptx_inst *found = NULL;
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        const struct ptx_inst *ptx = &function->insts[i];
+        if (!ptx->operand_count || ptx->operands[0].kind != PTX_OPERAND_REG ||
+            ptx->operands[0].reg != reg || !simt_flow_roles(ptx->op)->is_written[0])
+            continue;
+        if (found)
+            return NULL;
+        found = ptx;
+    }
+    return found;
+}
+
+/* What an address comes from, before it was moved or turned into another space. */
+struct root {
+    uint32_t reg;
+    const struct ptx_var *var;
+    int64_t imm;
+};
+
+static struct root root_of(const struct ptx_function *function, const struct ptx_operand *address)
+{
+    struct root root = {address->reg, address->var, address->imm};
+    for (int i = 0; i < 16 && root.reg != PTX_NO_REG; i++) {
+        const struct ptx_inst *ptx = only_writer(function, root.reg);
+        if (!ptx || (ptx->op != PTX_OP_MOV && ptx->op != PTX_OP_CVTA && ptx->op != PTX_OP_CVTA_TO))
+            break;
+        const struct ptx_operand *from = &ptx->operands[1];
+        if (from->kind == PTX_OPERAND_REG) {
+            root.reg = from->reg;
+        } else if (from->kind == PTX_OPERAND_VAR && !root.var) {
+            root = (struct root){PTX_NO_REG, from->var, root.imm + from->imm};
+        } else {
+            break;
+        }
+    }
+    return root;
+}
+
+static const struct ptx_operand *address_operand(const struct ptx_inst *ptx)
+{
+    for (unsigned i = 0; i < ptx->operand_count; i++)
+        if (ptx->operands[i].kind == PTX_OPERAND_ADDRESS)
+            return &ptx->operands[i];
+    return NULL;
+}
+
+static const struct ptx_function *owner_of(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    for (uint32_t i = 0; i < code->function_count; i++) {
+        const struct ptx_function *function = code->functions[i].ptx;
+        if (ptx >= function->insts && ptx < function->insts + function->inst_count)
+            return function;
+    }
+    return NULL;
+}
+
+/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
+static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    const struct ptx_function *function = owner_of(code, ptx);
+    const struct ptx_operand *address = address_operand(ptx);
+    if (!function || !address)
+        return false;
+    struct root mine = root_of(function, address);
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        if (function->insts[i].op != PTX_OP_ATOM_CAS)
+            continue;
+        const struct ptx_operand *other = address_operand(&function->insts[i]);
+        struct root theirs = root_of(function, other);
+        if (theirs.reg == mine.reg && theirs.var == mine.var && theirs.imm == mine.imm)
+            return true;
+    }
+    return false;
+}
+
+uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
+{
+    uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
+    bool has_cas = false;
+    for (uint32_t i = 0; i < code->inst_count; i++)
+        has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        const struct ptx_inst *ptx = code->insts[i].ptx;
+        if (has_cas && ptx->op == PTX_OP_LD && feeds_cas(code, ptx))
+            traits[i] |= CHECK_TRAIT_FEEDS_CAS;
+        const struct ptx_loc *loc =
+            ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
+        if (loc && loc->file < module->file_count && is_toolkit(module->files[loc->file]))
+            traits[i] |= CHECK_TRAIT_LIBRARY;
+    }
+    return traits;
+}
+
 /* Indices -------------------------------------------------------------------------------------------
  * The value of a register is worked out again from special registers, parameters and constants, once
  * in the width it has and once without limit. */
@@ -252,30 +350,10 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
 /* Only registers that are written in one place have a value that can be told from there. */
 static struct value register_value(struct tracer *tracer, uint32_t reg)
 {
-    const struct ptx_inst *found = NULL;
-    const struct ptx_function *function = tracer->function;
     if (++tracer->steps > 256)
         return unknown();
-    for (uint32_t i = 0; i < function->inst_count; i++) {
-        const struct ptx_inst *ptx = &function->insts[i];
-        if (!ptx->operand_count || ptx->operands[0].kind != PTX_OPERAND_REG ||
-            ptx->operands[0].reg != reg || !simt_flow_roles(ptx->op)->is_written[0])
-            continue;
-        if (found)
-            return unknown();
-        found = ptx;
-    }
+    const struct ptx_inst *found = only_writer(tracer->function, reg);
     return found ? computed(tracer, found) : unknown();
-}
-
-static const struct ptx_function *owner_of(const struct simt_code *code, const struct ptx_inst *ptx)
-{
-    for (uint32_t i = 0; i < code->function_count; i++) {
-        const struct ptx_function *function = code->functions[i].ptx;
-        if (ptx >= function->insts && ptx < function->insts + function->inst_count)
-            return function;
-    }
-    return NULL;
 }
 
 void check_explain_index(struct check *check, const struct watch_access *access, int lane,
@@ -283,10 +361,7 @@ void check_explain_index(struct check *check, const struct watch_access *access,
 {
     struct tracer tracer = {.access = access, .lane = lane, .scale = access->bytes};
     tracer.function = owner_of(check->launch->code, access->in->ptx);
-    const struct ptx_operand *operand = NULL;
-    for (unsigned i = 0; i < access->in->ptx->operand_count && !operand; i++)
-        if (access->in->ptx->operands[i].kind == PTX_OPERAND_ADDRESS)
-            operand = &access->in->ptx->operands[i];
+    const struct ptx_operand *operand = address_operand(access->in->ptx);
     if (!tracer.function || !operand || operand->reg == PTX_NO_REG)
         return;
     register_value(&tracer, operand->reg);

@@ -35,6 +35,19 @@ static const char *verb(const struct simt_inst *in, bool is_write)
                                                                : "read";
 }
 
+/* Reading global memory plainly while others lower or raise it, or swap it in, is how relaxations
+ * and hash tables work: an old value does no harm. Sums that are not complete do. */
+static bool is_tolerated(const struct simt_inst *a, const struct simt_inst *b)
+{
+    const struct ptx_inst *read = a->ptx->op == PTX_OP_LD ? a->ptx : b->ptx;
+    const struct ptx_inst *atomic = read == a->ptx ? b->ptx : a->ptx;
+    if (read->op != PTX_OP_LD || ptx_op_infos[atomic->op].group != PTX_GROUP_ATOMIC)
+        return false;
+    return atomic->op == PTX_OP_ATOM_CAS || ptx_has(atomic, PTX_MOD_MIN) ||
+           ptx_has(atomic, PTX_MOD_MAX) || ptx_has(atomic, PTX_MOD_AND) ||
+           ptx_has(atomic, PTX_MOD_OR);
+}
+
 static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
                                                   bool is_write, uint32_t segment, uint32_t info,
                                                   bool was_write)
@@ -44,7 +57,11 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     const struct simt_inst *there = &check->launch->code->insts[info >> CHECK_INST_SHIFT];
     if (check_is_known(check, CHECK_RACE, access->in, there))
         return;
+    if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+        return;
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, is_write));
+    if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
+        info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
     struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
@@ -63,9 +80,12 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
             ? ": no barrier or other synchronisation between them"
             : ": no __syncwarp() or other synchronisation between them";
     check_report(check, CHECK_RACE, access->space, address, &side, &other,
-                 "race %s: %s at 0x%llx%s%s%s, after a %s by %s%s", scope, side.does,
+                 "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
                  (unsigned long long)address, where.size ? " (" : "", where.data,
-                 where.size ? ")" : "", copying ? "cp.async" : other.does,
+                 where.size ? ")" : "", copying                             ? "a cp.async"
+                 : strcmp(other.does, "atomic") == 0 ? "an atomic"
+                 : was_write                         ? "a write"
+                                                     : "a read",
                  other.block == side.block && other.thread == side.thread ? "the same thread"
                                                                           : "another thread",
                  advice);
@@ -79,6 +99,27 @@ static const uint8_t *stored_value(const struct watch_access *access, int lane, 
     *bytes = in->flags >> SIMT_FLAG_BYTES_SHIFT;
     uint32_t slot = in->counts[0] ? in->list[element] : in->b;
     return access->w->regs + slot + (unsigned)lane * *bytes;
+}
+
+/* A write of what is there already harms nobody: flags are often set so. */
+static bool writes_same(const struct visit *visit, uint64_t address, int lane)
+{
+    const struct watch_access *access = visit->access;
+    if (access->what->kind != WATCH_STORE)
+        return false;
+    const uint8_t *there = access->space == PTX_SPACE_SHARED
+                               ? access->w->block->shared + access->addresses[lane]
+                               : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
+    unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
+    uint32_t size = access->bytes / count;
+    (void)address;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned bytes;
+        const uint8_t *mine = stored_value(access, lane, i, &bytes);
+        if (bytes < size || memcmp(mine, there + i * size, size) != 0)
+            return false;
+    }
+    return true;
 }
 
 /* Two lanes write the same bytes with one instruction: harmless if they write the same. */
@@ -125,9 +166,13 @@ static inline void visit_read(struct visit *visit, struct check_cell *cell, uint
     uint32_t info = visit->info | lane | many;
     if (cell->read_segment[0] == visit->segment) {
         uint32_t before = cell->read_info[0];
-        if ((before & CHECK_LANE) != lane)
-            info |= CHECK_MANY;
-        cell->read_info[0] = info | (before & CHECK_MANY);
+        if (before & CHECK_MIXED || ((before & CHECK_LANE) != lane && !(cell->read_bytes[0] & bytes)))
+            info |= CHECK_MIXED; /* bytes of one word, by several lanes */
+        else if (!many && (before & CHECK_LANE) != lane)
+            info |= CHECK_MANY | (before & CHECK_LANE) << CHECK_SECOND_SHIFT;
+        else if (!many && before & CHECK_MANY)
+            info |= before & (CHECK_MANY | CHECK_LANE << CHECK_SECOND_SHIFT);
+        cell->read_info[0] = info;
         cell->read_bytes[0] |= (uint8_t)bytes;
         return;
     }
@@ -153,7 +198,8 @@ static inline void visit_write(struct visit *visit, struct check_cell *cell, uin
         if (cell->write_serial == check->serial && cell->write_segment == visit->segment) {
             if ((cell->write_info & CHECK_LANE) != lane && !(info & CHECK_STRONG))
                 same_instruction(visit, address, (int)lane, cell->write_segment, cell->write_info);
-        } else if (conflicts(visit, lane, cell->write_segment, cell->write_info)) {
+        } else if (conflicts(visit, lane, cell->write_segment, cell->write_info) &&
+                   !writes_same(visit, address, (int)lane)) {
             report_race(visit, address, (int)lane, true, cell->write_segment, cell->write_info,
                         true);
         }
@@ -208,6 +254,10 @@ static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint
     const struct watch_access *access = visit->access;
     if (check_is_known(check, CHECK_UNINITIALIZED, access->in, NULL))
         return;
+    /* CUB's merges read one element too many of their own storage, and do not use it. */
+    if (access->space == PTX_SPACE_SHARED &&
+        check->traits[access->number] & CHECK_TRAIT_LIBRARY)
+        return;
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, false));
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
@@ -242,38 +292,46 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 
 /* Accesses ----------------------------------------------------------------------------------------- */
 
-/* Lanes that read what a lane before them reads, in the ways that are common: all the same, or
- * two halves alike. *many gets CHECK_MANY if some were left out. */
-static uint32_t without_copies(const struct watch_access *access, uint32_t mask, uint32_t *many)
+/* Lanes that read what a lane before them reads are left out, in the ways that are common: runs of
+ * lanes, or two halves alike. */
+static inline uint32_t without_copies(const struct watch_access *access, uint32_t mask,
+                                      bool *halves)
 {
     const uint64_t *a = access->addresses;
-    *many = 0;
+    uint32_t keep = 1;
+    *halves = false;
     if (access->is_write || mask != SIMT_ALL)
         return mask;
-    if (memcmp(a, a + 16, 16 * sizeof(*a)) == 0) {
-        mask &= 0xffff;
-        *many = CHECK_MANY;
-    }
-    uint32_t keep = 1;
+    *halves = memcmp(a, a + 16, 16 * sizeof(*a)) == 0;
     for (int i = 1; i < SIMT_LANES; i++)
         keep |= (uint32_t)(a[i] != a[i - 1]) << i;
-    if ((mask & keep) != mask)
-        *many = CHECK_MANY;
-    return mask & keep;
+    return *halves ? keep & 0xffff : keep;
+}
+
+/* Another lane that reads the same, as bits of an info. */
+static inline uint32_t many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane,
+                               bool is_write)
+{
+    if (halves)
+        return CHECK_MANY | (lane + 16) << CHECK_SECOND_SHIFT;
+    if (!is_write && mask == SIMT_ALL && lane < 31 && !(kept >> (lane + 1) & 1))
+        return CHECK_MANY | (lane + 1) << CHECK_SECOND_SHIFT;
+    return 0;
 }
 
 static void visit_shared(struct visit *visit, uint32_t mask)
 {
     const struct watch_access *access = visit->access;
     struct check_block *block = visit->block;
-    uint32_t many, rest = without_copies(access, mask, &many);
+    bool halves;
+    uint32_t kept = without_copies(access, mask, &halves);
     visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
     bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
-    for (; rest; rest &= rest - 1) {
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint32_t address = (uint32_t)access->addresses[lane];
         visit_lane(visit, block->cells, block->written, address, address, lane, access->bytes,
-                   tracks, many);
+                   tracks, many_of(kept, halves, mask, lane, access->is_write));
     }
 }
 
@@ -283,9 +341,11 @@ static void visit_global(struct visit *visit, uint32_t mask, bool tracks)
     struct check *check = visit->check;
     uint64_t base = check->machine->memory.base, at = UINT64_MAX;
     struct check_chunk *chunk = NULL;
-    uint32_t many, rest = without_copies(access, mask, &many);
-    for (; rest; rest &= rest - 1) {
+    bool halves;
+    uint32_t kept = without_copies(access, mask, &halves);
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = access->bytes;
+        uint32_t many = many_of(kept, halves, mask, lane, access->is_write);
         uint64_t offset = access->addresses[lane] - base;
         if (offset >= SIMT_ARENA) /* registered host memory has no shadow */
             continue;
@@ -312,13 +372,15 @@ void check_race_access(struct check *check, const struct watch_access *access, u
     struct check_warp *warp = &block->warps[w->index];
     if (!warp->segment)
         check_order_open_segment(check, block, w->index);
+    bool is_strong = access->what->is_ordered ||
+                     check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
     struct visit visit = {.check = check,
                           .access = access,
                           .block = block,
                           .warp = w->index,
                           .segment = warp->segment,
                           .info = access->number << CHECK_INST_SHIFT |
-                                  (access->what->is_ordered ? CHECK_STRONG : 0) |
+                                  (is_strong ? CHECK_STRONG : 0) |
                                   (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
                           .first = check->first_segment,
                           .grid_warp = block->first_warp + w->index};
