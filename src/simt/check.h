@@ -41,7 +41,7 @@ struct check_cell {
     uint32_t read_segment[2], read_info[2]; /* of two warps, the latest first */
     uint32_t write_serial;                  /* which warp access it was */
     uint8_t write_bytes, read_bytes[2];     /* a bit for each of the word's bytes */
-    uint8_t unused;
+    uint8_t apart;                          /* the two readers are of different blocks */
 };
 
 /* Bits of an info; above them, the number of the instruction. */
@@ -159,6 +159,7 @@ struct check {
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     uint32_t first_segment;     /* C2 */
     uint32_t serial;
+    uint32_t passed_on; /* when something was last ordered for other blocks */
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;

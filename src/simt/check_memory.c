@@ -484,9 +484,29 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
     return true;
 }
 
+/* A whole warp inside of one allocation, aligned: what nearly every access is. */
+static inline bool all_inside(const struct check_cache *cache, const struct watch_access *access)
+{
+    uint64_t low = cache->low, span = cache->high - low - access->bytes, bits = 0, out = 0;
+    const uint64_t *a = access->addresses;
+    if (access->mask != SIMT_ALL || cache->high - low < access->bytes ||
+        access->bytes & (access->bytes - 1) || access->bytes > 16)
+        return false;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        uint64_t offset = a[i] - low;
+        out |= offset | (span - offset);
+        bits |= a[i];
+    }
+    return !(out >> 63) && !(bits & (access->bytes - 1));
+}
+
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks)
 {
     struct check_cache *cache = &check->caches[access->number];
+    if (all_inside(cache, access)) {
+        *tracks = cache->tracks;
+        return 0;
+    }
     uint32_t refused = misaligned(check, access);
     uint64_t low = UINT64_MAX, high = 0;
     for (int i = 0; i < SIMT_LANES; i++) {
@@ -512,6 +532,9 @@ uint32_t check_memory_bounds(struct check *check, const struct watch_access *acc
 
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access)
 {
+    struct check_cache whole = {.low = 0, .high = access->w->block->shared_bytes};
+    if (all_inside(&whole, access))
+        return 0;
     uint32_t refused = misaligned(check, access), size = access->w->block->shared_bytes;
     for (uint32_t rest = access->mask & ~refused; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);

@@ -341,6 +341,7 @@ static void pass_on(struct check *check, struct check_block *block, uint32_t war
                     uint32_t until)
 {
     struct check_carrier *carrier = put_carrier(&check->carriers, key);
+    check->passed_on = check->time;
     struct check_knowledge *new = what_is_known(block, warp, until);
     if (carrier->known) {
         struct check_knowledge *both = join(carrier->known, new);
@@ -513,6 +514,7 @@ void check_order_begin(struct check *check)
 {
     check->first_segment = check->time + 1;
     check->segment_base = check->first_segment;
+    check->passed_on = check->time;
 }
 
 void check_order_end(struct check *check)

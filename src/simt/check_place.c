@@ -101,6 +101,12 @@ static struct root root_of(const struct ptx_function *function, const struct ptx
     struct root root = {address->reg, address->var, address->imm};
     for (int i = 0; i < 16 && root.reg != PTX_NO_REG; i++) {
         const struct ptx_inst *ptx = only_writer(function, root.reg);
+        if (ptx && ptx->op == PTX_OP_ADD && ptx->operands[1].kind == PTX_OPERAND_REG &&
+            ptx->operands[2].kind == PTX_OPERAND_IMM) {
+            root.reg = ptx->operands[1].reg;
+            root.imm += ptx->operands[2].imm;
+            continue;
+        }
         if (!ptx || (ptx->op != PTX_OP_MOV && ptx->op != PTX_OP_CVTA && ptx->op != PTX_OP_CVTA_TO))
             break;
         const struct ptx_operand *from = &ptx->operands[1];

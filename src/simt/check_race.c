@@ -13,6 +13,7 @@ struct visit {
     uint32_t info;    /* of lane 0 */
     uint32_t first;   /* older segments are history (C2) */
     uint32_t grid_warp;
+    uint32_t passed_on; /* nobody of another block can know what came after that */
 };
 
 /* Reports ---------------------------------------------------------------------------------------- */
@@ -157,12 +158,18 @@ static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t 
     return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
 }
 
-static inline void visit_read(struct visit *visit, struct check_cell *cell, uint64_t address,
+static inline __attribute__((always_inline)) void visit_read(struct visit *visit, struct check_cell *cell, uint64_t address,
                               uint32_t lane, uint32_t bytes, uint32_t many)
 {
-    if (cell->write_segment >= visit->first && cell->write_bytes & bytes &&
+    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
         conflicts(visit, lane, cell->write_segment, cell->write_info))
         report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
+    /* Two blocks have read it, and nobody can know of both: whoever writes will be told of one of
+     * them, so this reader need not be remembered. */
+    if (cell->apart && cell->read_segment[0] > visit->passed_on &&
+        cell->read_segment[1] > visit->passed_on &&
+        (cell->read_bytes[0] & cell->read_bytes[1]) == 15)
+        return;
     uint32_t info = visit->info | lane | many;
     if (cell->read_segment[0] == visit->segment) {
         uint32_t before = cell->read_info[0];
@@ -177,8 +184,11 @@ static inline void visit_read(struct visit *visit, struct check_cell *cell, uint
         return;
     }
     const struct check *check = visit->check;
-    if (cell->read_segment[0] >= visit->first &&
-        check->segment_warps[cell->read_segment[0] - check->segment_base] != visit->grid_warp) {
+    uint32_t theirs = cell->read_segment[0] >= visit->first
+                          ? check->segment_warps[cell->read_segment[0] - check->segment_base]
+                          : visit->grid_warp;
+    if (theirs != visit->grid_warp) {
+        cell->apart = theirs - visit->block->first_warp >= visit->block->warp_count;
         cell->read_segment[1] = cell->read_segment[0];
         cell->read_info[1] = cell->read_info[0];
         cell->read_bytes[1] = cell->read_bytes[0];
@@ -221,6 +231,7 @@ static inline void visit_write(struct visit *visit, struct check_cell *cell, uin
     cell->write_segment = visit->segment;
     cell->write_serial = check->serial;
     cell->read_segment[0] = cell->read_segment[1] = 0;
+    cell->apart = 0;
 }
 
 /* Uninitialised ------------------------------------------------------------------------------------ */
@@ -302,7 +313,15 @@ static inline uint32_t without_copies(const struct watch_access *access, uint32_
     *halves = false;
     if (access->is_write || mask != SIMT_ALL)
         return mask;
-    *halves = memcmp(a, a + 16, 16 * sizeof(*a)) == 0;
+    if (a[16] == a[0])
+        *halves = memcmp(a, a + 16, 16 * sizeof(*a)) == 0;
+    if (a[1] != a[0])
+        return *halves ? 0xffff : SIMT_ALL;
+    uint64_t other = 0;
+    for (int i = 0; i < 16; i++)
+        other |= (a[i] ^ a[0]) | (a[i + 16] ^ a[16]);
+    if (!other)
+        return *halves ? 1 : 1u | 1u << 16;
     for (int i = 1; i < SIMT_LANES; i++)
         keep |= (uint32_t)(a[i] != a[i - 1]) << i;
     return *halves ? keep & 0xffff : keep;
@@ -319,14 +338,48 @@ static inline uint32_t many_of(uint32_t kept, bool halves, uint32_t mask, uint32
     return 0;
 }
 
+/* One aligned word for each lane, all in one stretch of cells: the most common case, made short. */
+static bool visit_words(struct visit *visit, uint32_t mask, bool tracks, struct check_cell *cells,
+                        uint8_t *written, uint64_t start, uint64_t size)
+{
+    const struct watch_access *access = visit->access;
+    bool halves;
+    if (access->bytes != 4)
+        return false;
+    uint32_t kept = without_copies(access, mask, &halves);
+    for (uint32_t rest = kept; rest; rest &= rest - 1)
+        if (access->addresses[__builtin_ctz(rest)] - start >= size)
+            return false;
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t address = access->addresses[lane];
+        uint32_t at = (uint32_t)(address - start);
+        uint8_t *bits = &written[at >> 3], mine = (uint8_t)(15u << (at & 4));
+        if (tracks && access->is_read && !(*bits & mine))
+            report_unwritten(visit, address, (int)lane);
+        if (access->is_write) {
+            *bits |= mine;
+            visit_write(visit, &cells[at >> 2], address, lane, 15);
+        } else {
+            if (tracks && !(*bits & mine))
+                *bits |= mine;
+            visit_read(visit, &cells[at >> 2], address, lane, 15,
+                       many_of(kept, halves, mask, lane, false));
+        }
+    }
+    return true;
+}
+
 static void visit_shared(struct visit *visit, uint32_t mask)
 {
     const struct watch_access *access = visit->access;
     struct check_block *block = visit->block;
-    bool halves;
-    uint32_t kept = without_copies(access, mask, &halves);
     visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
     bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
+    if (visit_words(visit, mask, tracks, block->cells, block->written, 0, block->shared_bytes))
+        return;
+    bool halves;
+    uint32_t kept = without_copies(access, mask, &halves);
     for (uint32_t rest = kept; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint32_t address = (uint32_t)access->addresses[lane];
@@ -341,6 +394,14 @@ static void visit_global(struct visit *visit, uint32_t mask, bool tracks)
     struct check *check = visit->check;
     uint64_t base = check->machine->memory.base, at = UINT64_MAX;
     struct check_chunk *chunk = NULL;
+    uint64_t first = access->addresses[__builtin_ctz(mask)] - base;
+    if (first < SIMT_ARENA) {
+        at = first >> CHECK_CHUNK_BITS;
+        chunk = check_chunk_at(check, first);
+        if (visit_words(visit, mask, tracks, chunk->cells, chunk->written,
+                        base + (at << CHECK_CHUNK_BITS), CHECK_CHUNK))
+            return;
+    }
     bool halves;
     uint32_t kept = without_copies(access, mask, &halves);
     for (uint32_t rest = kept; rest; rest &= rest - 1) {
@@ -383,7 +444,8 @@ void check_race_access(struct check *check, const struct watch_access *access, u
                                   (is_strong ? CHECK_STRONG : 0) |
                                   (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
                           .first = check->first_segment,
-                          .grid_warp = block->first_warp + w->index};
+                          .grid_warp = block->first_warp + w->index,
+                          .passed_on = check->passed_on};
     check->serial++;
     if (access->space == PTX_SPACE_SHARED)
         visit_shared(&visit, mask);
