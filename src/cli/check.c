@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Endless loops are met early: at the checker's speed this is well under a minute. */
-#define DEFAULT_LIMIT "500000000"
+/* Warp instructions without a block that ends: at the checker's speed, some seconds. */
+#define DEFAULT_LIMIT "200000000"
 
 static const char help[] =
     "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
@@ -25,8 +25,8 @@ static const char help[] =
     "that is never freed is remarked upon.\n"
     "\n"
     "  --json         the same for programs; the program's own output goes to stderr\n"
-    "  --limit N      an endless loop is what runs longer than so many warp instructions in one\n"
-    "                 launch (default " DEFAULT_LIMIT ")\n"
+    "  --limit N      take a launch for an endless loop after so many warp instructions in which no\n"
+    "                 block has ended (default " DEFAULT_LIMIT ")\n"
     "  --no-host-lines  compile without -g, as 'run' does: calls of the host (where memory was\n"
     "                 allocated or freed) are then told without their lines\n"
     "Every other option is as for 'lockstep run'.\n"

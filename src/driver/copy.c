@@ -12,6 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void drv_note_bad_range(CUdeviceptr address, size_t bytes)
+{
+    for (int i = 0; i < drv_device_count; i++)
+        if (drv_devices[i].machine)
+            simt_note_bad_range(drv_devices[i].machine, address, bytes);
+}
+
 /* Offset of the box in one side's memory, and the bytes from there to its end. */
 static bool extent(const struct drv_copy_side *side, const struct drv_copy_work *copy,
                    size_t *offset, size_t *bytes)
@@ -50,7 +57,10 @@ static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_wor
         return CUDA_ERROR_INVALID_VALUE;
     if (!known && side->type == CU_MEMORYTYPE_UNIFIED)
         return CUDA_SUCCESS;
-    return drv_host(side->address + offset, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (drv_host(side->address + offset, bytes))
+        return CUDA_SUCCESS;
+    drv_note_bad_range(side->address + offset, bytes);
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_copy_check(struct drv_copy_work *copy)

@@ -29,8 +29,12 @@ CUresult drv_fill_check(const struct drv_fill_work *fill)
     if (!fill->address || fill->address % fill->element ||
         (fill->height > 1 && fill->pitch % fill->element))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!fill_extent(fill, &bytes) || !drv_host(fill->address, bytes))
+    if (!fill_extent(fill, &bytes))
         return CUDA_ERROR_INVALID_VALUE;
+    if (!drv_host(fill->address, bytes)) {
+        drv_note_bad_range(fill->address, bytes);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     return CUDA_SUCCESS;
 }
 

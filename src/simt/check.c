@@ -16,6 +16,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->launch = launch;
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
+    check_shared_variables(check);
     check->traits = check_traits(launch->code, launch->kernel->ptx->module);
     check_order_begin(check);
 }
@@ -42,6 +43,8 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
 static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
     check_order_block((struct check *)watcher, block, begins);
+    if (!begins)
+        block->launch->progress = block->launch->instructions;
 }
 
 static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
@@ -144,6 +147,7 @@ struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *p
                                            .allocated = check_memory_alloc,
                                            .freed = check_memory_free,
                                            .bad_free = check_memory_bad_free,
+                                           .bad_range = check_memory_bad_range,
                                            .written = check_memory_written,
                                            .left = at_left,
                                            .done = end_launch,

@@ -1,6 +1,6 @@
 /*
  * check.h: what the checker's files share. check.c looks at every access; check_memory.c knows the
- * allocations and what was ever written; check_race.c remembers who touched each word last;
+ * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c remembers who touched each word last;
  * check_order.c knows what is ordered before what; check_sync.c judges barriers and .sync masks;
  * check_place.c names places, threads and arrays; check_write.c writes what was found.
  *
@@ -83,7 +83,9 @@ struct check_warp {
     uint32_t commits[8];    /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
     uint64_t acquired; /* version that was taken last, so that polling costs little */
-    /* A .sync or barrier that some lanes have passed by; told if they never come to it. */
+    /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
+    uint32_t last_access; /* number of an instruction, */
+    uint32_t barriers;    /* and how many barriers it has been at */
     uint32_t skipped_lanes;
     const struct simt_inst *skipped_at, *skipped_by;
 };
@@ -135,6 +137,7 @@ struct check_event {
 struct check_cache {
     uint64_t low, high; /* of the allocation */
     bool tracks;        /* whether bytes were written is known */
+    const struct simt_shared_var *shared; /* instead: the variable that its addresses are of */
 };
 
 struct check {
@@ -192,8 +195,13 @@ void check_memory_close(struct check *check);
 void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t size);
 void check_memory_free(struct simt_watcher *watcher, uint64_t address);
 void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address);
+void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size_t size);
 void check_memory_written(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
 void check_memory_drain(struct check *check);
+size_t check_allocations_near(struct check *check, uint64_t address,
+                              struct check_allocation near[2]);
+
+/* check_bounds.c */
 /* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
 uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
@@ -208,6 +216,9 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 /* What is known of an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
+#define CHECK_TRAIT_VOLATILE 4  /* of shared memory */
+/* Which variable's addresses an instruction for shared memory uses, where it can be told. */
+void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
 
 /* check_race.c */

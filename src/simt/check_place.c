@@ -158,6 +158,47 @@ static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
     return false;
 }
 
+/* An address that is a variable's plus something stays inside of that variable. */
+static const struct ptx_var *variable_of(const struct ptx_function *function,
+                                         const struct ptx_operand *operand, int depth)
+{
+    if (operand->var)
+        return operand->var;
+    if (operand->reg == PTX_NO_REG || depth > 8 ||
+        (operand->kind != PTX_OPERAND_REG && operand->kind != PTX_OPERAND_ADDRESS))
+        return NULL;
+    const struct ptx_inst *ptx = only_writer(function, operand->reg);
+    if (!ptx)
+        return NULL;
+    if (ptx->op == PTX_OP_MOV)
+        return variable_of(function, &ptx->operands[1], depth + 1);
+    if (ptx->op != PTX_OP_ADD)
+        return NULL;
+    const struct ptx_var *left = variable_of(function, &ptx->operands[1], depth + 1);
+    const struct ptx_var *right = variable_of(function, &ptx->operands[2], depth + 1);
+    return left && right ? NULL : left ? left : right;
+}
+
+void check_shared_variables(struct check *check)
+{
+    const struct simt_code *code = check->launch->code;
+    for (uint32_t i = 0; code->shared_var_count > 0 && i < code->inst_count; i++) {
+        const struct watch_inst *what = &check->machine->watch->insts[i];
+        const struct ptx_inst *ptx = code->insts[i].ptx;
+        if ((what->kind != WATCH_LOAD && what->kind != WATCH_STORE && what->kind != WATCH_RED &&
+             what->kind != WATCH_ATOM) ||
+            what->space != PTX_SPACE_SHARED)
+            continue;
+        const struct ptx_function *function = owner_of(code, ptx);
+        const struct ptx_operand *address = address_operand(ptx);
+        const struct ptx_var *var =
+            function && address ? variable_of(function, address, 0) : NULL;
+        for (uint32_t k = 0; var && k < code->shared_var_count; k++)
+            if (code->shared_vars[k].var == var)
+                check->caches[i].shared = &code->shared_vars[k];
+    }
+}
+
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
 {
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
@@ -170,6 +211,8 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
+        if ((ptx->op == PTX_OP_LD || ptx->op == PTX_OP_ST) && ptx_has(ptx, PTX_MOD_VOLATILE))
+            traits[i] |= CHECK_TRAIT_VOLATILE;
         if (loc && loc->file < module->file_count && is_toolkit(module->files[loc->file]))
             traits[i] |= CHECK_TRAIT_LIBRARY;
     }

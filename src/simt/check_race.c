@@ -13,6 +13,7 @@ struct visit {
     uint32_t info;    /* of lane 0 */
     uint32_t first;   /* older segments are history (C2) */
     uint32_t grid_warp;
+    bool is_volatile;   /* of shared memory */
     uint32_t passed_on; /* nobody of another block can know what came after that */
 };
 
@@ -148,10 +149,22 @@ static __attribute__((noinline)) void same_instruction(struct visit *visit, uint
 
 /* Cells ------------------------------------------------------------------------------------------ */
 
+/* Volatile accesses of shared memory within a warp: a reduction from before sm_70, which counted on
+ * lanes that run in step. Between warps they are flags. */
+static __attribute__((noinline)) bool by_own_warp(const struct visit *visit, uint32_t segment,
+                                                  uint32_t info)
+{
+    const struct check *check = visit->check;
+    return check->segment_warps[segment - check->segment_base] == visit->grid_warp &&
+           check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_VOLATILE;
+}
+
 static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t segment,
                              uint32_t info)
 {
-    if (segment < visit->first || (info & visit->info & CHECK_STRONG))
+    if (segment < visit->first)
+        return false;
+    if (info & visit->info & CHECK_STRONG && !(visit->is_volatile && by_own_warp(visit, segment, info)))
         return false;
     if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
         return false;
@@ -445,7 +458,10 @@ void check_race_access(struct check *check, const struct watch_access *access, u
                                   (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
                           .first = check->first_segment,
                           .grid_warp = block->first_warp + w->index,
-                          .passed_on = check->passed_on};
+                          .passed_on = check->passed_on,
+                          .is_volatile = access->space == PTX_SPACE_SHARED &&
+                                         check->traits[access->number] & CHECK_TRAIT_VOLATILE};
+    warp->last_access = access->number;
     check->serial++;
     if (access->space == PTX_SPACE_SHARED)
         visit_shared(&visit, mask);

@@ -184,9 +184,83 @@ static void compare_places(struct check *check, struct simt_block *block, uint32
         }
 }
 
+/* Can the instruction at `to` run after the one at `from`, in the same function? */
+static bool is_reachable(const struct simt_code *code, uint32_t from, uint32_t to)
+{
+    uint8_t *seen = lk_alloc_zeroed(code->inst_count + 1);
+    uint32_t *stack = lk_alloc((code->inst_count + 1) * 2 * sizeof(*stack)), depth = 0;
+    stack[depth++] = from + 1;
+    while (depth) {
+        uint32_t at = stack[--depth];
+        if (at >= code->inst_count || seen[at])
+            continue;
+        seen[at] = 1;
+        const struct simt_inst *in = &code->insts[at];
+        bool hidden = in->flags & SIMT_FLAG_HIDDEN, guarded = in->guard != SIMT_NO_GUARD;
+        enum ptx_op op = in->ptx->op;
+        if (!hidden && op == PTX_OP_BRX) {
+            for (uint32_t k = 0; k < in->list[0] && depth < code->inst_count; k++)
+                stack[depth++] = in->list[k + 2];
+            continue;
+        }
+        if (!hidden && op == PTX_OP_BRA)
+            stack[depth++] = (uint32_t)(in->target - code->insts);
+        if (hidden || guarded || (op != PTX_OP_BRA && op != PTX_OP_RET && op != PTX_OP_EXIT))
+            stack[depth++] = at + 1;
+    }
+    bool found = seen[to];
+    free(stack);
+    free(seen);
+    return found;
+}
+
+/* Warps that have ended without any barrier, but not by an early return: they ran what comes after
+ * the barrier where others wait. */
+static void find_absent(struct check *check, struct simt_block *block, uint32_t id)
+{
+    const struct simt_code *code = check->launch->code;
+    const struct simt_barrier *barrier = &block->barriers[id];
+    const struct simt_inst *in = NULL;
+    struct check_side side = {0};
+    for (uint32_t i = 0; i < block->warp_count && !in; i++)
+        for (uint32_t k = 0; barrier->lanes[i] && k < SIMT_LANES; k++) {
+            const struct simt_path *path = &block->warps[i].paths[k];
+            if (path->state != SIMT_PATH_BARRIER || path->barrier != id)
+                continue;
+            in = path->ip - 1;
+            side = check_side_of(&block->warps[i].w, in, __builtin_ctz(path->sync_lanes), "waits");
+            break;
+        }
+    for (uint32_t i = 0; in && is_aligned(in->ptx) && i < block->warp_count; i++) {
+        const struct check_warp *warp = &block->check->warps[i];
+        uint32_t number = (uint32_t)(in - code->insts);
+        if (barrier->lanes[i] || block->warps[i].w.live || warp->barriers || !warp->last_access)
+            continue;
+        if (check_is_known(check, CHECK_BARRIER, in, &code->insts[warp->last_access]))
+            return;
+        if (!is_reachable(code, number, warp->last_access) ||
+            is_reachable(code, warp->last_access, number))
+            continue;
+        struct check_side other =
+            check_side_of(&block->warps[i].w, &code->insts[warp->last_access], 0, "passes by");
+        check_report(check, CHECK_BARRIER, PTX_SPACE_REG, 0, &side, &other,
+                     "divergent barrier: some warps of the block wait at barrier %u, others go on "
+                     "without it",
+                     id);
+        return;
+    }
+}
+
 void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t id)
 {
     struct simt_barrier *barrier = &block->barriers[id];
+    bool absent = false;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        block->check->warps[i].barriers += barrier->lanes[i] != 0;
+        absent |= !barrier->lanes[i];
+    }
+    if (absent && !barrier->expected)
+        find_absent(check, block, id);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct check_warp *warp = &block->check->warps[i];
         struct simt_warp *w = &block->warps[i].w;

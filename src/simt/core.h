@@ -277,6 +277,8 @@ struct simt_launch_state {
     uint64_t started_ns; /* %globaltimer when the launch began */
     _Atomic uint64_t next_block;
     _Atomic uint64_t instructions, ticks;
+    uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
+                          takes a launch that ends blocks for one that comes to its end */
     _Atomic int stop; /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;

@@ -211,7 +211,7 @@ static void check_limit(struct simt_worker *worker, struct simt_block *block)
     uint64_t total =
         atomic_fetch_add(&launch->instructions, worker->instructions) + worker->instructions;
     worker->instructions = 0;
-    if (total <= limit)
+    if (total - launch->progress <= limit)
         return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_path *path = simt_path_ready(&block->warps[i]);

@@ -105,6 +105,12 @@ void simt_note_bad_free(struct simt_machine *machine, uint64_t address)
         EACH_WATCHER(machine->watch, bad_free) watcher->bad_free(watcher, address);
 }
 
+void simt_note_bad_range(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, bad_range) watcher->bad_range(watcher, address, size);
+}
+
 void simt_note_written(struct simt_machine *machine, uint64_t to, uint64_t from, size_t size)
 {
     if (machine->watch)

@@ -69,11 +69,12 @@ struct simt_watcher {
     void (*order)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     /* A warp waits for lanes of its own that wait for it at a join: they are about to be let go. */
     void (*stuck)(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
-    /* The program's allocations; frees that were refused; what the host or a copy wrote (from: the
+    /* The program's allocations; frees, copies and memsets that were refused; what the host or a copy wrote (from: the
      * device address it came from, or 0); allocations left at the end. From any host thread. */
     void (*allocated)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*freed)(struct simt_watcher *watcher, uint64_t address);
     void (*bad_free)(struct simt_watcher *watcher, uint64_t address);
+    void (*bad_range)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*written)(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
     void (*left)(struct simt_watcher *watcher, uint64_t address);
     void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
