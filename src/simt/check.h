@@ -216,7 +216,7 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 /* What is known of an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
-#define CHECK_TRAIT_VOLATILE 4  /* of shared memory */
+#define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);

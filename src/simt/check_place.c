@@ -199,6 +199,16 @@ void check_shared_variables(struct check *check)
     }
 }
 
+/* A single volatile word is a flag; an array is a reduction from before sm_70. */
+static bool is_volatile_array(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    if ((ptx->op != PTX_OP_LD && ptx->op != PTX_OP_ST) || !ptx_has(ptx, PTX_MOD_VOLATILE))
+        return false;
+    const struct ptx_function *function = owner_of(code, ptx);
+    const struct ptx_operand *address = address_operand(ptx);
+    return function && address && root_of(function, address).reg != PTX_NO_REG;
+}
+
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
 {
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
@@ -211,7 +221,7 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
-        if ((ptx->op == PTX_OP_LD || ptx->op == PTX_OP_ST) && ptx_has(ptx, PTX_MOD_VOLATILE))
+        if (is_volatile_array(code, ptx))
             traits[i] |= CHECK_TRAIT_VOLATILE;
         if (loc && loc->file < module->file_count && is_toolkit(module->files[loc->file]))
             traits[i] |= CHECK_TRAIT_LIBRARY;
