@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
 {
@@ -14,6 +15,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->is_running = true;
     pthread_mutex_unlock(&check->host_lock);
     check->launch = launch;
+    check->polls = 0;
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
@@ -43,8 +45,28 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
 static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
     check_order_block((struct check *)watcher, block, begins);
+    ((struct check *)watcher)->polls = 0;
     if (!begins)
         block->launch->progress = block->launch->instructions;
+}
+
+/* A launch that only polls for so long waits for what will not come: the limit of instructions would
+ * take much longer, because polling warps give their turns away. */
+static void count_poll(struct check *check, const struct watch_access *access)
+{
+    enum { POLLS = 1 << 14, SECONDS = 6 };
+    struct timespec time;
+    if (check->polls++ % 1024)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    double now = (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    if (check->polls == 1)
+        check->polling_since = now;
+    else if (check->polls > POLLS && now - check->polling_since > SECONDS)
+        simt_raise(access->w, access->in, SIMT_FAULT_TIMEOUT, __builtin_ctz(access->mask),
+                   "the launch has done nothing but poll for %d seconds: who sets what this thread "
+                   "waits for?",
+                   SECONDS);
 }
 
 static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
@@ -68,8 +90,12 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     uint32_t mask = access->mask & ~refused;
     if (!mask)
         return refused;
-    if (access->what->is_ordered)
+    if (access->what->is_ordered) {
         check_order_access(check, access, mask);
+        count_poll(check, access);
+    } else if (access->is_write) {
+        check->polls = 0;
+    }
     check_race_access(check, access, mask, tracks);
     if (access->what->kind == WATCH_BULK && access->is_write)
         check_order_bulk(check, access->w, access->in);

@@ -166,6 +166,8 @@ struct check {
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
+    uint64_t polls;        /* ordered accesses since something else was done, */
+    double polling_since;  /* and when that was */
     const struct simt_function *frame_function; /* whose local memory was asked for last, */
     uint32_t frame_bytes;                       /* and how much it is */
 
