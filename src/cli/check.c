@@ -1,7 +1,7 @@
 /*
  * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
- * The checker (src/simt/check.c) writes a file of JSON lines while the program runs; here it is read,
- * host addresses become source lines, and the errors are printed with the lines they mean.
+ * The checker (src/simt/check.c) writes a file of JSON lines while the program runs; here it is
+ * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */
 #include "cli/check.h"
 #include "cli/request.h"
@@ -19,19 +19,23 @@ static const char help[] =
     "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep check [options] PROGRAM [-- ARGUMENTS]\n"
     "\n"
-    "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of bounds,\n"
-    "misaligned or to freed memory, bad frees, reads of what was never written, races in shared and\n"
+    "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
+    "bounds,\n"
+    "misaligned or to freed memory, bad frees, reads of what was never written, races in shared "
+    "and\n"
     "global memory, barriers that not all threads reach, wrong .sync masks, endless loops. Memory\n"
     "that is never freed is remarked upon.\n"
     "\n"
     "  --json         the same for programs; the program's own output goes to stderr\n"
-    "  --limit N      take a launch for an endless loop after so many warp instructions in which no\n"
+    "  --limit N      take a launch for an endless loop after so many warp instructions in which "
+    "no\n"
     "                 block has ended (default " DEFAULT_LIMIT ")\n"
     "  --no-host-lines  compile without -g, as 'run' does: calls of the host (where memory was\n"
     "                 allocated or freed) are then told without their lines\n"
     "Every other option is as for 'lockstep run'.\n"
     "\n"
-    "The exit status is 1 if there are errors; else the program's own, or 2 if it does not compile.\n"
+    "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "
+    "compile.\n"
     "docs/check.md says what is found and how races are judged.\n"
     "\n"
     "examples:\n"
@@ -128,4 +132,5 @@ out:
     return status;
 }
 
-const struct cli_command cli_check = {"check", "find errors and races in a CUDA program", help, run};
+const struct cli_command cli_check = {"check", "find errors and races in a CUDA program", help,
+                                      run};

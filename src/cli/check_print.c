@@ -45,7 +45,8 @@ static void print_triple(const char *name, const json_t *object)
 {
     const json_t *list = json_object_get(object, name);
     if (json_array_size(list) == 3)
-        printf(", %s (%lld,%lld,%lld)", name, (long long)json_integer_value(json_array_get(list, 0)),
+        printf(", %s (%lld,%lld,%lld)", name,
+               (long long)json_integer_value(json_array_get(list, 0)),
                (long long)json_integer_value(json_array_get(list, 1)),
                (long long)json_integer_value(json_array_get(list, 2)));
 }

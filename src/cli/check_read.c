@@ -13,12 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lines of host code ------------------------------------------------------------------------------ */
+/* Lines of host code ------------------------------------------------------------------------------
+ */
 
 static bool is_toolkit(const char *file)
 {
-    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") || strstr(file, "/include/c++/") ||
-           file[0] == '?';
+    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
+           strstr(file, "/include/c++/") || file[0] == '?';
 }
 
 /* "file:line" of an address, through addr2line; the first that is the program's own. */
@@ -78,11 +79,12 @@ static void shorten_file(json_t *object)
     free(resolved);
 }
 
-/* The file ------------------------------------------------------------------------------------------ */
+/* The file
+ * ------------------------------------------------------------------------------------------ */
 
 static void finish(json_t *object, const char *program)
 {
-    static const char *const fields[] = {"space", "kernel",  "file",    "line",
+    static const char *const fields[] = {"space", "kernel", "file",    "line",
                                          "block", "thread", "address", "text"};
     json_t *other = json_object_get(object, "other");
     resolve_callers(object, program);

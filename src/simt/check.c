@@ -50,8 +50,8 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
         block->launch->progress = block->launch->instructions;
 }
 
-/* A launch that only polls for so long waits for what will not come: the limit of instructions would
- * take much longer, because polling warps give their turns away. */
+/* A launch that only polls for so long waits for what will not come: the limit of instructions
+ * would take much longer, because polling warps give their turns away. */
 static void count_poll(struct check *check, const struct watch_access *access)
 {
     enum { POLLS = 1 << 14, SECONDS = 6 };

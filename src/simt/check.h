@@ -1,8 +1,9 @@
 /*
  * check.h: what the checker's files share. check.c looks at every access; check_memory.c knows the
- * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c remembers who touched each word last;
- * check_order.c knows what is ordered before what; check_sync.c judges barriers and .sync masks;
- * check_place.c names places, threads and arrays; check_write.c writes what was found.
+ * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c
+ * remembers who touched each word last; check_order.c knows what is ordered before what;
+ * check_sync.c judges barriers and .sync masks; check_place.c names places, threads and arrays;
+ * check_write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -19,6 +20,14 @@
 #include "simt/watch.h"
 
 #include <stdio.h>
+
+/* Built for newer processors too; the loader picks. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__)
+#define CHECK_HOT __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define CHECK_HOT
+#endif
 
 enum check_kind {
     CHECK_OUT_OF_BOUNDS,
@@ -46,10 +55,10 @@ struct check_cell {
 
 /* Bits of an info; above them, the number of the instruction. */
 #define CHECK_LANE 31u
-#define CHECK_STRONG 32u  /* an atomic, or volatile, relaxed, acquire, release */
-#define CHECK_MANY 64u    /* more lanes of the segment than this one */
-#define CHECK_ASYNC 128u  /* cp.async: done when it was waited for */
-#define CHECK_MIXED 256u  /* bytes of the word were written by several lanes */
+#define CHECK_STRONG 32u     /* an atomic, or volatile, relaxed, acquire, release */
+#define CHECK_MANY 64u       /* more lanes of the segment than this one */
+#define CHECK_ASYNC 128u     /* cp.async: done when it was waited for */
+#define CHECK_MIXED 256u     /* bytes of the word were written by several lanes */
 #define CHECK_SECOND_SHIFT 9 /* with CHECK_MANY: another of those lanes */
 #define CHECK_INST_SHIFT 14
 
@@ -57,11 +66,12 @@ struct check_cell {
 #define CHECK_CHUNK (1u << CHECK_CHUNK_BITS)
 
 struct check_chunk {
-    struct check_cell *cells;     /* [CHECK_CHUNK / 4]; NULL until a kernel touches it */
+    struct check_cell *cells; /* [CHECK_CHUNK / 4]; NULL until a kernel touches it */
     uint8_t written[CHECK_CHUNK / 8];
 };
 
-/* Order ----------------------------------------------------------------------------------------- */
+/* Order -----------------------------------------------------------------------------------------
+ */
 
 /* What is known of warps of other blocks: ranges of warps of the grid, and up to when. */
 struct check_range {
@@ -75,12 +85,12 @@ struct check_knowledge {
 };
 
 struct check_warp {
-    uint32_t segment;       /* that its accesses belong to; 0: the next one opens it */
-    uint32_t fence_block;   /* what it did up to then, a fence orders for its block, */
-    uint32_t fence_all;     /* or for all */
+    uint32_t segment;             /* that its accesses belong to; 0: the next one opens it */
+    uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
+    uint32_t fence_all;           /* or for all */
     uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
-    uint32_t waited;        /* cp.async copies up to then are done */
-    uint32_t commits[8];    /* when its last groups of copies were closed, the latest first */
+    uint32_t waited;              /* cp.async copies up to then are done */
+    uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
     uint64_t acquired; /* version that was taken last, so that polling costs little */
     /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
@@ -93,11 +103,11 @@ struct check_warp {
 struct check_block {
     struct check_block *next; /* unused ones */
     uint32_t warp_count;
-    uint32_t first_warp;    /* in the grid */
+    uint32_t first_warp; /* in the grid */
     uint32_t first_segment;
     struct check_warp *warps;
-    uint32_t *known;        /* [warp][warp]: the first knows the second up to this segment; of itself:
-                               all its lanes know all its lanes */
+    uint32_t *known; /* [warp][warp]: the first knows the second up to this segment; of itself:
+                        all its lanes know all its lanes */
     uint32_t shared_bytes;
     struct check_cell *cells; /* of shared memory */
     uint8_t *written;
@@ -115,7 +125,8 @@ struct check_carriers {
     size_t count, capacity;
 };
 
-/* Host memory events ------------------------------------------------------------------------------ */
+/* Host memory events ------------------------------------------------------------------------------
+ */
 
 /* The program's own calls that led here, innermost first, as addresses in its file; ends with 0. */
 struct check_callers {
@@ -124,7 +135,7 @@ struct check_callers {
 
 struct check_allocation {
     uint64_t address, size;
-    uint32_t number; /* the program's first allocation is 1 */
+    uint32_t number;              /* the program's first allocation is 1 */
     struct check_callers callers; /* who allocated it, or freed it */
 };
 
@@ -135,8 +146,8 @@ struct check_event {
 
 /* Where an instruction's addresses led last time: most stay there. */
 struct check_cache {
-    uint64_t low, high; /* of the allocation */
-    bool tracks;        /* whether bytes were written is known */
+    uint64_t low, high;                   /* of the allocation */
+    bool tracks;                          /* whether bytes were written is known */
     const struct simt_shared_var *shared; /* instead: the variable that its addresses are of */
 };
 
@@ -166,14 +177,14 @@ struct check {
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
-    uint64_t polls;        /* ordered accesses since something else was done, */
-    double polling_since;  /* and when that was */
+    uint64_t polls;       /* ordered accesses since something else was done, */
+    double polling_since; /* and when that was */
     const struct simt_function *frame_function; /* whose local memory was asked for last, */
     uint32_t frame_bytes;                       /* and how much it is */
 
     /* Segments. */
-    uint32_t time;          /* the last segment */
-    uint32_t segment_base;  /* number of segment_warps[0] */
+    uint32_t time;         /* the last segment */
+    uint32_t segment_base; /* number of segment_warps[0] */
     uint32_t *segment_warps;
     size_t segment_capacity;
 
@@ -263,12 +274,12 @@ void check_explain_index(struct check *check, const struct watch_access *access,
 struct check_side check_side_of(const struct simt_warp *w, const struct simt_inst *in, int lane,
                                 const char *does);
 /* text: what is wrong, without the place. */
-void check_report(struct check *check, enum check_kind kind, enum ptx_space space,
-                  uint64_t address, const struct check_side *side, const struct check_side *other,
-                  const char *format, ...) __attribute__((format(printf, 7, 8)));
+void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+                  const struct check_side *side, const struct check_side *other, const char *format,
+                  ...) __attribute__((format(printf, 7, 8)));
 void check_report_host(struct check *check, enum check_kind kind, uint64_t address,
-                       const struct check_callers *callers, const struct check_callers *other, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+                       const struct check_callers *callers, const struct check_callers *other,
+                       const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Quick: has this pair been told already? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);

@@ -175,7 +175,7 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
 }
 
 /* A whole warp inside of one allocation, aligned: what nearly every access is. */
-static inline bool all_inside(const struct check_cache *cache, const struct watch_access *access)
+static CHECK_HOT bool all_inside(const struct check_cache *cache, const struct watch_access *access)
 {
     uint64_t low = cache->low, span = cache->high - low - access->bytes, bits = 0, out = 0;
     const uint64_t *a = access->addresses;

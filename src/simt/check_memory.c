@@ -1,8 +1,8 @@
 /*
- * check_memory.c: the checker's view of memory: the program's allocations, alive and freed, and which
- * bytes were ever written.
- * The host allocates and copies from any thread, also while a kernel runs: what changes the shadow
- * is put into a list, which the launch takes up before its next access.
+ * check_memory.c: the checker's view of memory: the program's allocations, alive and freed, and
+ * which bytes were ever written. The host allocates and copies from any thread, also while a kernel
+ * runs: what changes the shadow is put into a list, which the launch takes up before its next
+ * access.
  */
 #include "simt/check.h"
 
@@ -66,7 +66,8 @@ struct check_chunk *check_chunk_at(struct check *check, uint64_t offset)
     return *slot;
 }
 
-/* Written bytes ---------------------------------------------------------------------------------- */
+/* Written bytes ----------------------------------------------------------------------------------
+ */
 
 static struct check_chunk *chunk_for_bits(struct check *check, uint64_t offset)
 {
@@ -135,7 +136,8 @@ static void forget(struct check *check, uint64_t address, uint64_t size)
     }
 }
 
-/* Events ----------------------------------------------------------------------------------------- */
+/* Events -----------------------------------------------------------------------------------------
+ */
 
 static void apply(struct check *check, const struct check_event *event)
 {
@@ -155,8 +157,7 @@ static void add_event(struct check *check, struct check_event event)
     }
     if (check->event_count == check->event_capacity) {
         check->event_capacity = check->event_capacity * 2 + 64;
-        check->events =
-            lk_realloc(check->events, check->event_capacity * sizeof(*check->events));
+        check->events = lk_realloc(check->events, check->event_capacity * sizeof(*check->events));
     }
     check->events[check->event_count++] = event;
     check->has_events = true;
@@ -175,7 +176,8 @@ void check_memory_drain(struct check *check)
     pthread_mutex_unlock(&check->host_lock);
 }
 
-/* Allocations ------------------------------------------------------------------------------------- */
+/* Allocations -------------------------------------------------------------------------------------
+ */
 
 /* First of a sorted list that begins after address. */
 static size_t after(const struct check_allocation *list, size_t count, uint64_t address)
@@ -267,8 +269,8 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 {
     pthread_mutex_lock(&check->host_lock);
     size_t at = after(check->allocations, check->allocation_count, address);
-    bool inside = at > 0 && address - check->allocations[at - 1].address <
-                                check->allocations[at - 1].size;
+    bool inside =
+        at > 0 && address - check->allocations[at - 1].address < check->allocations[at - 1].size;
     if (inside)
         *found = check->allocations[at - 1];
     pthread_mutex_unlock(&check->host_lock);

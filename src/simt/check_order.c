@@ -1,16 +1,17 @@
 /*
- * check_order.c: what is ordered before what: segments, barriers, warp syncs, fences, and words that
- * carry order between threads.
- * Warps of a block know each other exactly, in a table. Of other blocks a warp knows ranges, which
- * are joined to wider ones when there are many: then it knows a little too much, which hides races
- * and never invents one. Every atomic and every ordered read takes what its word carries; an ordered
- * write passes on what was done before the thread's last fence, one with .release all of it.
+ * check_order.c: what is ordered before what: segments, barriers, warp syncs, fences, and words
+ * that carry order between threads. Warps of a block know each other exactly, in a table. Of other
+ * blocks a warp knows ranges, which are joined to wider ones when there are many: then it knows a
+ * little too much, which hides races and never invents one. Every atomic and every ordered read
+ * takes what its word carries; an ordered write passes on what was done before the thread's last
+ * fence, one with .release all of it.
  */
 #include "simt/check.h"
 
 #include <stdlib.h>
 
-/* Segments --------------------------------------------------------------------------------------- */
+/* Segments ---------------------------------------------------------------------------------------
+ */
 
 enum { SEGMENTS_KEPT = 1 << 24 };
 
@@ -22,8 +23,8 @@ void check_order_open_segment(struct check *check, struct check_block *block, ui
         check->segment_base = check->first_segment = segment;
     } else if (segment - check->segment_base >= check->segment_capacity) {
         check->segment_capacity = check->segment_capacity * 2 + 1024;
-        check->segment_warps = lk_realloc(check->segment_warps, check->segment_capacity *
-                                                                    sizeof(*check->segment_warps));
+        check->segment_warps = lk_realloc(check->segment_warps,
+                                          check->segment_capacity * sizeof(*check->segment_warps));
     }
     check->segment_warps[segment - check->segment_base] = block->first_warp + warp;
     block->warps[warp].segment = segment;
@@ -34,7 +35,8 @@ static void close_segment(struct check_warp *warp)
     warp->segment = 0;
 }
 
-/* Knowledge of other blocks ------------------------------------------------------------------------ */
+/* Knowledge of other blocks
+ * ------------------------------------------------------------------------ */
 
 static void drop(struct check_knowledge *knowledge)
 {
@@ -79,7 +81,8 @@ static void shorten(struct check_knowledge *knowledge)
 }
 
 /* Both, with the later time where they overlap. */
-static struct check_knowledge *join(const struct check_knowledge *a, const struct check_knowledge *b)
+static struct check_knowledge *join(const struct check_knowledge *a,
+                                    const struct check_knowledge *b)
 {
     size_t most = 2 * (size_t)(a->count + b->count) + 1;
     struct check_knowledge *both = lk_alloc(sizeof(*both) + most * sizeof(both->ranges[0]));
@@ -128,7 +131,8 @@ static uint32_t lookup(const struct check_knowledge *knowledge, uint32_t warp)
                : 0;
 }
 
-/* Questions ---------------------------------------------------------------------------------------- */
+/* Questions
+ * ---------------------------------------------------------------------------------------- */
 
 static uint32_t *known_by(const struct check_block *block, uint32_t warp)
 {
@@ -158,7 +162,8 @@ bool check_order_is_before(const struct check *check, const struct check_block *
     return segment <= lookup(block->warps[warp].foreign, theirs);
 }
 
-/* Barriers and warp syncs --------------------------------------------------------------------------- */
+/* Barriers and warp syncs
+ * --------------------------------------------------------------------------- */
 
 /* Warps that wait at the barrier, and so learn what the others did. */
 static bool waits_at(const struct simt_warp_state *warp, uint32_t id)
@@ -265,7 +270,8 @@ void check_order_fence(struct check *check, struct simt_warp *w, const struct pt
     close_segment(warp);
 }
 
-/* Words that carry order ----------------------------------------------------------------------------- */
+/* Words that carry order
+ * ----------------------------------------------------------------------------- */
 
 static size_t hash(uint64_t key, size_t capacity)
 {
@@ -307,8 +313,8 @@ static struct check_carrier *put_carrier(struct check_carriers *carriers, uint64
     return &carriers->slots[i];
 }
 
-/* Global words carry for all, unless only fences of the block were used; then, and in shared memory,
- * they carry for the block. */
+/* Global words carry for all, unless only fences of the block were used; then, and in shared
+ * memory, they carry for the block. */
 static uint64_t key_of(const struct check_block *block, uint64_t address, bool for_all)
 {
     return for_all ? address & ~UINT64_C(3)
@@ -422,7 +428,8 @@ void check_order_access(struct check *check, const struct watch_access *access, 
     }
 }
 
-/* mbarriers and copies -------------------------------------------------------------------------------- */
+/* mbarriers and copies
+ * -------------------------------------------------------------------------------- */
 
 static uint64_t shared_address(const struct simt_warp *w, uint32_t slot, bool narrow, int lane)
 {
@@ -460,9 +467,9 @@ static void use_mbarrier(struct check *check, struct simt_warp *w, const struct 
                  in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY ||
                  in->ptx->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        uint64_t at = shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32,
-                                     __builtin_ctz(rest)) +
-                      (uint64_t)in->imm;
+        uint64_t at =
+            shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, __builtin_ctz(rest)) +
+            (uint64_t)in->imm;
         if (waits)
             take(check, block, w->index, key_of(block, at, false));
         else
@@ -483,8 +490,8 @@ void check_order_async(struct check *check, struct simt_warp *w, const struct si
     case PTX_OP_CP_ASYNC_WAIT_GROUP:
         pending = (uint32_t)in->ptx->operands[0].imm;
         if (pending < sizeof(warp->commits) / sizeof(warp->commits[0])) {
-            warp->waited = warp->commits[pending] > warp->waited ? warp->commits[pending]
-                                                                 : warp->waited;
+            warp->waited =
+                warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
         }
         close_segment(warp);
         return;
@@ -508,7 +515,8 @@ void check_order_async(struct check *check, struct simt_warp *w, const struct si
     }
 }
 
-/* Launches and blocks ------------------------------------------------------------------------------------ */
+/* Launches and blocks
+ * ------------------------------------------------------------------------------------ */
 
 void check_order_begin(struct check *check)
 {
@@ -569,8 +577,7 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     block->first_warp = (uint32_t)(simt->linear * simt->warp_count);
     block->first_segment = check->time + 1;
     memset(block->warps, 0, block->warp_count * sizeof(*block->warps));
-    memset(block->known, 0,
-           (size_t)block->warp_count * block->warp_count * sizeof(*block->known));
+    memset(block->known, 0, (size_t)block->warp_count * block->warp_count * sizeof(*block->known));
     memset(block->written, 0, block->shared_bytes / 8 + 1);
     memset(block->arrived, 0, sizeof(block->arrived));
 }

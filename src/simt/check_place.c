@@ -72,7 +72,8 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
     return found;
 }
 
-/* Traits ------------------------------------------------------------------------------------------- */
+/* Traits
+ * ------------------------------------------------------------------------------------------- */
 
 static const struct ptx_inst *only_writer(const struct ptx_function *function, uint32_t reg)
 {
@@ -191,8 +192,7 @@ void check_shared_variables(struct check *check)
             continue;
         const struct ptx_function *function = owner_of(code, ptx);
         const struct ptx_operand *address = address_operand(ptx);
-        const struct ptx_var *var =
-            function && address ? variable_of(function, address, 0) : NULL;
+        const struct ptx_var *var = function && address ? variable_of(function, address, 0) : NULL;
         for (uint32_t k = 0; var && k < code->shared_var_count; k++)
             if (code->shared_vars[k].var == var)
                 check->caches[i].shared = &code->shared_vars[k];
@@ -229,9 +229,10 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
     return traits;
 }
 
-/* Indices -------------------------------------------------------------------------------------------
- * The value of a register is worked out again from special registers, parameters and constants, once
- * in the width it has and once without limit. */
+/* Indices
+ * ------------------------------------------------------------------------------------------- The
+ * value of a register is worked out again from special registers, parameters and constants, once in
+ * the width it has and once without limit. */
 
 struct value {
     bool known;
@@ -311,8 +312,7 @@ static struct value parameter(const struct tracer *tracer, const struct ptx_inst
     if (!ptx_has(ptx, PTX_MOD_PARAM) || !from->var || !tracer->function->is_entry ||
         ptx->operands[0].kind != PTX_OPERAND_REG)
         return unknown();
-    const uint8_t *at =
-        tracer->access->w->block->launch->params + from->var->offset + from->imm;
+    const uint8_t *at = tracer->access->w->block->launch->params + from->var->offset + from->imm;
     unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
     int64_t value = 0;
     memcpy(&value, at, bits / 8);

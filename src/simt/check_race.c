@@ -8,16 +8,17 @@ struct visit {
     struct check *check;
     const struct watch_access *access;
     struct check_block *block;
-    uint32_t warp;    /* in the block */
+    uint32_t warp; /* in the block */
     uint32_t segment;
-    uint32_t info;    /* of lane 0 */
-    uint32_t first;   /* older segments are history (C2) */
+    uint32_t info;  /* of lane 0 */
+    uint32_t first; /* older segments are history (C2) */
     uint32_t grid_warp;
     bool is_volatile;   /* of shared memory */
     uint32_t passed_on; /* nobody of another block can know what came after that */
 };
 
-/* Reports ---------------------------------------------------------------------------------------- */
+/* Reports ----------------------------------------------------------------------------------------
+ */
 
 static struct check_side side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
                                          const char *does)
@@ -84,7 +85,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     check_report(check, CHECK_RACE, access->space, address, &side, &other,
                  "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
                  (unsigned long long)address, where.size ? " (" : "", where.data,
-                 where.size ? ")" : "", copying                             ? "a cp.async"
+                 where.size ? ")" : "",
+                 copying                             ? "a cp.async"
                  : strcmp(other.does, "atomic") == 0 ? "an atomic"
                  : was_write                         ? "a write"
                                                      : "a read",
@@ -109,9 +111,10 @@ static bool writes_same(const struct visit *visit, uint64_t address, int lane)
     const struct watch_access *access = visit->access;
     if (access->what->kind != WATCH_STORE)
         return false;
-    const uint8_t *there = access->space == PTX_SPACE_SHARED
-                               ? access->w->block->shared + access->addresses[lane]
-                               : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
+    const uint8_t *there =
+        access->space == PTX_SPACE_SHARED
+            ? access->w->block->shared + access->addresses[lane]
+            : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
     unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
     uint32_t size = access->bytes / count;
     (void)address;
@@ -147,7 +150,8 @@ static __attribute__((noinline)) void same_instruction(struct visit *visit, uint
     }
 }
 
-/* Cells ------------------------------------------------------------------------------------------ */
+/* Cells ------------------------------------------------------------------------------------------
+ */
 
 /* Volatile accesses of shared memory within a warp: a reduction from before sm_70, which counted on
  * lanes that run in step. Between warps they are flags. */
@@ -164,15 +168,18 @@ static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t 
 {
     if (segment < visit->first)
         return false;
-    if (info & visit->info & CHECK_STRONG && !(visit->is_volatile && by_own_warp(visit, segment, info)))
+    if (info & visit->info & CHECK_STRONG &&
+        !(visit->is_volatile && by_own_warp(visit, segment, info)))
         return false;
     if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
         return false;
     return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
 }
 
-static inline __attribute__((always_inline)) void visit_read(struct visit *visit, struct check_cell *cell, uint64_t address,
-                              uint32_t lane, uint32_t bytes, uint32_t many)
+static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
+                                                             struct check_cell *cell,
+                                                             uint64_t address, uint32_t lane,
+                                                             uint32_t bytes, uint32_t many)
 {
     if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
         conflicts(visit, lane, cell->write_segment, cell->write_info))
@@ -186,7 +193,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     uint32_t info = visit->info | lane | many;
     if (cell->read_segment[0] == visit->segment) {
         uint32_t before = cell->read_info[0];
-        if (before & CHECK_MIXED || ((before & CHECK_LANE) != lane && !(cell->read_bytes[0] & bytes)))
+        if (before & CHECK_MIXED ||
+            ((before & CHECK_LANE) != lane && !(cell->read_bytes[0] & bytes)))
             info |= CHECK_MIXED; /* bytes of one word, by several lanes */
         else if (!many && (before & CHECK_LANE) != lane)
             info |= CHECK_MANY | (before & CHECK_LANE) << CHECK_SECOND_SHIFT;
@@ -211,12 +219,15 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     cell->read_bytes[0] = (uint8_t)bytes;
 }
 
-static inline void visit_write(struct visit *visit, struct check_cell *cell, uint64_t address,
-                               uint32_t lane, uint32_t bytes)
+static inline __attribute__((always_inline)) void visit_write(struct visit *visit,
+                                                              struct check_cell *cell,
+                                                              uint64_t address, uint32_t lane,
+                                                              uint32_t bytes)
 {
     struct check *check = visit->check;
     uint32_t info = visit->info | lane;
-    bool same_word = cell->write_segment == visit->segment && (cell->write_info & CHECK_LANE) != lane;
+    bool same_word =
+        cell->write_segment == visit->segment && (cell->write_info & CHECK_LANE) != lane;
     if (cell->write_segment >= visit->first && cell->write_bytes & bytes) {
         if (cell->write_serial == check->serial && cell->write_segment == visit->segment) {
             if ((cell->write_info & CHECK_LANE) != lane && !(info & CHECK_STRONG))
@@ -247,7 +258,8 @@ static inline void visit_write(struct visit *visit, struct check_cell *cell, uin
     cell->apart = 0;
 }
 
-/* Uninitialised ------------------------------------------------------------------------------------ */
+/* Uninitialised
+ * ------------------------------------------------------------------------------------ */
 
 /* Bytes of words that were never written are only wrong if nothing of the access was: programs copy
  * structs with their padding. */
@@ -279,8 +291,7 @@ static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint
     if (check_is_known(check, CHECK_UNINITIALIZED, access->in, NULL))
         return;
     /* CUB's merges read one element too many of their own storage, and do not use it. */
-    if (access->space == PTX_SPACE_SHARED &&
-        check->traits[access->number] & CHECK_TRAIT_LIBRARY)
+    if (access->space == PTX_SPACE_SHARED && check->traits[access->number] & CHECK_TRAIT_LIBRARY)
         return;
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, false));
     struct lk_buf where = {0};
@@ -314,12 +325,13 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
     }
 }
 
-/* Accesses ----------------------------------------------------------------------------------------- */
+/* Accesses
+ * ----------------------------------------------------------------------------------------- */
 
 /* Lanes that read what a lane before them reads are left out, in the ways that are common: runs of
  * lanes, or two halves alike. */
-static inline uint32_t without_copies(const struct watch_access *access, uint32_t mask,
-                                      bool *halves)
+static inline __attribute__((always_inline)) uint32_t
+without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
 {
     const uint64_t *a = access->addresses;
     uint32_t keep = 1;
@@ -341,8 +353,8 @@ static inline uint32_t without_copies(const struct watch_access *access, uint32_
 }
 
 /* Another lane that reads the same, as bits of an info. */
-static inline uint32_t many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane,
-                               bool is_write)
+static inline __attribute__((always_inline)) uint32_t
+many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane, bool is_write)
 {
     if (halves)
         return CHECK_MANY | (lane + 16) << CHECK_SECOND_SHIFT;
@@ -352,8 +364,10 @@ static inline uint32_t many_of(uint32_t kept, bool halves, uint32_t mask, uint32
 }
 
 /* One aligned word for each lane, all in one stretch of cells: the most common case, made short. */
-static bool visit_words(struct visit *visit, uint32_t mask, bool tracks, struct check_cell *cells,
-                        uint8_t *written, uint64_t start, uint64_t size)
+static inline __attribute__((always_inline)) bool visit_words(struct visit *visit, uint32_t mask,
+                                                              bool tracks, struct check_cell *cells,
+                                                              uint8_t *written, uint64_t start,
+                                                              uint64_t size)
 {
     const struct watch_access *access = visit->access;
     bool halves;
@@ -383,7 +397,7 @@ static bool visit_words(struct visit *visit, uint32_t mask, bool tracks, struct 
     return true;
 }
 
-static void visit_shared(struct visit *visit, uint32_t mask)
+static CHECK_HOT void visit_shared(struct visit *visit, uint32_t mask)
 {
     const struct watch_access *access = visit->access;
     struct check_block *block = visit->block;
@@ -401,7 +415,7 @@ static void visit_shared(struct visit *visit, uint32_t mask)
     }
 }
 
-static void visit_global(struct visit *visit, uint32_t mask, bool tracks)
+static CHECK_HOT void visit_global(struct visit *visit, uint32_t mask, bool tracks)
 {
     const struct watch_access *access = visit->access;
     struct check *check = visit->check;
@@ -446,8 +460,8 @@ void check_race_access(struct check *check, const struct watch_access *access, u
     struct check_warp *warp = &block->warps[w->index];
     if (!warp->segment)
         check_order_open_segment(check, block, w->index);
-    bool is_strong = access->what->is_ordered ||
-                     check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
+    bool is_strong =
+        access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
     struct visit visit = {.check = check,
                           .access = access,
                           .block = block,

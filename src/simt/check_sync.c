@@ -68,7 +68,8 @@ static const struct simt_inst *visible(const struct simt_inst *in)
     return in;
 }
 
-/* .sync ------------------------------------------------------------------------------------------- */
+/* .sync -------------------------------------------------------------------------------------------
+ */
 
 static bool mask_slot(const struct simt_inst *in, uint32_t *slot)
 {
@@ -137,7 +138,8 @@ void check_sync_gathered(struct check *check, struct simt_warp *w, const struct 
                  in->ptx->text, missing);
 }
 
-/* Barriers ----------------------------------------------------------------------------------------- */
+/* Barriers
+ * ----------------------------------------------------------------------------------------- */
 
 /* bar.sync and .aligned forms are for whole warps; barrier.sync is for whoever comes. */
 static bool is_aligned(const struct ptx_inst *ptx)
@@ -284,7 +286,8 @@ void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t 
         compare_places(check, block, id);
 }
 
-/* Faults ------------------------------------------------------------------------------------------- */
+/* Faults
+ * ------------------------------------------------------------------------------------------- */
 
 static bool fault_kind(const struct simt_fault *fault, enum check_kind *kind)
 {

@@ -16,10 +16,9 @@ struct check_error {
     uint64_t count, written;
 };
 
-static const char *const kinds[] = {"out_of_bounds", "misaligned", "use_after_free",
-                                    "invalid_free",  "leak",       "uninitialized",
-                                    "race",          "barrier",    "sync_mask",
-                                    "timeout"};
+static const char *const kinds[] = {
+    "out_of_bounds", "misaligned", "use_after_free", "invalid_free", "leak",
+    "uninitialized", "race",       "barrier",        "sync_mask",    "timeout"};
 
 static const char *space_name(enum ptx_space space)
 {
@@ -134,8 +133,7 @@ static bool add_error(struct check *check, enum check_kind kind, const struct pt
     }
     if (check->error_count == check->error_capacity) {
         check->error_capacity = check->error_capacity * 2 + 32;
-        check->errors =
-            lk_realloc(check->errors, check->error_capacity * sizeof(*check->errors));
+        check->errors = lk_realloc(check->errors, check->error_capacity * sizeof(*check->errors));
     }
     check->errors[check->error_count++] = (struct check_error){kind, in, other, 1, 1};
     return true;
@@ -149,15 +147,16 @@ static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
     struct check_allocation freed;
     if (!check_find_freed(check, address, &freed))
         return;
-    lk_buf_printf(out, ",\"other\":{\"access\":\"free\",\"space\":\"global\",\"address\":\"0x%llx\",",
+    lk_buf_printf(out,
+                  ",\"other\":{\"access\":\"free\",\"space\":\"global\",\"address\":\"0x%llx\",",
                   (unsigned long long)freed.address);
     put_callers(out, &freed.callers);
     lk_buf_printf(out, "}");
 }
 
-void check_report(struct check *check, enum check_kind kind, enum ptx_space space,
-                  uint64_t address, const struct check_side *side, const struct check_side *other,
-                  const char *format, ...)
+void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+                  const struct check_side *side, const struct check_side *other, const char *format,
+                  ...)
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
