@@ -33,6 +33,7 @@ static void finish_at_exit(void)
         if (drv_devices[i].machine)
             simt_flush_printf(drv_devices[i].machine);
     }
+    drv_memory_left();
 }
 
 /* The machine is made with the first context: a program that only counts devices pays nothing. */

@@ -7,9 +7,17 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "simt/note.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void drv_note_bad_range(CUdeviceptr address, size_t bytes)
+{
+    for (int i = 0; i < drv_device_count; i++)
+        if (drv_devices[i].machine)
+            simt_note_bad_range(drv_devices[i].machine, address, bytes);
+}
 
 /* Offset of the box in one side's memory, and the bytes from there to its end. */
 static bool extent(const struct drv_copy_side *side, const struct drv_copy_work *copy,
@@ -49,7 +57,10 @@ static CUresult check_side(struct drv_copy_side *side, const struct drv_copy_wor
         return CUDA_ERROR_INVALID_VALUE;
     if (!known && side->type == CU_MEMORYTYPE_UNIFIED)
         return CUDA_SUCCESS;
-    return drv_host(side->address + offset, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (drv_host(side->address + offset, bytes))
+        return CUDA_SUCCESS;
+    drv_note_bad_range(side->address + offset, bytes);
+    return CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_copy_check(struct drv_copy_work *copy)
@@ -120,6 +131,25 @@ static void model_copy(CUcontext context, const struct drv_copy_work *copy, doub
         drv_model(context, DRV_ENGINE_FROM_DEVICE, 1.5e-6 + bytes / link, clock);
 }
 
+/* For those who look on: which device bytes were written, row by row, and from where. */
+static void note_written(CUcontext context, const struct drv_copy_work *copy)
+{
+    const struct drv_copy_side *to = &copy->to, *from = &copy->from;
+    size_t to_pitch = to->pitch ? to->pitch : to->x + copy->width;
+    size_t from_pitch = from->pitch ? from->pitch : from->x + copy->width;
+    size_t to_rows = to->height ? to->height : to->y + copy->height;
+    size_t from_rows = from->height ? from->height : from->y + copy->height;
+    if (!copy->to_device)
+        return;
+    for (size_t z = 0; z < copy->depth; z++)
+        for (size_t y = 0; y < copy->height; y++) {
+            size_t source = ((from->z + z) * from_rows + from->y + y) * from_pitch + from->x;
+            size_t target = ((to->z + z) * to_rows + to->y + y) * to_pitch + to->x;
+            simt_note_written(context->device->machine, to->address + target,
+                              copy->from_device ? from->address + source : 0, copy->width);
+        }
+}
+
 CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clock)
 {
     size_t to_pitch, to_slice, from_pitch = copy->width, from_slice = copy->width * copy->height;
@@ -134,6 +164,7 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     move(to, to_pitch, to_slice, from, from_pitch, from_slice, copy);
+    note_written(context, copy);
     model_copy(context, copy, clock);
     return CUDA_SUCCESS;
 }

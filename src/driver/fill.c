@@ -5,6 +5,8 @@
  */
 #include "driver/state.h"
 
+#include "simt/note.h"
+
 #include <string.h>
 
 static bool fill_extent(const struct drv_fill_work *fill, size_t *bytes)
@@ -27,8 +29,12 @@ CUresult drv_fill_check(const struct drv_fill_work *fill)
     if (!fill->address || fill->address % fill->element ||
         (fill->height > 1 && fill->pitch % fill->element))
         return CUDA_ERROR_INVALID_VALUE;
-    if (!fill_extent(fill, &bytes) || !drv_host(fill->address, bytes))
+    if (!fill_extent(fill, &bytes))
         return CUDA_ERROR_INVALID_VALUE;
+    if (!drv_host(fill->address, bytes)) {
+        drv_note_bad_range(fill->address, bytes);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -55,8 +61,11 @@ CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clo
         drv_remark("a memset in a stream reaches memory that was freed (0x%llx)", fill->address);
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
-    for (size_t y = 0; y < fill->height; y++)
+    for (size_t y = 0; y < fill->height; y++) {
         fill_row(at + y * fill->pitch, fill->width, fill->value, fill->element);
+        simt_note_written(context->device->machine, fill->address + y * fill->pitch, 0,
+                          fill->width * fill->element);
+    }
     double rate = (context->device->gpu->memory_gb_s > 0 ? context->device->gpu->memory_gb_s : 500);
     double size = (double)fill->width * fill->element * fill->height;
     drv_model(context, DRV_ENGINE_NONE, 1.5e-6 + size / (rate * 1e9), clock);

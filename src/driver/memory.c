@@ -5,6 +5,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "simt/note.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,12 @@ void drv_allocation_give_to_graph(CUdeviceptr address)
     count_graph_memory(allocation, (int64_t)allocation->size);
 }
 
+static void note_left(const struct drv_allocation *allocation)
+{
+    if (!allocation->registered && !allocation->graph_owned)
+        simt_note_left(allocation->device->machine, allocation->address);
+}
+
 void drv_memory_forget(CUcontext context)
 {
     struct drv_list mine = {0};
@@ -141,9 +148,18 @@ void drv_memory_forget(CUcontext context)
         if (allocations.slots[i].key && allocation->context == context)
             drv_list_add(&mine, allocation);
     }
-    for (size_t i = 0; i < mine.count; i++)
+    for (size_t i = 0; i < mine.count; i++) {
+        note_left(mine.items[i]);
         drv_allocation_free(mine.items[i]);
+    }
     drv_list_free(&mine);
+}
+
+void drv_memory_left(void)
+{
+    for (size_t i = 0; i < allocations.capacity; i++)
+        if (allocations.slots[i].key)
+            note_left(allocations.slots[i].value);
 }
 
 static CUresult allocate(size_t size, enum simt_memory_kind kind, unsigned flags, void *result)
@@ -232,6 +248,7 @@ static CUresult release(CUdeviceptr address, bool host)
     if (!allocation || allocation->address != address || allocation->registered ||
         host != (allocation->kind == SIMT_MEMORY_PINNED)) {
         status = CUDA_ERROR_INVALID_VALUE;
+        simt_note_bad_free(context->device->machine, address);
     } else {
         drv_wait_context(context);
         if (allocation->context != context)

@@ -7,6 +7,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "simt/note.h"
 
 #include <stdlib.h>
 
@@ -147,8 +148,10 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
     struct drv_allocation *allocation = drv_allocation_find(address);
     status = drv_stream_find(context, handle, &stream);
     if (status == CUDA_SUCCESS &&
-        (!allocation || allocation->address != address || allocation->kind == SIMT_MEMORY_PINNED))
+        (!allocation || allocation->address != address || allocation->kind == SIMT_MEMORY_PINNED)) {
         status = CUDA_ERROR_INVALID_VALUE;
+        simt_note_bad_free(context->device->machine, address);
+    }
     if (status == CUDA_SUCCESS) {
         struct drv_work work = {.kind = DRV_WORK_FREE, .address = address};
         status = drv_issue(stream, &work, false);

@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "driver/state.h"
+#include "simt/note.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static bool value_reached(const struct drv_work *work, uint64_t now)
     }
 }
 
-static CUresult run_value(struct drv_work *work)
+static CUresult run_value(CUcontext context, struct drv_work *work)
 {
     size_t size = work->value.wide ? 8 : 4;
     volatile void *at = drv_host(work->value.address, size);
@@ -124,6 +125,7 @@ static CUresult run_value(struct drv_work *work)
             __atomic_store_n((volatile uint64_t *)at, work->value.value, __ATOMIC_SEQ_CST);
         else
             __atomic_store_n((volatile uint32_t *)at, work->value.value, __ATOMIC_SEQ_CST);
+        simt_note_written(context->device->machine, work->value.address, 0, size);
         return CUDA_SUCCESS;
     }
     for (unsigned turn = 0;; turn++) {
@@ -160,12 +162,14 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
     case DRV_WORK_WAIT_VALUE:
     case DRV_WORK_WRITE_VALUE:
         *clock += 1e-6;
-        return run_value(work);
+        return run_value(context, work);
     case DRV_WORK_FREE: {
         drv_enter_lock();
         struct drv_allocation *allocation = drv_allocation_find(work->address);
         if (allocation && allocation->address == work->address && !allocation->graph_owned)
             drv_allocation_free(allocation);
+        else if (!allocation)
+            simt_note_bad_free(context->device->machine, work->address);
         drv_leave_lock();
         return CUDA_SUCCESS;
     }

@@ -1,11 +1,182 @@
 /*
- * check.c: checkers. To come.
+ * check.c: the checker: looks at every access of a watched launch before it happens, refuses those
+ * that lead outside, and tells what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
  */
-#include "simt/watch.h"
+#include "simt/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct check *check = (struct check *)watcher;
+    pthread_mutex_lock(&check->host_lock);
+    check->is_running = true;
+    pthread_mutex_unlock(&check->host_lock);
+    check->launch = launch;
+    check->polls = 0;
+    check->frame_function = NULL;
+    check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
+    check_shared_variables(check);
+    check->traits = check_traits(launch->code, launch->kernel->ptx->module);
+    check_order_begin(check);
+}
+
+static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct check *check = (struct check *)watcher;
+    check_memory_drain(check);
+    check->had_fault |= launch->fault->kind != SIMT_OK;
+    check_sync_fault(check, launch);
+    check_write_counts(check);
+    check_order_end(check);
+    pthread_mutex_lock(&check->host_lock);
+    check->is_running = false;
+    free(check->caches);
+    free(check->traits);
+    check->caches = NULL;
+    check->traits = NULL;
+    pthread_mutex_unlock(&check->host_lock);
+    check_memory_drain(check);
+    check->launch = NULL;
+}
+
+static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
+{
+    check_order_block((struct check *)watcher, block, begins);
+    ((struct check *)watcher)->polls = 0;
+    if (!begins)
+        block->launch->progress = block->launch->instructions;
+}
+
+/* A launch that only polls for so long waits for what will not come: the limit of instructions
+ * would take much longer, because polling warps give their turns away. */
+static void count_poll(struct check *check, const struct watch_access *access)
+{
+    enum { POLLS = 1 << 14, SECONDS = 6 };
+    struct timespec time;
+    if (check->polls++ % 1024)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    double now = (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    if (check->polls == 1)
+        check->polling_since = now;
+    else if (check->polls > POLLS && now - check->polling_since > SECONDS)
+        simt_raise(access->w, access->in, SIMT_FAULT_TIMEOUT, __builtin_ctz(access->mask),
+                   "the launch has done nothing but poll for %d seconds: who sets what this thread "
+                   "waits for?",
+                   SECONDS);
+}
+
+static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
+{
+    struct check *check = (struct check *)watcher;
+    uint32_t refused;
+    bool tracks = false;
+    if (atomic_load_explicit(&check->has_events, memory_order_relaxed))
+        check_memory_drain(check);
+    switch (access->space) {
+    case PTX_SPACE_LOCAL:
+        return check_local_bounds(check, access);
+    case PTX_SPACE_CONST:
+        return check_memory_bounds(check, access, &tracks);
+    case PTX_SPACE_SHARED:
+        refused = check_shared_bounds(check, access);
+        break;
+    default:
+        refused = check_memory_bounds(check, access, &tracks);
+    }
+    uint32_t mask = access->mask & ~refused;
+    if (!mask)
+        return refused;
+    if (access->what->is_ordered) {
+        check_order_access(check, access, mask);
+        count_poll(check, access);
+    } else if (access->is_write) {
+        check->polls = 0;
+    }
+    check_race_access(check, access, mask, tracks);
+    if (access->what->kind == WATCH_BULK && access->is_write)
+        check_order_bulk(check, access->w, access->in);
+    return refused;
+}
+
+static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check *check = (struct check *)watcher;
+    switch (ptx_op_infos[in->ptx->op].group) {
+    case PTX_GROUP_ATOMIC:
+        check_order_fence(check, w, in->ptx);
+        break;
+    case PTX_GROUP_ASYNC:
+        check_order_async(check, w, in);
+        break;
+    default:
+        check_sync_before(check, w, in);
+    }
+}
+
+static void at_warp_sync(struct simt_watcher *watcher, struct simt_warp *w,
+                         const struct simt_inst *in, uint32_t lanes)
+{
+    struct check *check = (struct check *)watcher;
+    check_sync_gathered(check, w, in, lanes);
+    check_order_warp_sync(check, w, lanes);
+}
+
+static void at_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
+{
+    struct check *check = (struct check *)watcher;
+    check_sync_barrier(check, block, id);
+    check_order_barrier(check, block, id);
+}
+
+static void at_left(struct simt_watcher *watcher, uint64_t address)
+{
+    struct check *check = (struct check *)watcher;
+    struct check_allocation found;
+    if (!check->had_fault && check_find_allocation(check, address, &found))
+        check_report_host(check, CHECK_LEAK, address, &found.callers, NULL,
+                          "leak: allocation #%u of %llu bytes was never freed", found.number,
+                          (unsigned long long)found.size);
+}
+
+static void at_close(struct simt_watcher *watcher)
+{
+    struct check *check = (struct check *)watcher;
+    check_memory_close(check);
+    fclose(check->file);
+    free(check->segment_warps);
+    free(check->errors);
+    free(check);
+}
 
 struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *path)
 {
-    (void)machine;
-    (void)path;
-    return NULL;
+    FILE *file = fopen(path, "ae");
+    if (!file) {
+        fprintf(stderr, "lockstep: check: %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    struct check *check = lk_alloc_zeroed(sizeof(*check));
+    check->machine = machine;
+    check->file = file;
+    check_memory_open(check);
+    check->watcher = (struct simt_watcher){.launch = begin_launch,
+                                           .block = at_block,
+                                           .access = at_access,
+                                           .warp_sync = at_warp_sync,
+                                           .barrier = at_barrier,
+                                           .order = at_order,
+                                           .stuck = check_sync_stuck,
+                                           .allocated = check_memory_alloc,
+                                           .freed = check_memory_free,
+                                           .bad_free = check_memory_bad_free,
+                                           .bad_range = check_memory_bad_range,
+                                           .written = check_memory_written,
+                                           .left = at_left,
+                                           .done = end_launch,
+                                           .close = at_close};
+    return &check->watcher;
 }

@@ -136,10 +136,15 @@ struct simt_code {
     struct simt_function *functions; /* [0] is the entry */
     uint32_t function_count;
     uint32_t static_shared;
-    uint32_t local_bytes; /* per lane, for the deepest chain of calls */
-    bool unbounded_stack; /* recursion or indirect calls */
+    uint32_t local_bytes;       /* per lane, for the deepest chain of calls */
+    bool unbounded_stack;       /* recursion or indirect calls */
     uint32_t registers;         /* estimate, for occupancy */
     struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
+    struct simt_shared_var {
+        const struct ptx_var *var;
+        uint32_t offset;
+    } * shared_vars; /* static ones */
+    uint32_t shared_var_count;
 };
 
 struct simt_kernel {
@@ -245,6 +250,7 @@ struct simt_block {
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
+    struct check_block *check; /* what the checker knows of it, while one looks on */
 };
 
 struct simt_worker {
@@ -274,7 +280,9 @@ struct simt_launch_state {
     uint64_t started_ns;     /* %globaltimer when the launch began */
     _Atomic uint64_t next_block;
     _Atomic uint64_t instructions, ticks;
-    _Atomic int stop; /* a fault was raised */
+    uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
+                          takes a launch that ends blocks for one that comes to its end */
+    _Atomic int stop;  /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
 };

@@ -248,6 +248,25 @@ static bool reaches_itself(const struct simt_code *code, const uint32_t *numbers
     return cyclic;
 }
 
+static void add_shared(struct simt_code *code, const struct ptx_var *var, uint32_t offset)
+{
+    code->shared_vars[code->shared_var_count++] = (struct simt_shared_var){var, offset};
+}
+
+/* Where static shared variables lie, for messages: those of the module now, the functions' own as
+ * they are placed. */
+static void list_shared(struct decoder *decoder, uint32_t vars)
+{
+    struct simt_code *code = decoder->code;
+    uint32_t most = vars;
+    for (uint32_t i = 0; i < code->function_count; i++)
+        most += code->functions[i].ptx->var_count;
+    code->shared_vars = lk_arena_alloc(code->arena, (most + 1) * sizeof(*code->shared_vars));
+    for (uint32_t i = 0; i < vars; i++)
+        if (decoder->shared_offsets[i] != UINT32_MAX && decoder->module->ptx->vars[i]->size)
+            add_shared(code, decoder->module->ptx->vars[i], decoder->shared_offsets[i]);
+}
+
 struct simt_code *simt_decode(struct simt_module *module, const struct ptx_function *entry)
 {
     struct lk_arena *arena = lk_arena_create();
@@ -263,11 +282,13 @@ struct simt_code *simt_decode(struct simt_module *module, const struct ptx_funct
     find_functions(&decoder, entry);
     /* Shared variables inside functions come after those of the module, dynamic ones last. */
     uint32_t owned = decoder.shared_top;
+    list_shared(&decoder, vars);
     for (uint32_t i = 0; i < code->function_count; i++) {
         const struct ptx_function *function = code->functions[i].ptx;
         for (uint32_t k = 0; k < function->var_count; k++)
             if (function->vars[k]->space == PTX_SPACE_SHARED)
-                decode_place_shared(&decoder, function->vars[k]);
+                add_shared(code, function->vars[k],
+                           decode_place_shared(&decoder, function->vars[k]));
     }
     code->static_shared = decoder.shared_top;
     if (decoder.uses_dynamic_shared) {

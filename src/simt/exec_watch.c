@@ -279,6 +279,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
                 return in + 1;
         }
     } else {
+        if (what->is_order)
+            EACH_WATCHER(watch, order) watcher->order(watcher, w, in);
         if (watch->wants_all)
             EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
         if (in->ptx->op == PTX_OP_BRA && w->mask != path_mask)

@@ -3,7 +3,7 @@
  * See core.h for the layout. Addresses are handed out from fresh space, or from freed blocks of
  * exactly the same size; a freed block is unmapped from kernels' view at once.
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,10 +143,19 @@ static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to,
     return to - place >= size && place < to ? place : 0;
 }
 
+/* While a checker looks on, freed addresses are not used again as long as there are others, so
+ * that a use of freed memory is seen, and blocks lie further apart. */
+static uint64_t guard_zone(void)
+{
+    const char *check = getenv("LOCKSTEP_CHECK");
+    return check && *check ? (uint64_t)64 << 10 : SIMT_GRANULE;
+}
+
 static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned half)
 {
     struct simt_allocation_list *dead = &memory->dead[half];
-    for (size_t i = dead->count; i-- > 0 && dead->count - i <= 64;)
+    uint64_t guard = guard_zone();
+    for (size_t i = dead->count; guard == SIMT_GRANULE && i-- > 0 && dead->count - i <= 64;)
         if (dead->items[i].size == size) {
             uint64_t address = dead->items[i].address;
             list_remove(dead, i);
@@ -156,8 +165,8 @@ static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned
     uint64_t end = memory->base + SIMT_ARENA_HALF * (half + 1);
     uint64_t place = (memory->next[half] + align - 1) & ~(align - 1);
     if (place < end && end - place >= size) {
-        /* One granule is left free between blocks, so that running off the end is seen. */
-        memory->next[half] = place + size + SIMT_GRANULE;
+        /* A guard zone is left free between blocks, so that running off the end is seen. */
+        memory->next[half] = place + size + guard;
         return place;
     }
     dead->count = 0; /* gaps between live blocks include these */
@@ -190,9 +199,15 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
     memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
-    /* MADV_REMOVE frees the bytes of both views of host-visible memory. */
-    if (space >= LARGE)
-        madvise((void *)(uintptr_t)(block->address + SIMT_BACKING), space,
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs for
+     * the next user, unless there is none. */
+    uint64_t from = block->address, to = from + space;
+    if (space < LARGE && guard_zone() > SIMT_GRANULE) {
+        from &= ~UINT64_C(4095);
+        to = (to + 4095) & ~UINT64_C(4095);
+    }
+    if (space >= LARGE || guard_zone() > SIMT_GRANULE)
+        madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
                 block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
 }
 
@@ -243,12 +258,18 @@ uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, ui
 
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind)
 {
-    return simt_memory_alloc(&machine->memory, size, kind, false);
+    uint64_t address = simt_memory_alloc(&machine->memory, size, kind, false);
+    if (address && machine->watch)
+        simt_watch_allocated(machine, address, size);
+    return address;
 }
 
 bool simt_free(struct simt_machine *machine, uint64_t address)
 {
-    return simt_memory_free(&machine->memory, address, false);
+    bool done = simt_memory_free(&machine->memory, address, false);
+    if (done && machine->watch)
+        simt_watch_freed(machine, address);
+    return done;
 }
 
 bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found)

@@ -137,8 +137,11 @@ enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_G
 static bool unblock_barrier(struct simt_block *block)
 {
     bool any = false;
-    for (uint32_t i = 0; i < block->warp_count; i++)
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        if (block->launch->machine->watch && block->warps[i].w.live)
+            simt_watch_stuck(&block->warps[i].w, true);
         any |= simt_path_unblock(&block->warps[i], SIMT_PATH_BARRIER);
+    }
     return any;
 }
 
@@ -155,13 +158,15 @@ static enum block_result block_round(struct simt_block *block)
         any_live = true;
         if (shuffle)
             warp->next_path = (uint32_t)(next_random(block) % SIMT_LANES);
+        struct simt_watch *watch = block->launch->machine->watch;
         struct simt_path *path = simt_path_ready(warp);
+        if (!path && watch)
+            simt_watch_stuck(&warp->w, false);
         if (!path && simt_path_unblock(warp, SIMT_PATH_SYNC))
             path = simt_path_ready(warp);
         if (!path)
             continue;
         any_ran = true;
-        struct simt_watch *watch = block->launch->machine->watch;
         int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256)
                        : watch ? WATCHED_SLICE
                                : SLICE;
@@ -205,7 +210,7 @@ static void check_limit(struct simt_worker *worker, struct simt_block *block)
     uint64_t total =
         atomic_fetch_add(&launch->instructions, worker->instructions) + worker->instructions;
     worker->instructions = 0;
-    if (total <= limit)
+    if (total - launch->progress <= limit)
         return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_path *path = simt_path_ready(&block->warps[i]);

@@ -3,6 +3,7 @@
  * barriers. Accesses reach them from exec_watch.c.
  */
 #include "simt/watch.h"
+#include "simt/note.h"
 
 #include <stdlib.h>
 
@@ -79,4 +80,46 @@ void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint3
 void simt_watch_barrier(struct simt_block *block, uint32_t id)
 {
     EACH_WATCHER(block->launch->machine->watch, barrier) watcher->barrier(watcher, block, id);
+}
+
+void simt_watch_stuck(struct simt_warp *w, bool barrier)
+{
+    EACH_WATCHER(w->block->launch->machine->watch, stuck) watcher->stuck(watcher, w, barrier);
+}
+
+/* Memory, as the host uses it ---------------------------------------------------------------------
+ */
+
+void simt_watch_allocated(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    EACH_WATCHER(machine->watch, allocated) watcher->allocated(watcher, address, size);
+}
+
+void simt_watch_freed(struct simt_machine *machine, uint64_t address)
+{
+    EACH_WATCHER(machine->watch, freed) watcher->freed(watcher, address);
+}
+
+void simt_note_bad_free(struct simt_machine *machine, uint64_t address)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, bad_free) watcher->bad_free(watcher, address);
+}
+
+void simt_note_bad_range(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, bad_range) watcher->bad_range(watcher, address, size);
+}
+
+void simt_note_written(struct simt_machine *machine, uint64_t to, uint64_t from, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, written) watcher->written(watcher, to, from, size);
+}
+
+void simt_note_left(struct simt_machine *machine, uint64_t address)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, left) watcher->left(watcher, address);
 }

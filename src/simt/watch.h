@@ -24,7 +24,8 @@ struct watch_inst {
     uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */
     uint8_t skips_l1;   /* served by the L2 */
     uint8_t is_cas;
-    uint32_t bytes; /* per lane, all elements of a vector */
+    uint8_t is_order; /* barriers, .sync, fences, mbarriers: see the order hook */
+    uint32_t bytes;   /* per lane, all elements of a vector */
     /* What the assembler makes of it (watch_fold.c), for counters only: */
     bool folded;           /* part of an earlier load */
     bool one_lane;         /* summed up in the warp first */
@@ -76,6 +77,20 @@ struct simt_watcher {
     /* Any instruction that does not touch memory, before it runs; only with wants_all. */
     void (*step)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     bool wants_all;
+    /* An instruction that orders others (is_order), before it runs; a .sync whose lanes are not all
+     * there comes here again. */
+    void (*order)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
+    /* A warp waits for lanes of its own that wait for it at a join: they are about to be let go. */
+    void (*stuck)(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
+    /* The program's allocations; frees, copies and memsets that were refused; what the host or a
+     * copy wrote (from: the device address it came from, or 0); allocations left at the end. From
+     * any host thread. */
+    void (*allocated)(struct simt_watcher *watcher, uint64_t address, size_t size);
+    void (*freed)(struct simt_watcher *watcher, uint64_t address);
+    void (*bad_free)(struct simt_watcher *watcher, uint64_t address);
+    void (*bad_range)(struct simt_watcher *watcher, uint64_t address, size_t size);
+    void (*written)(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
+    void (*left)(struct simt_watcher *watcher, uint64_t address);
     void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
     void (*close)(struct simt_watcher *watcher);
 };
@@ -108,6 +123,9 @@ void simt_watch_done(struct simt_launch_state *launch);
 void simt_watch_block(struct simt_block *block, bool begins);
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
+void simt_watch_stuck(struct simt_warp *w, bool barrier);
+void simt_watch_allocated(struct simt_machine *machine, uint64_t address, size_t size);
+void simt_watch_freed(struct simt_machine *machine, uint64_t address);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
 void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts);
 uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function);

@@ -128,12 +128,27 @@ static void describe_store(const struct simt_inst *in, struct watch_inst *what)
     }
 }
 
+static bool is_order(const struct ptx_inst *ptx)
+{
+    switch (ptx_op_infos[ptx->op].group) {
+    case PTX_GROUP_BARRIER:
+    case PTX_GROUP_WARP:
+    case PTX_GROUP_ASYNC:
+        return true;
+    case PTX_GROUP_ATOMIC:
+        return ptx->operand_count == 0; /* fences */
+    default:
+        return false;
+    }
+}
+
 static void describe(const struct ptx_function *function, const struct simt_inst *in,
                      struct watch_inst *what)
 {
     const struct ptx_inst *ptx = in->ptx;
     what->class = (uint8_t)class_of(ptx);
     what->space = (uint8_t)access_space(ptx);
+    what->is_order = is_order(ptx);
     switch (ptx->op) {
     case PTX_OP_LD:
     case PTX_OP_LD_NC:

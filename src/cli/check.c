@@ -1,0 +1,136 @@
+/*
+ * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
+ * The checker (src/simt/check.c) writes a file of JSON lines while the program runs; here it is
+ * read, host addresses become source lines, and the errors are printed with the lines they mean.
+ */
+#include "cli/check.h"
+#include "cli/request.h"
+#include "cli/start.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Warp instructions without a block that ends: at the checker's speed, some seconds. */
+#define DEFAULT_LIMIT "200000000"
+
+static const char help[] =
+    "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
+    "       lockstep check [options] PROGRAM [-- ARGUMENTS]\n"
+    "\n"
+    "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
+    "bounds,\n"
+    "misaligned or to freed memory, bad frees, reads of what was never written, races in shared "
+    "and\n"
+    "global memory, barriers that not all threads reach, wrong .sync masks, endless loops. Memory\n"
+    "that is never freed is remarked upon.\n"
+    "\n"
+    "  --json         the same for programs; the program's own output goes to stderr\n"
+    "  --limit N      take a launch for an endless loop after so many warp instructions in which "
+    "no\n"
+    "                 block has ended (default " DEFAULT_LIMIT ")\n"
+    "  --no-host-lines  compile without -g, as 'run' does: calls of the host (where memory was\n"
+    "                 allocated or freed) are then told without their lines\n"
+    "Every other option is as for 'lockstep run'.\n"
+    "\n"
+    "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "
+    "compile.\n"
+    "docs/check.md says what is found and how races are judged.\n"
+    "\n"
+    "examples:\n"
+    "  lockstep check saxpy.cu\n"
+    "  lockstep check matmul.cu -O3 --gpu sim:a100 -- 512\n"
+    "  lockstep check --json ./program\n";
+
+struct options {
+    bool json, plain, limited;
+    int count;
+    char **words;
+};
+
+/* Takes our own options out; the rest is for start_prepare. */
+static void take_options(struct lk_arena *arena, int count, char **words, struct options *options)
+{
+    bool source = false;
+    options->words = lk_arena_alloc(arena, (size_t)(count + 2) * sizeof(char *));
+    for (int at = 0; at < count;) {
+        if (strcmp(words[at], "--") == 0) {
+            break;
+        } else if (cli_flag(words, &at, "--json")) {
+            options->json = true;
+        } else if (cli_flag(words, &at, "--no-host-lines")) {
+            options->plain = true;
+        } else {
+            options->limited |= strncmp(words[at], "--limit", 7) == 0;
+            source |= words[at][0] != '-' && request_is_source(words[at]);
+            options->words[options->count++] = words[at++];
+        }
+    }
+    if (source && !options->plain)
+        options->words[options->count++] = "-g";
+    for (int at = 0; at < count; at++)
+        if (strcmp(words[at], "--") == 0) {
+            char **all = lk_arena_alloc(arena, (size_t)(count + 3) * sizeof(char *));
+            memcpy(all, options->words, (size_t)options->count * sizeof(char *));
+            memcpy(all + options->count, words + at, (size_t)(count - at) * sizeof(char *));
+            options->words = all;
+            options->count += count - at;
+            return;
+        }
+}
+
+/* With --json, stdout is ours alone. */
+static int run_program(const struct start *start, bool quiet)
+{
+    if (!quiet)
+        return start_wait(start);
+    fflush(NULL);
+    int saved = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    int status = start_wait(start);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct lk_arena *arena = lk_arena_create();
+    struct start start = {.only_simulated = "check"};
+    struct options options = {0};
+    char path[] = "/tmp/lockstep-check-XXXXXX";
+    int status = CLI_USAGE, file = -1;
+    take_options(arena, count, words, &options);
+    if (!options.limited && !getenv("LOCKSTEP_LIMIT"))
+        start_put("LOCKSTEP_LIMIT", DEFAULT_LIMIT);
+    if (!start_prepare(arena, options.count, options.words, &start))
+        goto out;
+    file = mkstemp(path);
+    if (file < 0) {
+        cli_error("%s: %s", path, strerror(errno));
+        goto out;
+    }
+    start_put("LOCKSTEP_CHECK", path);
+    status = run_program(&start, options.json);
+    struct check_findings findings;
+    if (check_read(path, start.path, &findings)) {
+        if (options.json)
+            check_print_json(&findings);
+        else
+            check_print(&findings, status);
+        if (findings.errors)
+            status = json_array_size(findings.errors) ? CLI_FINDINGS : status;
+        check_free(&findings);
+    }
+out:
+    if (file >= 0) {
+        close(file);
+        unlink(path);
+    }
+    lk_arena_destroy(arena);
+    return status;
+}
+
+const struct cli_command cli_check = {"check", "find errors and races in a CUDA program", help,
+                                      run};

@@ -1,0 +1,152 @@
+/*
+ * check_read.c: from the checker's file to findings: counts are merged into the errors they belong
+ * to, addresses of the host program become lines of its source (if it has -g), and paths under the
+ * current folder are made short.
+ */
+#include "cli/check.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lines of host code ------------------------------------------------------------------------------
+ */
+
+static bool is_toolkit(const char *file)
+{
+    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
+           strstr(file, "/include/c++/") || file[0] == '?';
+}
+
+/* "file:line" of an address, through addr2line; the first that is the program's own. */
+static bool host_line(const char *program, const char *address, char *file, size_t size,
+                      unsigned *line)
+{
+    char command[PATH_MAX + 128], text[PATH_MAX + 32];
+    bool found = false;
+    if (strpbrk(program, "'\\") || strlen(program) >= PATH_MAX)
+        return false;
+    snprintf(command, sizeof command, "addr2line -i -e '%s' %s 2>/dev/null", program, address);
+    FILE *pipe = popen(command, "r");
+    if (!pipe)
+        return false;
+    while (fgets(text, sizeof text, pipe)) {
+        char *colon = strrchr(text, ':');
+        if (found || !colon || is_toolkit(text))
+            continue;
+        *line = (unsigned)strtoul(colon + 1, NULL, 10);
+        *colon = 0;
+        found = *line != 0;
+        if (found)
+            snprintf(file, size, "%s", text);
+    }
+    pclose(pipe);
+    return found;
+}
+
+static void resolve_callers(json_t *object, const char *program)
+{
+    json_t *callers = json_object_get(object, "callers"), *caller;
+    size_t i;
+    json_array_foreach(callers, i, caller)
+    {
+        char file[PATH_MAX + 32];
+        unsigned line;
+        if (!host_line(program, json_string_value(caller), file, sizeof file, &line))
+            continue;
+        json_object_set_new(object, "file", json_string(file));
+        json_object_set_new(object, "line", json_integer(line));
+        break;
+    }
+    json_object_del(object, "callers");
+}
+
+static void shorten_file(json_t *object)
+{
+    const char *file = json_string_value(json_object_get(object, "file"));
+    char folder[PATH_MAX], *resolved = file ? realpath(file, NULL) : NULL;
+    if (resolved && getcwd(folder, sizeof folder)) {
+        size_t length = strlen(folder);
+        if (strncmp(resolved, folder, length) == 0 && resolved[length] == '/')
+            json_object_set_new(object, "file", json_string(resolved + length + 1));
+        else
+            json_object_set_new(object, "file", json_string(resolved));
+    }
+    free(resolved);
+}
+
+/* The file
+ * ------------------------------------------------------------------------------------------ */
+
+static void finish(json_t *object, const char *program)
+{
+    static const char *const fields[] = {"space", "kernel", "file",    "line",
+                                         "block", "thread", "address", "text"};
+    json_t *other = json_object_get(object, "other");
+    resolve_callers(object, program);
+    shorten_file(object);
+    if (other) {
+        resolve_callers(other, program);
+        shorten_file(other);
+    }
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (!json_object_get(object, fields[i]))
+            json_object_set_new(object, fields[i], json_null());
+}
+
+static void add_line(const char *text, struct check_findings *findings, json_t *by_id,
+                     const char *program)
+{
+    json_error_t error;
+    json_t *object = json_loads(text, 0, &error);
+    if (!object)
+        return; /* the last line of a program that died */
+    json_t *id = json_object_get(object, "id"), *count = json_object_get(object, "count");
+    char key[32];
+    snprintf(key, sizeof key, "%lld", (long long)json_integer_value(id));
+    if (id && count) {
+        json_t *known = json_object_get(by_id, key);
+        if (known)
+            json_object_set(known, "count", count);
+        json_decref(object);
+        return;
+    }
+    if (id) {
+        json_object_set(by_id, key, object);
+        json_object_del(object, "id");
+    }
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    bool remark = kind && strcmp(kind, "leak") == 0;
+    finish(object, program);
+    json_array_append_new(remark ? findings->remarks : findings->errors, object);
+}
+
+bool check_read(const char *path, const char *program, struct check_findings *findings)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t capacity = 0;
+    if (!file) {
+        cli_error("%s: %s", path, strerror(errno));
+        return false;
+    }
+    findings->errors = json_array();
+    findings->remarks = json_array();
+    json_t *by_id = json_object();
+    while (getline(&text, &capacity, file) > 0)
+        add_line(text, findings, by_id, program);
+    json_decref(by_id);
+    free(text);
+    fclose(file);
+    return true;
+}
+
+void check_free(struct check_findings *findings)
+{
+    json_decref(findings->errors);
+    json_decref(findings->remarks);
+}

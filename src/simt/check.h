@@ -1,0 +1,293 @@
+/*
+ * check.h: what the checker's files share. check.c looks at every access; check_memory.c knows the
+ * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c
+ * remembers who touched each word last; check_order.c knows what is ordered before what;
+ * check_sync.c judges barriers and .sync masks; check_place.c names places, threads and arrays;
+ * check_write.c writes what was found.
+ *
+ * How order is kept. What a warp does between two synchronisations is a segment; segments are
+ * numbered in the order in which they begin, over all launches, so a number is a time as well. A
+ * cell remembers the segment and instruction of the last write and of the last two readers. "Warp
+ * w knows warp v up to t" means: what v did in segments up to t is ordered before what w does now.
+ * Invariants:
+ *   C1  a segment belongs to one warp, and is closed by everything that orders it before others;
+ *   C2  a cell's segment below the launch's first (the block's first, in shared memory) is history;
+ *   C3  knowledge only grows while a launch runs.
+ */
+#ifndef LOCKSTEP_SIMT_CHECK_H
+#define LOCKSTEP_SIMT_CHECK_H
+
+#include "simt/watch.h"
+
+#include <stdio.h>
+
+/* Built for newer processors too; the loader picks. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__)
+#define CHECK_HOT __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define CHECK_HOT
+#endif
+
+enum check_kind {
+    CHECK_OUT_OF_BOUNDS,
+    CHECK_MISALIGNED,
+    CHECK_USE_AFTER_FREE,
+    CHECK_INVALID_FREE,
+    CHECK_LEAK,
+    CHECK_UNINITIALIZED,
+    CHECK_RACE,
+    CHECK_BARRIER,
+    CHECK_SYNC_MASK,
+    CHECK_TIMEOUT
+};
+
+/* Shadow ----------------------------------------------------------------------------------------
+ * 32 bytes for every 4 bytes that a kernel touches, and a bit for every byte that was written. */
+
+struct check_cell {
+    uint32_t write_segment, write_info;
+    uint32_t read_segment[2], read_info[2]; /* of two warps, the latest first */
+    uint32_t write_serial;                  /* which warp access it was */
+    uint8_t write_bytes, read_bytes[2];     /* a bit for each of the word's bytes */
+    uint8_t apart;                          /* the two readers are of different blocks */
+};
+
+/* Bits of an info; above them, the number of the instruction. */
+#define CHECK_LANE 31u
+#define CHECK_STRONG 32u     /* an atomic, or volatile, relaxed, acquire, release */
+#define CHECK_MANY 64u       /* more lanes of the segment than this one */
+#define CHECK_ASYNC 128u     /* cp.async: done when it was waited for */
+#define CHECK_MIXED 256u     /* bytes of the word were written by several lanes */
+#define CHECK_SECOND_SHIFT 9 /* with CHECK_MANY: another of those lanes */
+#define CHECK_INST_SHIFT 14
+
+#define CHECK_CHUNK_BITS 16
+#define CHECK_CHUNK (1u << CHECK_CHUNK_BITS)
+
+struct check_chunk {
+    struct check_cell *cells; /* [CHECK_CHUNK / 4]; NULL until a kernel touches it */
+    uint8_t written[CHECK_CHUNK / 8];
+};
+
+/* Order -----------------------------------------------------------------------------------------
+ */
+
+/* What is known of warps of other blocks: ranges of warps of the grid, and up to when. */
+struct check_range {
+    uint32_t first, last; /* both included */
+    uint32_t time;
+};
+
+struct check_knowledge {
+    uint32_t references, count;
+    struct check_range ranges[]; /* sorted, apart */
+};
+
+struct check_warp {
+    uint32_t segment;             /* that its accesses belong to; 0: the next one opens it */
+    uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
+    uint32_t fence_all;           /* or for all */
+    uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
+    uint32_t waited;              /* cp.async copies up to then are done */
+    uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
+    struct check_knowledge *foreign;
+    uint64_t acquired; /* version that was taken last, so that polling costs little */
+    /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
+    uint32_t last_access; /* number of an instruction, */
+    uint32_t barriers;    /* and how many barriers it has been at */
+    uint32_t skipped_lanes;
+    const struct simt_inst *skipped_at, *skipped_by;
+};
+
+struct check_block {
+    struct check_block *next; /* unused ones */
+    uint32_t warp_count;
+    uint32_t first_warp; /* in the grid */
+    uint32_t first_segment;
+    struct check_warp *warps;
+    uint32_t *known; /* [warp][warp]: the first knows the second up to this segment; of itself:
+                        all its lanes know all its lanes */
+    uint32_t shared_bytes;
+    struct check_cell *cells; /* of shared memory */
+    uint8_t *written;
+    uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
+};
+
+/* A word that carries order from one thread to another. */
+struct check_carrier {
+    uint64_t key, version;
+    struct check_knowledge *known;
+};
+
+struct check_carriers {
+    struct check_carrier *slots;
+    size_t count, capacity;
+};
+
+/* Host memory events ------------------------------------------------------------------------------
+ */
+
+/* The program's own calls that led here, innermost first, as addresses in its file; ends with 0. */
+struct check_callers {
+    uint64_t at[6];
+};
+
+struct check_allocation {
+    uint64_t address, size;
+    uint32_t number;              /* the program's first allocation is 1 */
+    struct check_callers callers; /* who allocated it, or freed it */
+};
+
+struct check_event {
+    enum { CHECK_EVENT_WRITE, CHECK_EVENT_COPY, CHECK_EVENT_FREE } kind;
+    uint64_t to, from, size;
+};
+
+/* Where an instruction's addresses led last time: most stay there. */
+struct check_cache {
+    uint64_t low, high;                   /* of the allocation */
+    bool tracks;                          /* whether bytes were written is known */
+    const struct simt_shared_var *shared; /* instead: the variable that its addresses are of */
+};
+
+struct check {
+    struct simt_watcher watcher;
+    struct simt_machine *machine;
+    FILE *file;
+
+    /* Memory. host_lock: allocations, freed and events; other threads tell of them. */
+    pthread_mutex_t host_lock;
+    struct check_allocation *allocations, *freed; /* sorted by address */
+    size_t allocation_count, allocation_capacity, freed_count, freed_capacity;
+    uint32_t last_number;
+    struct check_event *events;
+    size_t event_count, event_capacity;
+    _Atomic bool has_events;
+    bool is_running;
+    struct check_chunk **chunks; /* [SIMT_ARENA >> CHECK_CHUNK_BITS] */
+
+    /* The launch. */
+    struct simt_launch_state *launch;
+    struct check_cache *caches; /* [inst_count] */
+    uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
+    uint32_t first_segment;     /* C2 */
+    uint32_t serial;
+    uint32_t passed_on; /* when something was last ordered for other blocks */
+    struct check_carriers carriers;
+    uint64_t versions;
+    struct check_block *spare_blocks;
+    uint64_t polls;       /* ordered accesses since something else was done, */
+    double polling_since; /* and when that was */
+    const struct simt_function *frame_function; /* whose local memory was asked for last, */
+    uint32_t frame_bytes;                       /* and how much it is */
+
+    /* Segments. */
+    uint32_t time;         /* the last segment */
+    uint32_t segment_base; /* number of segment_warps[0] */
+    uint32_t *segment_warps;
+    size_t segment_capacity;
+
+    struct check_error *errors;
+    size_t error_count, error_capacity;
+    uint64_t dropped;
+    bool had_fault; /* a program whose context is gone cannot free anything */
+};
+
+/* One side of an error. */
+struct check_side {
+    const struct simt_inst *in; /* NULL: not known */
+    uint64_t block;             /* linear; UINT64_MAX: not known */
+    uint32_t thread;            /* linear; UINT32_MAX: not known */
+    const char *does;           /* "read", "write" .. */
+};
+
+/* check_memory.c */
+void check_memory_open(struct check *check);
+void check_memory_close(struct check *check);
+void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t size);
+void check_memory_free(struct simt_watcher *watcher, uint64_t address);
+void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address);
+void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size_t size);
+void check_memory_written(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
+void check_memory_drain(struct check *check);
+size_t check_allocations_near(struct check *check, uint64_t address,
+                              struct check_allocation near[2]);
+
+/* check_bounds.c */
+/* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
+uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
+uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
+uint32_t check_shared_bounds(struct check *check, const struct watch_access *access);
+struct check_chunk *check_chunk_at(struct check *check, uint64_t offset);
+/* "allocation #2 of 4096 bytes", "the variable table" ..; "" if nothing is known. */
+void check_describe_address(struct check *check, enum ptx_space space, uint64_t address,
+                            struct lk_buf *text);
+bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
+bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
+
+/* What is known of an instruction before the launch. */
+#define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
+#define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
+#define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
+/* Which variable's addresses an instruction for shared memory uses, where it can be told. */
+void check_shared_variables(struct check *check);
+uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
+
+/* check_race.c */
+void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
+                       bool tracks);
+
+/* check_order.c */
+void check_order_begin(struct check *check);
+void check_order_end(struct check *check);
+void check_order_block(struct check *check, struct simt_block *block, bool begins);
+void check_order_open_segment(struct check *check, struct check_block *block, uint32_t warp);
+bool check_order_is_before(const struct check *check, const struct check_block *block,
+                           uint32_t warp, uint32_t lane, uint32_t segment, uint32_t info);
+void check_order_barrier(struct check *check, struct simt_block *block, uint32_t id);
+void check_order_warp_sync(struct check *check, struct simt_warp *w, uint32_t lanes);
+void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
+/* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */
+void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask);
+/* mbarriers and the waits of cp.async. */
+void check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+
+/* check_sync.c */
+void check_sync_before(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+void check_sync_stuck(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
+void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t id);
+void check_sync_gathered(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                         uint32_t lanes);
+void check_sync_fault(struct check *check, struct simt_launch_state *launch);
+
+/* check_place.c */
+void check_name(const char *mangled, struct lk_buf *text);
+bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
+                 uint32_t *line);
+/* Says how an address came to be out of bounds, if an index of 32 bits overflowed. */
+void check_explain_index(struct check *check, const struct watch_access *access, int lane,
+                         struct lk_buf *text);
+
+/* check_write.c */
+struct check_side check_side_of(const struct simt_warp *w, const struct simt_inst *in, int lane,
+                                const char *does);
+/* text: what is wrong, without the place. */
+void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+                  const struct check_side *side, const struct check_side *other, const char *format,
+                  ...) __attribute__((format(printf, 7, 8)));
+void check_report_host(struct check *check, enum check_kind kind, uint64_t address,
+                       const struct check_callers *callers, const struct check_callers *other,
+                       const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Quick: has this pair been told already? Counts it if so. */
+bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
+                    const struct simt_inst *other);
+void check_write_counts(struct check *check);
+
+static inline struct check_warp *check_warp_of(const struct simt_warp *w)
+{
+    return &w->block->check->warps[w->index];
+}
+
+#endif

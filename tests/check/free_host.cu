@@ -1,0 +1,12 @@
+// free_host.cu: memory of malloc is given to cudaFree.
+#include <cstdlib>
+
+int main()
+{
+    void *a = malloc(64);
+    cudaDeviceSynchronize();
+#ifndef FIXED
+    cudaFree(a); // expect: invalid_free
+#endif
+    free(a);
+}

@@ -1,0 +1,68 @@
+#!/bin/bash
+# run.sh: small programs with one planted error each, and their corrected twins (built with -DFIXED).
+# A line with `// expect: KIND ...` is where an error of one of these kinds must be told, on either of
+# its sides; nothing may be told anywhere else, and nothing at all of a twin. Then the programs of
+# tests/programs, which are right: none may be accused, except those that fail on purpose.
+#   tests/check/run.sh [NAME...]    JOBS=2 side by side
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+export BUILD=${BUILD:-$here/../../build}
+export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
+cd "$here" || exit 2
+
+planted() { # NAME
+    local options
+    options=$(sed -n 's|^// options: *||p' "$1.cu")
+    # shellcheck disable=SC2086
+    "$LOCKSTEP" check --json "$1.cu" $options >"$work/$1.json" 2>"$work/$1.err"
+    local status=$?
+    # shellcheck disable=SC2086
+    "$LOCKSTEP" check --json "$1.cu" -DFIXED $options >"$work/$1.fixed.json" 2>>"$work/$1.err"
+    python3 judge.py "$1" "$work/$1.json" "$work/$1.fixed.json" $status $?
+}
+
+field() { # FILE FIELD: the header line's value
+    sed -n "1,/^\$/s|^// $2: *||p" "$1"
+}
+
+right() { # NAME
+    cd ../programs || exit 2
+    local -a args
+    eval "args=($(set -f; field "$1.cu" args))"
+    local flags want status
+    flags=$(field "$1.cu" flags)
+    want=$(field "$1.cu" status)
+    # shellcheck disable=SC2086
+    printf '%b' "$(field "$1.cu" stdin)" |
+        "$LOCKSTEP" check --no-host-lines "$1.cu" $flags -- "${args[@]}" >"$work/$1.out" 2>&1
+    status=${PIPESTATUS[1]}
+    if [ "$status" -eq "${want:-0}" ] && [ "$(tail -n 1 "$work/$1.out")" = "0 errors" ]; then
+        echo "ok right_$1"
+    else
+        echo "not ok right_$1 (status $status)"
+        grep -A 8 -E ': (race|out of|uninit|use after|misal|divergent|sync mask|leak)|free:' \
+            "$work/$1.out" | head -n 20 | sed 's/^/    /'
+    fi
+}
+export -f planted right field
+
+if ! command -v nvcc >/dev/null && [ -z "${NVCC:-}" ]; then
+    echo "not ok check (no nvcc: see 'lockstep doctor')"
+    exit 1
+fi
+work=$(mktemp -d)
+export work
+trap 'rm -rf "$work"' EXIT
+# These fail, or free what is not theirs, to see what the runtime answers.
+purpose=" error_faults error_codes driver_api memory_pools "
+if [ $# -gt 0 ]; then
+    jobs=$(printf 'planted %s\n' "$@")
+else
+    jobs=$(ls *.cu | sed 's/\.cu$//; s/^/planted /'
+        for program in ../programs/*.cu; do
+            name=$(basename "$program" .cu)
+            [[ $purpose == *" $name "* ]] || echo "right $name"
+        done)
+fi
+printf '%s\n' "$jobs" | xargs -P "${JOBS:-2}" -I{} bash -c '{}' | tee "$work/all"
+! grep -q '^not ok' "$work/all"

@@ -1,0 +1,17 @@
+// uninitialized_sum.cu: atomics add to what nobody set to zero.
+__global__ void sum(int *total)
+{
+    atomicAdd(total, 1); // expect: uninitialized
+}
+
+int main()
+{
+    int *total;
+    cudaMalloc(&total, sizeof(int));
+#ifdef FIXED
+    cudaMemset(total, 0, sizeof(int));
+#endif
+    sum<<<2, 32>>>(total);
+    cudaDeviceSynchronize();
+    cudaFree(total);
+}

@@ -1,0 +1,20 @@
+// use_after_free_again.cu: freed memory is not given to the next allocation, so it is still told apart.
+__global__ void store(int *a)
+{
+    a[threadIdx.x] = 1; // expect: use_after_free
+}
+
+int main()
+{
+    int *a, *b;
+    cudaMalloc(&a, 4096);
+    cudaFree(a);
+    cudaMalloc(&b, 4096);
+#ifdef FIXED
+    store<<<1, 32>>>(b);
+#else
+    store<<<1, 32>>>(a);
+#endif
+    cudaDeviceSynchronize();
+    cudaFree(b);
+}
