@@ -250,10 +250,8 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
             break;
         }
     /* A thread's plain write stays what others must be ordered after when an atomic follows it. */
-    bool keeps =
-        info & CHECK_STRONG && cell->write_segment >= visit->first &&
-        (cell->write_info & (CHECK_STRONG | CHECK_LANE)) == lane &&
-        check->segment_warps[cell->write_segment - check->segment_base] == visit->grid_warp;
+    bool keeps = info & CHECK_STRONG && cell->write_segment == visit->segment &&
+                 (cell->write_info & (CHECK_STRONG | CHECK_LANE)) == lane;
     if (keeps)
         return;
     if (same_word && !(cell->write_bytes & bytes)) { /* bytes of one word, by several lanes */
