@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { ERRORS_MOST = 400 }; /* with those that are the same as others */
 
@@ -95,6 +96,12 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
         lk_buf_printf(out, ",\"access\":");
         put_string(out, side->does);
     }
+}
+
+/* Several processes and machines may write to one file. */
+static unsigned long long id_of(const struct check *check, size_t number)
+{
+    return (unsigned long long)getpid() << 24 | check->machine->index << 16 | number;
 }
 
 static void write_line(struct check *check, struct lk_buf *line)
@@ -210,7 +217,8 @@ void check_report(struct check *check, enum check_kind kind, enum ptx_space spac
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%zu,\"kind\":\"%s\",", check->error_count, kinds[kind]);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
+                  kinds[kind]);
     if (space_name(space))
         lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
                       (unsigned long long)address);
@@ -277,7 +285,7 @@ void check_write_counts(struct check *check)
             continue;
         struct lk_buf line = {0};
         error->written = error->count;
-        lk_buf_printf(&line, "{\"id\":%zu,\"count\":%llu}", i + 1,
+        lk_buf_printf(&line, "{\"id\":%llu,\"count\":%llu}", id_of(check, i + 1),
                       (unsigned long long)error->count);
         write_line(check, &line);
         lk_buf_free(&line);
