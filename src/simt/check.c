@@ -28,6 +28,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct check *check = (struct check *)watcher;
     check_memory_drain(check);
     check->had_fault |= launch->fault->kind != SIMT_OK;
+    check_race_end(check);
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);

@@ -144,6 +144,14 @@ struct check_event {
     uint64_t to, from, size;
 };
 
+/* One side of an error. */
+struct check_side {
+    const struct simt_inst *in; /* NULL: not known */
+    uint64_t block;             /* linear; UINT64_MAX: not known */
+    uint32_t thread;            /* linear; UINT32_MAX: not known */
+    const char *does;           /* "read", "write" .. */
+};
+
 /* Where an instruction's addresses led last time: most stay there. */
 struct check_cache {
     uint64_t low, high;                   /* of the allocation */
@@ -191,15 +199,14 @@ struct check {
     struct check_error *errors;
     size_t error_count, error_capacity;
     uint64_t dropped;
+    struct check_pending {
+        struct check_side side;
+        enum ptx_space space;
+        uint64_t address;
+        uint32_t bytes, inst, count;
+    } * pending; /* reads of what nothing had written */
+    size_t pending_count;
     bool had_fault; /* a program whose context is gone cannot free anything */
-};
-
-/* One side of an error. */
-struct check_side {
-    const struct simt_inst *in; /* NULL: not known */
-    uint64_t block;             /* linear; UINT64_MAX: not known */
-    uint32_t thread;            /* linear; UINT32_MAX: not known */
-    const char *does;           /* "read", "write" .. */
 };
 
 /* check_memory.c */
@@ -230,6 +237,8 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
+#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: told at the end, */
+#define CHECK_TRAIT_RACED 16    /* unless a race is why */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
@@ -237,6 +246,7 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
 /* check_race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
+void check_race_end(struct check *check);
 
 /* check_order.c */
 void check_order_begin(struct check *check);

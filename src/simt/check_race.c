@@ -58,6 +58,10 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     struct check *check = visit->check;
     const struct watch_access *access = visit->access;
     const struct simt_inst *there = &check->launch->code->insts[info >> CHECK_INST_SHIFT];
+    if (!is_write)
+        check->traits[access->number] |= CHECK_TRAIT_RACED;
+    if (!was_write)
+        check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
     if (check_is_known(check, CHECK_RACE, access->in, there))
         return;
     if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
@@ -245,6 +249,11 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
                         false);
             break;
         }
+    /* A thread's plain write stays what others must be ordered after when an atomic follows it. */
+    bool keeps = info & CHECK_STRONG && cell->write_segment == visit->segment &&
+                 (cell->write_info & (CHECK_STRONG | CHECK_LANE)) == lane;
+    if (keeps)
+        return;
     if (same_word && !(cell->write_bytes & bytes)) { /* bytes of one word, by several lanes */
         cell->write_bytes |= (uint8_t)bytes;
         cell->write_info = (info & ~CHECK_LANE) | (cell->write_info & CHECK_LANE) | CHECK_MIXED;
@@ -283,25 +292,55 @@ static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
         written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
 }
 
+/* A read before the write that it should have waited for finds nothing written, too: it is told at
+ * the end of the launch, if no race was found there. */
 static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
                                                        int lane)
 {
+    enum { MOST = 64 };
     struct check *check = visit->check;
     const struct watch_access *access = visit->access;
-    if (check_is_known(check, CHECK_UNINITIALIZED, access->in, NULL))
-        return;
+    uint8_t *traits = &check->traits[access->number];
     /* CUB's merges read one element too many of their own storage, and do not use it. */
-    if (access->space == PTX_SPACE_SHARED && check->traits[access->number] & CHECK_TRAIT_LIBRARY)
+    if (*traits & CHECK_TRAIT_RACED ||
+        (access->space == PTX_SPACE_SHARED && *traits & CHECK_TRAIT_LIBRARY))
         return;
-    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, false));
+    for (size_t i = 0; *traits & CHECK_TRAIT_PENDING && i < check->pending_count; i++)
+        check->pending[i].count += check->pending[i].inst == access->number;
+    if (*traits & CHECK_TRAIT_PENDING || check->pending_count == MOST)
+        return;
+    *traits |= CHECK_TRAIT_PENDING;
+    if (!check->pending)
+        check->pending = lk_alloc(MOST * sizeof(*check->pending));
+    check->pending[check->pending_count++] = (struct check_pending){
+        .side = check_side_of(access->w, access->in, lane, verb(access->in, false)),
+        .space = access->space,
+        .address = address,
+        .bytes = access->bytes,
+        .inst = access->number,
+        .count = 1};
+}
+
+static void tell_unwritten(struct check *check, const struct check_pending *pending)
+{
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
-    check_describe_address(check, access->space, address, &where);
-    check_report(check, CHECK_UNINITIALIZED, access->space, address, &side, NULL,
+    check_describe_address(check, pending->space, pending->address, &where);
+    check_report(check, CHECK_UNINITIALIZED, pending->space, pending->address, &pending->side, NULL,
                  "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
-                 side.does, access->bytes, (unsigned long long)address, where.size ? " (" : "",
-                 where.data, where.size ? ")" : "");
+                 pending->side.does, pending->bytes, (unsigned long long)pending->address,
+                 where.size ? " (" : "", where.data, where.size ? ")" : "");
     lk_buf_free(&where);
+    for (uint32_t i = 1; i < pending->count; i++)
+        check_is_known(check, CHECK_UNINITIALIZED, pending->side.in, NULL);
+}
+
+void check_race_end(struct check *check)
+{
+    for (size_t i = 0; i < check->pending_count; i++)
+        if (!(check->traits[check->pending[i].inst] & CHECK_TRAIT_RACED))
+            tell_unwritten(check, &check->pending[i]);
+    check->pending_count = 0;
 }
 
 /* One lane of any size. */

@@ -7,13 +7,18 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { ERRORS_MOST = 200 };
+enum { ERRORS_MOST = 400 }; /* with those that are the same as others */
 
 struct check_error {
     enum check_kind kind;
     const struct ptx_inst *in, *other;
     uint64_t count, written;
+    /* Unrolled loops make several instructions of one line: those are one error. */
+    const char *files[2];
+    uint32_t lines[2];
+    size_t same; /* as that one, counted from 1; 0: an error of its own */
 };
 
 static const char *const kinds[] = {
@@ -93,6 +98,12 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     }
 }
 
+/* Several processes and machines may write to one file. */
+static unsigned long long id_of(const struct check *check, size_t number)
+{
+    return (unsigned long long)getpid() << 24 | check->machine->index << 16 | number;
+}
+
 static void write_line(struct check *check, struct lk_buf *line)
 {
     lk_buf_printf(line, "\n");
@@ -118,7 +129,9 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
 {
     struct check_error *error =
         find_error(check, kind, in ? in->ptx : NULL, other ? other->ptx : NULL);
-    if (error)
+    if (error && error->same)
+        check->errors[error->same - 1].count++;
+    else if (error)
         error->count++;
     return error != NULL;
 }
@@ -135,8 +148,44 @@ static bool add_error(struct check *check, enum check_kind kind, const struct pt
         check->error_capacity = check->error_capacity * 2 + 32;
         check->errors = lk_realloc(check->errors, check->error_capacity * sizeof(*check->errors));
     }
-    check->errors[check->error_count++] = (struct check_error){kind, in, other, 1, 1};
+    check->errors[check->error_count++] =
+        (struct check_error){.kind = kind, .in = in, .other = other, .count = 1, .written = 1};
     return true;
+}
+
+static void place_of(struct check *check, const struct check_side *side, const char **file,
+                     uint32_t *line)
+{
+    *file = NULL;
+    *line = 0;
+    if (side && side->in)
+        check_place(check->launch->kernel->ptx->module, side->in, file, line);
+}
+
+static bool is_at(const struct check_error *error, int side, const struct check_error *other,
+                  int at)
+{
+    return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
+}
+
+/* Has the newest error been told of these lines already? Then it is the same. */
+static bool is_same_line(struct check *check, const struct check_side *side,
+                         const struct check_side *other)
+{
+    struct check_error *new = &check->errors[check->error_count - 1];
+    place_of(check, side, &new->files[0], &new->lines[0]);
+    place_of(check, other, &new->files[1], &new->lines[1]);
+    for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
+        struct check_error *old = &check->errors[i];
+        bool same = is_at(old, 0, new, 0) && is_at(old, 1, new, 1);
+        bool swapped = new->kind == CHECK_RACE &&is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
+        if (old->kind != new->kind || old->same || (!same && !swapped))
+            continue;
+        new->same = i + 1;
+        old->count++;
+        return true;
+    }
+    return false;
 }
 
 static void put_callers(struct lk_buf *out, const struct check_callers *callers);
@@ -162,12 +211,14 @@ void check_report(struct check *check, enum check_kind kind, enum ptx_space spac
     va_list arguments;
     if (check_is_known(check, kind, side->in, other ? other->in : NULL) ||
         !add_error(check, kind, side->in ? side->in->ptx : NULL,
-                   other && other->in ? other->in->ptx : NULL))
+                   other && other->in ? other->in->ptx : NULL) ||
+        is_same_line(check, side, other))
         return;
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%zu,\"kind\":\"%s\",", check->error_count, kinds[kind]);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
+                  kinds[kind]);
     if (space_name(space))
         lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
                       (unsigned long long)address);
@@ -230,11 +281,11 @@ void check_write_counts(struct check *check)
 {
     for (size_t i = 0; i < check->error_count; i++) {
         struct check_error *error = &check->errors[i];
-        if (error->count == error->written)
+        if (error->same || error->count == error->written)
             continue;
         struct lk_buf line = {0};
         error->written = error->count;
-        lk_buf_printf(&line, "{\"id\":%zu,\"count\":%llu}", i + 1,
+        lk_buf_printf(&line, "{\"id\":%llu,\"count\":%llu}", id_of(check, i + 1),
                       (unsigned long long)error->count);
         write_line(check, &line);
         lk_buf_free(&line);

@@ -23,7 +23,7 @@ try:
     findings = json.load(open(found))
     twin = json.load(open(fixed))
 except ValueError as error:
-    print("not ok", name, error)
+    sys.stdout.write(f"not ok {name} {error}\n")
     sys.exit()
 told = findings["errors"] + findings["remarks"]
 for finding in told:
@@ -39,6 +39,6 @@ for finding in twin["errors"] + twin["remarks"]:
     wrong.append("twin accused: " + finding["text"] + " " + str(lines(finding)))
 if fixed_status != "0":
     wrong.append("status of the twin " + fixed_status)
-print("not ok" if wrong else "ok", name)
-for line in wrong:
-    print("   ", line)
+# At once: other judges write to the same pipe.
+report = [("not ok " if wrong else "ok ") + name] + ["    " + line for line in wrong]
+sys.stdout.write("\n".join(report) + "\n")

@@ -6,7 +6,7 @@ __global__ void mark(unsigned char *a, int shift)
 #ifdef FIXED
     __syncthreads();
 #endif
-    a[threadIdx.x] = s[(threadIdx.x + shift) & 63]; // expect: race uninitialized
+    a[threadIdx.x] = s[(threadIdx.x + shift) & 63]; // expect: race
 }
 
 int main()

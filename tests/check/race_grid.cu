@@ -9,7 +9,7 @@ __global__ void phases(int *a, int *b)
 #ifdef FIXED
     grid.sync();
 #endif
-    b[i] = a[n - 1 - i]; // expect: race uninitialized
+    b[i] = a[n - 1 - i]; // expect: race
 }
 
 int main()

@@ -6,7 +6,7 @@ __global__ void reverse(int *a)
 #ifdef FIXED
     __syncthreads();
 #endif
-    a[threadIdx.x] = tile[127 - threadIdx.x]; // expect: race uninitialized
+    a[threadIdx.x] = tile[127 - threadIdx.x]; // expect: race
 }
 
 int main()

@@ -39,9 +39,12 @@ right() { # NAME
     if [ "$status" -eq "${want:-0}" ] && [ "$(tail -n 1 "$work/$1.out")" = "0 errors" ]; then
         echo "ok right_$1"
     else
-        echo "not ok right_$1 (status $status)"
-        grep -A 8 -E ': (race|out of|uninit|use after|misal|divergent|sync mask|leak)|free:' \
-            "$work/$1.out" | head -n 20 | sed 's/^/    /'
+        {
+            echo "not ok right_$1 (status $status)"
+            grep -A 8 -E ': (race|out of|uninit|use after|misal|divergent|sync mask)|free:' \
+                "$work/$1.out" | head -n 20 | sed 's/^/    /'
+        } >"$work/$1.report"
+        cat "$work/$1.report"
     fi
 }
 export -f planted right field
