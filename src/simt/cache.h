@@ -73,7 +73,7 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
                                     bool is_write, bool allocate)
 {
     uint64_t tag = line | cache->epoch << CACHE_EPOCH_SHIFT;
-    struct cache_recent *recent = &cache->recent[line % CACHE_RECENT];
+    struct cache_recent *recent = &cache->recent[(line ^ line >> 4 ^ line >> 9) % CACHE_RECENT];
     struct cache_set *set = recent->set;
     int way = recent->way;
     if (!set || set->lines[way] != tag) {

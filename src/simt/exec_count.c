@@ -64,6 +64,8 @@ static void use_line(struct counters *counters, struct count_memory *memory, str
     memory->l1_hits += (unsigned)__builtin_popcount(sectors & ~missing);
     if (!missing)
         return;
+    __builtin_prefetch(cache_set_of(&counters->l2, line)); /* the L2's tags are megabytes */
+    __builtin_prefetch((const char *)cache_set_of(&counters->l2, line) + 64);
     if (!is_local)
         memory->first += first_touch(counters, line, missing);
     unsigned hits = cache_access(&counters->l2, line, missing, use >= USE_STORE, true);
@@ -132,31 +134,63 @@ static void count_simple(struct counters *counters, struct count_memory *memory,
     }
 }
 
-/* Each half of the warp is one stretch of bytes. */
-static unsigned half_lines(const struct watch_access *access, struct lanes_line *lines)
+/* Passes of words of 4 bytes or less in a simple pattern: two, if the halves of the warp meet in a
+ * bank and are not the same. */
+static unsigned simple_passes(const struct watch_access *access)
 {
     const uint64_t *a = access->addresses;
-    unsigned count = 0;
-    for (int half = 0; half < 2; half++, a += ACCESS_HALF)
-        count = lanes_add_stretch(lines, count, a[0],
-                                  (uint32_t)(a[ACCESS_HALF - 1] - a[0]) + access->bytes);
-    return count;
-}
-
-/* Words of 4 bytes in a simple pattern: do they come in one pass? */
-static bool is_conflict_free(const struct watch_access *access)
-{
-    const uint64_t *a = access->addresses;
-    if (access->pattern != WATCH_HALVES)
-        return access->pattern != WATCH_SCATTERED;
+    if (access->pattern != WATCH_HALVES || a[0] == a[ACCESS_HALF])
+        return 1;
     uint32_t banks[2];
     for (int half = 0; half < 2; half++, a += ACCESS_HALF) {
-        uint32_t words = (uint32_t)(a[ACCESS_HALF - 1] - a[0]) / 4 + 1, first = a[0] / 4 % 32;
-        uint64_t bits = ((UINT64_C(1) << words) - 1) << first;
+        uint32_t first = (uint32_t)(a[0] / 4), last = (uint32_t)(a[ACCESS_HALF - 1] / 4);
+        uint64_t bits = ((UINT64_C(2) << (last - first)) - 1) << first % 32;
         banks[half] = (uint32_t)(bits | bits >> 32);
     }
-    a = access->addresses;
-    return !(banks[0] & banks[1]) || (a[0] == a[ACCESS_HALF] && banks[0] == banks[1]);
+    return banks[0] & banks[1] ? 2 : 1;
+}
+
+/* Each half of the warp is one stretch of at most two lines. */
+static void count_halves(struct counters *counters, struct count_memory *memory,
+                         const struct watch_access *access, enum cache_use use)
+{
+    const uint64_t *a = access->addresses;
+    uint64_t lines[6], from[2], to[2];
+    unsigned masks[6], count = 0, sectors = 0, partial = 0;
+    for (int half = 0; half < 2; half++) {
+        from[half] = a[half * ACCESS_HALF];
+        to[half] = a[half * ACCESS_HALF + ACCESS_HALF - 1] + access->bytes;
+    }
+    bool same = from[0] == from[1] && to[0] == to[1];
+    for (int half = 0; half < (same ? 1 : 2); half++) {
+        uint64_t first = from[half] >> 5, last = (to[half] - 1) >> 5;
+        partial += (from[half] & 31 || to[half] & 31) ? 1 : 0;
+        for (uint64_t line = first >> 2; line <= last >> 2; line++) {
+            unsigned low = line == first >> 2 ? first & 3 : 0;
+            unsigned high = line == last >> 2 ? last & 3 : 3;
+            unsigned mask = (15u >> (3 - high)) & (15u << low), i = 0;
+            while (i < count && lines[i] != line)
+                i++;
+            if (i == count) {
+                lines[count] = line;
+                masks[count++] = 0;
+            }
+            masks[i] |= mask;
+        }
+    }
+    uint64_t unique = to[0] - from[0];
+    if (!same)
+        unique += from[1] >= to[0] || from[0] >= to[1] ? to[1] - from[1] : 0;
+    for (unsigned i = 0; i < count; i++) {
+        sectors += (unsigned)__builtin_popcount(masks[i]);
+        use_line(counters, memory, counters->l1, lines[i], masks[i], use);
+    }
+    unsigned passes = access->bytes > 4 ? access->bytes / 4 : simple_passes(access);
+    memory->sectors += sectors;
+    memory->sectors_ideal += (unique + 31) / 32;
+    memory->partial += use == USE_STORE ? partial : 0;
+    memory->wavefronts += passes;
+    memory->l1_cycles += busy(passes, sectors);
 }
 
 /* Where the atomics of a launch crowd: by the piece of memory of their first lane. */
@@ -203,13 +237,15 @@ static void count_global(struct counters *counters, struct count_memory *memory,
     memory->bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
     bool is_simple =
         access->pattern != WATCH_SCATTERED && use != USE_ATOMIC && access->what->kind != WATCH_COPY;
-    if (is_simple && access->pattern != WATCH_HALVES) {
-        count_simple(counters, memory, access, use);
+    if (is_simple) {
+        if (access->pattern == WATCH_HALVES)
+            count_halves(counters, memory, access, use);
+        else
+            count_simple(counters, memory, access, use);
         return;
     }
     struct lanes_line lines[LANES_LINES];
-    unsigned count = is_simple ? half_lines(access, lines)
-                               : lanes_lines(access->addresses, access->mask, access->bytes, lines);
+    unsigned count = lanes_lines(access->addresses, access->mask, access->bytes, lines);
     unsigned unique = 0, sectors = 0;
     for (unsigned i = 0; i < count; i++) {
         unsigned mask = lanes_line_sectors(&lines[i]);
@@ -233,7 +269,7 @@ static void count_global(struct counters *counters, struct count_memory *memory,
     }
     memory->sectors += sectors;
     unsigned passes = (count + 3) / 4; /* four lines a pass */
-    if (access->bytes <= 16 && !(is_simple && is_conflict_free(access))) {
+    if (access->bytes <= 16) {
         unsigned by_bank =
             lanes_shared(LANES_LOAD, access->addresses, access->mask, access->bytes).wavefronts;
         passes = by_bank > passes ? by_bank : passes;
@@ -278,8 +314,9 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
     } else if (kind == WATCH_TILE) {
         unsigned all = (lanes * bytes + 127) / 128;
         passes = (struct lanes_passes){all, 0};
-    } else if (how <= LANES_STORE && bytes == 4 && is_conflict_free(access)) {
-        passes = (struct lanes_passes){1, 0};
+    } else if (how <= LANES_STORE && bytes == 4 && access->pattern != WATCH_SCATTERED) {
+        unsigned all = simple_passes(access);
+        passes = (struct lanes_passes){all, all - 1};
     } else {
         passes = lanes_shared(how, access->addresses, mask, bytes);
     }
