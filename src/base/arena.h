@@ -16,6 +16,8 @@ void lk_arena_destroy(struct lk_arena *arena);
 void *lk_arena_alloc(struct lk_arena *arena, size_t size);
 void *lk_arena_alloc_aligned(struct lk_arena *arena, size_t size, size_t align);
 char *lk_arena_strndup(struct lk_arena *arena, const char *text, size_t length);
+char *lk_arena_printf(struct lk_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void *lk_arena_dup(struct lk_arena *arena, const void *data, size_t size);
 
 /* malloc that ends the program with a message instead of returning NULL. */

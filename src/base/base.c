@@ -144,6 +144,29 @@ void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     va_end(arguments);
 }
 
+/* Bytes that are no UTF-8 become the replacement character: readers take nothing else. */
+void lk_buf_json(struct lk_buf *buf, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    lk_buf_add(buf, "\"", 1);
+    while (*at) {
+        unsigned length = *at < 0x80 ? 1 : *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : *at >= 0xc2 ? 2 : 0;
+        for (unsigned i = 1; i < length; i++)
+            if ((at[i] & 0xc0) != 0x80)
+                length = 0;
+        if (*at == '"' || *at == '\\')
+            lk_buf_printf(buf, "\\%c", *at);
+        else if (*at < 0x20)
+            lk_buf_printf(buf, "\\u%04x", *at);
+        else if (length)
+            lk_buf_add(buf, at, length);
+        else
+            lk_buf_printf(buf, "\\ufffd");
+        at += length ? length : 1;
+    }
+    lk_buf_add(buf, "\"", 1);
+}
+
 void lk_buf_free(struct lk_buf *buf)
 {
     free(buf->data);
@@ -234,4 +257,16 @@ void lk_map_free(struct lk_map *map)
 {
     free(map->entries);
     memset(map, 0, sizeof(*map));
+}
+
+char *lk_arena_printf(struct lk_arena *arena, const char *format, ...)
+{
+    struct lk_buf buf = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&buf, format, arguments);
+    va_end(arguments);
+    char *text = lk_arena_strndup(arena, buf.data ? buf.data : "", buf.size);
+    lk_buf_free(&buf);
+    return text;
 }

@@ -16,6 +16,7 @@ void lk_buf_add(struct lk_buf *buf, const void *data, size_t size);
 void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lk_buf_vprintf(struct lk_buf *buf, const char *format, va_list arguments);
+void lk_buf_json(struct lk_buf *buf, const char *text); /* as a JSON string, with quotes */
 void lk_buf_free(struct lk_buf *buf);
 
 /* Appends "name:line:column: message", the line of text and a caret under the column. */

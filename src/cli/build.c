@@ -163,7 +163,7 @@ static void add_libraries(struct lk_arena *arena, const struct cli_list *command
         for (size_t j = 1; name && j < command->count; j++) {
             const char *folder = flag_value(command, j, "-L");
             for (size_t k = 0; folder && k < 2; k++) {
-                char *path = cli_text(arena, "%s/lib%s.%s", folder, name, endings[k]);
+                char *path = lk_arena_printf(arena, "%s/lib%s.%s", folder, name, endings[k]);
                 if (access(path, R_OK) == 0)
                     cli_list_add(files, path);
             }
@@ -237,14 +237,14 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
     for (size_t i = 0; i < build->command->count; i++)
         cli_list_add(&command, build->command->items[i]);
     if (build->keep) {
-        char *keep = cli_text(arena, "%s/keep", folder);
+        char *keep = lk_arena_printf(arena, "%s/keep", folder);
         (void)mkdir(keep, 0777); /* nvcc says so if it is not there */
         cli_list_add(&command, "--keep");
         cli_list_add(&command, "--keep-dir");
         cli_list_add(&command, keep);
     }
     cli_list_add(&command, "-o");
-    cli_list_add(&command, cli_text(arena, "%s/%s", folder, name));
+    cli_list_add(&command, lk_arena_printf(arena, "%s/%s", folder, name));
     if (build->verbose)
         print_command(&command);
     int status = wait_for(start(&command, STDERR_FILENO, STDERR_FILENO));
@@ -257,9 +257,9 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
 /* Without a cache the program lives only as long as it runs: it is opened, then removed. */
 static const char *open_and_remove(struct lk_arena *arena, const char *folder, const char *name)
 {
-    int fd = open(cli_text(arena, "%s/%s", folder, name), O_RDONLY | O_CLOEXEC);
+    int fd = open(lk_arena_printf(arena, "%s/%s", folder, name), O_RDONLY | O_CLOEXEC);
     cache_remove_tree(folder);
-    return fd < 0 ? NULL : cli_text(arena, "/proc/self/fd/%d", fd);
+    return fd < 0 ? NULL : lk_arena_printf(arena, "/proc/self/fd/%d", fd);
 }
 
 static bool build_new(struct lk_arena *arena, const struct build *build, const char *cache,
@@ -267,12 +267,12 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
 {
     const char *temporary = getenv("TMPDIR");
     const char *parent = cache ? cache : temporary && *temporary ? temporary : "/tmp";
-    char *folder = cli_text(arena, "%s/new.XXXXXX", parent);
+    char *folder = lk_arena_printf(arena, "%s/new.XXXXXX", parent);
     if (!mkdtemp(folder)) {
         cli_error("%s: %s; nowhere to put the program", parent, strerror(errno));
         return false;
     }
-    char *rules = cli_text(arena, "%s/rules.d", folder);
+    char *rules = lk_arena_printf(arena, "%s/rules.d", folder);
     struct cli_list files = {0};
     struct stat start = {0}; /* the files' own clock says when */
     (void)stat(folder, &start);
@@ -298,7 +298,7 @@ bool build_program(struct lk_arena *arena, const struct build *build, struct bui
     char *name = program_name(arena, build->inputs);
     char *cache = cache_folder(arena);
     struct cache_hash key = build_key(build);
-    *built = (struct built){.name = cli_text(arena, "./%s", name)};
+    *built = (struct built){.name = lk_arena_printf(arena, "./%s", name)};
     built->path = cache ? cache_find(arena, cache, key, name) : NULL;
     built->cached = built->path != NULL;
     bool ready = built->cached || build_new(arena, build, cache, key, name, built);

@@ -40,8 +40,8 @@ void cache_hash_add_text(struct cache_hash *hash, const char *text)
 
 static char *hash_name(struct lk_arena *arena, struct cache_hash hash)
 {
-    return cli_text(arena, "%016llx%016llx", (unsigned long long)(hash.value >> 64),
-                    (unsigned long long)hash.value);
+    return lk_arena_printf(arena, "%016llx%016llx", (unsigned long long)(hash.value >> 64),
+                           (unsigned long long)hash.value);
 }
 
 static bool make_folders(char *path)
@@ -61,9 +61,9 @@ char *cache_folder(struct lk_arena *arena)
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char *path = NULL;
     if (cache && *cache == '/')
-        path = cli_text(arena, "%s/lockstep/run", cache);
+        path = lk_arena_printf(arena, "%s/lockstep/run", cache);
     else if (home && *home == '/')
-        path = cli_text(arena, "%s/.cache/lockstep/run", home);
+        path = lk_arena_printf(arena, "%s/.cache/lockstep/run", home);
     return path && make_folders(path) ? path : NULL;
 }
 
@@ -106,7 +106,7 @@ static bool hash_listed_files(const char *list_path, struct cache_hash *hash)
 
 static char *list_path(struct lk_arena *arena, const char *folder, struct cache_hash key)
 {
-    return cli_text(arena, "%s/%s.files", folder, hash_name(arena, key));
+    return lk_arena_printf(arena, "%s/%s.files", folder, hash_name(arena, key));
 }
 
 static void touch(const char *path)
@@ -121,8 +121,8 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash k
     char *list = list_path(arena, folder, key);
     if (!hash_listed_files(list, &content))
         return NULL;
-    char *entry = cli_text(arena, "%s/%s", folder, hash_name(arena, content));
-    char *program = cli_text(arena, "%s/%s", entry, name);
+    char *entry = lk_arena_printf(arena, "%s/%s", folder, hash_name(arena, content));
+    char *program = lk_arena_printf(arena, "%s/%s", entry, name);
     if (access(program, X_OK) != 0)
         return NULL;
     touch(entry);
@@ -132,7 +132,7 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash k
 
 static bool write_list(struct lk_arena *arena, const char *path, const struct cli_list *files)
 {
-    char *new_path = cli_text(arena, "%s.XXXXXX", path);
+    char *new_path = lk_arena_printf(arena, "%s.XXXXXX", path);
     int fd = mkstemp(new_path);
     if (fd < 0)
         return false;
@@ -153,7 +153,7 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash k
     for (size_t i = 0; i < files->count; i++)
         if (!hash_file(&content, files->items[i]))
             return NULL;
-    char *entry = cli_text(arena, "%s/%s", folder, hash_name(arena, content));
+    char *entry = lk_arena_printf(arena, "%s/%s", folder, hash_name(arena, content));
     if (rename(new_folder, entry) != 0) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return NULL;
@@ -162,7 +162,7 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash k
     touch(entry);
     if (files->count == 0 || !write_list(arena, list_path(arena, folder, key), files))
         cli_error("remark: %s cannot be written; the next run compiles again", folder);
-    return cli_text(arena, "%s/%s", entry, name);
+    return lk_arena_printf(arena, "%s/%s", entry, name);
 }
 
 /* Removing --------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ static struct entry *list_entries(struct lk_arena *arena, const char *folder, si
             capacity = capacity ? 2 * capacity : 64;
             entries = lk_realloc(entries, capacity * sizeof *entries);
         }
-        char *path = cli_text(arena, "%s/%s", folder, each->d_name);
+        char *path = lk_arena_printf(arena, "%s/%s", folder, each->d_name);
         if (lstat(path, &status) != 0)
             continue;
         tree_bytes = 0;

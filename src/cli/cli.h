@@ -48,8 +48,6 @@ void cli_list_add(struct cli_list *list, const char *item);
 void cli_list_free(struct cli_list *list);
 
 /* Formatted text that lives as long as the arena. */
-char *cli_text(struct lk_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Files that belong to lockstep; both print nothing and return NULL if not found. */
 const char *cli_library_folder(void); /* has libcuda.so.1 and libcudart.so.*; static storage */

@@ -46,8 +46,8 @@ static char *version_of(struct lk_arena *arena, const char *path, const char *wo
 {
     if (!path || strchr(path, '\''))
         return NULL;
-    char *line = line_with(arena, cli_text(arena, "'%s' --version 2>/dev/null", path), word);
-    return line ? cli_text(arena, "%s (%s)", line, path) : NULL;
+    char *line = line_with(arena, lk_arena_printf(arena, "'%s' --version 2>/dev/null", path), word);
+    return line ? lk_arena_printf(arena, "%s (%s)", line, path) : NULL;
 }
 
 static struct finding find_nvcc(struct lk_arena *arena)
@@ -88,7 +88,7 @@ static struct finding find_python(struct lk_arena *arena)
 static struct finding find_library(struct lk_arena *arena, const char *name)
 {
     const char *folder = cli_library_folder();
-    char *path = folder ? cli_text(arena, "%s/%s", folder, name) : NULL;
+    char *path = folder ? lk_arena_printf(arena, "%s/%s", folder, name) : NULL;
     bool there = path && access(path, R_OK) == 0;
     return (struct finding){name, there ? path : NULL, true, "takes the place of NVIDIA's", "make"};
 }
@@ -99,9 +99,9 @@ static struct finding find_gpu(struct lk_arena *arena)
     char *found = NULL;
     target_find_devices(&devices);
     for (unsigned i = 0; i < devices.count; i++)
-        found = cli_text(arena, "%s%scuda:%u %s (%u.%u)", found ? found : "", found ? ", " : "", i,
-                         devices.device[i].name, devices.device[i].cc_major,
-                         devices.device[i].cc_minor);
+        found = lk_arena_printf(arena, "%s%scuda:%u %s (%u.%u)", found ? found : "",
+                                found ? ", " : "", i, devices.device[i].name,
+                                devices.device[i].cc_major, devices.device[i].cc_minor);
     return (struct finding){"GPU", found, false, "--gpu cuda:0; simulated GPUs need none",
                             "NVIDIA's driver, on a machine with an NVIDIA GPU"};
 }

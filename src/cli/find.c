@@ -54,7 +54,7 @@ char *cli_find_program(struct lk_arena *arena, const char *name)
     while (path && *path) {
         size_t length = strcspn(path, ":");
         char *candidate =
-            cli_text(arena, "%.*s/%s", length ? (int)length : 1, length ? path : ".", name);
+            lk_arena_printf(arena, "%.*s/%s", length ? (int)length : 1, length ? path : ".", name);
         if (is_program(candidate))
             return candidate;
         path += length + (path[length] == ':');
@@ -74,9 +74,9 @@ char *cli_find_nvcc(struct lk_arena *arena)
         return found;
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data && *data)
-        return cli_find_program(arena, cli_text(arena, "%s/lockstep/cuda/bin/nvcc", data));
+        return cli_find_program(arena, lk_arena_printf(arena, "%s/lockstep/cuda/bin/nvcc", data));
     if (home && *home)
-        return cli_find_program(arena,
-                                cli_text(arena, "%s/.local/share/lockstep/cuda/bin/nvcc", home));
+        return cli_find_program(
+            arena, lk_arena_printf(arena, "%s/.local/share/lockstep/cuda/bin/nvcc", home));
     return NULL;
 }

@@ -147,10 +147,10 @@ struct measured {
 static void ask_for_trace(struct lk_arena *arena, const struct options *options)
 {
     if (options->trace)
-        start_put("LOCKSTEP_TRACE", cli_text(arena, "blocks:%s,warps:%s,records:%s",
-                                             options->blocks ? options->blocks : "0-1",
-                                             options->warps ? options->warps : "0-3",
-                                             options->records ? options->records : "4096"));
+        start_put("LOCKSTEP_TRACE", lk_arena_printf(arena, "blocks:%s,warps:%s,records:%s",
+                                                    options->blocks ? options->blocks : "0-1",
+                                                    options->warps ? options->warps : "0-3",
+                                                    options->records ? options->records : "4096"));
     else if (options->html) /* enough for its pictures */
         start_put("LOCKSTEP_TRACE", "blocks:0,warps:0,records:512");
     else
@@ -181,14 +181,14 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     const char *temporary = getenv("TMPDIR");
     char *message = NULL;
     char *folder =
-        cli_text(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+        lk_arena_printf(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (!start_prepare(arena, (int)words->count, (char **)words->items, &start))
         return measured;
     if (!mkdtemp(folder)) {
         cli_error("%s: %s; nowhere to put the counters", folder, strerror(errno));
         return measured;
     }
-    char *file = cli_text(arena, "%s/counters", folder);
+    char *file = lk_arena_printf(arena, "%s/counters", folder);
     FILE *empty = fopen(file, "we"); /* a program without kernels writes none */
     if (empty)
         fclose(empty);
@@ -246,9 +246,10 @@ static bool write_html(const char *path, const struct measured *measured)
 static const char *nothing_ran(struct lk_arena *arena, const struct options *options)
 {
     if (options->filter.kernel)
-        return cli_text(arena, "no kernel with '%s' in its name ran", options->filter.kernel);
+        return lk_arena_printf(arena, "no kernel with '%s' in its name ran",
+                               options->filter.kernel);
     if (options->filter.launch >= 0)
-        return cli_text(arena, "there was no launch number %ld", options->filter.launch);
+        return lk_arena_printf(arena, "there was no launch number %ld", options->filter.launch);
     return "the program ran no kernel";
 }
 

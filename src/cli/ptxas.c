@@ -25,7 +25,8 @@ static char *find_ptxas(struct lk_arena *arena)
     char *nvcc = found ? NULL : cli_find_nvcc(arena);
     char *slash = nvcc ? strrchr(nvcc, '/') : NULL;
     if (slash)
-        found = cli_find_program(arena, cli_text(arena, "%.*s/ptxas", (int)(slash - nvcc), nvcc));
+        found = cli_find_program(arena,
+                                 lk_arena_printf(arena, "%.*s/ptxas", (int)(slash - nvcc), nvcc));
     return found;
 }
 
@@ -55,16 +56,16 @@ static char *ask(struct lk_arena *arena, const char *ptxas, const char *folder, 
     struct stat program = {0};
     (void)stat(ptxas, &program);
     char *cache = cache_folder(arena);
-    char *kept = cli_text(arena, "%s/ptxas.%.16s.%s.%u.%llx", cache ? cache : folder, ptx, arch,
-                          most, (unsigned long long)program.st_mtim.tv_sec);
+    char *kept = lk_arena_printf(arena, "%s/ptxas.%.16s.%s.%u.%llx", cache ? cache : folder, ptx,
+                                 arch, most, (unsigned long long)program.st_mtim.tv_sec);
     if (access(kept, R_OK) == 0)
         return kept;
-    char *new = cli_text(arena, "%s.%ld", kept, (long)getpid());
+    char *new = lk_arena_printf(arena, "%s.%ld", kept, (long)getpid());
     const char *command[] = {ptxas,
                              "-v",
-                             cli_text(arena, "-arch=sm_%s", arch),
-                             cli_text(arena, "-maxrregcount=%u", most),
-                             cli_text(arena, "%s/%s", folder, ptx),
+                             lk_arena_printf(arena, "-arch=sm_%s", arch),
+                             lk_arena_printf(arena, "-maxrregcount=%u", most),
+                             lk_arena_printf(arena, "%s/%s", folder, ptx),
                              "-o",
                              "/dev/null",
                              NULL};
@@ -140,7 +141,8 @@ void ptxas_registers(struct lk_arena *arena, const char *folder, const struct cl
             continue;
         unsigned own = gpu->cc_major * 10 + gpu->cc_minor;
         char suffix[2] = {own == kernel->target ? kernel->target_suffix : 0, 0};
-        char *arch = cli_text(arena, "%u%s", own > kernel->target ? own : kernel->target, suffix);
+        char *arch =
+            lk_arena_printf(arena, "%u%s", own > kernel->target ? own : kernel->target, suffix);
         char *answer = ask(arena, ptxas, folder, kernel->ptx, arch, most);
         if (answer)
             read_answer(answer, kernel->ptx, profile);

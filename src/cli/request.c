@@ -344,11 +344,11 @@ static void add_simulated(struct lk_arena *arena, const struct request *request,
     struct cli_list archs = {0};
     add_all(&archs, &request->archs);
     if (archs.count == 0)
-        cli_list_add(&archs, cli_text(arena, "%u%u", target->cc_major, target->cc_minor));
+        cli_list_add(&archs, lk_arena_printf(arena, "%u%u", target->cc_major, target->cc_minor));
     for (size_t i = 0; i < archs.count; i++) {
         cli_list_add(command, "-gencode");
-        cli_list_add(command, cli_text(arena, "arch=compute_%s,code=compute_%s", archs.items[i],
-                                       archs.items[i]));
+        cli_list_add(command, lk_arena_printf(arena, "arch=compute_%s,code=compute_%s",
+                                              archs.items[i], archs.items[i]));
     }
     cli_list_free(&archs);
 }
@@ -357,7 +357,8 @@ static void add_real(struct lk_arena *arena, const struct request *request,
                      const struct target *target, struct cli_list *command)
 {
     if (request->arch_words.count == 0)
-        cli_list_add(command, cli_text(arena, "-arch=sm_%u%u", target->cc_major, target->cc_minor));
+        cli_list_add(command,
+                     lk_arena_printf(arena, "-arch=sm_%u%u", target->cc_major, target->cc_minor));
     add_all(command, &request->arch_words);
     add_all(command, &request->cudart_words);
 }

@@ -36,8 +36,7 @@ static int run(int count, char **words)
 {
     struct lk_arena *arena = lk_arena_create();
     struct start start = {0};
-    int status =
-        start_prepare(arena, count, words, &start) ? start_become(&start) : CLI_USAGE;
+    int status = start_prepare(arena, count, words, &start) ? start_become(&start) : CLI_USAGE;
     lk_arena_destroy(arena);
     return status;
 }

@@ -28,7 +28,7 @@ void start_put(const char *name, const char *value)
 static void put_first(struct lk_arena *arena, const char *name, const char *value)
 {
     const char *old = getenv(name);
-    start_put(name, old && *old ? cli_text(arena, "%s:%s", value, old) : value);
+    start_put(name, old && *old ? lk_arena_printf(arena, "%s:%s", value, old) : value);
 }
 
 static const char *needed_with_prefix(const struct elf_facts *facts, const char *prefix)
@@ -68,9 +68,8 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
 static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
                             const struct elf_facts *facts)
 {
-    static const char *const device_libraries[] = {"libcublas",   "libcudnn", "libcufft",
-                                                   "libcurand",   "libnccl",  "libcusolver",
-                                                   "libcusparse"};
+    static const char *const device_libraries[] = {
+        "libcublas", "libcudnn", "libcufft", "libcurand", "libnccl", "libcusolver", "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
         cli_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
@@ -78,7 +77,7 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
                   path);
         return false;
     }
-    if (runtime && access(cli_text(arena, "%s/%s", folder, runtime), R_OK) != 0) {
+    if (runtime && access(lk_arena_printf(arena, "%s/%s", folder, runtime), R_OK) != 0) {
         cli_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
                   runtime, folder);
         return false;
@@ -110,10 +109,10 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
         put_first(arena, "LD_LIBRARY_PATH", folder);
         const char *runtime = needed_with_prefix(&facts, "libcudart.so");
         if (facts.rpath && runtime) /* it goes before LD_LIBRARY_PATH, but not before this */
-            put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/%s", folder, runtime));
+            put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/%s", folder, runtime));
         if (needed_with_prefix(&facts, "libnvrtc.so")) /* see driver/nvrtc.c */
-            put_first(arena, "LD_PRELOAD", cli_text(arena, "%s/libcuda.so.1", folder));
-        start_put("LOCKSTEP_GPU", cli_text(arena, "sim:%s", target->simulated->id));
+            put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
+        start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
         if (request->threads)
             start_put("LOCKSTEP_THREADS", request->threads);
         if (request->schedule)
@@ -129,8 +128,8 @@ static bool prepare_real(struct lk_arena *arena, const struct target *target, co
 {
     struct elf_facts facts = elf_read(arena, path);
     bool fits = check_kind(path, &facts);
-    start_put("LOCKSTEP_GPU", cli_text(arena, "cuda:%u", target->index));
-    start_put("CUDA_VISIBLE_DEVICES", cli_text(arena, "%u", target->index));
+    start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "cuda:%u", target->index));
+    start_put("CUDA_VISIBLE_DEVICES", lk_arena_printf(arena, "%u", target->index));
     elf_free(&facts);
     return fits;
 }

@@ -92,15 +92,3 @@ void cli_list_free(struct cli_list *list)
     free(list->items);
     *list = (struct cli_list){0};
 }
-
-char *cli_text(struct lk_arena *arena, const char *format, ...)
-{
-    struct lk_buf buf = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    lk_buf_vprintf(&buf, format, arguments);
-    va_end(arguments);
-    char *text = lk_arena_strndup(arena, buf.data ? buf.data : "", buf.size);
-    lk_buf_free(&buf);
-    return text;
-}

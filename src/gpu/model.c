@@ -17,20 +17,20 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #undef BOUND
 };
 
-#define LAUNCH_SECONDS 2.6e-6      /* an empty kernel, between two events */
-#define DRAM_EFFICIENCY 0.86       /* of the datasheet's bandwidth, reads and writes mixed */
-#define L2_SECTOR_CYCLES 0.5       /* of an SM, per sector */
-#define L2_PARTIAL_CYCLES 4.2      /* per sector of which a store writes only a part */
-#define DRAM_CYCLES 860.0          /* latency of a load that misses everywhere, */
-#define L2_CYCLES 340.0            /* of one that finds its data in the L2, */
-#define L1_CYCLES 38.0             /* and of one that finds it in the L1 */
+#define LAUNCH_SECONDS 2.6e-6 /* an empty kernel, between two events */
+#define DRAM_EFFICIENCY 0.86  /* of the datasheet's bandwidth, reads and writes mixed */
+#define L2_SECTOR_CYCLES 0.5  /* of an SM, per sector */
+#define L2_PARTIAL_CYCLES 4.2 /* per sector of which a store writes only a part */
+#define DRAM_CYCLES 860.0     /* latency of a load that misses everywhere, */
+#define L2_CYCLES 340.0       /* of one that finds its data in the L2, */
+#define L1_CYCLES 38.0        /* and of one that finds it in the L1 */
 #define SHARED_CYCLES 40.0
-#define ISSUE_CYCLES 1.8           /* from a warp's instruction to its next */
+#define ISSUE_CYCLES 1.8 /* from a warp's instruction to its next */
 #define BARRIER_CYCLES 60.0
-#define WARP_CYCLES 350.0          /* to begin and end a warp */
-#define WARP_SLOTS 5.0             /* instructions at a kernel's begin that PTX does not show */
-#define KEPT_INTEGERS 0.65         /* of PTX's integer instructions; addressing takes in the others */
-#define ATOMIC_CYCLES 0.7          /* per sector of atomics in one slice of the L2 */
+#define WARP_CYCLES 350.0  /* to begin and end a warp */
+#define WARP_SLOTS 5.0     /* instructions at a kernel's begin that PTX does not show */
+#define KEPT_INTEGERS 0.65 /* of PTX's integer instructions; addressing takes in the others */
+#define ATOMIC_CYCLES 0.7  /* per sector of atomics in one slice of the L2 */
 
 static double larger(double a, double b)
 {
@@ -96,12 +96,10 @@ static double overlap(const struct gpu_model *model)
     double compute = 0;
     for (int i = GPU_BOUND_ISSUE; i <= GPU_BOUND_TENSOR; i++)
         compute = larger(compute, parts[i]);
-    double groups[] = {compute * model->tail,
-                       (parts[GPU_BOUND_L1] + parts[GPU_BOUND_SHARED]) * model->tail,
-                       parts[GPU_BOUND_L2],
-                       parts[GPU_BOUND_DRAM],
-                       parts[GPU_BOUND_LATENCY],
-                       parts[GPU_BOUND_ATOMICS]};
+    double groups[] = {
+        compute * model->tail,    (parts[GPU_BOUND_L1] + parts[GPU_BOUND_SHARED]) * model->tail,
+        parts[GPU_BOUND_L2],      parts[GPU_BOUND_DRAM],
+        parts[GPU_BOUND_LATENCY], parts[GPU_BOUND_ATOMICS]};
     double sum = 0;
     for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
         sum += groups[i] * groups[i];

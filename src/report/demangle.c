@@ -22,18 +22,6 @@ struct demangle {
 static const char *type(struct demangle *d);
 static const char *template_arguments(struct demangle *d);
 
-const char *profile_text(struct lk_arena *arena, const char *format, ...)
-{
-    struct lk_buf buf = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    lk_buf_vprintf(&buf, format, arguments);
-    va_end(arguments);
-    char *text = lk_arena_strndup(arena, buf.data ? buf.data : "", buf.size);
-    lk_buf_free(&buf);
-    return text;
-}
-
 static bool take(struct demangle *d, const char *word)
 {
     size_t length = strlen(word);
@@ -100,7 +88,7 @@ static const char *nested_name(struct demangle *d)
         bool known = false;
         if (*d->at == 'I' && name) {
             part = template_arguments(d);
-            name = part ? profile_text(d->arena, "%s%s", name, part) : NULL;
+            name = part ? lk_arena_printf(d->arena, "%s%s", name, part) : NULL;
         } else if (take(d, "St")) {
             name = "std";
             known = true;
@@ -110,7 +98,7 @@ static const char *nested_name(struct demangle *d)
         } else {
             (void)take(d, "L");
             part = source_name(d);
-            name = !part ? NULL : name ? profile_text(d->arena, "%s::%s", name, part) : part;
+            name = !part ? NULL : name ? lk_arena_printf(d->arena, "%s::%s", name, part) : part;
         }
         if (!name)
             return NULL;
@@ -127,7 +115,7 @@ static const char *any_name(struct demangle *d)
         return nested_name(d);
     if (take(d, "St")) {
         const char *part = source_name(d);
-        name = part ? profile_text(d->arena, "std::%s", part) : NULL;
+        name = part ? lk_arena_printf(d->arena, "std::%s", part) : NULL;
     } else if (*d->at == 'S') {
         name = substitution(d);
     } else {
@@ -137,7 +125,7 @@ static const char *any_name(struct demangle *d)
     if (name && *d->at == 'I') {
         remember(d, name);
         const char *arguments = template_arguments(d);
-        name = arguments ? profile_text(d->arena, "%s%s", name, arguments) : NULL;
+        name = arguments ? lk_arena_printf(d->arena, "%s%s", name, arguments) : NULL;
     }
     return name;
 }
@@ -182,7 +170,7 @@ static const char *type_inside(struct demangle *d)
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (take(d, marks[i].code)) {
             const char *of = type(d);
-            return of ? remember(d, profile_text(d->arena, "%s%s", of, marks[i].mark)) : NULL;
+            return of ? remember(d, lk_arena_printf(d->arena, "%s%s", of, marks[i].mark)) : NULL;
         }
     const char *name = builtin_type(d);
     if (name)
@@ -222,8 +210,8 @@ static const char *literal(struct demangle *d)
         return NULL;
     bool plain = strcmp(of, "int") == 0 || strstr(of, "long") || strstr(of, "short") ||
                  strstr(of, "unsigned") || strstr(of, "char");
-    return profile_text(d->arena, "%s%s%s%s%.*s", plain ? "" : "(", plain ? "" : of,
-                        plain ? "" : ")", negative ? "-" : "", (int)length, from);
+    return lk_arena_printf(d->arena, "%s%s%s%s%.*s", plain ? "" : "(", plain ? "" : of,
+                           plain ? "" : ")", negative ? "-" : "", (int)length, from);
 }
 
 /* I .. E as "<a, b>" */
@@ -247,10 +235,10 @@ static const char *template_arguments(struct demangle *d)
         const char *one = take(d, "L") ? literal(d) : type(d);
         if (!one)
             return NULL;
-        all = profile_text(d->arena, "%s%s%s", all, *all ? ", " : "", one);
+        all = lk_arena_printf(d->arena, "%s%s%s", all, *all ? ", " : "", one);
     }
     d->depth--;
-    return profile_text(d->arena, "<%s>", all);
+    return lk_arena_printf(d->arena, "<%s>", all);
 }
 
 const char *profile_demangle(struct lk_arena *arena, const char *mangled)

@@ -144,8 +144,6 @@ void profile_add_memory(struct profile_memory *sum, const struct profile_memory 
 const char *profile_demangle(struct lk_arena *arena, const char *mangled);
 
 /* Text that lives as long as the arena. */
-const char *profile_text(struct lk_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Same kernel and shape as the one before it: shown once. */
 bool profile_same(const struct profile_launch *a, const struct profile_launch *b);

@@ -148,7 +148,7 @@ json_t *report_profile_json(const struct profile *profile, const struct report_r
     for (unsigned i = 0; i < profile->launch_count; i++)
         json_array_append_new(kernels, launch_json(profile->launches[i]));
     const char *gpu = profile->launch_count ? profile->launches[0]->gpu->id : "none";
-    const char *name = profile_text(profile->arena, "sim:%s", gpu);
+    const char *name = lk_arena_printf(profile->arena, "sim:%s", gpu);
     return json_pack("{ss sb so si so}", "gpu", name, "modelled", 1, "program",
                      text_or_null(run->program), "status", run->status, "kernels", kernels);
 }

@@ -50,6 +50,6 @@ json_t *report_trace_json(const struct profile *profile)
     for (unsigned i = 0; i < profile->launch_count; i++)
         json_array_append_new(launches, launch_json(profile->launches[i]));
     const char *gpu = profile->launch_count ? profile->launches[0]->gpu->id : "none";
-    return json_pack("{si ss so}", "trace", 1, "gpu", profile_text(profile->arena, "sim:%s", gpu),
-                     "launches", launches);
+    return json_pack("{si ss so}", "trace", 1, "gpu",
+                     lk_arena_printf(profile->arena, "sim:%s", gpu), "launches", launches);
 }

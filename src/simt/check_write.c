@@ -42,21 +42,6 @@ static const char *space_name(enum ptx_space space)
     }
 }
 
-static void put_string(struct lk_buf *out, const char *text)
-{
-    lk_buf_printf(out, "\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            lk_buf_printf(out, "\\%c", c);
-        else if (c < 0x20)
-            lk_buf_printf(out, "\\u%04x", c);
-        else
-            lk_buf_add(out, text, 1);
-    }
-    lk_buf_printf(out, "\"");
-}
-
 struct check_side check_side_of(const struct simt_warp *w, const struct simt_inst *in, int lane,
                                 const char *does)
 {
@@ -76,11 +61,11 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     struct lk_buf name = {0};
     check_name(launch->kernel->ptx->name, &name);
     lk_buf_printf(out, "\"kernel\":");
-    put_string(out, name.data);
+    lk_buf_json(out, name.data);
     lk_buf_free(&name);
     if (side->in && check_place(launch->kernel->ptx->module, side->in, &file, &line)) {
         lk_buf_printf(out, ",\"file\":");
-        put_string(out, file);
+        lk_buf_json(out, file);
         lk_buf_printf(out, ",\"line\":%u", line);
     }
     if (side->in)
@@ -94,7 +79,7 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
                       side->thread / size[0] % size[1], side->thread / size[0] / size[1]);
     if (side->does) {
         lk_buf_printf(out, ",\"access\":");
-        put_string(out, side->does);
+        lk_buf_json(out, side->does);
     }
 }
 
@@ -224,7 +209,7 @@ void check_report(struct check *check, enum check_kind kind, enum ptx_space spac
                       (unsigned long long)address);
     put_side(check, &line, side);
     lk_buf_printf(&line, ",\"text\":");
-    put_string(&line, text.data);
+    lk_buf_json(&line, text.data);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
         if (space_name(space))
@@ -262,7 +247,7 @@ void check_report_host(struct check *check, enum check_kind kind, uint64_t addre
     va_end(arguments);
     lk_buf_printf(&line, "{\"kind\":\"%s\",\"space\":\"global\",\"address\":\"0x%llx\",\"text\":",
                   kinds[kind], (unsigned long long)address);
-    put_string(&line, text.data);
+    lk_buf_json(&line, text.data);
     lk_buf_printf(&line, ",");
     put_callers(&line, callers);
     if (other) {

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void put_string(struct lk_buf *out, const char *text)
-{
-    lk_buf_printf(out, "\"");
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            lk_buf_printf(out, "\\%c", c);
-        else if (c < 0x20)
-            lk_buf_printf(out, "\\u%04x", c);
-        else
-            lk_buf_add(out, text, 1);
-    }
-    lk_buf_printf(out, "\"");
-}
-
 /* Where an instruction comes from: [file, line], then where that was inlined, outwards. */
 static void put_places(struct lk_buf *out, const struct ptx_module *module,
                        const struct ptx_inst *ptx)
@@ -72,7 +57,7 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
     const struct simt_watch *watch = launch->machine->watch;
     kernel->profile_number = ++last;
     lk_buf_printf(out, "{\"kernel\":\"%ld.%u\",\"name\":", (long)getpid(), kernel->profile_number);
-    put_string(out, kernel->ptx->name);
+    lk_buf_json(out, kernel->ptx->name);
     lk_buf_printf(out, ",\"registers\":%u,\"static_shared\":%u,\"local_bytes\":%u,\"target\":%u",
                   kernel->info.registers, kernel->info.static_shared, kernel->info.local_bytes,
                   module->target);
@@ -82,7 +67,7 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
     lk_buf_printf(out, ",\"files\":[");
     for (uint32_t i = 0; i < module->file_count; i++) {
         lk_buf_printf(out, i ? "," : "");
-        put_string(out, module->files[i] ? module->files[i] : "");
+        lk_buf_json(out, module->files[i] ? module->files[i] : "");
     }
     lk_buf_printf(out, "],\"insts\":[");
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
@@ -91,7 +76,7 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
         if (!(in->flags & SIMT_FLAG_HIDDEN)) {
             const struct watch_inst *what = &watch->insts[i];
             lk_buf_printf(out, "%u,%u,%u,%u,", in->ptx->line, what->class, what->kind, what->bytes);
-            put_string(out, in->ptx->text);
+            lk_buf_json(out, in->ptx->text);
             lk_buf_printf(out, ",");
             put_places(out, module, in->ptx);
             lk_buf_printf(out, ",%u,%u,%u", what->slots, what->load_phases, what->shared_phases);
@@ -171,7 +156,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
     put_barriers(&out, counters, launch);
     if (launch->fault->kind != SIMT_OK) {
         lk_buf_printf(&out, ",\"fault\":");
-        put_string(&out, launch->fault->text);
+        lk_buf_json(&out, launch->fault->text);
     }
     lk_buf_printf(&out, "}\n");
     fwrite(out.data, 1, out.size, counters->file);
