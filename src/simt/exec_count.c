@@ -286,6 +286,12 @@ static void count_global(struct counters *counters, struct count_memory *memory,
 /* Shared and local memory ------------------------------------------------------------------------
  */
 
+/* Shared memory adds no floats by itself. */
+static bool is_float_atomic(const struct ptx_inst *ptx)
+{
+    return ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT;
+}
+
 static void count_shared(struct count_memory *memory, const struct watch_access *access)
 {
     enum watch_kind kind = (enum watch_kind)access->what->kind;
@@ -320,6 +326,8 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
     } else {
         passes = lanes_shared(how, access->addresses, mask, bytes);
     }
+    if (is_atomic && is_float_atomic(access->in->ptx)) /* a loop around cas, a turn each */
+        passes = (struct lanes_passes){2 * lanes_turns(access->addresses, mask), 0};
     memory->wavefronts_ideal += passes.wavefronts - passes.conflicts;
     memory->conflicts += passes.conflicts;
     if (access->what->is_cas)

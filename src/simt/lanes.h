@@ -131,6 +131,14 @@ static inline unsigned lanes_atomic_sectors(const uint64_t *addresses, uint32_t 
     return count;
 }
 
+/* How many lanes share an address, at most. */
+static inline unsigned lanes_turns(const uint64_t *addresses, uint32_t mask)
+{
+    unsigned turns;
+    lanes_atomic_sectors(addresses, mask, &turns);
+    return turns;
+}
+
 /* cp.async.cg: lanes that are overwritten drop out; then pairs of line read and sector written. */
 static inline unsigned lanes_bypass_sectors(const uint64_t *from, const uint64_t *to, uint32_t mask)
 {

@@ -343,10 +343,29 @@ static void fold_loads(const struct fold *fold, struct watch_inst *insts, const 
 /* Reductions -------------------------------------------------------------------------------------
  */
 
+static const struct ptx_operand *value_of(const struct ptx_inst *ptx)
+{
+    return &ptx->operands[ptx->operand_count - 1];
+}
+
 static bool adds_one(const struct ptx_inst *ptx)
 {
-    const struct ptx_operand *value = &ptx->operands[ptx->operand_count - 1];
+    const struct ptx_operand *value = value_of(ptx);
     return ptx_has(ptx, PTX_MOD_ADD) && value->kind == PTX_OPERAND_IMM && value->imm == 1;
+}
+
+/* Can a warp sum it up first? With a result, or in 64 bits, only what is the same in all lanes: it
+ * is multiplied by their number. */
+static bool is_summable(const struct fold *fold, const struct ptx_inst *ptx,
+                        const struct watch_inst *what)
+{
+    if ((what->kind != WATCH_RED && what->kind != WATCH_ATOM) || ptx->op == PTX_OP_ATOM_CAS ||
+        ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT ||
+        ptx_has(ptx, PTX_MOD_INC) || ptx_has(ptx, PTX_MOD_DEC) || ptx_has(ptx, PTX_MOD_EXCH))
+        return false;
+    if (what->kind == WATCH_RED && what->bytes == 4)
+        return true;
+    return ptx_has(ptx, PTX_MOD_ADD) && is_uniform(fold, value_of(ptx), 0);
 }
 
 static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
@@ -357,12 +376,9 @@ static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
         const struct ptx_inst *ptx = &function->insts[i];
         struct watch_inst *what = &insts[places[i]];
         bool is_shared = what->space == PTX_SPACE_SHARED;
-        if (what->kind != WATCH_RED || what->bytes != 4 ||
-            ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT ||
-            ptx_has(ptx, PTX_MOD_INC) || ptx_has(ptx, PTX_MOD_DEC) ||
-            (!is_shared && what->space != PTX_SPACE_GLOBAL))
+        if (!is_summable(fold, ptx, what) || (!is_shared && what->space != PTX_SPACE_GLOBAL))
             continue;
-        what->counts_lanes = is_shared && adds_one(ptx);
+        what->counts_lanes = is_shared && what->kind == WATCH_RED && adds_one(ptx);
         for (unsigned k = 0; k < ptx->operand_count; k++) {
             const struct ptx_operand *operand = &ptx->operands[k];
             if (operand->kind != PTX_OPERAND_ADDRESS)
