@@ -1,0 +1,155 @@
+/*
+ * test_watch.c: watchers on a machine by itself: what is counted of known accesses, that a trace is
+ * bounded, that a checker finds what is wrong and lets the launch go on.
+ */
+#include "simt/lanes.h"
+#include "simt/simt.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define ENTRY                                                                                      \
+    ".visible .entry k(.param .u64 out)\n{\n"                                                      \
+    ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>; .shared .align 4 .b8 s[8192];\n"        \
+    "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
+
+/* Runs text on a watched machine with 1024 bytes at out; returns what the watcher wrote. */
+static char *watched(const char *variable, const char *text, uint32_t blocks, uint32_t threads)
+{
+    char path[] = "/tmp/lockstep.watch.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    setenv(variable, path, 1);
+    struct simt_options options = {.threads = 2};
+    struct simt_machine *machine = simt_create(gpu_find("h200"), &options);
+    assert_non_null(machine);
+    uint64_t out = simt_alloc(machine, 1024, SIMT_MEMORY_DEVICE);
+    char *message = NULL;
+    struct simt_module *module =
+        simt_module_load(machine, "test.ptx", text, strlen(text), &message);
+    if (!module)
+        fail_msg("%s", message);
+    struct simt_launch launch = {.kernel = simt_module_kernel_at(module, 0),
+                                 .grid = {blocks, 1, 1},
+                                 .block = {threads, 1, 1},
+                                 .params = &out};
+    struct simt_fault fault;
+    assert_int_equal(simt_run(machine, &launch, NULL, &fault), SIMT_OK);
+    simt_module_unload(module);
+    simt_destroy(machine);
+    unsetenv(variable);
+    char *found = calloc(1, 1 << 20);
+    assert_true(read(fd, found, (1 << 20) - 1) >= 0);
+    close(fd);
+    unlink(path);
+    return found;
+}
+
+static long counter(const char *text, const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof(key), "\"%s\":", name);
+    const char *at = strstr(text, key);
+    assert_non_null(at);
+    return strtol(at + strlen(key), NULL, 10);
+}
+
+static void counters(void **state)
+{
+    char *found = watched("LOCKSTEP_PROFILE",
+                          HEAD ENTRY "mul.wide.u32 %rd2, %r1, 4;\n"
+                                     "add.u64 %rd2, %rd1, %rd2;\n"
+                                     "st.global.u32 [%rd2], %r1;\n"
+                                     "mul.lo.u32 %r2, %r1, 128;\n"
+                                     "mov.u32 %r3, s;\n"
+                                     "add.u32 %r3, %r3, %r2;\n"
+                                     "st.shared.u32 [%r3], %r1;\n"
+                                     "setp.lt.u32 %p1, %r1, 7;\n"
+                                     "@%p1 bra OUT;\n"
+                                     "ld.global.u32 %r4, [%rd1];\n"
+                                     "OUT: ret;\n}\n",
+                          3, 64);
+    assert_int_equal(counter(found, "global_store_requests"), 6);
+    assert_int_equal(counter(found, "global_store_sectors"), 24);
+    assert_int_equal(counter(found, "global_load_requests"), 6);
+    assert_int_equal(counter(found, "global_load_sectors"), 6);
+    assert_int_equal(counter(found, "shared_store_wavefronts"), 6 * 32);
+    assert_int_equal(counter(found, "shared_store_conflicts"), 6 * 31);
+    assert_int_equal(counter(found, "branches"), 6);
+    assert_int_equal(counter(found, "divergent_branches"), 3);
+    free(found);
+}
+
+static void a_trace_is_bounded(void **state)
+{
+    setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
+    char *found = watched("LOCKSTEP_PROFILE",
+                          HEAD ENTRY "mov.u32 %r2, 0;\n"
+                                     "AGAIN: ld.global.u32 %r4, [%rd1+8];\n"
+                                     "add.u32 %r2, %r2, 1;\n"
+                                     "setp.lt.u32 %p1, %r2, 10;\n"
+                                     "@%p1 bra AGAIN;\n"
+                                     "ret;\n}\n",
+                          3, 32);
+    unsetenv("LOCKSTEP_TRACE");
+    const char *trace = strstr(found, "{\"trace\":[[1,0,");
+    assert_non_null(trace);
+    assert_int_equal(counter(trace, "dropped"), 10 + 10 - 3);
+    free(found);
+}
+
+static void a_checker_refuses(void **state)
+{
+    char *found = watched("LOCKSTEP_CHECK",
+                          HEAD ENTRY "mul.wide.u32 %rd2, %r1, 4;\n"
+                                     "add.u64 %rd2, %rd1, %rd2;\n"
+                                     "st.global.u32 [%rd2+960], %r1;\n"
+                                     "ret;\n}\n",
+                          1, 32);
+    assert_non_null(strstr(found, "out_of_bounds"));
+    free(found);
+}
+
+/* Rules of lanes.h that tests/counters finds on a GPU, in short. */
+static void lanes(void **state)
+{
+    uint64_t a[32];
+    struct lanes_line lines[LANES_LINES];
+    unsigned turns;
+    for (unsigned i = 0; i < 32; i++)
+        a[i] = 4 + i * 4;
+    assert_int_equal(lanes_lines(a, ~0u, 4, lines), 2);
+    assert_int_equal(lanes_line_sectors(&lines[0]), 15);
+    assert_int_equal(lanes_line_bytes(&lines[0]), 124);
+    for (unsigned i = 0; i < 32; i++)
+        a[i] = i % 16 * 4;
+    assert_int_equal(lanes_atomic_sectors(a, ~0u, &turns), 4);
+    assert_int_equal(turns, 2);
+    assert_int_equal(lanes_shared(LANES_ATOMIC, a, ~0u, 4).wavefronts, 2);
+    assert_int_equal(lanes_shared(LANES_LOAD, a, ~0u, 4).wavefronts, 1);
+    for (unsigned i = 0; i < 32; i++)
+        a[i] = 64;
+    assert_int_equal(lanes_shared(LANES_LOAD, a, ~0u, 16).wavefronts, 2);
+    assert_int_equal(lanes_shared(LANES_STORE, a, ~0u, 16).wavefronts, 4);
+    assert_int_equal(lanes_shared(LANES_LOAD, a, 0, 4).wavefronts, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters),
+        cmocka_unit_test(a_trace_is_bounded),
+        cmocka_unit_test(a_checker_refuses),
+        cmocka_unit_test(lanes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
