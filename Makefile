@@ -214,7 +214,7 @@ fuzz: setup
 ifeq ($(notdir $(BUILD)),fuzz)
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(BASE_OBJ) $(call objects,ptx) $(BUILD)/obj/driver/fatbin.o
 	$(call say,LINK)
-	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $^ $(LIBS)
+	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) $(LIBS)
 endif
 
 fuzz-only: $(FUZZ_BIN)
