@@ -48,8 +48,7 @@ static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
     lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", (unsigned long long)hash);
 }
 
-static void put_kernel(struct lk_buf *out, struct counters *counters,
-                       const struct simt_launch_state *launch)
+static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launch)
 {
     static _Atomic uint32_t last;
     struct simt_kernel *kernel = launch->kernel;
@@ -84,7 +83,6 @@ static void put_kernel(struct lk_buf *out, struct counters *counters,
         lk_buf_printf(out, "]");
     }
     lk_buf_printf(out, "]}\n");
-    (void)counters;
 }
 
 static void put_memory(struct lk_buf *out, int space, const struct count_memory *memory)
@@ -139,7 +137,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
     struct lk_buf out = {0};
     const struct simt_launch *config = launch->launch;
     if (!launch->kernel->profile_number)
-        put_kernel(&out, counters, launch);
+        put_kernel(&out, launch);
     struct gpu_counters sum;
     count_sum(counters, launch, &sum);
     lk_buf_printf(&out, "{\"launch\":\"%ld.%u\",\"gpu\":\"%s\"", (long)getpid(),

@@ -346,6 +346,14 @@ static void count_folded(struct count_memory *memory, const struct watch_access 
 {
     struct watch_access whole = *access;
     uint64_t addresses[SIMT_LANES];
+    if (access->pattern == WATCH_SAME && !access->is_write) { /* as lanes_shared would have it */
+        unsigned passes = access->what->counted_bytes / 8;
+        memory->requests++;
+        memory->bytes += (uint64_t)SIMT_LANES * access->what->counted_bytes;
+        memory->wavefronts += passes;
+        memory->wavefronts_ideal += passes;
+        return;
+    }
     for (int i = 0; i < SIMT_LANES; i++)
         addresses[i] = access->addresses[i] + (uint64_t)(int64_t)access->what->counted_offset;
     whole.addresses = addresses;

@@ -3,6 +3,7 @@
  * warp to the watchers. Built per instruction set, as bodies are.
  */
 #include "simt/access.h"
+#include "simt/slice.h"
 #include "simt/watch.h"
 
 /* Accesses ---------------------------------------------------------------------------------------
@@ -260,10 +261,10 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     size_t number = (size_t)(in - watch->code->insts);
     const struct watch_inst *what = &watch->insts[number];
     struct watch_tally *tally = &watch->tallies[number];
-    uint32_t path_mask = w->path_mask;
+    uint32_t path_mask = w->path_mask, on = w->mask;
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
-    tally->on += (unsigned)__builtin_popcount(w->mask);
+    tally->on += (unsigned)__builtin_popcount(on);
     if (!w->mask) {
         if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which nobody takes */
             EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
@@ -291,7 +292,7 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     if (!next && path->state == SIMT_PATH_SYNC && path->ip == in) { /* it will come here again */
         tally->warps--;
         tally->threads -= (unsigned)__builtin_popcount(path_mask);
-        tally->on -= (unsigned)__builtin_popcount(path_mask);
+        tally->on -= (unsigned)__builtin_popcount(on);
     }
     tally->waits += !next && path->state == SIMT_PATH_BARRIER;
     return next;
@@ -301,10 +302,7 @@ static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, in
 {
     struct simt_warp *w = &warp->w;
     struct simt_watch *watch = w->block->launch->machine->watch;
-    simt_path_enter(warp, path);
-    warp->fuel = warp->slice_fuel = fuel;
-    warp->sync_ops = 0;
-    const struct simt_inst *in = path->ip;
+    const struct simt_inst *in = simt_slice_begin(warp, path, fuel);
     uint64_t count = 0;
     do {
         count++;
@@ -320,14 +318,7 @@ static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, in
         }
         w->mask = w->path_mask;
     } while (in && --warp->fuel > 0);
-    struct simt_worker *worker = w->block->worker;
-    worker->instructions += count;
-    worker->ticks += (uint64_t)(fuel - warp->fuel);
-    if (in) {
-        w->path->ip = in;
-        return true;
-    }
-    return false;
+    return simt_slice_end(warp, in, count);
 }
 
 const struct simt_watch_code SIMT_NAME(simt_watch_code) = {watch_slice, SIMT_NAME(count_access)};

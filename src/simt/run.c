@@ -3,7 +3,7 @@
  * A worker runs one block at a time. A block whose warps all poll memory is put aside for another,
  * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
  */
-#include "simt/core.h"
+#include "simt/slice.h"
 #include "simt/watch.h"
 
 #include "base/pool.h"
@@ -24,10 +24,7 @@ enum { SLICE = 16384, WATCHED_SLICE = 64 };
 static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
 {
     struct simt_warp *w = &warp->w;
-    simt_path_enter(warp, path);
-    warp->fuel = warp->slice_fuel = fuel;
-    warp->sync_ops = 0;
-    const struct simt_inst *in = path->ip;
+    const struct simt_inst *in = simt_slice_begin(warp, path, fuel);
     uint64_t count = 0;
     do {
         count++;
@@ -41,14 +38,7 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
         }
         w->mask = w->path_mask;
     } while (in && --warp->fuel > 0);
-    struct simt_worker *worker = w->block->worker;
-    worker->instructions += count;
-    worker->ticks += (uint64_t)(fuel - warp->fuel);
-    if (in) {
-        w->path->ip = in;
-        return true;
-    }
-    return false;
+    return simt_slice_end(warp, in, count);
 }
 
 /* Blocks
@@ -362,7 +352,8 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
-/* Until counters are on: every scheduler issues one instruction a cycle. */
+/* As if every scheduler issued one instruction a cycle; src/gpu/model.c does better from counters.
+ */
 static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats)
 {
     const struct gpu_info *gpu = machine->gpu;

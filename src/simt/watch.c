@@ -10,14 +10,13 @@
 /* Watchers --------------------------------------------------------------------------------------
  */
 
-struct simt_watch *simt_watch_open(struct simt_machine *machine)
+void simt_watch_open(struct simt_machine *machine)
 {
     const char *profile = getenv("LOCKSTEP_PROFILE"), *check = getenv("LOCKSTEP_CHECK");
     if (profile && *profile)
         simt_watch_add(machine, simt_counters_open(machine, profile));
     if (check && *check)
         simt_watch_add(machine, simt_check_open(machine, check));
-    return machine->watch;
 }
 
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher)

@@ -1,7 +1,7 @@
 /*
  * watch.h: what looks on while a launch runs: counters, tracer, checkers.
- * A watched launch has a run loop of its own (watch.c), which hands every memory access of a warp
- * to each watcher before it is done. Bodies know nothing of it, and an unwatched launch pays
+ * A watched launch has a run loop of its own (exec_watch.c), which hands every memory access of a
+ * warp to each watcher before it is done. Bodies know nothing of it, and an unwatched launch pays
  * nothing. A watched launch runs on one host thread: what watchers say does not depend on cores.
  */
 #ifndef LOCKSTEP_SIMT_WATCH_H
@@ -114,8 +114,8 @@ struct simt_watch {
     const struct simt_code *code;
 };
 
-/* Watchers that the environment asks for (LOCKSTEP_PROFILE, LOCKSTEP_CHECK), or NULL. */
-struct simt_watch *simt_watch_open(struct simt_machine *machine);
+/* Watchers that the environment asks for: LOCKSTEP_PROFILE, LOCKSTEP_CHECK. */
+void simt_watch_open(struct simt_machine *machine);
 void simt_watch_close(struct simt_machine *machine);
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher);
 void simt_watch_launch(struct simt_launch_state *launch);
@@ -127,9 +127,11 @@ void simt_watch_stuck(struct simt_warp *w, bool barrier);
 void simt_watch_allocated(struct simt_machine *machine, uint64_t address, size_t size);
 void simt_watch_freed(struct simt_machine *machine, uint64_t address);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */
-void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts);
-uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function);
-void simt_watch_cost(const struct simt_code *code, struct watch_inst *insts);
+/* Of one function; places: where its instructions are in insts. */
+void simt_watch_fold(const struct ptx_function *function, const uint32_t *places,
+                     struct watch_inst *insts);
+void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
+                     struct watch_inst *insts);
 /* What is built per instruction set (exec_watch.c, exec_count.c); isa.c picks one. */
 struct simt_watch_code {
     /* As run_slice in run.c. */

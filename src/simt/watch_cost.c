@@ -139,8 +139,8 @@ static void pass(struct phases *phases, const struct ptx_inst *ptx, const struct
     set_results(phases, ptx, global, shared);
 }
 
-static void cost_function(const struct ptx_function *function, const uint32_t *places,
-                          struct watch_inst *insts)
+void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
+                     struct watch_inst *insts)
 {
     struct flow flow = {0};
     flow_build(&flow, function);
@@ -166,14 +166,4 @@ static void cost_function(const struct ptx_function *function, const uint32_t *p
     free(phases.global);
     free(phases.shared);
     flow_free(&flow);
-}
-
-void simt_watch_cost(const struct simt_code *code, struct watch_inst *insts)
-{
-    for (uint32_t f = 0; f < code->function_count; f++) {
-        const struct ptx_function *function = code->functions[f].ptx;
-        uint32_t *places = simt_watch_places(code, function);
-        cost_function(function, places, insts);
-        free(places);
-    }
 }

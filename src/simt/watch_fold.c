@@ -389,33 +389,17 @@ static void fold_reductions(const struct fold *fold, struct watch_inst *insts,
     }
 }
 
-/* Where the instructions of a function are in the decoded code; malloc'd. */
-uint32_t *simt_watch_places(const struct simt_code *code, const struct ptx_function *function)
+void simt_watch_fold(const struct ptx_function *function, const uint32_t *places,
+                     struct watch_inst *insts)
 {
-    uint32_t *places = lk_alloc_zeroed((function->inst_count + 1) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < code->inst_count; i++) {
-        const struct simt_inst *in = &code->insts[i];
-        if (!(in->flags & SIMT_FLAG_HIDDEN) && in->ptx >= function->insts &&
-            in->ptx < function->insts + function->inst_count)
-            places[in->ptx - function->insts] = i;
-    }
-    return places;
-}
-
-void simt_watch_fold(const struct simt_code *code, struct watch_inst *insts)
-{
-    for (uint32_t f = 0; f < code->function_count; f++) {
-        struct fold fold = {.function = code->functions[f].ptx};
-        uint32_t *places = simt_watch_places(code, fold.function);
-        find_defs(&fold);
-        find_zeros(&fold);
-        flow_build(&fold.flow, fold.function);
-        fold_loads(&fold, insts, places);
-        fold_stores(&fold, insts, places);
-        fold_reductions(&fold, insts, places);
-        flow_free(&fold.flow);
-        free(fold.def);
-        free(fold.zeros);
-        free(places);
-    }
+    struct fold fold = {.function = function};
+    find_defs(&fold);
+    find_zeros(&fold);
+    flow_build(&fold.flow, function);
+    fold_loads(&fold, insts, places);
+    fold_stores(&fold, insts, places);
+    fold_reductions(&fold, insts, places);
+    flow_free(&fold.flow);
+    free(fold.def);
+    free(fold.zeros);
 }

@@ -204,28 +204,26 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     }
 }
 
-/* Which function an instruction belongs to: they lie one after the other. */
-static const struct ptx_function *owner_of(const struct simt_code *code, const struct simt_inst *in)
-{
-    const struct ptx_function *owner = code->functions[0].ptx;
-    const struct simt_inst *best = NULL;
-    for (uint32_t i = 0; i < code->function_count; i++)
-        if (code->functions[i].entry <= in && (!best || code->functions[i].entry > best)) {
-            best = code->functions[i].entry;
-            owner = code->functions[i].ptx;
-        }
-    return owner;
-}
-
+/* The functions of a kernel lie one after the other in its code. */
 struct watch_inst *simt_watch_describe(const struct simt_code *code)
 {
     struct watch_inst *insts = lk_alloc_zeroed((code->inst_count + 1) * sizeof(*insts));
-    for (uint32_t i = 0; i < code->inst_count; i++) {
-        const struct simt_inst *in = &code->insts[i];
-        if (!(in->flags & SIMT_FLAG_HIDDEN))
-            describe(owner_of(code, in), in, &insts[i]);
+    for (uint32_t f = 0; f < code->function_count; f++) {
+        const struct ptx_function *function = code->functions[f].ptx;
+        uint32_t first = (uint32_t)(code->functions[f].entry - code->insts);
+        uint32_t end = f + 1 < code->function_count
+                           ? (uint32_t)(code->functions[f + 1].entry - code->insts)
+                           : code->inst_count;
+        uint32_t *places = lk_alloc_zeroed((function->inst_count + 1) * sizeof(uint32_t));
+        for (uint32_t i = first; i < end; i++) {
+            if (code->insts[i].flags & SIMT_FLAG_HIDDEN)
+                continue;
+            places[code->insts[i].ptx - function->insts] = i;
+            describe(function, &code->insts[i], &insts[i]);
+        }
+        simt_watch_fold(function, places, insts);
+        simt_watch_cost(function, places, insts);
+        free(places);
     }
-    simt_watch_fold(code, insts);
-    simt_watch_cost(code, insts);
     return insts;
 }
