@@ -54,6 +54,8 @@ DRIVER_OBJ   := $(call objects,driver)
 CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 REPORT_OBJ   := $(call objects,report)
+ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
+                $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -77,6 +79,59 @@ $(BUILD)/obj/%.$(1).o: src/%.c
 endef
 $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 
+# Kernels ------------------------------------------------------------------------------------------
+# Every kernels/FAMILY/VARIANT.cu becomes PTX for the architecture that its "// arch:" line names:
+# by nvcc where there is one, else by clang. Either set can be asked for; tests run both. A file
+# peer_NAME.cu is somebody else's solution, which 'lockstep bench' builds where it is needed.
+
+PTX         := build/ptx
+KERNEL_CU   := $(sort $(filter-out $(wildcard kernels/*/peer_*.cu),$(wildcard kernels/*/*.cu)))
+NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
+CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
+arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
+# Line information names kernels/FAMILY/FILE, wherever this was built.
+relative_files = sed -i 's|"$(CURDIR)/|"|' $@
+ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+
+$(PTX)/nvcc/%.ptx: kernels/%.cu
+	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
+	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
+	    -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(relative_files)
+
+$(PTX)/clang/%.ptx: kernels/%.cu
+	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
+	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
+	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
+	    -Ikernels/include -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(relative_files)
+
+$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) scripts/embed-kernels
+	@mkdir -p $(BUILD)/gen
+	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
+	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
+	    $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c
+
+$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.S
+	$(call say,AS)
+	$(CC) -c $< -o $@
+
+$(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
+	$(call say,CC)
+	$(CC) $(ALL) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/kernels/%.o: kernels/%.c
+	$(call say,CC)
+	$(CC) $(ALL) -fopenmp -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/zoo/%.o: ALL += -fopenmp
+
+-include $(wildcard $(PTX)/*/*/*.d)
+
+.PHONY: kernels
+kernels: $(call ptx_of,nvcc) $(call ptx_of,clang)
+
 # What is built ------------------------------------------------------------------------------------
 
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
@@ -91,9 +146,9 @@ comma := ,
 all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(REPORT_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -ljansson $(LIBS)
+	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)
@@ -122,7 +177,7 @@ UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
 SUITES   ?=
 
-link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -lcmocka -ljansson $(LIBS)
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson $(LIBS)
 
 define unit_rule
 ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))
@@ -141,7 +196,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(REPORT_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 

@@ -9,7 +9,7 @@
 
 #define LOCKSTEP_VERSION "0.1.0"
 
-static const struct cli_command *const commands[] = {&cli_run,      &cli_profile, &cli_check,
+static const struct cli_command *const commands[] = {&cli_run,      &cli_profile, &cli_check, &cli_zoo,
                                                      &cli_roofline, &cli_gpus,    &cli_doctor};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

@@ -1,14 +1,12 @@
 /*
- * driver.c: the two tables of driver.h: simt's, filled from api.def, and the real driver's, looked
- * up in libcuda.so.1.
+ * driver.c: the two tables of driver.h: simt's, filled from api.def, and the real driver's, which
+ * load.c looks up in libcuda.so.1.
  */
 #include "driver/driver.h"
 #include "driver/state.h"
 
-#include "base/buf.h"
+#include "driver/load.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,68 +23,19 @@ const struct lk_driver *lk_driver_simt(void)
     return &simt_table;
 }
 
-static char *say(const char *format, const char *what)
-{
-    struct lk_buf text = {0};
-    lk_buf_printf(&text, "%s", format);
-    if (what)
-        lk_buf_printf(&text, "%s", what);
-    return text.data;
-}
-
-/* LD_LIBRARY_PATH may lead to our own drop-in, which is marked; the real one then lies in a
- * directory of the system's. */
-static void *open_real(char **message)
-{
-    static const char *const places[] = {"libcuda.so.1",
-                                         "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
-                                         "/usr/lib64/libcuda.so.1",
-                                         "/usr/lib/libcuda.so.1",
-                                         "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
-                                         "/usr/lib/wsl/lib/libcuda.so.1",
-                                         "/usr/local/cuda/compat/libcuda.so.1"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        void *library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
-        if (library && !dlsym(library, "lk_driver_marker"))
-            return library;
-        if (library)
-            dlclose(library);
-    }
-    *message = say("there is no NVIDIA driver here (libcuda.so.1); use --gpu sim:h200", NULL);
-    return NULL;
-}
-
 static const struct lk_driver *open_cuda(const char *gpu, char **message)
 {
     static struct lk_driver table;
     static void *library;
+    int device;
     if (!library) {
-        library = open_real(message);
-        if (!library)
+        void *found = lk_driver_find_real(message);
+        if (!found || !lk_driver_load(&table, found, message))
             return NULL;
-#define FN(result, name, parameters, arguments) *(void **)&table.name = dlsym(library, #name);
-#include "driver/api.def"
+        library = found;
     }
-    int count = 0;
-    char *end;
-    long ordinal = strtol(gpu + 5, &end, 10);
-    if (end == gpu + 5 || *end || ordinal < 0) {
-        *message = say("this is no GPU of the machine: ", gpu);
+    if (!lk_driver_has_device(&table, gpu, &device, message))
         return NULL;
-    }
-    CUresult status = table.cuInit ? table.cuInit(0) : CUDA_ERROR_STUB_LIBRARY;
-    if (status == CUDA_SUCCESS)
-        status = table.cuDeviceGetCount(&count);
-    if (status != CUDA_SUCCESS) {
-        const char *name = "it did not start";
-        drv_cuGetErrorString(status, &name);
-        *message = say("the NVIDIA driver says: ", name);
-        return NULL;
-    }
-    if (ordinal >= count) {
-        *message = say("this machine has fewer GPUs: there is no ", gpu);
-        return NULL;
-    }
     table.gpu = strdup(gpu);
     return &table;
 }

@@ -1,0 +1,42 @@
+/*
+ * interleaved.cu: a tree in shared memory in which every second thread works, then every fourth ..
+ * Threads that work are spread over all warps, so that every warp goes on to the end half empty.
+ * Each block leaves one partial result; the host launches passes until one is left.
+ */
+// arch: sm_75
+#ifndef EACH
+#include "device.h"
+#define BLOCK 256 // tune: 64 128 256 512 1024
+#define EACH "interleaved.cu"
+#include "each_operation.h"
+#else
+
+DEVICE void NAME(tree)(A mine, A *partials, OUT *result)
+{
+    __shared__ A partial[BLOCK];
+    u32 thread = thread_x();
+    partial[thread] = mine;
+    sync_block();
+    for (u32 distance = 1; distance < threads_x(); distance *= 2) {
+        if (thread % (2 * distance) == 0)
+            partial[thread] = COMBINE(partial[thread], partial[thread + distance]);
+        sync_block();
+    }
+    if (thread == 0 && blocks_x() == 1)
+        *result = FINISH(partial[0]);
+    else if (thread == 0)
+        partials[block_x()] = partial[0];
+}
+
+KERNEL NAME(reduce)(const T *in, i64 n, A *partials, OUT *result)
+{
+    i64 i = global_thread();
+    NAME(tree)(i < n ? LIFT(in[i], i) : IDENTITY(), partials, result);
+}
+
+KERNEL NAME(again)(const A *in, i64 n, A *partials, OUT *result)
+{
+    i64 i = global_thread();
+    NAME(tree)(i < n ? in[i] : IDENTITY(), partials, result);
+}
+#endif

@@ -1,0 +1,306 @@
+/*
+ * families.c: runs variants and compares them with the reference; see families.h.
+ */
+#include "cli/families.h"
+
+#include "cli/target.h"
+#include "zoo/instance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Words -----------------------------------------------------------------------------------------*/
+
+bool families_option(struct families_request *request, int count, char **words, int *at, bool *bad)
+{
+    const char *value;
+    unsigned long long number;
+    if (cli_option(count, words, at, "--gpu", &request->gpu)) {
+        *bad = !request->gpu;
+    } else if (cli_option(count, words, at, "--ptx", &request->ptx)) {
+        *bad = !request->ptx;
+    } else if (cli_flag(words, at, "--verbose")) {
+        request->verbose = true;
+    } else if (cli_option(count, words, at, "--repeat", &value)) {
+        *bad = !value || !cli_number("--repeat", value, 1000000, &number);
+        request->repeat = *bad ? 0 : (unsigned)number;
+    } else if (words[*at][0] == '-') {
+        cli_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
+        *bad = true;
+    } else if (strchr(words[*at], '=')) {
+        lk_buf_printf(&request->problems, "%s ", words[(*at)++]);
+    } else {
+        cli_list_add(&request->names, words[(*at)++]);
+    }
+    return true;
+}
+
+void families_request_free(struct families_request *request)
+{
+    cli_list_free(&request->names);
+    lk_buf_free(&request->problems);
+}
+
+bool families_find(const char *name, const struct zoo_family **family,
+                   const struct zoo_variant **variant)
+{
+    char *message;
+    if (zoo_find(name, family, variant, &message))
+        return true;
+    cli_error("%s", message);
+    free(message);
+    return false;
+}
+
+/* Running ---------------------------------------------------------------------------------------*/
+
+struct session {
+    const struct families_request *request;
+    bool cpu;
+    struct zoo_device device;
+    struct families_result *results;
+    size_t count;
+};
+
+/* The PTX of --ptx, malloc'd, or NULL for the built-in one. */
+static bool read_ptx(const struct session *session, const struct zoo_family *family,
+                     const struct zoo_variant *variant, char **ptx, char **message)
+{
+    struct lk_buf path = {0}, text = {0};
+    char part[65536];
+    *ptx = NULL;
+    if (!session->request->ptx)
+        return true;
+    lk_buf_printf(&path, "%s/%s/%s.ptx", session->request->ptx, family->name, variant->name);
+    FILE *file = fopen(path.data, "r");
+    if (!file) {
+        lk_buf_printf(&text, "%s: %s", path.data, strerror(errno));
+        *message = text.data;
+        lk_buf_free(&path);
+        return false;
+    }
+    for (size_t size; (size = fread(part, 1, sizeof part, file)) > 0;)
+        lk_buf_add(&text, part, size);
+    fclose(file);
+    lk_buf_free(&path);
+    *ptx = text.data;
+    return true;
+}
+
+/* The bits of every output, to compare between repetitions. */
+static void add_outputs(const struct zoo_run *run, struct lk_buf *bits)
+{
+    const struct zoo_instance *instance = run->instance;
+    for (unsigned i = 0; i < instance->count; i++) {
+        size_t bytes = zoo_buffer_bytes(&instance->buffer[i]);
+        if (instance->buffer[i].role == ZOO_IN || bytes == 0)
+            continue;
+        char *data = lk_alloc(bytes);
+        run->call.device->cuda->cuMemcpyDtoH_v2(data, run->call.buffer[i], bytes);
+        lk_buf_add(bits, data, bytes);
+        free(data);
+    }
+}
+
+static bool same_bits(const struct lk_buf *first, const struct lk_buf *other, char **message)
+{
+    if (first->size == other->size &&
+        (first->size == 0 || memcmp(first->data, other->data, first->size) == 0))
+        return true;
+    *message = strdup("it claims to be deterministic, and gave other bits the second time");
+    return false;
+}
+
+static bool run_repeatedly(struct zoo_run *run, unsigned times, char **message)
+{
+    struct lk_buf first = {0}, other = {0};
+    bool fine = true;
+    for (unsigned i = 0; i < times && fine; i++) {
+        struct lk_buf *bits = i ? &other : &first;
+        if (zoo_run_reset(run) != CUDA_SUCCESS) {
+            *message = strdup("the device does not take its input");
+            fine = false;
+            break;
+        }
+        fine = zoo_run_launch(run, message) && zoo_run_verify(run, message);
+        if (fine && times > 1 && run->variant->traits & ZOO_DETERMINISTIC) {
+            bits->size = 0;
+            add_outputs(run, bits);
+            fine = i == 0 || same_bits(&first, &other, message);
+        }
+    }
+    lk_buf_free(&first);
+    lk_buf_free(&other);
+    return fine;
+}
+
+static bool run_problem(const struct session *session, const struct zoo_instance *instance,
+                        const struct zoo_variant *variant, struct zoo_kernels *kernels,
+                        char **message)
+{
+    struct zoo_run run;
+    unsigned times = session->request->repeat ? session->request->repeat : 1;
+    if (session->cpu)
+        return zoo_instance_run_cpu(instance, variant, message);
+    if (!zoo_run_open(&run, instance, variant, &session->device, kernels, NULL, message))
+        return false;
+    bool fine = run_repeatedly(&run, times, message);
+    zoo_run_close(&run);
+    return fine;
+}
+
+static void note_result(const struct session *session, struct families_result *result,
+                        const struct zoo_problem *problem, bool fine, char *message)
+{
+    struct lk_buf text = {0};
+    zoo_problem_print(problem, &text);
+    result->problems++;
+    if (!fine && result->failed++ == 0) {
+        struct lk_buf whole = {0};
+        lk_buf_printf(&whole, "%s: %s", text.data, message ? message : "");
+        result->message = whole.data;
+    }
+    if (session->request->verbose && !session->request->quiet)
+        printf("%s %s/%s %s%s%s\n", fine ? "right" : "WRONG", result->family->name,
+               result->variant->name, text.data, fine ? "" : ": ", fine ? "" : message);
+    lk_buf_free(&text);
+    free(message);
+}
+
+static void print_result(const struct families_result *result)
+{
+    const char *colour = cli_style(stdout, result->failed ? CLI_RED : CLI_GREEN);
+    char name[80];
+    snprintf(name, sizeof name, "%s/%s", result->family->name, result->variant->name);
+    if (result->problems == 0 && !result->failed)
+        printf("%-40s %staken none of the problems%s\n", name, cli_style(stdout, CLI_DIM),
+               cli_style(stdout, CLI_PLAIN));
+    else if (result->failed)
+        printf("%-40s %sWRONG%s %u of %u problems\n    %s\n", name, colour,
+               cli_style(stdout, CLI_PLAIN), result->failed, result->problems, result->message);
+    else
+        printf("%-40s %sright%s %u problem%s\n", name, colour, cli_style(stdout, CLI_PLAIN),
+               result->problems, result->problems == 1 ? "" : "s");
+    fflush(stdout);
+}
+
+/* Every problem of one variant. */
+static void run_variant(struct session *session, const struct zoo_family *family,
+                        const struct zoo_variant *variant, const struct zoo_problem *problems,
+                        size_t count)
+{
+    session->results =
+        lk_realloc(session->results, (session->count + 1) * sizeof *session->results);
+    struct families_result *result = &session->results[session->count++];
+    *result = (struct families_result){.family = family, .variant = variant};
+    struct zoo_kernels *kernels = NULL;
+    char *message = NULL, *ptx = NULL;
+    if (!session->cpu) {
+        if (read_ptx(session, family, variant, &ptx, &message))
+            kernels = zoo_kernels_load(&session->device, family, variant, ptx, NULL, &message);
+        free(ptx);
+        if (!kernels) {
+            result->failed = 1;
+            result->message = message;
+            goto out;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct zoo_instance instance;
+        if (!zoo_takes(variant, &problems[i]))
+            continue;
+        bool fine = zoo_instance_make(&instance, &problems[i], true, &message);
+        if (fine) {
+            fine = run_problem(session, &instance, variant, kernels, &message);
+            zoo_instance_free(&instance);
+        }
+        note_result(session, result, &problems[i], fine, message);
+    }
+out:
+    zoo_kernels_free(kernels);
+    if (!session->request->quiet)
+        print_result(result);
+}
+
+static struct zoo_problem *choose_problems(const struct session *session,
+                                           const struct zoo_family *family, size_t *count)
+{
+    const struct families_request *request = session->request;
+    char *message;
+    struct zoo_problem *problems =
+        request->problems.size ? zoo_problems(family, request->problems.data, count, &message)
+        : request->edges       ? zoo_problem_list(family, family->edges, count, &message)
+                               : zoo_problems(family, family->profile, count, &message);
+    if (!problems)
+        cli_error("%s: %s", family->name, message);
+    return problems;
+}
+
+static bool run_family(struct session *session, const struct zoo_family *family,
+                       const struct zoo_variant *only)
+{
+    size_t count;
+    struct zoo_problem *problems = choose_problems(session, family, &count);
+    if (!problems)
+        return false;
+    for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
+        const struct zoo_source *source = zoo_source(family, variant);
+        bool here = session->cpu ? variant->cpu != NULL
+                                 : source && zoo_runs_on(source, session->device.arch);
+        if (only ? variant == only : here)
+            run_variant(session, family, variant, problems, count);
+    }
+    free(problems);
+    return true;
+}
+
+static bool open_gpu(struct session *session)
+{
+    struct target target;
+    const char *gpu = session->request->gpu ? session->request->gpu : getenv("LOCKSTEP_GPU");
+    char name[32], *message;
+    session->cpu = gpu && strcmp(gpu, "cpu") == 0;
+    if (session->cpu)
+        return true;
+    if (!target_parse(gpu, &target))
+        return false;
+    if (target.simulated)
+        snprintf(name, sizeof name, "sim:%s", target.simulated->id);
+    else
+        snprintf(name, sizeof name, "cuda:%u", target.index);
+    if (zoo_device_open(name, &session->device, &message))
+        return true;
+    cli_error("%s", message);
+    free(message);
+    return false;
+}
+
+bool families_run(const struct families_request *request, struct families_result **results,
+                  size_t *count)
+{
+    struct session session = {.request = request};
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    for (size_t i = 0; i < request->names.count; i++)
+        if (!families_find(request->names.items[i], &family, &variant))
+            return false;
+    bool fine = open_gpu(&session);
+    if (request->names.count == 0)
+        for (size_t i = 0; zoo_families[i] && fine; i++)
+            fine = run_family(&session, zoo_families[i], NULL);
+    for (size_t i = 0; i < request->names.count && fine; i++)
+        fine = families_find(request->names.items[i], &family, &variant) &&
+               run_family(&session, family, variant);
+    *results = session.results;
+    *count = session.count;
+    return fine;
+}
+
+void families_free(struct families_result *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(results[i].message);
+    free(results);
+}

@@ -1,0 +1,294 @@
+/*
+ * device.c: a GPU, real or simulated, for the families: opened through its driver, a variant's
+ * kernels loaded on it, and launched.
+ */
+#include "zoo/device.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "driver/load.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* Opening ---------------------------------------------------------------------------------------*/
+
+static char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *say(const char *format, ...)
+{
+    struct lk_buf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    return text.data;
+}
+
+/* Our libcuda.so.1 lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */
+static void *open_simulated(char **message)
+{
+    Dl_info self;
+    char path[PATH_MAX];
+    static const char *const places[] = {"", "/lockstep", "/../lib/lockstep"};
+    if (!dladdr(zoo_families, &self))
+        return NULL;
+    char real[PATH_MAX];
+    if (!realpath(self.dli_fname, real) && readlink("/proc/self/exe", real, sizeof real - 1) < 0)
+        return NULL;
+    *strrchr(real, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%.*s%s/libcuda.so.1", PATH_MAX - 64, real, places[i]);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library && lk_driver_is_ours(library))
+            return library;
+        if (library)
+            dlclose(library);
+    }
+    *message = say("lockstep's own libcuda.so.1 is not beside it; build it with 'make'");
+    return NULL;
+}
+
+static bool read_attributes(struct zoo_device *device)
+{
+    const struct lk_driver *cuda = device->cuda;
+    int major = 0, minor = 0;
+    const struct {
+        CUdevice_attribute attribute;
+        int *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &device->sm_count},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &device->threads_per_sm},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &device->shared_per_block},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &device->l2_bytes},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (cuda->cuDeviceGetAttribute(wanted[i].value, wanted[i].attribute, device->device) !=
+            CUDA_SUCCESS)
+            return false;
+    device->arch = major * 10 + minor;
+    return cuda->cuDeviceGetName(device->name, sizeof device->name, device->device) ==
+               CUDA_SUCCESS &&
+           cuda->cuDeviceTotalMem_v2(&device->memory_bytes, device->device) == CUDA_SUCCESS;
+}
+
+bool zoo_device_from(struct zoo_device *device, const struct lk_driver *cuda, CUdevice number,
+                     CUcontext context)
+{
+    *device = (struct zoo_device){.cuda = cuda, .device = number, .context = context};
+    return read_attributes(device);
+}
+
+bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message)
+{
+    static struct lk_driver table; /* a process has one driver */
+    bool simulated = strncasecmp(gpu, "sim:", 4) == 0;
+    int number = 0;
+    CUcontext context;
+    *message = NULL;
+    if (simulated && setenv("LOCKSTEP_GPU", gpu, 1) != 0)
+        return false;
+    void *library = simulated ? open_simulated(message) : lk_driver_find_real(message);
+    if (!library || !lk_driver_load(&table, library, message))
+        return false;
+    table.gpu = strdup(gpu);
+    if (!simulated && !lk_driver_has_device(&table, gpu, &number, message))
+        return false;
+    CUresult status = table.cuDevicePrimaryCtxRetain(&context, number);
+    if (status == CUDA_SUCCESS)
+        status = table.cuCtxSetCurrent(context);
+    if (status == CUDA_SUCCESS && zoo_device_from(device, &table, number, context))
+        return true;
+    *message = say("%s did not open: %s", gpu, zoo_error(&table, status));
+    return false;
+}
+
+const char *zoo_error(const struct lk_driver *cuda, CUresult status)
+{
+    const char *text = "unknown error";
+    cuda->cuGetErrorString(status, &text);
+    return text;
+}
+
+/* Kernels ---------------------------------------------------------------------------------------*/
+
+struct kernel {
+    char *name;
+    CUfunction function;
+    unsigned shared; /* the dynamic shared memory that it was allowed */
+};
+
+struct zoo_kernels {
+    const struct zoo_device *device;
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    CUmodule module;
+    struct zoo_tuning tuning;
+    struct kernel kernel[ZOO_KERNELS];
+    unsigned kernel_count;
+};
+
+/* "90a" runs on exactly 9.0, "80" on 8.0 and newer. */
+bool zoo_runs_on(const struct zoo_source *source, int arch)
+{
+    int needed = atoi(source->arch);
+    return strchr(source->arch, 'a') ? arch == needed : arch >= needed;
+}
+
+struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source)
+{
+    struct zoo_tuning tuning = {0};
+    for (unsigned i = 0; i < source->tunable_count; i++)
+        tuning.value[i] = source->tunables[i].normal;
+    return tuning;
+}
+
+static char *why_not(const struct zoo_device *device, const struct zoo_family *family,
+                     const struct zoo_variant *variant, CUresult status, const char *log)
+{
+    return say("%s/%s did not load: %s%s%s", family->name, variant->name,
+               zoo_error(device->cuda, status), *log ? "\n" : "", log);
+}
+
+struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
+                                     const struct zoo_family *family,
+                                     const struct zoo_variant *variant, const char *ptx,
+                                     const struct zoo_tuning *tuning, char **message)
+{
+    const struct zoo_source *source = zoo_source(family, variant);
+    *message = NULL;
+    if (!source) {
+        *message = say("%s/%s runs on the CPU, not on %s", family->name, variant->name,
+                       device->name);
+        return NULL;
+    }
+    if (!zoo_runs_on(source, device->arch)) {
+        *message = say("%s/%s needs sm_%s; %s is sm_%d", family->name, variant->name, source->arch,
+                       device->name, device->arch);
+        return NULL;
+    }
+    char log[4096] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    struct zoo_kernels *kernels = lk_alloc_zeroed(sizeof *kernels);
+    *kernels = (struct zoo_kernels){.device = device,
+                                    .family = family,
+                                    .variant = variant,
+                                    .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
+    CUresult status = device->cuda->cuModuleLoadDataEx(&kernels->module, ptx ? ptx : source->ptx, 2,
+                                                       options, values);
+    if (status == CUDA_SUCCESS)
+        return kernels;
+    *message = why_not(device, family, variant, status, log);
+    free(kernels);
+    return NULL;
+}
+
+void zoo_kernels_free(struct zoo_kernels *kernels)
+{
+    if (!kernels)
+        return;
+    for (unsigned i = 0; i < kernels->kernel_count; i++)
+        free(kernels->kernel[i].name);
+    kernels->device->cuda->cuModuleUnload(kernels->module);
+    free(kernels);
+}
+
+int zoo_tunable(const struct zoo_call *call, const char *name)
+{
+    const struct zoo_kernels *kernels = call->kernels;
+    const struct zoo_source *source = zoo_source(kernels->family, kernels->variant);
+    for (unsigned i = 0; i < source->tunable_count; i++)
+        if (strcmp(source->tunables[i].name, name) == 0)
+            return kernels->tuning.value[i];
+    fprintf(stderr, "lockstep: %s/%s.cu declares no tunable '%s'\n", kernels->family->name,
+            kernels->variant->name, name);
+    abort();
+}
+
+static struct kernel *find_kernel(struct zoo_call *call, const char *name, CUresult *status)
+{
+    struct zoo_kernels *kernels = (struct zoo_kernels *)call->kernels; /* a cache */
+    for (unsigned i = 0; i < kernels->kernel_count; i++)
+        if (strcmp(kernels->kernel[i].name, name) == 0)
+            return &kernels->kernel[i];
+    if (kernels->kernel_count == ZOO_KERNELS) {
+        call->error = "too many kernels in one variant";
+        *status = CUDA_ERROR_NOT_FOUND;
+        return NULL;
+    }
+    struct kernel *kernel = &kernels->kernel[kernels->kernel_count];
+    *status = call->device->cuda->cuModuleGetFunction(&kernel->function, kernels->module, name);
+    if (*status != CUDA_SUCCESS) {
+        call->error = name;
+        return NULL;
+    }
+    kernel->name = strdup(name);
+    kernels->kernel_count++;
+    return kernel;
+}
+
+/* More than 48 KiB must be asked for. */
+static CUresult allow_shared(const struct zoo_call *call, struct kernel *kernel, unsigned bytes)
+{
+    if (bytes <= 48 * 1024 || bytes <= kernel->shared)
+        return CUDA_SUCCESS;
+    CUresult status = call->device->cuda->cuFuncSetAttribute(
+        kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    if (status == CUDA_SUCCESS)
+        kernel->shared = bytes;
+    return status;
+}
+
+CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid grid, void **arguments)
+{
+    const struct lk_driver *cuda = call->device->cuda;
+    CUresult status = CUDA_SUCCESS;
+    struct kernel *kernel = find_kernel(call, name, &status);
+    if (!kernel)
+        return status;
+    status = allow_shared(call, kernel, grid.shared);
+    if (status != CUDA_SUCCESS)
+        return status;
+    unsigned x = grid.x ? grid.x : 1, y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
+    unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
+             tz = grid.tz ? grid.tz : 1;
+    if (grid.cooperative)
+        return cuda->cuLaunchCooperativeKernel(kernel->function, x, y, z, tx, ty, tz, grid.shared,
+                                               call->stream, arguments);
+    return cuda->cuLaunchKernel(kernel->function, x, y, z, tx, ty, tz, grid.shared, call->stream,
+                                arguments, NULL);
+}
+
+unsigned zoo_resident(struct zoo_call *call, const char *name, unsigned threads, unsigned shared)
+{
+    int blocks = 0;
+    CUresult status = CUDA_SUCCESS;
+    struct kernel *kernel = find_kernel(call, name, &status);
+    if (!kernel || allow_shared(call, kernel, shared) != CUDA_SUCCESS ||
+        call->device->cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel->function, (int)threads, shared) != CUDA_SUCCESS)
+        return 0;
+    return (unsigned)blocks;
+}
+
+CUresult zoo_clear(struct zoo_call *call, CUdeviceptr at, size_t bytes)
+{
+    return call->device->cuda->cuMemsetD8Async(at, 0, bytes, call->stream);
+}
+
+CUresult zoo_kernel_attribute(struct zoo_call *call, unsigned index, CUfunction_attribute attribute,
+                              const char **name, int *value)
+{
+    if (index >= call->kernels->kernel_count)
+        return CUDA_ERROR_NOT_FOUND;
+    const struct kernel *kernel = &call->kernels->kernel[index];
+    *name = kernel->name;
+    return call->device->cuda->cuFuncGetAttribute(value, attribute, kernel->function);
+}
