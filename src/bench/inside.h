@@ -99,6 +99,8 @@ struct bench_session {
     struct bench_host host;
     struct bench_place place;
     struct zoo_device device; /* .cuda NULL: the CPU */
+    bool timed;               /* by events: a real GPU, or LOCKSTEP_BENCH_TIMED for tests */
+    size_t l2_bytes;
     CUstream stream;
     CUdeviceptr flush; /* written between samples, to empty the L2 */
     size_t flush_bytes;

@@ -109,7 +109,7 @@ static void find_entrants(struct contest *contest)
         if (request->variants && (request->only ? variant == request->only : here))
             add_entrant(contest, variant, NULL);
     }
-    bool peers = request->peers && !contest->session->device.cuda->simulated;
+    bool peers = request->peers && contest->session->timed;
     for (const struct zoo_peer *peer = family->peers; peers && peer && peer->name; peer++)
         if (!peer->takes || peer->takes(&request->problem))
             add_entrant(contest, NULL, peer);
@@ -403,9 +403,8 @@ static bool measure(struct contest *contest, char **message)
 static bool run_contest(struct contest *contest, char **message)
 {
     struct bench_session *session = contest->session;
-    bool simulated = session->device.cuda->simulated;
     bool elsewhere = bench_reference_is_slow(&contest->request->problem);
-    size_t wanted = simulated ? 0 : 2 * (size_t)session->device.l2_bytes;
+    size_t wanted = session->timed ? 2 * session->l2_bytes : 0;
     if (!zoo_instance_make(&contest->instance, &contest->request->problem, !elsewhere, message))
         return false;
     if (elsewhere && !verify_elsewhere(contest, message))
@@ -418,10 +417,9 @@ static bool run_contest(struct contest *contest, char **message)
         verify_all(contest, &contest->instance, &contest->slab);
     if (session->dead)
         return true;
-    if (simulated)
-        take_modelled(contest);
-    else if (!measure(contest, message))
-        return false;
+    if (session->timed)
+        return measure(contest, message);
+    take_modelled(contest);
     return true;
 }
 
