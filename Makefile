@@ -159,7 +159,7 @@ all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 # The commands so far need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
+	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(LIBS)
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)
@@ -188,7 +188,7 @@ UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
 SUITES   ?=
 
-link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson $(LIBS)
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson -lsqlite3 $(LIBS)
 
 define unit_rule
 ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))

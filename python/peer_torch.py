@@ -80,7 +80,8 @@ class Bridge:
     def tensor(memory, base, each):
         kind = getattr(torch, TYPES[each["type"]], None) or torch.int32  # u32 of an old PyTorch
         begin = base + each["offset"]
-        part = memory[begin:begin + each["count"] * kind.itemsize]
+        size = torch.empty(0, dtype=kind).element_size()
+        part = memory[begin:begin + each["count"] * size]
         return part.view(kind)
 
     def leave(self, request):
