@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, name TEXT UNIQUE, date TEXT,"
@@ -60,6 +61,11 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
 {
     struct bench_history *history = lk_alloc_zeroed(sizeof *history);
     *message = NULL;
+    if (!writable && access(path, F_OK) != 0) {
+        *message = bench_say("nothing was measured yet: there is no %s", path);
+        free(history);
+        return NULL;
+    }
     history->path = strdup(path);
     if (writable)
         make_folders(path);

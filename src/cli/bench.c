@@ -29,6 +29,7 @@ static const char help[] =
     "  --against NAME   compares with a saved run, or with a file that --json wrote: better, the\n"
     "                   same, worse or ambiguous\n"
     "  --json           the same for programs\n"
+    "  --json-file FILE the table on stdout, and the JSON into a file\n"
     "  --csv FILE       a row for each time\n"
     "  --html FILE      one page with tables and plots\n"
     "\n"
@@ -45,7 +46,7 @@ static const char help[] =
 
 struct options {
     struct measure_request request;
-    const char *save, *against, *csv, *html;
+    const char *save, *against, *csv, *html, *json_file;
     struct bench_saved *saved; /* of against */
     bool all, json;
 };
@@ -59,7 +60,8 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     } texts[] = {{"--save", &options->save},
                  {"--against", &options->against},
                  {"--csv", &options->csv},
-                 {"--html", &options->html}};
+                 {"--html", &options->html},
+                 {"--json-file", &options->json_file}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (cli_option(count, words, at, texts[i].name, texts[i].value)) {
             if (*texts[i].value && !**texts[i].value)
@@ -188,8 +190,33 @@ static bool write_files(const struct options *options, const struct bench_report
     return fine;
 }
 
-/* Table or JSON, and the comparison; true if a variant got slower. */
-static bool report_changes(const struct options *options, const struct bench_report *report)
+static bool put_json(const struct options *options, json_t *object)
+{
+    enum { FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(10) };
+    if (options->json) {
+        json_dumpf(object, stdout, FLAGS);
+        putchar('\n');
+    }
+    if (!options->json_file || json_dump_file(object, options->json_file, FLAGS) == 0)
+        return true;
+    cli_error("%s: %s", options->json_file, strerror(errno));
+    return false;
+}
+
+/* A long run that is stopped leaves what it had. */
+static void write_so_far(const struct bench_report *report, void *context)
+{
+    const struct options *options = context;
+    if (!options->json_file)
+        return;
+    json_t *object = bench_report_json(report);
+    (void)json_dump_file(object, options->json_file, JSON_INDENT(2)); /* the end says what fails */
+    json_decref(object);
+}
+
+/* JSON, and the comparison; true if a variant got slower. */
+static bool report_changes(const struct options *options, const struct bench_report *report,
+                           bool *fine)
 {
     size_t count = 0;
     bool worse = false;
@@ -197,14 +224,14 @@ static bool report_changes(const struct options *options, const struct bench_rep
         options->saved ? bench_changes(report, options->saved, &count) : NULL;
     for (size_t i = 0; i < count; i++)
         worse = worse || (changes[i].before && changes[i].verdict == BENCH_WORSE);
-    if (options->json) {
+    if (options->json || options->json_file) {
         json_t *object = bench_report_json(report);
         if (options->saved)
             json_object_set_new(object, "against", bench_changes_json(changes, count));
-        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-        putchar('\n');
+        *fine = put_json(options, object) && *fine;
         json_decref(object);
-    } else if (options->saved) {
+    }
+    if (options->saved && !options->json) {
         struct report_paint paint = cli_paint(stdout);
         bench_print_changes(stdout, &paint, changes, count, options->saved, options->against);
     }
@@ -228,7 +255,7 @@ static int measure(const struct options *options)
     struct measure measure;
     if (!measure_run(&options->request, &measure))
         return CLI_USAGE;
-    bool worse = report_changes(options, &measure.report), fine = !measure.failed;
+    bool fine = !measure.failed, worse = report_changes(options, &measure.report, &fine);
     fine = write_files(options, &measure.report) && fine;
     if (any_measured(&measure.report))
         fine = keep(options, &measure.report) && fine;
@@ -246,8 +273,10 @@ static int run(int count, char **words)
     if (count > 0 && strcmp(words[0], "history") == 0)
         return bench_show_history(count - 1, words + 1);
     options.request.accepts = accepts;
+    options.request.after = write_so_far;
     options.request.context = &options;
     if (parse(count, words, &options) && can_write(options.csv) && can_write(options.html) &&
+        can_write(options.json_file) &&
         (!options.against || (options.saved = find_saved(options.against))))
         status = measure(&options);
     bench_saved_free(options.saved);

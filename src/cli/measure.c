@@ -126,6 +126,8 @@ static void run_problem(const struct measure_request *request, struct measure *m
         struct report_paint paint = cli_paint(stdout);
         bench_print_result(stdout, &paint, bench_place(measure->session), result);
     }
+    if (fine && request->after)
+        request->after(&measure->report, request->context);
     free(message);
 }
 

@@ -19,6 +19,8 @@ struct measure_request {
     /* Looks at the place before anything is measured there; false after an error was said. NULL:
      * any place will do. */
     bool (*accepts)(const struct bench_place *place, void *context);
+    /* After each problem; NULL: nobody waits for it. */
+    void (*after)(const struct bench_report *report, void *context);
     void *context;
 };
 

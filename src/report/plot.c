@@ -54,7 +54,11 @@ static bool is_line(char cell)
 void report_plot_mark(struct report_plot *plot, double x, double y, char mark)
 {
     int row, column;
-    if (find_cell(plot, x, y, &row, &column) && is_line(plot->cells[row][column]))
+    if (!find_cell(plot, x, y, &row, &column))
+        return;
+    while (column < PLOT_COLUMNS && !is_line(plot->cells[row][column]))
+        column++;
+    if (column < PLOT_COLUMNS)
         plot->cells[row][column] = mark;
 }
 

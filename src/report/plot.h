@@ -17,7 +17,8 @@ struct report_plot {
     char cells[PLOT_ROWS][PLOT_COLUMNS]; /* 0: empty; the top row first */
 };
 
-/* Outside of the plot nothing is drawn. A mark goes over a line, not over another mark. */
+/* Outside of the plot nothing is drawn. A mark goes over a line; where
+ * another mark is, it goes beside it. */
 void report_plot_line(struct report_plot *plot, double x0, double y0, double x1, double y1,
                       char with);
 void report_plot_mark(struct report_plot *plot, double x, double y, char mark);
