@@ -179,8 +179,8 @@ static const char *const bench[] = {"n=256M op=add,saxpy,scale,relu",
 const struct zoo_family zoo_elementwise = {
     .name = "elementwise",
     .title = "each element by itself: add, scale, ReLU, saxpy",
-    .problem = "out = x + y, out = scalar * x, out = max(x, 0), or y = scalar * x + y in place, of n "
-               "numbers in f32. ReLU keeps NaN; saxpy rounds once.",
+    .problem = "out = x + y, out = scalar * x, out = max(x, 0), or y = scalar * x + y in place, of "
+               "n numbers in f32. ReLU keeps NaN; saxpy rounds once.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
                    {"op", "add, scale, relu or saxpy", 0, 3, 0, operations},
                    {"scalar", "a whole number, or 2^32 + the bits of an f32", -(1 << 24),

@@ -1,7 +1,7 @@
 /*
- * grid_stride.cu: as many blocks as the GPU holds, each thread going on by the size of the grid. The
- * grid no longer depends on n, and what a thread computes once (addresses, the scalar) is used often.
- * A warp still moves 128 bytes at a time.
+ * grid_stride.cu: as many blocks as the GPU holds, each thread going on by the size of the grid.
+ * The grid no longer depends on n, and what a thread computes once (addresses, the scalar) is used
+ * often. A warp still moves 128 bytes at a time.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,9 +1,9 @@
 /*
- * in_flight.cu: all loads of a tile before its first store: UNROLL vectors of each input are on their
- * way from every thread, as many bytes as the memory's latency times its speed. A block's tile is one
- * stretch of memory, so that few DRAM pages are open at a time. What is read once does not enter the
- * L1, what is written leaves the L2 first. BLOCKS_PER_SM 0: a block for each tile, else a grid that
- * stays and walks over the tiles.
+ * in_flight.cu: all loads of a tile before its first store: UNROLL vectors of each input are on
+ * their way from every thread, as many bytes as the memory's latency times its speed. A block's
+ * tile is one stretch of memory, so that few DRAM pages are open at a time. What is read once does
+ * not enter the L1, what is written leaves the L2 first. BLOCKS_PER_SM 0: a block for each tile,
+ * else a grid that stays and walks over the tiles.
  */
 // arch: sm_75
 #ifndef EACH
