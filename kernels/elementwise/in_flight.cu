@@ -16,16 +16,9 @@
 #define STORE_STREAMING 1 // tune: 0 1
 #define TILE (BLOCK * UNROLL) /* vectors */
 
-/* Not ld.global.nc, since out may be one of the inputs. */
 DEVICE f32x4 load_once(const f32 *at)
 {
-    f32x4 v;
-    if (!LOAD_PAST_L1)
-        return load_f32x4(at);
-    asm("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-        : "l"(at));
-    return v;
+    return LOAD_PAST_L1 ? load_once_f32x4(at) : load_f32x4(at);
 }
 
 DEVICE void store_once(f32 *at, f32x4 v)
