@@ -235,6 +235,15 @@ DEVICE u32 load_stream_u32(const void *at)
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
+/* Read once, and perhaps written by this kernel afterwards. */
+DEVICE f32x4 load_once_f32x4(const void *at)
+{
+    f32x4 v;
+    asm("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+        : "l"(at));
+    return v;
+}
 /* Written once, not read again by this kernel. */
 DEVICE void store_stream_f32x4(void *at, f32x4 v)
 {
