@@ -197,6 +197,14 @@ DEVICE u32 lowest_bit(u32 bits) /* its number; 32 if there is none */
     return zeros;
 }
 
+/* Four bytes picked from a (0 to 3) and b (4 to 7), one for each hexadecimal digit of choice. */
+DEVICE u32 permute_bytes(u32 a, u32 b, u32 choice)
+{
+    u32 result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(choice));
+    return result;
+}
+
 /* Vectors of 16 bytes and loads -------------------------------------------------------------------*/
 
 typedef struct __align__(16) {
@@ -365,6 +373,21 @@ DEVICE void shared_red_add_u32(u32 *at, u32 value)
 {
     asm volatile("red.relaxed.cta.shared.add.u32 [%0], %1;" ::"r"(shared_address(at)), "r"(value)
                  : "memory");
+}
+
+/* The same by address: what a loop computes then stays in one 32-bit register. */
+DEVICE u32 shared_add_at(u32 address, u32 value)
+{
+    u32 old;
+    asm volatile("atom.relaxed.cta.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
+}
+DEVICE void shared_red_add_at(u32 address, u32 value)
+{
+    asm volatile("red.relaxed.cta.shared.add.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
 /* 16 bytes from global to shared memory, past the registers; bytes < 16 fills the rest with zero. */
