@@ -397,6 +397,12 @@ DEVICE void copy_async_16(void *shared, const void *global, u32 bytes)
                  "l"(global), "r"(bytes)
                  : "memory");
 }
+DEVICE void copy_async_4(void *shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)),
+                 "l"(global), "r"(bytes)
+                 : "memory");
+}
 DEVICE void copy_async_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
