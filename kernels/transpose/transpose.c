@@ -6,8 +6,6 @@
 
 #include "../include/peer.h"
 
-#include <string.h>
-
 enum { OUT_OF_PLACE, IN_PLACE };
 enum { ROWS, COLS, PLACE };
 
