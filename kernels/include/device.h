@@ -243,13 +243,14 @@ DEVICE u32 load_stream_u32(const void *at)
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
-/* Read once, and perhaps written by this kernel afterwards. */
+/* Read once, and perhaps written by this kernel afterwards. Volatile: a load that stands before a
+ * store stays there, where a compiler that counts registers would move it down. */
 DEVICE f32x4 load_once_f32x4(const void *at)
 {
     f32x4 v;
-    asm("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-        : "l"(at));
+    asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
