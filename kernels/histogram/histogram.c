@@ -158,10 +158,10 @@ struct layout {
 
 static struct layout lay_out(const struct zoo_call *call, unsigned counter_bytes, unsigned copies)
 {
-    int64_t bins = call->problem->value[BINS];
-    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes & ~1);
+    int64_t bins = call->problem->value[BINS]; /* and room for one more */
+    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes - 2);
     struct layout layout = {(unsigned)range, zoo_ceil_div(bins, range), copies, 0};
-    layout.shared = (unsigned)(range * copies * counter_bytes + 3) & ~3u;
+    layout.shared = (unsigned)((range + 1) * copies * counter_bytes + 3) & ~3u;
     return layout;
 }
 

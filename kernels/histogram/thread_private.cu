@@ -77,7 +77,7 @@ DEVICE void NAME(count_batch)(const T *body, i64 start, i64 vectors, u8 *mine, u
                 count_byte(mine, NAME(bin_of)(v[k].element[e], bins), bins);
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(count)(const T *in, i64 n, u32 bins, u32 *counts)
+KERNEL __launch_bounds__(BLOCK, 3) NAME(count)(const T *in, i64 n, u32 bins, u32 *counts)
 {
     DYNAMIC_SHARED(memory);
     u32 lane = lane_id(), sums[8] = {0}, added = 0;
