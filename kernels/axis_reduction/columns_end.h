@@ -1,0 +1,9 @@
+/*
+ * columns_end.h: forgets what columns.h defined for one WIDTH.
+ */
+#undef WIDTH
+#undef V
+#undef NAME
+#undef ZERO
+#undef ADD
+#undef LOAD
