@@ -1,7 +1,7 @@
 /*
  * axis_reduction.c: the family: sums over one axis of an array. Any axis is the middle one of
- * [outer][middle][inner]: rows have inner = 1, columns have outer = 1. The variants go from a thread
- * an output to 16-byte loads and an axis cut over the whole GPU.
+ * [outer][middle][inner]: rows have inner = 1, columns have outer = 1. The variants go from a
+ * thread an output to 16-byte loads and an axis cut over the whole GPU.
  */
 #include "zoo/zoo.h"
 
@@ -96,9 +96,10 @@ static CUresult launch_thread_per_output(struct zoo_call *call)
     unsigned block = (unsigned)zoo_tunable(call, "BLOCK");
     if (outputs(call->problem) == 0)
         return CUDA_SUCCESS;
-    return ZOO_LAUNCH(call, "reduce",
-                      ((struct zoo_grid){.x = zoo_ceil_div(outer * inner, block), .threads = block}),
-                      &call->buffer[IN], &outer, &middle, &inner, &call->buffer[OUT]);
+    return ZOO_LAUNCH(
+        call, "reduce",
+        ((struct zoo_grid){.x = zoo_ceil_div(outer * inner, block), .threads = block}),
+        &call->buffer[IN], &outer, &middle, &inner, &call->buffer[OUT]);
 }
 
 static CUresult launch_warp_per_row(struct zoo_call *call)
@@ -125,20 +126,18 @@ static CUresult launch_block_per_row(struct zoo_call *call)
 static CUresult launch_column_tiles(struct zoo_call *call)
 {
     const int64_t *value = call->problem->value;
-    int64_t middle = value[MIDDLE], inner = value[INNER], tiles = zoo_ceil_div(inner, 32);
-    unsigned block = (unsigned)zoo_tunable(call, "BLOCK");
+    int64_t middle = value[MIDDLE], inner = value[INNER];
+    unsigned tiles = zoo_ceil_div(inner, 32), block = (unsigned)zoo_tunable(call, "BLOCK");
     if (outputs(call->problem) == 0)
         return CUDA_SUCCESS;
-    return ZOO_LAUNCH(
-        call, "reduce",
-        ((struct zoo_grid){.x = (unsigned)(value[OUTER] * tiles), .threads = block}),
-        &call->buffer[IN], &middle, &inner, &tiles, &call->buffer[OUT]);
+    return ZOO_LAUNCH(call, "reduce",
+                      ((struct zoo_grid){.x = (unsigned)(value[OUTER] * tiles), .threads = block}),
+                      &call->buffer[IN], &middle, &inner, &tiles, &call->buffer[OUT]);
 }
 
 /* How columns go to lanes: `width` to a lane, `wide` lanes beside each other, so many tiles. */
 struct columns {
-    int64_t tiles;
-    unsigned width, wide;
+    unsigned width, wide, tiles;
 };
 
 static struct columns cut_columns(const struct zoo_problem *problem, bool aligned)
@@ -159,16 +158,17 @@ static bool is_aligned(const struct zoo_call *call)
 static CUresult launch_rows(struct zoo_call *call)
 {
     int64_t rows = call->problem->value[OUTER], length = call->problem->value[MIDDLE];
-    unsigned block = (unsigned)zoo_tunable(call, "BLOCK"), lanes = 1;
+    unsigned block = (unsigned)zoo_tunable(call, "BLOCK"), log_lanes = 0;
     if (length >= 32 * block)
         return ZOO_LAUNCH(call, "long_rows",
                           ((struct zoo_grid){.x = (unsigned)rows, .threads = block}),
                           &call->buffer[IN], &length, &call->buffer[OUT]);
-    while (lanes < 32 && lanes * 8 < length)
-        lanes *= 2;
-    return ZOO_LAUNCH(call, "rows",
-                      ((struct zoo_grid){.x = zoo_ceil_div(rows * lanes, block), .threads = block}),
-                      &call->buffer[IN], &rows, &length, &lanes, &call->buffer[OUT]);
+    while (log_lanes < 5 && 8 << log_lanes < length)
+        log_lanes++;
+    return ZOO_LAUNCH(
+        call, "rows",
+        ((struct zoo_grid){.x = zoo_ceil_div(rows << log_lanes, block), .threads = block}),
+        &call->buffer[IN], &rows, &length, &log_lanes, &call->buffer[OUT]);
 }
 
 /* Planes with less than a block's work for each go to one thread an output. */
@@ -208,8 +208,8 @@ static struct pieces cut_axis(const struct zoo_call *call, bool aligned)
     int64_t round = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "UNROLL");
     int64_t least_length = rows ? 4 * round : round / cut.wide;
     int64_t wanted = (int64_t)call->device->sm_count * zoo_tunable(call, "BLOCKS_PER_SM");
-    int64_t pieces = lesser(zoo_ceil_div(wanted, result.blocks),
-                            zoo_ceil_div(value[MIDDLE], least_length));
+    int64_t pieces =
+        lesser(zoo_ceil_div(wanted, result.blocks), zoo_ceil_div(value[MIDDLE], least_length));
     if (pieces < 1)
         pieces = 1;
     /* Whole rounds of 16 bytes, so that a row's pieces begin on boundaries where the row does. */
@@ -232,14 +232,12 @@ static CUresult launch_pieces(struct zoo_call *call, struct pieces cut, CUdevice
 {
     int64_t middle = call->problem->value[MIDDLE], inner = call->problem->value[INNER];
     struct columns columns = cut_columns(call->problem, is_aligned(call));
-    struct zoo_grid grid = {.x = cut.blocks,
-                            .y = cut.pieces,
-                            .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    struct zoo_grid grid = {
+        .x = cut.blocks, .y = cut.pieces, .threads = (unsigned)zoo_tunable(call, "BLOCK")};
     if (is_rows(call->problem))
         return ZOO_LAUNCH(call, "rows", grid, &call->buffer[IN], &middle, &cut.length, &parts);
-    return ZOO_LAUNCH(call, columns.width == 4 ? "columns_4" : "columns_1", grid,
-                      &call->buffer[IN], &middle, &inner, &columns.tiles, &columns.wide,
-                      &cut.length, &parts);
+    return ZOO_LAUNCH(call, columns.width == 4 ? "columns_4" : "columns_1", grid, &call->buffer[IN],
+                      &middle, &inner, &columns.tiles, &columns.wide, &cut.length, &parts);
 }
 
 static CUresult launch_split(struct zoo_call *call)
@@ -284,14 +282,22 @@ static const char *const edges[] = {
     "outer=1 middle=0,1,3,33,100 inner=0,2,3,4,31,32,33,100,128,131",
     "outer=1,3,40 middle=1,6,70 inner=1,3,8,64,65",
     "outer=3 middle=50 inner=1,4,20 dist=constant,ascending,adversarial,special",
-    "outer=1,2 middle=40003 inner=1", "outer=1 middle=20001 inner=1,3,4,32",
-    "outer=300 middle=16 inner=4,5", NULL};
+    "outer=1,2 middle=40003 inner=1",
+    "outer=1 middle=20001 inner=1,3,4,32",
+    "outer=300 middle=16 inner=4,5",
+    NULL};
 
-static const char *const bench[] = {
-    "outer=256K middle=1K inner=1",  "outer=1 middle=256K inner=1K", "outer=256 middle=1K inner=1K",
-    "outer=1 middle=256M inner=1",   "outer=1 middle=16M inner=16",  "outer=4M middle=64 inner=1",
-    "outer=16 middle=16M inner=1",   "outer=64K middle=64 inner=64", "outer=1K middle=1K inner=1",
-    "outer=1 middle=1K inner=1K",    NULL};
+static const char *const bench[] = {"outer=256K middle=1K inner=1",
+                                    "outer=1 middle=256K inner=1K",
+                                    "outer=256 middle=1K inner=1K",
+                                    "outer=1 middle=256M inner=1",
+                                    "outer=1 middle=16M inner=16",
+                                    "outer=4M middle=64 inner=1",
+                                    "outer=16 middle=16M inner=1",
+                                    "outer=64K middle=64 inner=64",
+                                    "outer=1K middle=1K inner=1",
+                                    "outer=1 middle=1K inner=1K",
+                                    NULL};
 
 const struct zoo_family zoo_axis_reduction = {
     .name = "axis_reduction",

@@ -8,11 +8,11 @@
 #define BLOCK 256 // tune: 128 256 512 1024
 #define WARPS (BLOCK / 32)
 
-KERNEL __launch_bounds__(BLOCK) reduce(const f32 *in, i64 middle, i64 inner, i64 tiles, f32 *out)
+KERNEL __launch_bounds__(BLOCK) reduce(const f32 *in, i64 middle, i64 inner, u32 tiles, f32 *out)
 {
     __shared__ f32 part[WARPS][32];
     u32 lane = thread_x() % 32, warp = thread_x() / 32;
-    i64 plane = block_x() / tiles, column = block_x() % tiles * 32 + lane;
+    i64 plane = block_x() / tiles, column = (i64)(block_x() % tiles) * 32 + lane;
     const f32 *at = in + plane * middle * inner + column;
     f32 sum = 0;
     if (column < inner)

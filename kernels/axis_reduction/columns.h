@@ -3,29 +3,27 @@
  * WIDTH; the file that includes it has defined BLOCK and UNROLL.
  */
 #if WIDTH == 4
-#define V               f32x4
-#define NAME(stem)      stem##_4
-#define ZERO            {0, 0, 0, 0}
-#define ADD(a, b)       add_4(a, b)
-#define LOAD(at)        load_stream_f32x4(at)
+#define V f32x4
+#define NAME(stem) stem##_4
+#define ADD(a, b) add_4(a, b)
+#define LOAD(at) load_stream_f32x4(at)
 #else
-#define V               f32
-#define NAME(stem)      stem##_1
-#define ZERO            0
-#define ADD(a, b)       ((a) + (b))
-#define LOAD(at)        load_stream_f32(at)
+#define V f32
+#define NAME(stem) stem##_1
+#define ADD(a, b) ((a) + (b))
+#define LOAD(at) load_stream_f32(at)
 #endif
 
-/* Rows [from, to) of a plane [..][inner], from column `first` on. A warp covers `wide` lanes' columns,
- * and as many rows as it then has lanes for: narrow planes keep it busy too. The first `wide` threads
- * get the sums of their columns. */
+/* Rows [from, to) of a plane [..][inner], from column `first` on. A warp covers `wide` lanes'
+ * columns, and as many rows as it then has lanes for: narrow planes keep it busy too. The first
+ * `wide` threads get the sums of their columns. */
 DEVICE V NAME(sum_columns)(const f32 *plane, i64 from, i64 to, i64 inner, i64 first, u32 wide)
 {
     __shared__ V part[BLOCK];
     u32 thread = thread_x(), lane = thread % 32, rows = 32 / wide, step = BLOCK / 32 * rows;
     i64 column = first + lane % wide * WIDTH, row = from + thread / 32 * rows + lane / wide;
     const f32 *at = plane + column;
-    V sum = ZERO, zero = ZERO;
+    V zero = {}, sum = zero;
     if (lane / wide >= rows || column >= inner)
         row = to;
     for (; row < to; row += UNROLL * step) {

@@ -4,6 +4,5 @@
 #undef WIDTH
 #undef V
 #undef NAME
-#undef ZERO
 #undef ADD
 #undef LOAD

@@ -32,19 +32,21 @@ DEVICE f32x4 add_4(f32x4 a, f32x4 b)
     return sum;
 }
 
-/* The share of thread `me` of `all` in the sum of so many neighbours: 16-byte loads between the first
- * boundary and the last, wherever they lie. */
+/* The share of thread `me` of `all` in the sum of so many neighbours: 16-byte loads between the
+ * first boundary and the last, wherever they lie. */
 DEVICE f32 sum_share(const f32 *at, i64 count, u32 me, u32 all)
 {
     i64 head = least(count, (i64)((16 - (u64)at % 16) % 16 / 4));
     i64 vectors = (count - head) / 4;
     const f32 *body = at + head;
     f32 ends = 0;
+#pragma unroll 1
     for (i64 i = me; i < head; i += all)
         ends += at[i];
+#pragma unroll 1
     for (i64 i = head + vectors * 4 + me; i < count; i += all)
         ends += at[i];
-    f32x4 sum = {ends, 0, 0, 0}, zero = {0, 0, 0, 0};
+    f32x4 zero = {}, sum = {ends, 0, 0, 0};
     for (i64 i = me; i < vectors; i += UNROLL * all) {
         f32x4 v[UNROLL];
 #pragma unroll

@@ -9,26 +9,27 @@
 #define UNROLL 4 // tune: 2 4 8
 #include "sums.h"
 
-/* `lanes`, a power of two up to 32, for each row. */
-KERNEL __launch_bounds__(BLOCK)
-rows(const f32 *in, i64 rows, i64 length, u32 lanes, f32 *out)
+/* 1 << log_lanes lanes, 32 at most, for each row. */
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+    rows(const f32 *in, i64 rows, i64 length, u32 log_lanes, f32 *out)
 {
-    i64 row = global_thread() / lanes;
-    u32 me = thread_x() % lanes;
+    i64 row = global_thread() >> log_lanes;
+    u32 lanes = 1u << log_lanes, me = thread_x() & (lanes - 1);
     f32 sum = row < rows ? sum_share(in + row * length, length, me, lanes) : 0;
     sum = sum_lanes(sum, lanes);
     if (row < rows && me == 0)
         out[row] = sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) long_rows(const f32 *in, i64 length, f32 *out)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK) long_rows(const f32 *in, i64 length, f32 *out)
 {
     f32 sum = sum_block(sum_share(in + (i64)block_x() * length, length, thread_x(), BLOCK));
     if (thread_x() == 0)
         out[block_x()] = sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) outputs(const f32 *in, i64 outer, i64 middle, i64 inner, f32 *out)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+    outputs(const f32 *in, i64 outer, i64 middle, i64 inner, f32 *out)
 {
     i64 i = global_thread();
     if (i >= outer * inner)
@@ -43,10 +44,10 @@ KERNEL __launch_bounds__(BLOCK) outputs(const f32 *in, i64 outer, i64 middle, i6
 
 #define WIDTH 1
 #include "columns.h"
-KERNEL __launch_bounds__(BLOCK)
-columns_1(const f32 *in, i64 middle, i64 inner, i64 tiles, u32 wide, f32 *out)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_1(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, f32 *out)
 {
-    i64 plane = block_x() / tiles, first = block_x() % tiles * wide;
+    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide;
     f32 sum = sum_columns_1(in + plane * middle * inner, 0, middle, inner, first, wide);
     i64 column = first + thread_x();
     if (thread_x() < wide && column < inner)
@@ -56,10 +57,10 @@ columns_1(const f32 *in, i64 middle, i64 inner, i64 tiles, u32 wide, f32 *out)
 
 #define WIDTH 4
 #include "columns.h"
-KERNEL __launch_bounds__(BLOCK)
-columns_4(const f32 *in, i64 middle, i64 inner, i64 tiles, u32 wide, f32 *out)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_4(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, f32 *out)
 {
-    i64 plane = block_x() / tiles, first = block_x() % tiles * wide * 4;
+    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide * 4;
     f32x4 sum = sum_columns_4(in + plane * middle * inner, 0, middle, inner, first, wide);
     i64 column = first + thread_x() * 4;
     if (thread_x() < wide && column < inner)

@@ -20,10 +20,9 @@ static const char *const distributions[] = {"uniform", "constant", "ascending",
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
-    buffers[IN] = (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]],
-                                      (size_t)problem->value[N]};
-    buffers[COUNTS] =
-        (struct zoo_buffer){"counts", ZOO_OUT, ZOO_U32, (size_t)problem->value[BINS]};
+    buffers[IN] =
+        (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]], (size_t)problem->value[N]};
+    buffers[COUNTS] = (struct zoo_buffer){"counts", ZOO_OUT, ZOO_U32, (size_t)problem->value[BINS]};
     return 2;
 }
 

@@ -16,7 +16,7 @@
 struct place {
     u32 base, first, none;
     f32 bins, low, high; /* all of them, and the block's range */
-    u32 *counts;         /* from the block's first bin on */
+    u32 *counts; /* from the block's first bin on */
 };
 
 DEVICE u32 bin_here(f32 x, struct place p)
@@ -72,8 +72,8 @@ KERNEL __launch_bounds__(BLOCK) count_f32(const f32 *in, i64 n, u32 bins, u32 ra
     DYNAMIC_SHARED(memory);
     u32 *counters = (u32 *)memory; // [here / 2 + 1], the even bin in the lower half
     u32 first = first_bin(range), here = bins_here(bins, range);
-    struct place p = {shared_address(counters), first, here, (f32)bins, (f32)first,
-                      (f32)(first + here), counts + first};
+    struct place p = {shared_address(counters), first,         here, (f32)bins, (f32)first,
+                      (f32)(first + here),      counts + first};
     clear_counters(counters, here / 2 + 1);
 
     i64 head = least(n, (i64)((16 - (u64)in % 16) % 16 / 4)), me = global_thread();

@@ -1,8 +1,8 @@
 /*
- * replicated.cu: as many copies as fit, interleaved: the counters of one bin lie side by side, and a
- * lane takes the one of its number. With 32 copies every lane has a bank of its own, so that no data
- * makes lanes wait. 16-byte loads, UNROLL of them in flight. Each block leaves its counts in a row
- * of the workspace; a second kernel adds the rows, with no atomics and no clearing.
+ * replicated.cu: as many copies as fit, interleaved: the counters of one bin lie side by side, and
+ * a lane takes the one of its number. With 32 copies every lane has a bank of its own, so that no
+ * data makes lanes wait. 16-byte loads, UNROLL of them in flight. Each block leaves its counts in a
+ * row of the workspace; a second kernel adds the rows, with no atomics and no clearing.
  */
 // arch: sm_75
 #ifndef EACH
@@ -36,9 +36,9 @@ DEVICE void count_vector_f32(u32x4 v, struct place p)
     count_one_f32(f32_from_bits(v.w), p);
 }
 
-/* Bytes have 64 copies: a bin's 256 bytes make the element itself the upper half of the address, and
- * one instruction puts the halves together. All 256 values count; the last ones may not be asked
- * for. */
+/* Bytes have 64 copies: a bin's 256 bytes make the element itself the upper half of the address,
+ * and one instruction puts the halves together. All 256 values count; the last ones may not be
+ * asked for. */
 DEVICE void count_one_u8(u8 x, struct place p)
 {
     shared_red_add_at(p.base + p.copy + (x << 8), 1);
@@ -113,15 +113,20 @@ DEVICE void NAME(count_all)(const T *in, i64 n, struct place p)
 
 /* Row block_x() of rows[][bins]; copies is a power of two. */
 KERNEL __launch_bounds__(1024)
-NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *rows)
+    NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *rows)
 {
     DYNAMIC_SHARED(memory);
     u32 *counters = (u32 *)memory; // [here][copies], of numbers one row more
     u32 first = first_bin(range), here = bins_here(bins, range);
     clear_counters(counters, (range + (sizeof(T) > 1)) * copies);
     u32 shift = lowest_bit(copies) + 2;
-    struct place p = {shared_address(counters) - (first << shift), thread_x() % copies * 4, shift,
-                      (f32)bins, (f32)first, (f32)(first + here), first + here};
+    struct place p = {shared_address(counters) - (first << shift),
+                      thread_x() % copies * 4,
+                      shift,
+                      (f32)bins,
+                      (f32)first,
+                      (f32)(first + here),
+                      first + here};
     if (sizeof(T) > 1 || first == 0) /* no byte reaches a second range */
         NAME(count_all)(in, n, p);
     sum_copies(counters, copies, here, rows + (u64)block_x() * bins + first);

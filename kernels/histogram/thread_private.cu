@@ -11,7 +11,7 @@
 #define UNROLL 5 // tune: 1 3 5
 #define EACH "thread_private.cu"
 
-#define ROWS     64 /* of a warp's bytes, [ROWS][32 lanes][4]: bin / 4, lane, bin % 4 */
+#define ROWS 64 /* of a warp's bytes, [ROWS][32 lanes][4]: bin / 4, lane, bin % 4 */
 #define CAPACITY (255 - 2) /* what the loop may add to a byte before a sum; 2 for the ends */
 
 DEVICE void clear_bytes(u32 *bytes)
