@@ -438,6 +438,12 @@ DEVICE f32 sqrt_f32(f32 value)
     asm("sqrt.rn.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
 }
+DEVICE u32 u32_from_f32(f32 value) /* cut; 0 for what is negative or NaN */
+{
+    u32 result;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(result) : "f"(value));
+    return result;
+}
 DEVICE i64 least(i64 a, i64 b)
 {
     return a < b ? a : b;
