@@ -235,6 +235,19 @@ DEVICE u32 load_stream_u32(const void *at)
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
+/* Never written by this kernel, and kept in the L1 for whoever asks next. */
+DEVICE f32 load_cached_f32(const f32 *at)
+{
+    f32 v;
+    asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(at));
+    return v;
+}
+DEVICE i32 load_cached_i32(const i32 *at)
+{
+    i32 v;
+    asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
 /* Written once, not read again by this kernel. */
 DEVICE void store_stream_f32x4(void *at, f32x4 v)
 {
