@@ -7,7 +7,8 @@
 // arch: sm_75
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define VECTORS 4 // tune: 1 2 4
+#define VECTORS 4 // tune: 2 4
+#define TOGETHER 2 // tune: 1 2
 #include "tile.h"
 
 /* Rows longer than SHORT in this tile, in any order; each is summed up by itself. */
@@ -28,7 +29,7 @@ DEVICE void sum_long_rows(const long_rows *rows, const f32 *product, const i32 *
     }
 }
 
-KERNEL __launch_bounds__(BLOCK)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
     multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
              i64 nonzeros, f32 *y)
 {

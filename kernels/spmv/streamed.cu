@@ -9,9 +9,11 @@
 #include "device.h"
 #define BLOCK 256 // tune: 128 256
 #define VECTORS 4 // tune: 2 4
+#define TOGETHER 2 // tune: 1 2
 #include "path.h"
 #include "tile.h"
 #define ITEMS (TILE - 4) /* row ends and nonzeros; four less, as the first vector may begin earlier */
+#define POINT(tile) ((i64)(tile) * ITEMS) /* of the path, where a tile begins */
 
 /* A tile of the path: `count` rows end in it, from row `row` on, and one more may begin. */
 typedef struct {
@@ -95,16 +97,17 @@ DEVICE void sum_rows(shared_state *shared, stretch s, u32 turn, f32 *y)
         sync_block();
 }
 
-KERNEL __launch_bounds__(BLOCK)
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
     multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
              i64 nonzeros, f32 *y, carry *carries)
 {
     __shared__ shared_state shared;
     i64 items = rows + nonzeros, tiles = (items + ITEMS - 1) / ITEMS;
-    i64 tile = tiles * block_x() / blocks_x(), last = tiles * (block_x() + 1) / blocks_x();
+    i32 tile = (i32)(tiles * block_x() / blocks_x());
+    i32 last = (i32)(tiles * (block_x() + 1) / blocks_x());
     u32 me = thread_x(), turn = 0;
     if (me < 32) {
-        i32 found = rows_before(offsets, rows, nonzeros, tile * ITEMS);
+        i32 found = rows_before(offsets, rows, nonzeros, POINT(tile));
         if (me == 0)
             shared.first_row = found;
     }
@@ -113,18 +116,22 @@ KERNEL __launch_bounds__(BLOCK)
         shared.long_count[me] = 0;
     }
     sync_block();
-    i32 row = shared.first_row;
-    stretch s = take_rows(offsets, rows, row, tile * ITEMS, least(items, (tile + 1) * ITEMS),
-                          end_of_row(offsets, rows, (i64)row + me), shared.end[0]);
-    vectors a = load_tile(columns, values, base_of(s), s.end, nonzeros);
-    while (tile < last) {
+    /* A stretch of nothing comes first, so that loading the first tile is no special case. */
+    i32 row = shared.first_row, first = (i32)(POINT(tile) - row);
+    stretch s = {row, 0, first, first};
+    vectors a;
+    if (me == 0)
+        shared.end[0][0] = (u16)(first - base_of(s));
+    for (bool more = true; more; tile++, turn ^= 1) {
         stretch next = s;
-        i64 until = least(items, (tile + 2) * ITEMS);
-        i32 next_row = s.row + s.count, next_end = end_of_row(offsets, rows, (i64)next_row + me);
-        multiply_tile(&a, x, s.end - base_of(s), shared.product);
-        if (++tile < last) {
-            next = take_rows(offsets, rows, next_row, tile * ITEMS, until, next_end,
-                             shared.end[turn ^ 1]);
+        row = s.row + s.count;
+        i32 next_end = end_of_row(offsets, rows, (i64)row + me);
+        if (s.end > s.first)
+            multiply_tile(&a, x, s.end - base_of(s), shared.product);
+        more = tile < last;
+        if (more) {
+            next = take_rows(offsets, rows, row, POINT(tile), least(items, POINT(tile + 1)),
+                             next_end, shared.end[turn ^ 1]);
             a = load_tile(columns, values, base_of(next), next.end, nonzeros);
         } else {
             sync_block();
@@ -132,9 +139,6 @@ KERNEL __launch_bounds__(BLOCK)
         if (me == 0) /* everybody has read it: a barrier lies between */
             shared.long_count[turn ^ 1] = 0;
         sum_rows(&shared, s, turn, y);
-        turn ^= 1;
-        if (tile == last)
-            row = next_row;
         s = next;
     }
     if (me == 0) {
