@@ -261,7 +261,7 @@ static const char *const edges[] = {
     "rows=5000 nonzeros=1,100,4093 matrix=powerlaw dist=whole",
     "rows=4,40 cols=20000 nonzeros=40001 matrix=powerlaw dist=whole",
     "rows=700 per_row=20 matrix=uniform,banded dist=uniform,constant,ascending,adversarial,special",
-    "rows=20000 per_row=9 matrix=powerlaw dist=whole",
+    "rows=200000 nonzeros=3000001 matrix=powerlaw dist=whole", /* several tiles for a block */
     NULL};
 
 static const char *const bench[] = {"rows=4M per_row=16 matrix=banded,uniform,powerlaw",
