@@ -251,6 +251,17 @@ DEVICE f32x4 load_once_f32x4(const void *at)
     asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "l"(at));
+/* Never written by this kernel, and kept in the L1 for whoever asks next. */
+DEVICE f32 load_cached_f32(const f32 *at)
+{
+    f32 v;
+    asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(at));
+    return v;
+}
+DEVICE i32 load_cached_i32(const i32 *at)
+{
+    i32 v;
+    asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
