@@ -409,10 +409,17 @@ DEVICE void copy_async_16(void *shared, const void *global, u32 bytes)
                  "l"(global), "r"(bytes)
                  : "memory");
 }
-DEVICE void copy_async_4(void *shared, const void *global, u32 bytes)
+/* The same, to a shared_address; and 4 bytes, for what is not aligned to 16. */
+DEVICE void copy_async_16_to(u32 shared, const void *global, u32 bytes)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)),
-                 "l"(global), "r"(bytes)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
+                 : "memory");
+}
+DEVICE void copy_async_4_to(u32 shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
                  : "memory");
 }
 DEVICE void copy_async_commit(void)
