@@ -12,13 +12,15 @@
 #define BLOCK 256 // tune: 128 256 512 1024
 #define UNROLL 4 // tune: 1 2 4 8
 #define BLOCKS_PER_SM 0 // tune: 0 1 2 4 8
-#define LOAD_PAST_L1 1 // tune: 0 1
+#define LOAD_PAST_L1 1 // tune: 0 1 2
 #define STORE_STREAMING 1 // tune: 0 1
 #define TILE (BLOCK * UNROLL) /* vectors */
 
 DEVICE f32x4 load_once(const f32 *at)
 {
-    return LOAD_PAST_L1 ? load_once_f32x4(at) : load_f32x4(at);
+    return LOAD_PAST_L1 == 2   ? load_once_256_f32x4(at)
+           : LOAD_PAST_L1 == 1 ? load_once_f32x4(at)
+                               : load_f32x4(at);
 }
 
 DEVICE void store_once(f32 *at, f32x4 v)

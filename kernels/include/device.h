@@ -251,6 +251,8 @@ DEVICE f32x4 load_once_f32x4(const void *at)
     asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "l"(at));
+    return v;
+}
 /* Never written by this kernel, and kept in the L1 for whoever asks next. */
 DEVICE f32 load_cached_f32(const f32 *at)
 {
@@ -262,6 +264,15 @@ DEVICE i32 load_cached_i32(const i32 *at)
 {
     i32 v;
     asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
+/* The same, and the L2 fetches 256 bytes around it. */
+DEVICE f32x4 load_once_256_f32x4(const void *at)
+{
+    f32x4 v;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
