@@ -60,6 +60,7 @@ struct watch_access {
     enum watch_pattern pattern;
     const uint64_t *addresses; /* [lane]: device addresses; offsets in shared and local memory */
     const uint64_t *partner;   /* copies: the other side's addresses, or NULL */
+    enum { WATCH_FOR_ALL, WATCH_FOR_COUNTERS, WATCH_FOR_CHECKS } audience;
 };
 
 struct simt_watcher {
