@@ -6,7 +6,6 @@
 
 #include "../include/openblas.h"
 
-#include <omp.h>
 #include <string.h>
 
 #define STEP(sum, x, y) ((sum) + ((x) - (y)) * ((x) - (y)))
@@ -51,7 +50,7 @@ void pairwise_cpu_blocked(const struct zoo_problem *problem, void **buffer)
         }
 }
 
-static void run_tiles(const struct zoo_problem *problem, void **buffer, int threads)
+static void run_tiles(const struct zoo_problem *problem, void **buffer, bool all_cores)
 {
     int64_t d = problem->value[PAIRWISE_D];
     struct tiles_job job = {.rows = problem->value[PAIRWISE_N],
@@ -64,17 +63,17 @@ static void run_tiles(const struct zoo_problem *problem, void **buffer, int thre
                             .y_depth = 1,
                             .y_column = d,
                             .c = buffer[PAIRWISE_OUT]};
-    tiles_run(&job, threads);
+    tiles_run(&job, all_cores);
 }
 
 void pairwise_cpu_simd(const struct zoo_problem *problem, void **buffer)
 {
-    run_tiles(problem, buffer, 1);
+    run_tiles(problem, buffer, false);
 }
 
 void pairwise_cpu_openmp(const struct zoo_problem *problem, void **buffer)
 {
-    run_tiles(problem, buffer, omp_get_max_threads());
+    run_tiles(problem, buffer, true);
 }
 
 bool pairwise_cpu_has_openblas(const struct zoo_problem *problem)

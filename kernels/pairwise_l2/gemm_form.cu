@@ -1,9 +1,9 @@
 /*
- * gemm_form.cu: |x - y|^2 = |x|^2 + |y|^2 - 2 x y. The lengths come from a pass over the vectors, and
- * what remains for each pair is a product, half the instructions of a difference and its square. The
- * product is a matmul by tiles in registers, fed by cp.async; both tiles hold their vectors as they
- * lie in memory, and a thread reads four elements of each at once. The price: where the points are
- * near each other and far from 0 most digits cancel. What falls below 0 by rounding becomes 0.
+ * gemm_form.cu: |x - y|^2 = |x|^2 + |y|^2 - 2 x y. The lengths come from a pass over the vectors,
+ * and what remains for each pair is a product, half the instructions of a difference and a square.
+ * The product is a matmul by tiles in registers, fed by cp.async; both tiles hold their vectors as
+ * they lie in memory, and a thread reads four elements of each at once. The price: where the points
+ * are near each other and far from 0 most digits cancel. What rounding makes negative becomes 0.
  */
 // arch: sm_80
 #include "device.h"
@@ -120,7 +120,7 @@ DEVICE void multiply_stage(const f32 *stage, u32 down, u32 across, f32 sum[TM][T
     }
 }
 
-/* From products to distances ----------------------------------------------------------------------*/
+/* From products to distances --------------------------------------------------------------------*/
 
 DEVICE f32 distance(f32 of_x, f32 of_y, f32 product)
 {
@@ -175,7 +175,7 @@ DEVICE void pairwise(problem p, bool wide)
     u32 down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
     u32 across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
     u32 d = (u32)p.d, next = 0, now = 0, into = STAGES - 1;
-    i64 row = (i64)block_y() * BM, column = (i64)block_x() * BN;
+    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN;
     copier x = copier_of(p.x, p.n, d, row, BM, shared);
     copier y = copier_of(p.y, p.m, d, column, BN, shared + BM * BK * 4);
     f32 sum[TM][TN] = {{0}};

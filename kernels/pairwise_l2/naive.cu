@@ -9,7 +9,7 @@
 
 KERNEL pairwise(const f32 *x, const f32 *y, f32 *out, i64 n, i64 m, i64 d)
 {
-    i64 j = (i64)block_x() * 32 + thread_x(), i = (i64)block_y() * DOWN + thread_y();
+    i64 i = (i64)block_x() * DOWN + thread_y(), j = (i64)block_y() * 32 + thread_x();
     if (i >= n || j >= m)
         return;
     f32 sum = 0;

@@ -131,15 +131,15 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-/* Blocks of so many columns and rows of the result, of so many threads. */
-static CUresult launch_direct(struct zoo_call *call, int across, int down, unsigned threads,
+/* Blocks of so many rows (x) and columns (y, where there may be 65535) of the result. */
+static CUresult launch_direct(struct zoo_call *call, int down, int across, unsigned threads,
                               unsigned threads_down)
 {
     int64_t n = call->problem->value[N], m = call->problem->value[M], d = call->problem->value[D];
     if (n == 0 || m == 0)
         return CUDA_SUCCESS;
-    struct zoo_grid grid = {.x = zoo_ceil_div(m, across),
-                            .y = zoo_ceil_div(n, down),
+    struct zoo_grid grid = {.x = zoo_ceil_div(n, down),
+                            .y = zoo_ceil_div(m, across),
                             .threads = threads,
                             .ty = threads_down};
     return ZOO_LAUNCH(call, "pairwise", grid, &call->buffer[X], &call->buffer[Y],
@@ -149,7 +149,7 @@ static CUresult launch_direct(struct zoo_call *call, int across, int down, unsig
 static CUresult launch_naive(struct zoo_call *call)
 {
     int down = zoo_tunable(call, "DOWN");
-    return launch_direct(call, 32, down, 32, (unsigned)down);
+    return launch_direct(call, down, 32, 32, (unsigned)down);
 }
 
 static CUresult launch_tiled(struct zoo_call *call)
@@ -166,7 +166,7 @@ static unsigned threads_of_tiles(const struct zoo_call *call)
 
 static CUresult launch_register_tiled(struct zoo_call *call)
 {
-    return launch_direct(call, zoo_tunable(call, "BN"), zoo_tunable(call, "BM"),
+    return launch_direct(call, zoo_tunable(call, "BM"), zoo_tunable(call, "BN"),
                          threads_of_tiles(call), 1);
 }
 
@@ -193,8 +193,8 @@ static CUresult launch_gemm_form(struct zoo_call *call)
     if (status != CUDA_SUCCESS)
         return status;
     CUdeviceptr ends = call->buffer[X] | call->buffer[Y] | call->buffer[OUT];
-    struct zoo_grid grid = {.x = zoo_ceil_div(m, bn),
-                            .y = zoo_ceil_div(n, bm),
+    struct zoo_grid grid = {.x = zoo_ceil_div(n, bm),
+                            .y = zoo_ceil_div(m, bn),
                             .threads = threads_of_tiles(call),
                             .shared = (unsigned)(zoo_tunable(call, "STAGES") * (bm + bn) * bk * 4)};
     return ZOO_LAUNCH(call, ends % 16 == 0 && d % 4 == 0 && m % 4 == 0 ? "pairwise_wide"
@@ -253,8 +253,8 @@ const struct zoo_family zoo_pairwise_l2 = {
     .problem = "out[i][j] = |x[i] - y[j]|^2 for n vectors x and m vectors y of d elements each. "
                "Errors are measured against |x|^2 + |y|^2, which lets it be computed as a product "
                "of matrices, or (error=distance) against the distance itself.",
-    .parameters = {{"n", "vectors of x, rows of out", 0, 1 << 20, 1024, NULL},
-                   {"m", "vectors of y, columns of out", 0, 1 << 20, 1024, NULL},
+    .parameters = {{"n", "vectors of x, rows of out", 0, 1 << 30, 1024, NULL},
+                   {"m", "vectors of y, columns of out", 0, 1000000, 1024, NULL},
                    {"d", "elements of a vector", 0, 1 << 26, 128, NULL},
                    {"error", "is relative to the lengths or the distance", 0, 1, 0, errors},
                    {0}},

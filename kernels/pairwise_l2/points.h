@@ -1,5 +1,5 @@
 /*
- * points.h: what the tiled kernels share: sets of vectors with zero around them, so that the tiles at
+ * points.h: what the tiled kernels share: sets of vectors with zero around them, so that tiles at
  * the edges need no code of their own, and filling a tile of shared memory with some of them.
  */
 #include "device.h"

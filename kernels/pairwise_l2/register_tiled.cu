@@ -40,7 +40,7 @@ KERNEL __launch_bounds__(THREADS)
 {
     __shared__ f32 of_x[BM * ROW], of_y[BN * ROW];
     u32 thread = thread_x(), across = thread % ACROSS, down = thread / ACROSS;
-    i64 row = (i64)block_y() * BM, column = (i64)block_x() * BN;
+    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN;
     f32 sum[TM][TN] = {{0}};
     for (i64 from = 0; from < d; from += BK) {
         fill_tile(of_x, BM, BK, ROW, points_of(x, n, d), row, from, thread, THREADS);

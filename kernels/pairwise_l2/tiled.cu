@@ -1,6 +1,6 @@
 /*
- * tiled.cu: a block makes TILE x TILE distances and goes along the vectors in tiles that it keeps in
- * shared memory: each element is read from global memory, in whole sectors, once for TILE distances.
+ * tiled.cu: a block makes TILE x TILE distances and goes along the vectors in tiles that it keeps
+ * in shared memory: each element is read from global memory, in whole sectors, once for TILE uses.
  * The rows in shared memory are one word longer than they need to be, so that threads that read one
  * below the other meet different banks.
  */
@@ -14,7 +14,7 @@ KERNEL __launch_bounds__(TILE *TILE)
 {
     __shared__ f32 of_x[TILE * ROW], of_y[TILE * ROW];
     u32 thread = thread_x(), across = thread % TILE, down = thread / TILE;
-    i64 row = (i64)block_y() * TILE, column = (i64)block_x() * TILE;
+    i64 row = (i64)block_x() * TILE, column = (i64)block_y() * TILE;
     f32 sum = 0;
     for (i64 from = 0; from < d; from += TILE) {
         fill_tile(of_x, TILE, TILE, ROW, points_of(x, n, d), row, from, thread, TILE * TILE);
