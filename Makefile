@@ -4,6 +4,7 @@
 #   make tour           install what is missing, build, show what Lockstep does
 #   make gpu-test       compare the machine with a real GPU      (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
+#   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
@@ -56,6 +57,7 @@ CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart
 REPORT_OBJ   := $(call objects,report)
 ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
                 $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
+BENCH_OBJ    := $(call objects,bench)
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -121,11 +123,22 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
+# In the tables of variants and peers, what is not said is zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
-	$(CC) $(ALL) -fopenmp -MMD -MP -c $< -o $@
+	$(CC) $(ALL) -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/zoo/%.o: ALL += -fopenmp
+
+# Which commit a measurement belongs to; rewritten only when it changes.
+.PHONY: always
+$(BUILD)/gen/bench/commit.h: always
+	@mkdir -p $(@D); text="#define LOCKSTEP_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
+	[ "$$(cat $@ 2>/dev/null)" = "$$text" ] || echo "$$text" > $@
+
+$(BUILD)/obj/bench/%.o: ALL += -I$(BUILD)/gen
+$(BUILD)/obj/bench/table.o: $(BUILD)/gen/bench/commit.h
+$(BUILD)/obj/bench/torch.o: python/peer_torch.py
 
 -include $(wildcard $(PTX)/*/*/*.d)
 
@@ -146,9 +159,9 @@ comma := ,
 all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
+	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(LIBS)
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)
@@ -177,7 +190,12 @@ UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
 SUITES   ?=
 
-link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson $(LIBS)
+# Those of src/bench also need the families.
+$(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson -lsqlite3 $(LIBS)
 
 define unit_rule
 ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))
@@ -196,7 +214,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
@@ -216,7 +234,7 @@ setup:
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit
-	@rm -f $(BUILD)/counts
+	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
@@ -227,13 +245,13 @@ unit: $(UNIT_BIN)
 
 # Other targets --------------------------------------------------------------------------------------
 
-.PHONY: tour gpu-test bench-machine
+.PHONY: tour gpu-test gpu-bench bench-machine
 tour: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@BUILD=$(abspath $(BUILD)) scripts/tour
 
-# These two live in scripts/ and need everything built.
-gpu-test bench-machine: all
+# These live in scripts/ and need everything built.
+gpu-test gpu-bench bench-machine: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 

@@ -197,6 +197,14 @@ DEVICE u32 lowest_bit(u32 bits) /* its number; 32 if there is none */
     return zeros;
 }
 
+/* Four bytes picked from a (0 to 3) and b (4 to 7), one for each hexadecimal digit of choice. */
+DEVICE u32 permute_bytes(u32 a, u32 b, u32 choice)
+{
+    u32 result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(choice));
+    return result;
+}
+
 /* Vectors of 16 bytes and loads -------------------------------------------------------------------*/
 
 typedef struct __align__(16) {
@@ -235,6 +243,16 @@ DEVICE u32 load_stream_u32(const void *at)
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
+/* Read once, and perhaps written by this kernel afterwards. Volatile: a load that stands before a
+ * store stays there, where a compiler that counts registers would move it down. */
+DEVICE f32x4 load_once_f32x4(const void *at)
+{
+    f32x4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
+    return v;
+}
 /* Never written by this kernel, and kept in the L1 for whoever asks next. */
 DEVICE f32 load_cached_f32(const f32 *at)
 {
@@ -246,6 +264,15 @@ DEVICE i32 load_cached_i32(const i32 *at)
 {
     i32 v;
     asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
+/* The same, and the L2 fetches 256 bytes around it. */
+DEVICE f32x4 load_once_256_f32x4(const void *at)
+{
+    f32x4 v;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
@@ -378,11 +405,39 @@ DEVICE void shared_red_add_u32(u32 *at, u32 value)
                  : "memory");
 }
 
+/* The same by address: what a loop computes then stays in one 32-bit register. */
+DEVICE u32 shared_add_at(u32 address, u32 value)
+{
+    u32 old;
+    asm volatile("atom.relaxed.cta.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
+}
+DEVICE void shared_red_add_at(u32 address, u32 value)
+{
+    asm volatile("red.relaxed.cta.shared.add.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
 /* 16 bytes from global to shared memory, past the registers; bytes < 16 fills the rest with zero. */
 DEVICE void copy_async_16(void *shared, const void *global, u32 bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
                  "l"(global), "r"(bytes)
+                 : "memory");
+}
+/* The same, to a shared_address; and 4 bytes, for what is not aligned to 16. */
+DEVICE void copy_async_16_to(u32 shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
+                 : "memory");
+}
+DEVICE void copy_async_4_to(u32 shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
                  : "memory");
 }
 DEVICE void copy_async_commit(void)
@@ -417,6 +472,12 @@ DEVICE f32 sqrt_f32(f32 value)
 {
     f32 result;
     asm("sqrt.rn.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+DEVICE u32 u32_from_f32(f32 value) /* cut; 0 for what is negative or NaN */
+{
+    u32 result;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(result) : "f"(value));
     return result;
 }
 DEVICE i64 least(i64 a, i64 b)

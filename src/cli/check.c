@@ -18,6 +18,7 @@
 static const char help[] =
     "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep check [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep check [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "\n"
     "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
     "bounds,\n"
@@ -41,7 +42,8 @@ static const char help[] =
     "examples:\n"
     "  lockstep check saxpy.cu\n"
     "  lockstep check matmul.cu -O3 --gpu sim:a100 -- 512\n"
-    "  lockstep check --json ./program\n";
+    "  lockstep check --json ./program\n"
+    "  lockstep check scan/look_back n=1000,100000\n";
 
 struct options {
     bool json, plain, limited;
@@ -97,7 +99,7 @@ static int run_program(const struct start *start, bool quiet)
 static int run(int count, char **words)
 {
     struct lk_arena *arena = lk_arena_create();
-    struct start start = {.only_simulated = "check"};
+    struct start start = {.only_simulated = "check", .family_verb = "test"};
     struct options options = {0};
     char path[] = "/tmp/lockstep-check-XXXXXX";
     int status = CLI_USAGE, file = -1;

@@ -18,6 +18,7 @@
 static const char help[] =
     "usage: lockstep profile [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep profile [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep profile [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "       lockstep profile --compare A B [options]\n"
     "\n"
     "Runs the program on a simulated GPU and reports for each kernel: the modelled time and what\n"
@@ -41,6 +42,7 @@ static const char help[] =
     "  lockstep profile transpose.cu\n"
     "  lockstep profile matmul.cu -O3 --kernel tiled --gpu sim:a100 -- 1024\n"
     "  lockstep profile --compare naive.cu tiled.cu\n"
+    "  lockstep profile reduction/vectorised n=4M type=f64\n"
     "  lockstep profile reduce.cu --json > before.json\n";
 
 struct options {
@@ -177,7 +179,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
                                const struct cli_list *words, bool aside)
 {
     struct measured measured = {0};
-    struct start start = {.only_simulated = "profile"};
+    struct start start = {.only_simulated = "profile", .family_verb = "run"};
     const char *temporary = getenv("TMPDIR");
     char *message = NULL;
     char *folder =

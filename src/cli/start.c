@@ -159,6 +159,8 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
     struct request request;
     struct target target;
     bool ready = false;
+    if (start->family_verb && start_is_family(count, words))
+        return start_prepare_family(arena, count, words, start);
     if (!request_parse(arena, count, words, &request))
         goto out;
     if (!target_parse(request.gpu ? request.gpu : getenv("LOCKSTEP_GPU"), &target))

@@ -9,6 +9,7 @@
 
 struct start {
     const char *only_simulated; /* set by the caller: the command's name, if it cannot use a GPU */
+    const char *family_verb;    /* set by the caller, if it takes a family: what 'zoo' is to do */
     const char *path, *name;
     char **arguments;
     const struct gpu_info *gpu; /* NULL: a real one */
@@ -17,6 +18,9 @@ struct start {
 /* words: what follows the command, as for 'run'. False after an error was said. The environment of
  * this process is set for the program. */
 bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start);
+/* The same for words that name a family, as in "reduction/vectorised n=1M". */
+bool start_is_family(int count, char **words);
+bool start_prepare_family(struct lk_arena *arena, int count, char **words, struct start *start);
 void start_put(const char *name, const char *value); /* an environment variable */
 int start_become(const struct start *start);         /* does not return if all is well */
 int start_wait(const struct start *start);           /* its exit status; 128 + a signal's number */

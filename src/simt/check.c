@@ -75,6 +75,8 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     struct check *check = (struct check *)watcher;
     uint32_t refused;
     bool tracks = false;
+    if (access->audience == WATCH_FOR_COUNTERS)
+        return 0;
     if (atomic_load_explicit(&check->has_events, memory_order_relaxed))
         check_memory_drain(check);
     switch (access->space) {

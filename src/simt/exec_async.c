@@ -225,7 +225,9 @@ SIMT_BODY(run_cp_async)
         memset(target, 0, size);
         if (!wanted)
             continue;
-        const uint8_t *source = simt_translate(w, in, PTX_SPACE_GLOBAL, from, size, lane, false);
+        /* Only what is wanted is read, but the address is aligned to the whole. */
+        uint32_t checked = from & (size - 1) ? size : wanted;
+        const uint8_t *source = simt_translate(w, in, PTX_SPACE_GLOBAL, from, checked, lane, false);
         if (!source)
             return NULL;
         memcpy(target, source, wanted);

@@ -396,6 +396,8 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
 {
     struct counters *counters = (struct counters *)watcher;
     struct count_inst *inst = &counters->insts[access->number];
+    if (access->audience == WATCH_FOR_CHECKS)
+        return 0;
     if (counters->trace)
         trace_access(counters->trace, access);
     if (access->space == PTX_SPACE_SHARED) {

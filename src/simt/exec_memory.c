@@ -42,10 +42,11 @@ SIMT_BODY(load_any)
         return NULL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        _Alignas(16) uint8_t whole[32];
+        access_move(whole, hosts[lane], shape.bytes * shape.count);
         for (uint32_t k = 0; k < shape.count; k++) {
             uint32_t slot = in->counts[0] ? in->list[k] : in->d;
-            load_element(w->regs + slot + lane * shape.reg_bytes, hosts[lane] + k * shape.bytes,
-                         &shape);
+            load_element(w->regs + slot + lane * shape.reg_bytes, whole + k * shape.bytes, &shape);
         }
     }
     return in + 1;
@@ -59,11 +60,12 @@ SIMT_BODY(store_any)
         return NULL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        _Alignas(16) uint8_t whole[32];
         for (uint32_t k = 0; k < shape.count; k++) {
             uint32_t slot = in->counts[0] ? in->list[k] : in->b;
-            memcpy(hosts[lane] + k * shape.bytes, w->regs + slot + lane * shape.reg_bytes,
-                   shape.bytes);
+            memcpy(whole + k * shape.bytes, w->regs + slot + lane * shape.reg_bytes, shape.bytes);
         }
+        access_move(hosts[lane], whole, shape.bytes * shape.count);
     }
     return in + 1;
 }

@@ -133,10 +133,15 @@ INLINE const struct simt_inst *move_lanes(struct simt_warp *w, const struct simt
         return NULL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        _Alignas(16) uint8_t whole[16];
+        if (!is_store)
+            access_move(whole, hosts[lane], size * count);
         for (uint32_t k = 0; k < count; k++) {
-            uint8_t *reg = w->regs + in->list[k] + lane * size, *host = hosts[lane] + k * size;
-            memcpy(is_store ? host : reg, is_store ? reg : host, size);
+            uint8_t *reg = w->regs + in->list[k] + lane * size, *part = whole + k * size;
+            memcpy(is_store ? part : reg, is_store ? reg : part, size);
         }
+        if (is_store)
+            access_move(hosts[lane], whole, size * count);
     }
     return in + 1;
 }

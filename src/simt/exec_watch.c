@@ -82,23 +82,56 @@ static uint32_t tell_generic(struct simt_watch *watch, struct watch_access *acce
     return refused | tell(watch, access);
 }
 
+/* How many bytes each lane of a cp.async reads; the lanes that read at all. */
+static uint32_t copied_bytes(const struct watch_access *access, uint32_t bytes[SIMT_LANES])
+{
+    struct simt_warp *w = access->w;
+    const struct simt_inst *in = access->in;
+    bool predicate = in->ptx->operand_count > 3 && in->ptx->operands[3].type == PTX_PRED;
+    bool sized = in->ptx->operand_count > 3 && !predicate;
+    uint32_t reading = access->mask & ~(predicate ? simt_predicate(w, in->e) : 0);
+    for (int i = 0; i < SIMT_LANES; i++) {
+        uint32_t wanted = sized ? SIMT_SLOT(const uint32_t, in->e)[i] : access->bytes;
+        bytes[i] = wanted < access->bytes ? wanted : access->bytes;
+        if (!bytes[i])
+            reading &= ~(1u << i);
+    }
+    return reading;
+}
+
+/* Counters see one request; checkers see the bytes that each lane reads, lanes of a size together. */
+static uint32_t tell_copy_read(struct simt_watch *watch, struct watch_access *access,
+                               const uint32_t bytes[SIMT_LANES])
+{
+    uint32_t whole = access->bytes, all = access->mask, partly = 0, refused = 0;
+    for (uint32_t rest = all; rest; rest &= rest - 1)
+        partly |= bytes[__builtin_ctz(rest)] < whole ? rest & -rest : 0;
+    if (!partly)
+        return tell(watch, access);
+    access->audience = WATCH_FOR_COUNTERS;
+    tell(watch, access);
+    access->audience = WATCH_FOR_CHECKS;
+    for (uint32_t left = all; left; left &= ~access->mask) {
+        access->bytes = bytes[__builtin_ctz(left)];
+        access->mask = 0;
+        for (uint32_t rest = left; rest; rest &= rest - 1)
+            access->mask |= bytes[__builtin_ctz(rest)] == access->bytes ? rest & -rest : 0;
+        refused |= tell(watch, access);
+    }
+    access->audience = WATCH_FOR_ALL;
+    access->bytes = whole;
+    return refused;
+}
+
 /* cp.async: lanes that are told to read nothing still write zeros. */
 static uint32_t tell_copy(struct simt_watch *watch, struct watch_access *access)
 {
     struct simt_warp *w = access->w;
     const struct simt_inst *in = access->in;
     uint64_t from[SIMT_LANES], to[SIMT_LANES];
-    uint32_t all = access->mask, reading = all;
+    uint32_t bytes[SIMT_LANES], all = access->mask, reading = copied_bytes(access, bytes);
     slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, to);
     slot_addresses(w, in->b, false, 0, from);
-    if (in->ptx->operand_count > 3) {
-        bool predicate = in->ptx->operands[3].type == PTX_PRED;
-        if (predicate)
-            reading &= ~simt_predicate(w, in->e);
-        for (int i = 0; !predicate && i < SIMT_LANES; i++)
-            if (!SIMT_SLOT(const uint32_t, in->e)[i])
-                reading &= ~(1u << i);
-    }
     for (int i = 0; i < SIMT_LANES; i++)
         if (to[i] >= SIMT_SHARED_WINDOW)
             to[i] -= SIMT_SHARED_WINDOW;
@@ -108,7 +141,7 @@ static uint32_t tell_copy(struct simt_watch *watch, struct watch_access *access)
     access->mask = reading;
     access->addresses = from;
     access->partner = to;
-    uint32_t refused = tell(watch, access);
+    uint32_t refused = tell_copy_read(watch, access, bytes);
     access->space = PTX_SPACE_SHARED;
     access->is_read = false;
     access->is_write = true;

@@ -60,6 +60,7 @@ struct watch_access {
     enum watch_pattern pattern;
     const uint64_t *addresses; /* [lane]: device addresses; offsets in shared and local memory */
     const uint64_t *partner;   /* copies: the other side's addresses, or NULL */
+    enum { WATCH_FOR_ALL, WATCH_FOR_COUNTERS, WATCH_FOR_CHECKS } audience;
 };
 
 struct simt_watcher {
@@ -112,6 +113,7 @@ struct simt_watch {
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
+    double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
 };
 
 /* Watchers that the environment asks for: LOCKSTEP_PROFILE, LOCKSTEP_CHECK. */

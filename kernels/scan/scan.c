@@ -1,0 +1,323 @@
+/*
+ * scan.c: the family: running sums, each with its own element (inclusive) or without (exclusive).
+ * The variants go from scans by blocks (4n bytes) to one pass at the memory's limit (2n).
+ */
+#include "zoo/zoo.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { N, KIND, TYPE };
+enum { IN, OUT };
+
+static const char *const kinds[] = {"inclusive", "exclusive", NULL};
+static const enum zoo_type types[] = {ZOO_F32, ZOO_I32};
+static const char *const type_names[] = {"f32", "i32", NULL};
+
+/* The problem -----------------------------------------------------------------------------------*/
+
+static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
+{
+    enum zoo_type type = types[problem->value[TYPE]];
+    buffers[IN] = (struct zoo_buffer){"in", ZOO_IN, type, (size_t)problem->value[N]};
+    buffers[OUT] = (struct zoo_buffer){"out", ZOO_OUT, type, (size_t)problem->value[N]};
+    return 2;
+}
+
+static void generate(const struct zoo_problem *problem, void **buffer)
+{
+    zoo_fill(problem, 0, types[problem->value[TYPE]], buffer[IN], (size_t)problem->value[N]);
+}
+
+/* Sums of i additions in an order that nobody knows: each rounds by half a unit of a partial sum;
+ * they add up like a random walk, here at four times its spread. A partial sum need not be a prefix:
+ * it may be of a part alone, whose size the largest element and the spread of the prefixes bound. */
+static void reference(const struct zoo_problem *problem, void *const *buffer,
+                      struct zoo_expected *expected)
+{
+    enum zoo_type type = types[problem->value[TYPE]];
+    bool exclusive = problem->value[KIND] == 1;
+    long double sum = 0, lowest = 0, highest = 0;
+    for (size_t i = 0; i < (size_t)problem->value[N]; i++) {
+        long double x = zoo_get(type, buffer[IN], i), before = sum;
+        sum += x;
+        lowest = fminl(lowest, sum);
+        highest = fmaxl(highest, sum);
+        long double shown = exclusive ? before : sum;
+        expected[OUT].value[i] =
+            type == ZOO_I32 ? (double)(int32_t)(uint32_t)(int64_t)shown : (double)shown;
+        expected[OUT].bound[i] =
+            type == ZOO_I32 ? 0 : 4 * FLT_EPSILON * sqrt((double)i + 1) * (double)(highest - lowest);
+    }
+}
+
+static double bytes(const struct zoo_problem *problem)
+{
+    return 8.0 * (double)problem->value[N];
+}
+
+static double flops(const struct zoo_problem *problem)
+{
+    return (double)problem->value[N];
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+static const char *kernel_name(const struct zoo_problem *problem, const char *stem, char *name)
+{
+    snprintf(name, 48, "%s_%s", stem, type_names[problem->value[TYPE]]);
+    return name;
+}
+
+/* Scans n elements by blocks, their sums in the same way, and adds those. At each level the sums lie
+ * behind those of the level before. */
+static CUresult scan_by_blocks(struct zoo_call *call, CUdeviceptr in, int64_t n, CUdeviceptr out,
+                               CUdeviceptr sums, int exclusive, unsigned threads)
+{
+    char name[48];
+    int64_t per_block = zoo_tunable(call, "BLOCK");
+    unsigned blocks = zoo_ceil_div(n, per_block);
+    CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, "scan_blocks", name),
+                                 ((struct zoo_grid){.x = blocks, .threads = threads}), &in, &n,
+                                 &out, &sums, &exclusive);
+    if (blocks == 1 || status != CUDA_SUCCESS)
+        return status;
+    status = scan_by_blocks(call, sums, blocks, sums, sums + 4 * (CUdeviceptr)blocks, 1, threads);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "add_sums", name),
+                      ((struct zoo_grid){.x = blocks, .threads = (unsigned)per_block}), &out, &n,
+                      &sums);
+}
+
+static CUresult launch_by_blocks(struct zoo_call *call, unsigned threads)
+{
+    int64_t n = call->problem->value[N];
+    if (n == 0)
+        return CUDA_SUCCESS;
+    return scan_by_blocks(call, call->buffer[IN], n, call->buffer[OUT], call->workspace,
+                          (int)call->problem->value[KIND], threads);
+}
+
+static CUresult launch_blocks(struct zoo_call *call)
+{
+    return launch_by_blocks(call, (unsigned)zoo_tunable(call, "BLOCK"));
+}
+
+static CUresult launch_blelloch(struct zoo_call *call)
+{
+    return launch_by_blocks(call, (unsigned)zoo_tunable(call, "BLOCK") / 2);
+}
+
+static size_t workspace_blocks(const struct zoo_call *call)
+{
+    int64_t n = call->problem->value[N], block = zoo_tunable(call, "BLOCK");
+    size_t sums = 1;
+    while (n > 1 && block > 1) {
+        n = zoo_ceil_div(n, block);
+        sums += (size_t)n;
+    }
+    return 4 * sums;
+}
+
+static unsigned two_pass_blocks(const struct zoo_call *call)
+{
+    int64_t tiles = zoo_ceil_div(call->problem->value[N], 4 * (int64_t)zoo_tunable(call, "BLOCK"));
+    int64_t most = (int64_t)call->device->sm_count * zoo_tunable(call, "BLOCKS_PER_SM");
+    return (unsigned)(tiles < most ? tiles : most);
+}
+
+static CUresult launch_two_pass(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    unsigned blocks = two_pass_blocks(call);
+    struct zoo_grid grid = {.x = blocks, .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    struct zoo_grid one = {.x = 1, .threads = grid.threads};
+    if (n == 0)
+        return CUDA_SUCCESS;
+    CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, "sum_shares", name), grid,
+                                 &call->buffer[IN], &n, &call->workspace);
+    if (status == CUDA_SUCCESS)
+        status = ZOO_LAUNCH(call, kernel_name(call->problem, "scan_sums", name), one,
+                            &call->workspace, &blocks);
+    if (status == CUDA_SUCCESS)
+        status = ZOO_LAUNCH(call, kernel_name(call->problem, "scan_shares", name), grid,
+                            &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
+                            &exclusive);
+    return status;
+}
+
+static size_t workspace_two_pass(const struct zoo_call *call)
+{
+    return 4 * (size_t)two_pass_blocks(call) + 4;
+}
+
+static int64_t tile_elements(const struct zoo_call *call)
+{
+    return (int64_t)zoo_tunable(call, "BLOCK") * 4 * zoo_tunable(call, "ROWS");
+}
+
+/* The ticket has the first 16 bytes, then a state for each tile. */
+static size_t workspace_look_back(const struct zoo_call *call)
+{
+    return 16 + 8 * (size_t)zoo_ceil_div(call->problem->value[N], tile_elements(call));
+}
+
+static CUresult clear_states(struct zoo_call *call)
+{
+    int64_t words = (int64_t)workspace_look_back(call) / 8;
+    return ZOO_LAUNCH(call, "clear_words",
+                      ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256),
+                                         .threads = 256}),
+                      &call->workspace, &words);
+}
+
+static CUresult launch_look_back(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    CUdeviceptr states = call->workspace + 16;
+    if (n == 0)
+        return CUDA_SUCCESS;
+    CUresult status = clear_states(call);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name),
+                      ((struct zoo_grid){.x = zoo_ceil_div(n, tile_elements(call)),
+                                         .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
+                      &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace, &states,
+                      &exclusive);
+}
+
+/* Four slots for each block that can be resident. */
+static size_t workspace_persistent(const struct zoo_call *call)
+{
+    return 4 * 8 * 32 * (size_t)call->device->sm_count;
+}
+
+static CUresult launch_persistent(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    kernel_name(call->problem, "scan", name);
+    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK"), .cooperative = true};
+    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
+                  (unsigned)zoo_tunable(call, "STAGES");
+    if (n == 0)
+        return CUDA_SUCCESS;
+    unsigned most = zoo_resident(call, name, grid.threads, grid.shared) *
+                    (unsigned)call->device->sm_count;
+    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
+    if (most == 0)
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    grid.x = tiles < most ? tiles : most;
+    CUresult status = zoo_clear(call, call->workspace, 4 * 8 * (size_t)grid.x);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
+                      &exclusive);
+}
+
+static CUresult launch_tickets(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    CUdeviceptr states = call->workspace + 16;
+    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
+                  (unsigned)zoo_tunable(call, "STAGES");
+    if (n == 0)
+        return CUDA_SUCCESS;
+    kernel_name(call->problem, "scan", name);
+    unsigned most = zoo_resident(call, name, grid.threads, grid.shared) *
+                    (unsigned)call->device->sm_count;
+    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
+    if (most == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    grid.x = tiles < most ? tiles : most;
+    CUresult status = clear_states(call);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
+                      &states, &exclusive);
+}
+
+/* The blocks' own sums of what lies before them grow with the square of n. */
+static bool is_short(const struct zoo_problem *problem)
+{
+    return problem->value[N] <= 128 * 1024;
+}
+
+static CUresult launch_recompute(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
+    if (n == 0)
+        return CUDA_SUCCESS;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name),
+                      ((struct zoo_grid){.x = zoo_ceil_div(n, 4 * threads), .threads = threads}),
+                      &call->buffer[IN], &n, &call->buffer[OUT], &exclusive);
+}
+
+static const struct zoo_variant variants[] = {
+    {"hillis_steele", "every thread adds what lies 1, 2, 4 .. before it", launch_blocks,
+     workspace_blocks, .traits = ZOO_DETERMINISTIC},
+    {"blelloch", "sums up a tree, prefixes down it", launch_blelloch, workspace_blocks,
+     .traits = ZOO_DETERMINISTIC},
+    {"warp_scan", "shuffles within warps", launch_blocks, workspace_blocks,
+     .traits = ZOO_DETERMINISTIC},
+    {"two_pass", "reduce shares, then scan them: 3n bytes", launch_two_pass, workspace_two_pass,
+     .traits = ZOO_DETERMINISTIC},
+    {"recompute", "short inputs: each block adds up what lies before it", launch_recompute,
+     .takes = is_short, .traits = ZOO_DETERMINISTIC},
+    {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, workspace_look_back},
+    {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
+     workspace_persistent, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+    {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
+     launch_tickets, workspace_look_back},
+    {0}};
+
+static const struct zoo_peer peers[] = {
+    {"cub", ZOO_PEER_NVCC, "cub::DeviceScan::InclusiveSum, ExclusiveSum", NULL},
+    {"torch", ZOO_PEER_PYTHON, "torch.cumsum(x[0], 0, dtype=x[0].dtype, out=x[1])", NULL},
+    {0}};
+
+static const char *const edges[] = {
+    "n=0,1,2,3,31,32,33,127,128,129,255,256,257,1023,1024,1025,4095,4097 kind=inclusive,exclusive",
+    "n=1,100,8191,8193,70001 type=i32 kind=inclusive,exclusive",
+    "n=3000 dist=constant,ascending,adversarial",
+    "n=8192,16385,300007 type=f32,i32",
+    NULL};
+
+static const char *const bench[] = {"n=256M", "n=256M type=i32 kind=exclusive",
+                                    "n=1K,16K,64K,256K,1M,16M", NULL};
+
+const struct zoo_family zoo_scan = {
+    .name = "scan",
+    .title = "running sums",
+    .problem = "out[i] is the sum of in[0] to in[i] (inclusive) or to in[i-1] (exclusive). "
+               "Integers wrap.",
+    .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
+                   {"kind", "inclusive or exclusive", 0, 1, 0, kinds},
+                   {"type", "of the numbers: f32 or i32", 0, 1, 0, type_names},
+                   {0}},
+    .distributions = zoo_distributions,
+    .edges = edges,
+    .bench = bench,
+    .profile = "n=1M",
+    .shape = shape,
+    .generate = generate,
+    .reference = reference,
+    .bytes = bytes,
+    .flops = flops,
+    .variants = variants,
+    .peers = peers,
+};

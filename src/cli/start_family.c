@@ -1,0 +1,86 @@
+/*
+ * start_family.c: profile and check of a kernel family: this program once more, as 'zoo run' or 'zoo
+ * test', with the environment that our libraries read.
+ */
+#include "cli/start.h"
+
+#include "cli/families.h"
+#include "cli/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first word that is no option names a family: it has no ending, and is no file. */
+bool start_is_family(int count, char **words)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (words[i][0] == '-') {
+            static const char *const with_value[] = {"--gpu", "--threads", "--schedule", "--limit"};
+            for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
+                i += strcmp(words[i], with_value[k]) == 0;
+            continue;
+        }
+        return !strchr(words[i], '.') && access(words[i], F_OK) != 0;
+    }
+    return false;
+}
+
+static bool put_gpu(struct lk_arena *arena, const struct start *start, const char *gpu,
+                    struct target *target)
+{
+    if (!gpu && start->only_simulated && !getenv("LOCKSTEP_GPU"))
+        gpu = "sim:h200";
+    if (!target_parse(gpu ? gpu : getenv("LOCKSTEP_GPU"), target))
+        return false;
+    if (!target->simulated) {
+        cli_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+        return false;
+    }
+    start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
+    return true;
+}
+
+bool start_prepare_family(struct lk_arena *arena, int count, char **words, struct start *start)
+{
+    static const struct {
+        const char *option, *variable;
+    } settings[] = {{"--threads", "LOCKSTEP_THREADS"},
+                    {"--schedule", "LOCKSTEP_SCHEDULE"},
+                    {"--limit", "LOCKSTEP_LIMIT"}};
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    const char *gpu = NULL, *value;
+    struct target target;
+    char **arguments = lk_arena_alloc(arena, (size_t)(count + 3) * sizeof *arguments);
+    int used = 0;
+    arguments[used++] = "zoo";
+    arguments[used++] = (char *)start->family_verb;
+    for (int at = 0; at < count;) {
+        size_t setting = 0;
+        while (setting < 3 && !cli_option(count, words, &at, settings[setting].option, &value))
+            setting++;
+        if (setting < 3) {
+            if (!value)
+                return false;
+            start_put(settings[setting].variable, value);
+        } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
+            if (!gpu)
+                return false;
+        } else if (words[at][0] == '-') {
+            cli_error("there is no option '%s' for a family", words[at]);
+            return false;
+        } else {
+            if (!strchr(words[at], '=') && !families_find(words[at], &family, &variant))
+                return false;
+            arguments[used++] = words[at++];
+        }
+    }
+    if (!put_gpu(arena, start, gpu, &target))
+        return false;
+    start->path = "/proc/self/exe";
+    start->name = "lockstep";
+    start->arguments = arguments;
+    start->gpu = target.simulated;
+    return true;
+}
