@@ -130,6 +130,8 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
                                         NULL, &message);
     if (!entrant->kernels)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
+    else if (!zoo_fits(entrant->kernels, &contest->request->problem))
+        bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);
     entrant->entry->lines = source ? (int)source->lines : 0;
 }
