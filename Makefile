@@ -19,7 +19,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Werror -Wno-unused-parameter
-STD     := -std=gnu11 -Isrc -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
+STD     := -std=gnu11 -Isrc -Iinclude -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
 ALL     := $(STD) $(WARN) $(CFLAGS)
 LIBS    := -Wl,--as-needed -lzstd -llz4 -lm -ldl -lpthread
 
@@ -107,7 +107,8 @@ $(PTX)/clang/%.ptx: kernels/%.cu
 	    -Ikernels/include -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) scripts/embed-kernels
+$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
+    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
 	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
@@ -137,6 +138,7 @@ kernels: $(call ptx_of,nvcc) $(call ptx_of,clang)
 
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
+LIBLOCKSTEP := $(BUILD)/liblockstep.so
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
 # A version script says which symbols a library shows; without one it shows all.
@@ -144,12 +146,23 @@ version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
 comma := ,
 
 .PHONY: all
-all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
+all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
+
+# It shows what include/lockstep.h declares, and nothing else.
+$(BUILD)/gen/liblockstep.map: include/lockstep.h
+	@mkdir -p $(@D)
+	{ echo 'LOCKSTEP_0 { global:'; sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\)(.*$$/    \1;/p' $<; echo 'local: *; };'; } > $@
+
+$(BUILD)/liblockstep.so: $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(BUILD)/gen/liblockstep.map
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,liblockstep.so.0 -Wl,-z,defs \
+	    -Wl,--version-script=$(BUILD)/gen/liblockstep.map -fopenmp -ljansson $(LIBS)
+	ln -sf liblockstep.so $(BUILD)/liblockstep.so.0
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)

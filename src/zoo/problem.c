@@ -36,8 +36,7 @@ static void say_words(struct lk_buf *text, const char *const *words)
         lk_buf_printf(text, "%s%s", i ? ", " : "", words[i]);
 }
 
-/* 1000, 4K, 16M, 1G: powers of 1024. */
-static bool parse_count(const char *text, size_t length, int64_t *value)
+bool zoo_parse_count(const char *text, size_t length, int64_t *value)
 {
     char *end;
     if (length == 0 || !(isdigit((unsigned char)*text) || *text == '-'))
@@ -71,7 +70,7 @@ static bool set_parameter(const struct zoo_parameter *parameter, const char *tex
         say_words(message, parameter->words);
         return false;
     }
-    if (!parse_count(text, length, value)) {
+    if (!zoo_parse_count(text, length, value)) {
         lk_buf_printf(message, "%s=%.*s: is no number; write 1000, 64K, 16M or 1G (powers of 1024)",
                       parameter->name, (int)length, text);
         return false;

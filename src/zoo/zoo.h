@@ -146,6 +146,7 @@ struct zoo_problem *zoo_problem_list(const struct zoo_family *family, const char
                                      size_t *count, char **message);
 struct zoo_problem zoo_problem_normal(const struct zoo_family *family);
 void zoo_problem_print(const struct zoo_problem *problem, struct lk_buf *text); /* "n=1M op=sum" */
+bool zoo_parse_count(const char *text, size_t length, int64_t *value); /* 1000, 4K, 16M, 1G */
 size_t zoo_buffer_bytes(const struct zoo_buffer *buffer);
 
 /* The common distributions. A family that has no others points distributions here and calls
@@ -179,6 +180,8 @@ struct zoo_source {
 /* NULL for a variant of the CPU. Parsed once. */
 const struct zoo_source *zoo_source(const struct zoo_family *family,
                                     const struct zoo_variant *variant);
+/* Of the source and its headers: a table of tuned kernels says with it what it was made from. */
+uint64_t zoo_source_hash(const struct zoo_family *family, const struct zoo_variant *variant);
 extern const char zoo_compiler[]; /* which compiler made the embedded PTX, and its version */
 
 /* Devices and launches --------------------------------------------------------------------------*/
