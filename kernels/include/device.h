@@ -197,6 +197,14 @@ DEVICE u32 lowest_bit(u32 bits) /* its number; 32 if there is none */
     return zeros;
 }
 
+/* Four bytes picked from a (0 to 3) and b (4 to 7), one for each hexadecimal digit of choice. */
+DEVICE u32 permute_bytes(u32 a, u32 b, u32 choice)
+{
+    u32 result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(choice));
+    return result;
+}
+
 /* Vectors of 16 bytes and loads -------------------------------------------------------------------*/
 
 typedef struct __align__(16) {
@@ -233,6 +241,15 @@ DEVICE u32 load_stream_u32(const void *at)
 {
     u32 v;
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
+/* Read once, and perhaps written by this kernel afterwards. */
+DEVICE f32x4 load_once_f32x4(const void *at)
+{
+    f32x4 v;
+    asm("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+        : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
@@ -358,10 +375,31 @@ DEVICE void shared_red_add_u32(u32 *at, u32 value)
                  : "memory");
 }
 
+/* The same by address: what a loop computes then stays in one 32-bit register. */
+DEVICE u32 shared_add_at(u32 address, u32 value)
+{
+    u32 old;
+    asm volatile("atom.relaxed.cta.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
+}
+DEVICE void shared_red_add_at(u32 address, u32 value)
+{
+    asm volatile("red.relaxed.cta.shared.add.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
 /* 16 bytes from global to shared memory, past the registers; bytes < 16 fills the rest with zero. */
 DEVICE void copy_async_16(void *shared, const void *global, u32 bytes)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
+                 "l"(global), "r"(bytes)
+                 : "memory");
+}
+DEVICE void copy_async_4(void *shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)),
                  "l"(global), "r"(bytes)
                  : "memory");
 }

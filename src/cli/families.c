@@ -175,7 +175,7 @@ static void print_result(const struct families_result *result)
     char name[80];
     snprintf(name, sizeof name, "%s/%s", result->family->name, result->variant->name);
     if (result->problems == 0 && !result->failed)
-        printf("%-40s %staken none of the problems%s\n", name, cli_style(stdout, CLI_DIM),
+        printf("%-40s %stakes none of the problems%s\n", name, cli_style(stdout, CLI_DIM),
                cli_style(stdout, CLI_PLAIN));
     else if (result->failed)
         printf("%-40s %sWRONG%s %u of %u problems\n    %s\n", name, colour,

@@ -1,0 +1,16 @@
+/*
+ * matmul.h: what the files of the family share: the order of its parameters and buffers, and the
+ * functions of peer_cublas.c.
+ */
+#ifndef LOCKSTEP_KERNELS_MATMUL_H
+#define LOCKSTEP_KERNELS_MATMUL_H
+
+#include "zoo/zoo.h"
+
+enum { MATMUL_M, MATMUL_N, MATMUL_K };
+enum { MATMUL_A, MATMUL_B, MATMUL_C };
+
+int matmul_cublas_run(const struct lk_peer_call *call);
+const char *matmul_cublas_version(void);
+
+#endif
