@@ -72,6 +72,20 @@ lk_status lk_explain(const char *call, const int64_t *sizes, size_t count, char 
 /* Not 0: from now on only variants that give the same bits in every run, in all threads. */
 void lk_set_deterministic(int on);
 
+/* Elementwise -----------------------------------------------------------------------------------
+ * out may be x (or y). */
+
+lk_status lk_add_f32(void *stream, const float *x, const float *y, int64_t n, float *out);
+lk_status lk_scale_f32(void *stream, const float *x, float scalar, int64_t n, float *out);
+lk_status lk_relu_f32(void *stream, const float *x, int64_t n, float *out); /* NaN stays */
+lk_status lk_saxpy_f32(void *stream, float scalar, const float *x, int64_t n, float *y);
+
+/* Transpose -------------------------------------------------------------------------------------
+ * in is [rows][cols], out is [cols][rows]. In place rows must be cols. */
+
+lk_status lk_transpose_f32(void *stream, const float *in, int64_t rows, int64_t cols, float *out);
+lk_status lk_transpose_in_place_f32(void *stream, float *a, int64_t rows, int64_t cols);
+
 /* Reduction: many numbers to one ---------------------------------------------------------------
  * out gets one number. NaN wins every comparison. Of no numbers the sum is 0, the minimum and
  * maximum the type's largest and smallest value (infinities for floats), argmax -1.
@@ -132,6 +146,48 @@ lk_status lk_reduce_argmax_bf16_workspace(int64_t n, size_t *bytes);
 
 /* lk_explain of a reduction: what is "sum_f32", "argmax_bf16". */
 lk_status lk_reduce_explain(const char *what, int64_t n, char *text, size_t size);
+
+/* Scan: running sums -----------------------------------------------------------------------------
+ * out[i] is the sum of in[0] to in[i] (inclusive) or to in[i - 1] (exclusive). Integers wrap. */
+
+lk_status lk_scan_inclusive_f32(void *stream, const float *in, int64_t n, float *out,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_scan_inclusive_i32(void *stream, const int32_t *in, int64_t n, int32_t *out,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_scan_exclusive_f32(void *stream, const float *in, int64_t n, float *out,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_scan_exclusive_i32(void *stream, const int32_t *in, int64_t n, int32_t *out,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_scan_inclusive_f32_workspace(int64_t n, size_t *bytes);
+lk_status lk_scan_inclusive_i32_workspace(int64_t n, size_t *bytes);
+lk_status lk_scan_exclusive_f32_workspace(int64_t n, size_t *bytes);
+lk_status lk_scan_exclusive_i32_workspace(int64_t n, size_t *bytes);
+
+/* Selection -------------------------------------------------------------------------------------
+ * The elements greater than threshold, in their order; total gets how many. out has room for n. */
+
+lk_status lk_select_greater_f32(void *stream, const float *in, int64_t n, float threshold,
+                                float *out, int64_t *total, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_select_greater_f32_workspace(int64_t n, size_t *bytes);
+
+/* Histogram -------------------------------------------------------------------------------------
+ * counts is [bins] and is overwritten. f32: x of [0, 1) counts in bin (int)(x * bins), the product
+ * rounded to f32; u8: the value is the bin. What lies outside does not count. */
+
+lk_status lk_histogram_f32(void *stream, const float *in, int64_t n, int64_t bins, uint32_t *counts,
+                           void *workspace, size_t workspace_bytes);
+lk_status lk_histogram_u8(void *stream, const uint8_t *in, int64_t n, int64_t bins,
+                          uint32_t *counts, void *workspace, size_t workspace_bytes);
+lk_status lk_histogram_f32_workspace(int64_t n, int64_t bins, size_t *bytes);
+lk_status lk_histogram_u8_workspace(int64_t n, int64_t bins, size_t *bytes);
+
+/* Matrices --------------------------------------------------------------------------------------
+ * c = a b: a is [m][k], b is [k][n], c is [m][n], all by rows. */
+
+lk_status lk_matmul_f32(void *stream, const float *a, const float *b, int64_t m, int64_t n,
+                        int64_t k, float *c, void *workspace, size_t workspace_bytes);
+lk_status lk_matmul_f32_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes);
 
 #ifdef __cplusplus
 }

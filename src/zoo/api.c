@@ -26,42 +26,52 @@ static unsigned split(const char *text, char words[][24], unsigned most)
     return count;
 }
 
+struct form {
+    const char *sizes, *scalars, *buffers;
+    unsigned traits;
+};
+
+/* api.def is wrong: no program gets further than its first test. */
+static _Noreturn void bad_row(const char *name, const char *message)
+{
+    fprintf(stderr, "lockstep: api.def: %s: %s\n", name, message);
+    abort();
+}
+
+static unsigned find_parameter(const struct zoo_family *family, const char *name, const char *call)
+{
+    for (unsigned i = 0; family->parameters[i].name; i++)
+        if (strcmp(family->parameters[i].name, name) == 0)
+            return i;
+    bad_row(call, name);
+}
+
 static void read_call(struct api_call *call, const char *name, const struct zoo_family *family,
-                      const char *problem, const char *sizes, const char *buffers, unsigned traits)
+                      const char *problem, const struct form *form)
 {
     char words[ZOO_PARAMETERS][24], *message;
     size_t count;
     struct zoo_problem *parsed = zoo_problems(family, problem, &count, &message);
-    if (!parsed) {
-        fprintf(stderr, "lockstep: api.def: %s: %s\n", name, message);
-        abort();
-    }
-    *call = (struct api_call){.name = name, .problem = *parsed, .traits = traits};
+    if (!parsed)
+        bad_row(name, message);
+    *call = (struct api_call){.name = name, .problem = *parsed, .traits = form->traits};
     free(parsed);
-    call->size_count = split(sizes, words, ZOO_PARAMETERS);
-    for (unsigned i = 0; i < call->size_count; i++) {
-        while (family->parameters[call->size[i]].name &&
-               strcmp(family->parameters[call->size[i]].name, words[i]) != 0)
-            call->size[i]++;
-        if (!family->parameters[call->size[i]].name) {
-            fprintf(stderr, "lockstep: api.def: %s: %s has no %s\n", name, family->name, words[i]);
-            abort();
-        }
-    }
-    call->buffer_count = split(buffers, call->buffer, ZOO_BUFFERS);
+    call->size_count = split(form->sizes, words, ZOO_PARAMETERS);
+    call->scalar_count =
+        split(form->scalars, words + call->size_count, ZOO_PARAMETERS - call->size_count);
+    for (unsigned i = 0; i < call->size_count + call->scalar_count; i++)
+        call->parameter[i] = find_parameter(family, words[i], name);
+    call->buffer_count = split(form->buffers, call->buffer, ZOO_BUFFERS);
 }
 
-#define FORM(form, sizes, buffers, traits)
+#define FORM(form, sizes, scalars, buffers, traits)
 #define CALL(form, name, family, problem, ...) extern const struct zoo_family zoo_##family;
 #include "zoo/api.def"
 
 static void read_calls(void)
 {
-    static const struct {
-        const char *sizes, *buffers;
-        unsigned traits;
-    } forms[] = {
-#define FORM(form, sizes, buffers, traits) {sizes, buffers, traits},
+    static const struct form forms[] = {
+#define FORM(form, sizes, scalars, buffers, traits) {sizes, scalars, buffers, traits},
 #define CALL(form, name, family, problem, ...)
 #include "zoo/api.def"
     };
@@ -71,14 +81,12 @@ static void read_calls(void)
         const struct zoo_family *family;
         const char *problem;
     } rows[] = {
-#define FORM(form, sizes, buffers, traits)
+#define FORM(form, sizes, scalars, buffers, traits)
 #define CALL(form, name, family, problem, ...) {API_FORM_##form, #name, &zoo_##family, problem},
 #include "zoo/api.def"
     };
     for (unsigned i = 0; i < API_CALLS; i++)
-        read_call(&calls[i], rows[i].name, rows[i].family, rows[i].problem,
-                  forms[rows[i].form].sizes, forms[rows[i].form].buffers,
-                  forms[rows[i].form].traits);
+        read_call(&calls[i], rows[i].name, rows[i].family, rows[i].problem, &forms[rows[i].form]);
 }
 
 const struct api_call *api_call(enum api_id id)
@@ -104,18 +112,24 @@ struct request {
     size_t workspace_bytes; /* needed, with room to align it */
 };
 
-static lk_status take_sizes(struct request *request, enum api_id id, const int64_t *sizes)
+/* values: the sizes, and the scalars too if with_scalars. */
+static lk_status take_sizes(struct request *request, enum api_id id, const int64_t *values,
+                            bool with_scalars)
 {
     const struct api_call *call = request->call = api_call(id);
     request->problem = call->problem;
     for (unsigned i = 0; i < call->size_count; i++) {
-        const struct zoo_parameter *parameter = &call->problem.family->parameters[call->size[i]];
-        if (sizes[i] < parameter->least || sizes[i] > parameter->most)
+        const struct zoo_parameter *parameter =
+            &call->problem.family->parameters[call->parameter[i]];
+        if (values[i] < parameter->least || values[i] > parameter->most)
             return api_fail(LK_BAD_ARGUMENT, call->name, "%s is %lld; it goes from %lld to %lld",
-                            parameter->name, (long long)sizes[i], (long long)parameter->least,
+                            parameter->name, (long long)values[i], (long long)parameter->least,
                             (long long)parameter->most);
-        request->problem.value[call->size[i]] = sizes[i];
+        request->problem.value[call->parameter[i]] = values[i];
     }
+    for (unsigned i = call->size_count; with_scalars && i < call->size_count + call->scalar_count;
+         i++)
+        request->problem.value[call->parameter[i]] = values[i];
     request->count = call->problem.family->shape(&request->problem, request->buffer);
     for (unsigned i = 0; i < request->count; i++)
         if (__builtin_mul_overflow(request->buffer[i].count,
@@ -292,7 +306,7 @@ lk_status api_run(enum api_id id, void *stream, const int64_t *sizes, const void
 {
     struct request request = {0};
     struct zoo_call call;
-    lk_status status = take_sizes(&request, id, sizes);
+    lk_status status = take_sizes(&request, id, sizes, true);
     if (status == LK_OK)
         status = take_buffers(&request, buffers);
     if (status == LK_OK)
@@ -331,7 +345,7 @@ lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes)
     if (!bytes)
         return api_fail(LK_BAD_ARGUMENT, api_call(id)->name, "bytes is NULL; it gets the answer");
     *bytes = 0;
-    lk_status status = take_sizes(&request, id, sizes);
+    lk_status status = take_sizes(&request, id, sizes, false);
     if (status == LK_OK)
         status = api_current(request.call->name, &request.context);
     if (status == LK_OK)
@@ -344,13 +358,17 @@ lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes)
 
 static void explain(const struct request *request, struct lk_buf *text)
 {
+    const struct api_call *call = request->call;
     const struct zoo_choice *choice = &request->choice;
     const struct zoo_family *family = request->problem.family;
     const struct zoo_device *device = &request->context->device;
     const struct zoo_source *source = zoo_source(family, choice->variant);
-    lk_buf_printf(text, "lk_%s, ", request->call->name);
-    zoo_problem_print(&request->problem, text);
-    lk_buf_printf(text, ", on %s%s: %s/%s", device->name,
+    lk_buf_printf(text, "lk_%s", call->name);
+    for (unsigned i = 0; i < call->size_count; i++)
+        lk_buf_printf(text, "%s%s=%lld", i ? ", " : "(",
+                      family->parameters[call->parameter[i]].name,
+                      (long long)request->problem.value[call->parameter[i]]);
+    lk_buf_printf(text, ") on %s%s: %s/%s", device->name,
                   device->cuda->simulated ? " (simulated)" : "", family->name,
                   choice->variant->name);
     for (unsigned i = 0; i < source->tunable_count; i++)
@@ -370,7 +388,7 @@ static void explain(const struct request *request, struct lk_buf *text)
                       "the family that takes it; 'lockstep tune %s' measures",
                       family->name);
     if (row && row->seconds > 0)
-        lk_buf_printf(text, ": %.3g us for %s", row->seconds * 1e6, row->problem);
+        lk_buf_printf(text, ": %.3g us for %s", row->seconds * 1e6, row->measured);
     lk_buf_printf(text, "\n");
     api_remarks(request->context, text);
 }
@@ -414,7 +432,7 @@ lk_status lk_explain(const char *name, const int64_t *sizes, size_t count, char 
             api_fail(LK_BAD_ARGUMENT, "explain", "count is %zu; lk_%s has %u integer arguments",
                      count, api_call(id)->name, api_call(id)->size_count);
     if (status == LK_OK)
-        status = take_sizes(&request, id, sizes);
+        status = take_sizes(&request, id, sizes, false);
     if (status == LK_OK)
         status = api_current(request.call->name, &request.context);
     if (status == LK_OK)

@@ -15,14 +15,14 @@
 enum api_trait { API_IN_PLACE = 1 };
 
 enum api_form {
-#define FORM(form, sizes, buffers, traits) API_FORM_##form,
+#define FORM(form, sizes, scalars, buffers, traits) API_FORM_##form,
 #define CALL(form, name, family, problem, ...)
 #include "zoo/api.def"
     API_FORMS
 };
 
 enum api_id {
-#define FORM(form, sizes, buffers, traits)
+#define FORM(form, sizes, scalars, buffers, traits)
 #define CALL(form, name, family, problem, ...) API_##name,
 #include "zoo/api.def"
     API_CALLS
@@ -33,12 +33,13 @@ struct api_call {
     const char *name; /* "reduce_sum_f32" */
     struct zoo_problem problem;
     unsigned traits;
-    unsigned size_count, buffer_count;
-    unsigned size[ZOO_PARAMETERS]; /* which parameter of the family each integer argument is */
-    char buffer[ZOO_BUFFERS][24];  /* the C arguments' names */
+    unsigned size_count, scalar_count, buffer_count;
+    unsigned parameter[ZOO_PARAMETERS]; /* which of the family's each size, then each scalar is */
+    char buffer[ZOO_BUFFERS][24];       /* the C arguments' names */
 };
 const struct api_call *api_call(enum api_id id);
 
+/* sizes has the scalars behind it, each by zoo_from_float. */
 lk_status api_run(enum api_id id, void *stream, const int64_t *sizes, const void *const *buffers,
                   void *workspace, size_t workspace_bytes);
 lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes);

@@ -213,13 +213,16 @@ lk_status api_kernels(const char *call, struct api_context *context,
     *kernels = choose(context, problem, deterministic, choice, &message);
     pthread_mutex_unlock(&lock);
     lk_status status = LK_OK;
-    if (!*kernels && !choice->variant)
-        status =
-            api_fail(LK_UNSUPPORTED, call, "no %svariant of %s takes this problem on %s (sm_%d)",
-                     deterministic ? "deterministic " : "", problem->family->name,
-                     context->device.name, context->device.arch);
-    else if (!*kernels)
+    if (!*kernels && !choice->variant) {
+        struct lk_buf text = {0};
+        zoo_problem_print(problem, &text);
+        status = api_fail(LK_UNSUPPORTED, call, "no %svariant of %s takes %s on %s (sm_%d)",
+                          deterministic ? "deterministic " : "", problem->family->name, text.data,
+                          context->device.name, context->device.arch);
+        lk_buf_free(&text);
+    } else if (!*kernels) {
         status = api_fail(LK_DRIVER_ERROR, call, "%s", message);
+    }
     free(message);
     return status;
 }

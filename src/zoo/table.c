@@ -3,8 +3,11 @@
  */
 #include "zoo/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_DISTANCE = 5 }; /* a factor of 32 */
 
 /* Conditions ------------------------------------------------------------------------------------*/
 
@@ -82,7 +85,7 @@ bool zoo_parse_where(struct zoo_row *row, const char *text, struct lk_buf *wrong
     return true;
 }
 
-bool zoo_row_fits(const struct zoo_row *row, const struct zoo_problem *problem)
+static bool fits(const struct zoo_row *row, const struct zoo_problem *problem)
 {
     for (unsigned i = 0; i < row->condition_count; i++) {
         const struct zoo_condition *condition = &row->condition[i];
@@ -100,6 +103,20 @@ bool zoo_row_fits(const struct zoo_row *row, const struct zoo_problem *problem)
     return true;
 }
 
+/* Sizes alone: scalars do not change which kernel is best. */
+double zoo_row_distance(const struct zoo_row *row, const struct zoo_problem *problem)
+{
+    const struct zoo_parameter *parameter = problem->family->parameters;
+    double distance = 0;
+    if (!fits(row, problem))
+        return -1;
+    for (unsigned i = 0; *row->measured && parameter[i].name; i++)
+        if (!parameter[i].words && !parameter[i].scalar)
+            distance +=
+                fabs(log2((double)(problem->value[i] + 1) / (double)(row->near.value[i] + 1)));
+    return distance <= MOST_DISTANCE ? distance : -1;
+}
+
 /* Choosing --------------------------------------------------------------------------------------*/
 
 static bool usable(const struct zoo_variant *variant, const struct zoo_device *device,
@@ -110,19 +127,39 @@ static bool usable(const struct zoo_variant *variant, const struct zoo_device *d
            (!deterministic || variant->traits & ZOO_DETERMINISTIC) && zoo_takes(variant, problem);
 }
 
+static const struct zoo_row *nearest_row(const struct zoo_table *table,
+                                         const struct zoo_device *device,
+                                         const struct zoo_problem *problem, bool deterministic)
+{
+    const struct zoo_row *nearest = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct zoo_row *row = &table->rows[i];
+        if (nearest && row->table != nearest->table)
+            break;
+        if (row->family != problem->family || row->broken)
+            continue;
+        double distance = zoo_row_distance(row, problem);
+        if (distance >= 0 && distance < least &&
+            usable(row->variant, device, problem, deterministic)) {
+            nearest = row;
+            least = distance;
+        }
+    }
+    return nearest;
+}
+
 bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
                 const struct zoo_problem *problem, bool deterministic, struct zoo_choice *choice)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const struct zoo_row *row = &table->rows[i];
-        if (row->family == problem->family && !row->broken && zoo_row_fits(row, problem) &&
-            usable(row->variant, device, problem, deterministic)) {
-            *choice = (struct zoo_choice){row->variant, row->tuning, row};
-            return true;
-        }
+    const struct zoo_row *row = nearest_row(table, device, problem, deterministic);
+    *choice = (struct zoo_choice){.row = row};
+    if (row) {
+        choice->variant = row->variant;
+        choice->tuning = row->tuning;
+        return true;
     }
     /* Variants go from naive to the limit. */
-    *choice = (struct zoo_choice){0};
     for (const struct zoo_variant *variant = problem->family->variants; variant->name; variant++)
         if (usable(variant, device, problem, deterministic))
             choice->variant = variant;
@@ -138,7 +175,7 @@ void zoo_table_free(struct zoo_table *table)
         free(row->where);
         free(row->ptx);
         free(row->origin);
-        free(row->problem);
+        free(row->measured);
     }
     free(table->rows);
     lk_buf_free(&table->remarks);

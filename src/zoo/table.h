@@ -1,7 +1,7 @@
 /*
  * table.h: which variant solves a problem best on a GPU. Tables come from
  * kernels/FAMILY/tuned.json, which lie in the library, and from the file that 'lockstep tune'
- * writes for this GPU; the latter go first. A problem takes the first row that fits it.
+ * writes for this GPU; the latter go first: the first table that has a row that fits decides.
  *
  *   {"format": "lockstep tuned 1",
  *    "tables": [{"family": "reduction", "gpu": "NVIDIA H200", "time": "measured", "date": ..,
@@ -9,7 +9,10 @@
  *
  * where: conditions as in problems: a word or several (op=sum,max), a number or a range of them
  * (n=1K..16K, bins=..256). bytes is the least that the problem moves, so that one row can speak of
- * several types. A table of modelled times is for simulated GPUs only, "gpu": "any" for all.
+ * several types. problem: what was measured; of several rows that fit, the one whose sizes are
+ * nearest is taken (by their ratio, and none that is further off than a factor of 32 in all).
+ * A row without a problem counts as exactly right, and the first of equals is taken.
+ * A table of modelled times is for simulated GPUs only, "gpu": "any" for all.
  */
 #ifndef LOCKSTEP_ZOO_TABLE_H
 #define LOCKSTEP_ZOO_TABLE_H
@@ -36,13 +39,15 @@ struct zoo_row {
     char *ptx;      /* a file made with that tuning; NULL: the built-in one */
     char *origin;   /* "measured on NVIDIA H200, 2026-01-05; FILE": for people */
     double seconds; /* of the problem that was measured; 0: not measured */
-    char *problem;  /* that problem */
-    bool broken;    /* its PTX did not load */
+    char *measured; /* that problem, "" if none was; near has its sizes */
+    struct zoo_problem near;
+    size_t table; /* which table it came from */
+    bool broken;  /* its PTX did not load */
 };
 
 struct zoo_table {
     struct zoo_row *rows;
-    size_t count;
+    size_t count, tables;
     struct lk_buf remarks; /* a line for each row or file that was left out, and why */
 };
 
@@ -66,7 +71,8 @@ bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
 
 /* Conditions of text; false and a message in *wrong. */
 bool zoo_parse_where(struct zoo_row *row, const char *text, struct lk_buf *wrong);
-bool zoo_row_fits(const struct zoo_row *row, const struct zoo_problem *problem);
+/* How far the problem is from the row's, as a power of two; negative if it does not fit. */
+double zoo_row_distance(const struct zoo_row *row, const struct zoo_problem *problem);
 
 /* ${XDG_DATA_HOME:-~/.local/share}/lockstep/tuned, and this GPU's file there: "nvidia-h200.json",
  * "sim-nvidia-h200.json". Nothing is added where there is no home folder. */

@@ -80,6 +80,21 @@ static bool find_ptx(const struct context *context, struct zoo_row *row, json_t 
     return false;
 }
 
+static bool read_problem(struct zoo_row *row, json_t *object, struct lk_buf *wrong)
+{
+    char *message = NULL;
+    size_t count = 0;
+    row->measured = strdup(text_of(object, "problem"));
+    struct zoo_problem *parsed = zoo_problems(row->family, row->measured, &count, &message);
+    if (parsed && count == 1)
+        row->near = *parsed;
+    else
+        lk_buf_printf(wrong, "%s", parsed ? "its problem is several" : message);
+    free(message);
+    free(parsed);
+    return count == 1 && !wrong->size;
+}
+
 static bool fill_row(const struct context *context, struct zoo_row *row, json_t *object,
                      struct lk_buf *wrong)
 {
@@ -92,14 +107,13 @@ static bool fill_row(const struct context *context, struct zoo_row *row, json_t 
         return false;
     }
     row->where = strdup(text_of(object, "where"));
-    row->problem = strdup(text_of(object, "problem"));
     row->seconds = json_number_value(json_object_get(object, "microseconds")) * 1e-6;
     struct lk_buf origin = {0};
     lk_buf_printf(&origin, "%s on %s%s%s, in %s", text_of(context->object, "time"),
                   text_of(context->object, "gpu"), *text_of(context->object, "date") ? ", " : "",
                   text_of(context->object, "date"), context->name);
     row->origin = origin.data;
-    return zoo_parse_where(row, row->where, wrong) &&
+    return zoo_parse_where(row, row->where, wrong) && read_problem(row, object, wrong) &&
            read_tunables(source, json_object_get(object, "tunables"), &row->tuning, &normal,
                          wrong) &&
            (normal || find_ptx(context, row, object, wrong));
@@ -113,7 +127,7 @@ static void add_row(const struct context *context, json_t *object, size_t index)
         return;
     table->rows = lk_realloc(table->rows, (table->count + 1) * sizeof *table->rows);
     struct zoo_row *row = &table->rows[table->count++];
-    *row = (struct zoo_row){.family = context->family};
+    *row = (struct zoo_row){.family = context->family, .table = table->tables};
     if (!fill_row(context, row, object, &wrong)) {
         lk_buf_printf(&table->remarks, "%s: row %zu of %s is left out: %s\n", context->name,
                       index + 1, context->family->name, wrong.data);
@@ -151,6 +165,7 @@ static void add_table(struct context *context)
     {
         add_row(context, object, i);
     }
+    context->table->tables++;
 }
 
 void zoo_table_add(struct zoo_table *table, const struct zoo_device *device, const char *text,

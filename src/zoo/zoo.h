@@ -31,7 +31,24 @@ struct zoo_parameter {
     const char *name, *help;
     int64_t least, most, normal;
     const char *const *words; /* an enumeration: its words, then NULL; the value is an index */
+    bool scalar; /* a number that the kernels compute with, and no size; it may be a float */
 };
+
+/* A float as the value of a scalar parameter: 2^32 and its bits. */
+#define ZOO_FLOAT ((int64_t)1 << 32)
+static inline int64_t zoo_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return ZOO_FLOAT + bits;
+}
+static inline float zoo_as_float(int64_t value)
+{
+    uint32_t bits = (uint32_t)(value - ZOO_FLOAT);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return value < ZOO_FLOAT ? (float)value : number;
+}
 
 struct zoo_problem {
     const struct zoo_family *family;
