@@ -214,6 +214,16 @@ $(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(REPORT_O
 	$(call say,LINK)
 	$(link_unit)
 
+# The registry is linked in; the public calls are called as a program calls them, from the library.
+$(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
+$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
+	$(call say,LINK)
+	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -llockstep -lcmocka $(LIBS)
+
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^

@@ -310,12 +310,12 @@ lk_status api_run(enum api_id id, void *stream, const int64_t *sizes, const void
     if (status == LK_OK)
         status = take_buffers(&request, buffers);
     if (status == LK_OK)
-        status = check_overlap(&request);
-    if (status == LK_OK)
         status = api_current(request.call->name, &request.context);
     for (unsigned i = 0; i < request.count && status == LK_OK; i++)
         status =
             check_memory(&request, request.call->buffer[i], request.address[i], request.bytes[i]);
+    if (status == LK_OK)
+        status = check_overlap(&request);
     if (status == LK_OK)
         status = check_stream(&request, stream);
     if (status == LK_OK)
