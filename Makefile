@@ -56,6 +56,7 @@ CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart
 REPORT_OBJ   := $(call objects,report)
 ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
                 $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
+BENCH_OBJ    := $(call objects,bench)
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -129,6 +130,16 @@ $(BUILD)/obj/kernels/%.o: kernels/%.c
 
 $(BUILD)/obj/zoo/%.o: ALL += -fopenmp
 
+# Which commit a measurement belongs to; rewritten only when it changes.
+.PHONY: always
+$(BUILD)/gen/bench/commit.h: always
+	@mkdir -p $(@D); text="#define LOCKSTEP_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
+	[ "$$(cat $@ 2>/dev/null)" = "$$text" ] || echo "$$text" > $@
+
+$(BUILD)/obj/bench/%.o: ALL += -I$(BUILD)/gen
+$(BUILD)/obj/bench/table.o: $(BUILD)/gen/bench/commit.h
+$(BUILD)/obj/bench/torch.o: python/peer_torch.py
+
 -include $(wildcard $(PTX)/*/*/*.d)
 
 .PHONY: kernels
@@ -149,7 +160,7 @@ comma := ,
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
 
@@ -210,7 +221,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 

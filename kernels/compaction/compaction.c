@@ -123,17 +123,12 @@ static CUresult launch_look_back(struct zoo_call *call)
                       &call->workspace, &states);
 }
 
-/* Two slots for each block that can be resident. */
-static size_t workspace_persistent(const struct zoo_call *call)
-{
-    return 2 * 8 * 32 * (size_t)call->device->sm_count;
-}
-
-static CUresult launch_persistent(struct zoo_call *call)
+static CUresult launch_tickets(struct zoo_call *call)
 {
     int64_t n = call->problem->value[N];
     float limit = threshold(call->problem);
-    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK"), .cooperative = true};
+    CUdeviceptr states = call->workspace + 16;
+    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK")};
     grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
                   (unsigned)zoo_tunable(call, "STAGES");
     if (n == 0)
@@ -142,13 +137,13 @@ static CUresult launch_persistent(struct zoo_call *call)
                     (unsigned)call->device->sm_count;
     unsigned tiles = zoo_ceil_div(n, tile_elements(call));
     if (most == 0)
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     grid.x = tiles < most ? tiles : most;
-    CUresult status = zoo_clear(call, call->workspace, 2 * 8 * (size_t)grid.x);
+    CUresult status = zoo_clear(call, call->workspace, workspace_look_back(call));
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, "compact", grid, &call->buffer[IN], &n, &limit, &call->buffer[OUT],
-                      &call->buffer[TOTAL], &call->workspace);
+                      &call->buffer[TOTAL], &call->workspace, &states);
 }
 
 static const struct zoo_variant variants[] = {
@@ -158,8 +153,8 @@ static const struct zoo_variant variants[] = {
      workspace_three_kernels, .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, packed writes", launch_look_back,
      workspace_look_back, .traits = ZOO_DETERMINISTIC},
-    {"persistent", "one pass in waves: blocks gather all counts, tiles in flight",
-     launch_persistent, workspace_persistent, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+    {"tickets", "one pass: tiles by tickets, fetched ahead, counts announced on arrival",
+     launch_tickets, workspace_look_back, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

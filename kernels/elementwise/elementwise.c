@@ -1,7 +1,7 @@
 /*
- * elementwise.c: the family: each element of the result from the elements at the same index (sum of
- * two vectors, a vector times a number, ReLU, saxpy). There is nothing to reuse, so that the only
- * question is how well the memory is kept busy.
+ * elementwise.c: the family: each element of the result from the elements at the same index (sum
+ * of two vectors, a vector times a number, ReLU, saxpy). There is nothing to reuse, so that the
+ * only question is how well the memory is kept busy.
  */
 #include "zoo/zoo.h"
 

@@ -1,6 +1,6 @@
 /*
- * vectorised.cu: 16 bytes of each array at a time. A quarter of the instructions, and four times as
- * many bytes asked for by a warp before it has to wait.
+ * vectorised.cu: 16 bytes of each array at a time. A quarter of the instructions, and four times
+ * as many bytes asked for by a warp before it has to wait.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,7 +1,7 @@
 /*
  * aggregated.cu: the lanes of a warp that hold the same bin find each other by match.any, and the
- * lowest of them adds their number at once. Skewed data then costs one atomic where it cost 32; even
- * data pays for the match and gains nothing.
+ * lowest of them adds their number at once. Skewed data then costs one atomic where it cost 32;
+ * even data pays for the match and gains nothing.
  */
 // arch: sm_75
 #ifndef EACH

@@ -12,6 +12,12 @@ DEVICE u32 bin_of_f32(f32 x, u32 bins)
 {
     return x >= 0 && x < 1 ? (u32)(x * (f32)bins) : NO_BIN;
 }
+/* The same for a block that counts the bins from low to high alone: is x * bins among them? Both
+ * are whole numbers, and the product is at least 0 and less than bins just where x is in [0, 1). */
+DEVICE bool is_within(f32 product, f32 low, f32 high)
+{
+    return product >= low && product < high;
+}
 DEVICE u32 bin_of_u8(u8 x, u32)
 {
     return x;

@@ -20,10 +20,9 @@ static const char *const distributions[] = {"uniform", "constant", "ascending",
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
-    buffers[IN] = (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]],
-                                      (size_t)problem->value[N]};
-    buffers[COUNTS] =
-        (struct zoo_buffer){"counts", ZOO_OUT, ZOO_U32, (size_t)problem->value[BINS]};
+    buffers[IN] =
+        (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]], (size_t)problem->value[N]};
+    buffers[COUNTS] = (struct zoo_buffer){"counts", ZOO_OUT, ZOO_U32, (size_t)problem->value[BINS]};
     return 2;
 }
 
@@ -158,10 +157,10 @@ struct layout {
 
 static struct layout lay_out(const struct zoo_call *call, unsigned counter_bytes, unsigned copies)
 {
-    int64_t bins = call->problem->value[BINS];
-    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes & ~1);
+    int64_t bins = call->problem->value[BINS]; /* and room for one more */
+    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes - 2);
     struct layout layout = {(unsigned)range, zoo_ceil_div(bins, range), copies, 0};
-    layout.shared = (unsigned)(range * copies * counter_bytes + 3) & ~3u;
+    layout.shared = (unsigned)((range + 1) * copies * counter_bytes + 3) & ~3u;
     return layout;
 }
 

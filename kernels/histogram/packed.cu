@@ -12,23 +12,47 @@
 #define UNROLL 4 // tune: 2 4
 #define FULL 0x8000u
 
-/* Where a block counts; counts begins with its first bin. */
+/* Where a block counts. What does not count goes to bin `none`, one more than there are. */
 struct place {
-    u32 base, first, here, bins;
-    u32 *counts;
+    u32 base, first, none;
+    f32 bins, low, high; /* all of them, and the block's range */
+    u32 *counts; /* from the block's first bin on */
 };
 
-DEVICE void count_one(f32 x, struct place p)
+DEVICE u32 bin_here(f32 x, struct place p)
 {
-    u32 bin = bin_of_f32(x, p.bins) - p.first;
-    if (bin >= p.here)
-        return;
-    u32 address = p.base + bin / 2 * 4, shift = bin % 2 * 16;
-    u32 old = shared_add_at(address, 1u << shift);
-    if ((old >> shift & 0xffffu) == FULL - 1) {
-        shared_red_add_at(address, 0u - (FULL << shift));
+    f32 product = x * p.bins;
+    return is_within(product, p.low, p.high) ? u32_from_f32(product) - p.first : p.none;
+}
+DEVICE u32 address_of(u32 bin, struct place p)
+{
+    return p.base + bin / 2 * 4;
+}
+DEVICE u32 shift_of(u32 bin)
+{
+    return bin % 2 * 16;
+}
+
+/* The counter that reached FULL by this gives it to the result. */
+DEVICE void move_full(u32 bin, struct place p)
+{
+    shared_red_add_at(address_of(bin, p), 0u - (FULL << shift_of(bin)));
+    if (bin != p.none)
         red_add_u32(&p.counts[bin], FULL);
-    }
+}
+
+/* Four atomics under way before the first answer is looked at. */
+DEVICE void count_four(f32x4 v, struct place p)
+{
+    u32 bin[4] = {bin_here(v.x, p), bin_here(v.y, p), bin_here(v.z, p), bin_here(v.w, p)};
+    u32 old[4];
+#pragma unroll
+    for (u32 k = 0; k < 4; k++)
+        old[k] = shared_add_at(address_of(bin[k], p), 1u << shift_of(bin[k]));
+#pragma unroll
+    for (u32 k = 0; k < 4; k++)
+        if ((old[k] >> shift_of(bin[k]) & 0xffffu) == FULL - 1)
+            move_full(bin[k], p);
 }
 
 /* A round is UNROLL vectors of each thread of the block; what lies behind the end is NaN. */
@@ -43,31 +67,21 @@ DEVICE void load_round(const f32 *body, i64 start, i64 vectors, f32x4 *v)
     }
 }
 
-DEVICE void count_round(const f32x4 *v, struct place p)
-{
-#pragma unroll
-    for (u32 k = 0; k < UNROLL; k++) {
-        count_one(v[k].x, p);
-        count_one(v[k].y, p);
-        count_one(v[k].z, p);
-        count_one(v[k].w, p);
-    }
-}
-
 KERNEL __launch_bounds__(BLOCK) count_f32(const f32 *in, i64 n, u32 bins, u32 range, u32 *counts)
 {
     DYNAMIC_SHARED(memory);
-    u32 *counters = (u32 *)memory; // [(here + 1) / 2], the even bin in the lower half
+    u32 *counters = (u32 *)memory; // [here / 2 + 1], the even bin in the lower half
     u32 first = first_bin(range), here = bins_here(bins, range);
-    struct place p = {shared_address(counters), first, here, bins, counts + first};
-    clear_counters(counters, (here + 1) / 2);
+    struct place p = {shared_address(counters), first,         here, (f32)bins, (f32)first,
+                      (f32)(first + here),      counts + first};
+    clear_counters(counters, here / 2 + 1);
 
     i64 head = least(n, (i64)((16 - (u64)in % 16) % 16 / 4)), me = global_thread();
     i64 vectors = (n - head) / 4, tail = head + vectors * 4;
-    if (me < head)
-        count_one(in[me], p);
-    if (me < n - tail)
-        count_one(in[tail + me], p);
+    f32 nan = f32_from_bits(0x7fffffffu);
+    f32x4 ends = {me < head ? in[me] : nan, me < n - tail ? in[tail + me] : nan, nan, nan};
+    if (me < 4)
+        count_four(ends, p);
     sync_block();
 
     f32x4 now[UNROLL], next[UNROLL];
@@ -75,7 +89,9 @@ KERNEL __launch_bounds__(BLOCK) count_f32(const f32 *in, i64 n, u32 bins, u32 ra
     load_round(in + head, i, vectors, now);
     for (; i < vectors; i += step) {
         load_round(in + head, i + step, vectors, next);
-        count_round(now, p);
+#pragma unroll
+        for (u32 k = 0; k < UNROLL; k++)
+            count_four(now[k], p);
         sync_block();
 #pragma unroll
         for (u32 k = 0; k < UNROLL; k++)

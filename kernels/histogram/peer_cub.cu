@@ -1,6 +1,6 @@
 /*
- * peer_cub.cu: the same histograms by CUB, for 'lockstep bench'. Its bins agree with ours where bins
- * is a power of two; elsewhere its arithmetic may put an element on an edge into the next bin.
+ * peer_cub.cu: the same histograms by CUB, for 'lockstep bench'. Its bins agree with ours where
+ * bins is a power of two; elsewhere its arithmetic may put an element on an edge into the next bin.
  */
 #include "peer.h"
 

@@ -1,8 +1,8 @@
 /*
- * replicated.cu: as many copies as fit, interleaved: the counters of one bin lie side by side, and a
- * lane takes the one of its number. With 32 copies every lane has a bank of its own, so that no data
- * makes lanes wait. 16-byte loads, UNROLL of them in flight. Each block leaves its counts in a row
- * of the workspace; a second kernel adds the rows, with no atomics and no clearing.
+ * replicated.cu: as many copies as fit, interleaved: the counters of one bin lie side by side, and
+ * a lane takes the one of its number. With 32 copies every lane has a bank of its own, so that no
+ * data makes lanes wait. 16-byte loads, UNROLL of them in flight. Each block leaves its counts in a
+ * row of the workspace; a second kernel adds the rows, with no atomics and no clearing.
  */
 // arch: sm_75
 #ifndef EACH
@@ -13,31 +13,42 @@
 #define SHARED_KB 32 // tune: 8 16 32 64
 #define MERGE_ROWS 32
 
-/* Where and how a lane counts. */
+/* Where a lane counts. A bin's copies take 1 << shift bytes; base is the address of bin 0, or would
+ * be if the block's range went that far down; copy is the lane's place among a bin's copies. */
 struct place {
-    u32 base, copy, shift; /* bytes: the counters, its copy within a bin; log2 of a bin's bytes */
-    u32 first, here, bins;
+    u32 base, copy, shift;
+    f32 bins, low, high; /* all of them, and the block's range */
+    u32 none;
 };
 
+/* What does not count here goes to one bin more than there are: cheaper than a branch. */
+DEVICE void count_one_f32(f32 x, struct place p)
+{
+    f32 product = x * p.bins;
+    u32 bin = is_within(product, p.low, p.high) ? u32_from_f32(product) : p.none;
+    shared_red_add_at(p.base + p.copy + (bin << p.shift), 1);
+}
 DEVICE void count_vector_f32(u32x4 v, struct place p)
 {
-    const u32 word[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-    for (u32 k = 0; k < 4; k++) {
-        u32 bin = bin_of_f32(f32_from_bits(word[k]), p.bins) - p.first;
-        if (bin < p.here)
-            shared_red_add_at(p.base + p.copy + (bin << p.shift), 1);
-    }
+    count_one_f32(f32_from_bits(v.x), p);
+    count_one_f32(f32_from_bits(v.y), p);
+    count_one_f32(f32_from_bits(v.z), p);
+    count_one_f32(f32_from_bits(v.w), p);
 }
 
-/* 64 copies of 256 bins: a bin's 256 bytes make the byte itself the upper half of the address, and
- * one instruction puts the two halves together. */
+/* Bytes have 64 copies: a bin's 256 bytes make the element itself the upper half of the address,
+ * and one instruction puts the halves together. All 256 values count; the last ones may not be
+ * asked for. */
+DEVICE void count_one_u8(u8 x, struct place p)
+{
+    shared_red_add_at(p.base + p.copy + (x << 8), 1);
+}
 DEVICE void count_vector_u8(u32x4 v, struct place p)
 {
     const u32 word[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
     for (u32 k = 0; k < 16; k++)
-        shared_red_add_at(p.base + permute_bytes(word[k / 4], p.copy, 0x5504u | (k % 4) << 4), 1);
+        shared_red_add_at(p.base + permute_bytes(word[k / 4], p.copy, 0x5504u | k % 4 << 4), 1);
 }
 
 /* The copies of each bin become one count. Lanes start at copies in different banks. */
@@ -77,13 +88,6 @@ KERNEL merge(const u32 *rows, u32 count, u32 bins, u32 *counts)
 
 #define VECTOR ((i64)(16 / sizeof(T)))
 
-DEVICE void NAME(count_one)(T x, struct place p)
-{
-    u32 bin = NAME(bin_of)(x, p.bins) - p.first;
-    if (bin < p.here)
-        shared_red_add_at(p.base + p.copy + (bin << p.shift), 1);
-}
-
 DEVICE void NAME(count_all)(const T *in, i64 n, struct place p)
 {
     i64 head = least(n, (i64)((16 - (u64)in % 16) % 16 / sizeof(T)));
@@ -109,14 +113,20 @@ DEVICE void NAME(count_all)(const T *in, i64 n, struct place p)
 
 /* Row block_x() of rows[][bins]; copies is a power of two. */
 KERNEL __launch_bounds__(1024)
-NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *rows)
+    NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *rows)
 {
     DYNAMIC_SHARED(memory);
-    u32 *counters = (u32 *)memory; // [here][copies]
+    u32 *counters = (u32 *)memory; // [here][copies], of numbers one row more
     u32 first = first_bin(range), here = bins_here(bins, range);
-    clear_counters(counters, range * copies);
-    struct place p = {shared_address(counters), thread_x() % copies * 4, lowest_bit(copies) + 2,
-                      first, here, bins};
+    clear_counters(counters, (range + (sizeof(T) > 1)) * copies);
+    u32 shift = lowest_bit(copies) + 2;
+    struct place p = {shared_address(counters) - (first << shift),
+                      thread_x() % copies * 4,
+                      shift,
+                      (f32)bins,
+                      (f32)first,
+                      (f32)(first + here),
+                      first + here};
     if (sizeof(T) > 1 || first == 0) /* no byte reaches a second range */
         NAME(count_all)(in, n, p);
     sum_copies(counters, copies, here, rows + (u64)block_x() * bins + first);

@@ -11,7 +11,7 @@
 #define UNROLL 5 // tune: 1 3 5
 #define EACH "thread_private.cu"
 
-#define ROWS     64 /* of a warp's bytes, [ROWS][32 lanes][4]: bin / 4, lane, bin % 4 */
+#define ROWS 64 /* of a warp's bytes, [ROWS][32 lanes][4]: bin / 4, lane, bin % 4 */
 #define CAPACITY (255 - 2) /* what the loop may add to a byte before a sum; 2 for the ends */
 
 DEVICE void clear_bytes(u32 *bytes)
@@ -77,7 +77,7 @@ DEVICE void NAME(count_batch)(const T *body, i64 start, i64 vectors, u8 *mine, u
                 count_byte(mine, NAME(bin_of)(v[k].element[e], bins), bins);
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(count)(const T *in, i64 n, u32 bins, u32 *counts)
+KERNEL __launch_bounds__(BLOCK, 3) NAME(count)(const T *in, i64 n, u32 bins, u32 *counts)
 {
     DYNAMIC_SHARED(memory);
     u32 lane = lane_id(), sums[8] = {0}, added = 0;

@@ -1,7 +1,7 @@
 /*
  * warp_private.cu: a copy for each warp, or for as many groups of warps as shared memory has room
- * for, so that warps no longer meet at a counter. What the lanes of one warp do to each other stays,
- * and large copies leave room for fewer blocks.
+ * for, so that warps no longer meet at a counter. What the lanes of one warp do to each other
+ * stays, and large copies leave room for fewer blocks.
  */
 // arch: sm_75
 #ifndef EACH
@@ -27,7 +27,7 @@ DEVICE void NAME(sum_copies)(u32 *counters, u32 here, u32 copies)
 }
 
 KERNEL __launch_bounds__(BLOCK)
-NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *counts)
+    NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 copies, u32 *counts)
 {
     DYNAMIC_SHARED(memory);
     u32 *counters = (u32 *)memory; // [copies][here]

@@ -243,13 +243,36 @@ DEVICE u32 load_stream_u32(const void *at)
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
-/* Read once, and perhaps written by this kernel afterwards. */
+/* Read once, and perhaps written by this kernel afterwards. Volatile: a load that stands before a
+ * store stays there, where a compiler that counts registers would move it down. */
 DEVICE f32x4 load_once_f32x4(const void *at)
 {
     f32x4 v;
-    asm("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-        : "l"(at));
+    asm volatile("ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
+    return v;
+}
+/* Never written by this kernel, and kept in the L1 for whoever asks next. */
+DEVICE f32 load_cached_f32(const f32 *at)
+{
+    f32 v;
+    asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(at));
+    return v;
+}
+DEVICE i32 load_cached_i32(const i32 *at)
+{
+    i32 v;
+    asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
+/* The same, and the L2 fetches 256 bytes around it. */
+DEVICE f32x4 load_once_256_f32x4(const void *at)
+{
+    f32x4 v;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
     return v;
 }
 /* Written once, not read again by this kernel. */
@@ -397,10 +420,17 @@ DEVICE void copy_async_16(void *shared, const void *global, u32 bytes)
                  "l"(global), "r"(bytes)
                  : "memory");
 }
-DEVICE void copy_async_4(void *shared, const void *global, u32 bytes)
+/* The same, to a shared_address; and 4 bytes, for what is not aligned to 16. */
+DEVICE void copy_async_16_to(u32 shared, const void *global, u32 bytes)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(shared)),
-                 "l"(global), "r"(bytes)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
+                 : "memory");
+}
+DEVICE void copy_async_4_to(u32 shared, const void *global, u32 bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared), "l"(global),
+                 "r"(bytes)
                  : "memory");
 }
 DEVICE void copy_async_commit(void)
@@ -435,6 +465,12 @@ DEVICE f32 sqrt_f32(f32 value)
 {
     f32 result;
     asm("sqrt.rn.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+DEVICE u32 u32_from_f32(f32 value) /* cut; 0 for what is negative or NaN */
+{
+    u32 result;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(result) : "f"(value));
     return result;
 }
 DEVICE i64 least(i64 a, i64 b)

@@ -228,6 +228,15 @@ static const struct zoo_variant variants[] = {
      launch_vectorised, .traits = ZOO_DETERMINISTIC},
     {"warp_tiled", "cp.async in stages, compact tiles for warps, swizzled A", launch_warp_tiled,
      .traits = ZOO_DETERMINISTIC},
+    {"cpu_naive", "three loops", .cpu = matmul_cpu_naive, .traits = ZOO_DETERMINISTIC},
+    {"cpu_blocked", "along rows, blocks of B that stay in the cache", .cpu = matmul_cpu_blocked,
+     .traits = ZOO_DETERMINISTIC},
+    {"cpu_simd", "packed panels, a tile of C in vector registers", .cpu = matmul_cpu_simd,
+     .traits = ZOO_DETERMINISTIC},
+    {"cpu_openmp", "the same on all cores", .cpu = matmul_cpu_openmp,
+     .traits = ZOO_DETERMINISTIC},
+    {"cpu_openblas", "cblas_sgemm of OpenBLAS", .cpu = matmul_cpu_openblas,
+     .takes = matmul_cpu_has_openblas},
     {0}};
 
 static const struct zoo_peer peers[] = {

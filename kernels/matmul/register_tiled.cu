@@ -1,6 +1,6 @@
 /*
  * register_tiled.cu: each thread makes TM x TN elements of C: TM elements of A and TN of B serve
- * TM * TN multiplications, 16 loads for 64 instead of 72. A thread's elements lie as far apart as
+ * TM * TN multiplications, 16 words for 64 instead of 72. A thread's elements lie as far apart as
  * the block has threads, so that neighbouring threads read neighbouring words: no bank conflicts.
  */
 // arch: sm_75

@@ -1,8 +1,8 @@
 /*
  * vectorised.cu: 16 bytes at a time everywhere: global loads and stores, and, because the tile of A
- * lies transposed in shared memory, both operands of the multiplication: 4 loads for 64 instead of
- * 16. While a tile is multiplied the next one is on its way in registers, and goes to the other of
- * two buffers: one barrier a tile instead of two.
+ * lies transposed in shared memory, both operands of the multiplication: 4 loads for 64 of them.
+ * While a tile is multiplied the next one is on its way in registers, and goes to the other of two
+ * buffers: one barrier a tile instead of two.
  */
 // arch: sm_75
 #include "tile.h"

@@ -32,7 +32,7 @@ DEVICE void put_four(f32 *to, i64 rows, i64 columns, i64 row, i64 column, const 
     f32 *at = to + row * columns + column;
     if (wide) {
         f32x4 v = {value[0], value[1], value[2], value[3]};
-        store_f32x4(at, v);
+        store_stream_f32x4(at, v);
         return;
     }
 #pragma unroll

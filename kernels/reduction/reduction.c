@@ -243,9 +243,9 @@ static const struct zoo_variant variants[] = {
     {0}};
 
 static const struct zoo_peer peers[] = {
-    {"cub", ZOO_PEER_NVCC, "cub::DeviceReduce::Sum, Min, Max, ArgMax", NULL},
+    {"cub", ZOO_PEER_NVCC, "cub::DeviceReduce::Sum, Min, Max, ArgMax", .takes = NULL},
     {"torch", ZOO_PEER_PYTHON, "getattr(torch, {'min': 'amin', 'max': 'amax'}.get(op, op))(x[0])",
-     NULL},
+     .takes = NULL},
     {0}};
 
 static const char *const edges[] = {

@@ -5,9 +5,9 @@
 // arch: sm_75
 #ifndef EACH
 #include "device.h"
-#define BLOCK 512 // tune: 128 256 512 1024
+#define BLOCK 1024 // tune: 256 512 1024
 #define UNROLL 4 // tune: 2 4 8
-#define BLOCKS_PER_SM 4 // tune: 1 2 4 8
+#define BLOCKS_PER_SM 4 // tune: 2 4 8 16 32 64
 #define EACH "vectorised.cu"
 #include "each_operation.h"
 #else

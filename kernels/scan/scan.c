@@ -214,6 +214,31 @@ static CUresult launch_persistent(struct zoo_call *call)
                       &exclusive);
 }
 
+static CUresult launch_tickets(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    CUdeviceptr states = call->workspace + 16;
+    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
+                  (unsigned)zoo_tunable(call, "STAGES");
+    if (n == 0)
+        return CUDA_SUCCESS;
+    kernel_name(call->problem, "scan", name);
+    unsigned most = zoo_resident(call, name, grid.threads, grid.shared) *
+                    (unsigned)call->device->sm_count;
+    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
+    if (most == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    grid.x = tiles < most ? tiles : most;
+    CUresult status = zoo_clear(call, call->workspace, workspace_look_back(call));
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
+                      &states, &exclusive);
+}
+
 static const struct zoo_variant variants[] = {
     {"hillis_steele", "every thread adds what lies 1, 2, 4 .. before it", launch_blocks,
      workspace_blocks, .traits = ZOO_DETERMINISTIC},
@@ -226,6 +251,8 @@ static const struct zoo_variant variants[] = {
     {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, workspace_look_back},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
      workspace_persistent, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+    {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
+     launch_tickets, workspace_look_back},
     {0}};
 
 static const struct zoo_peer peers[] = {

@@ -1,7 +1,7 @@
 /*
- * in_place.cu: a square matrix within its own memory: a block takes a tile and its mirror image, holds
- * both in shared memory, and writes each to where the other was. Nobody else touches either, so that no
- * block waits for another. Half the memory, and the same bytes moved.
+ * in_place.cu: a square matrix within its own memory: a block takes a tile and its mirror image,
+ * holds both in shared memory, and writes each to where the other was. Nobody else touches
+ * either, so that no block waits for another. Half the memory, and the same bytes moved.
  */
 // arch: sm_75
 #include "device.h"
@@ -41,8 +41,9 @@ DEVICE void swap_tiles(f32x4 *tile, f32 *a, i64 n, i64 i, i64 j)
     }
 }
 
-/* Folds the triangle of pairs to a rectangle: row i has odd - i of them and row odd - i has i, which
- * are odd together. An even number of tiles counts as one more, whose blocks have nothing to do. */
+/* Folds the triangle of pairs to a rectangle: row i has odd - i of them and row odd - i has i,
+ * which are odd together. An even number of tiles counts as one more, whose blocks have nothing
+ * to do. */
 KERNEL __launch_bounds__(BLOCK) transpose_square(f32 *a, i64 n)
 {
     DYNAMIC_SHARED(bytes);

@@ -1,6 +1,6 @@
 /*
- * padded.cu: one word more in each row of the tile. The words of a column are now 33 apart, and lie
- * in 32 different banks.
+ * padded.cu: one word more in each row of the tile. The words of a column are now 33 apart, and
+ * lie in 32 different banks.
  */
 // arch: sm_75
 #include "device.h"

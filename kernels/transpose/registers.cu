@@ -1,8 +1,8 @@
 /*
- * registers.cu: no shared memory at all. A thread reads 4 x 4 elements as four vectors, turns them over
- * in registers and writes four vectors. ACROSS lanes of a warp lie side by side and the others below
- * them, so that each request covers whole sectors, reading and writing: what global memory wants is not
- * whole rows but whole sectors of 32 bytes.
+ * registers.cu: no shared memory at all. A thread reads 4 x 4 elements as four vectors, turns
+ * them over in registers and writes four vectors. ACROSS lanes of a warp lie side by side and the
+ * others below them, so that each request covers whole sectors, reading and writing: what global
+ * memory wants is not whole rows but whole sectors of 32 bytes.
  */
 // arch: sm_75
 #include "device.h"

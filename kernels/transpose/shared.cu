@@ -1,7 +1,7 @@
 /*
- * shared.cu: a tile goes through shared memory: it is read by rows and written by columns, so that
- * global memory sees whole rows of 128 bytes both times. Reading a column of the tile asks one bank 32
- * times, though: the 32 words are 32 words apart.
+ * shared.cu: a tile goes through shared memory: it is read by rows and written by columns, so
+ * that global memory sees whole rows of 128 bytes both times. Reading a column of the tile asks
+ * one bank 32 times, though: the 32 words are 32 words apart.
  */
 // arch: sm_75
 #include "device.h"

@@ -1,7 +1,7 @@
 /*
- * swizzled.cu: no padding: the word of column x lies at x ^ y in row y. A row is still a permutation
- * of 32 banks, and so is a column. The tile stays a power of two, which is what 16-byte accesses and
- * bulk copies need.
+ * swizzled.cu: no padding: the word of column x lies at x ^ y in row y. A row is still a
+ * permutation of 32 banks, and so is a column. The tile stays a power of two, which is what
+ * 16-byte accesses and bulk copies need.
  */
 // arch: sm_75
 #include "device.h"

@@ -1,14 +1,14 @@
 /*
  * tile.h: a tile of TILE_ROWS x TILE_COLS on its way through shared memory by 16-byte accesses.
  *
- * A thread reads 4 x 4 elements as four vectors of a row each and turns them over in registers: four
- * vectors of a column each. The shared tile holds these: column c has TILE_ROWS / 4 of them, number q
- * at place q ^ (c / 4 % 8). 8 lanes, which is what shared memory serves at a time when each asks for
- * 16 bytes, then meet 8 different places of 16 bytes, whether they write (same q, columns 4 apart) or
- * read (same column, q after q). No padding, no conflict.
+ * A thread reads 4 x 4 elements as four vectors of a row each and turns them over in registers:
+ * four vectors of a column each. The shared tile holds these: column c has TILE_ROWS / 4 of them,
+ * number q at place q ^ (c / 4 % 8). 8 lanes, which is what shared memory serves at a time when
+ * each asks for 16 bytes, then meet 8 different places of 16 bytes, whether they write (same q,
+ * columns 4 apart) or read (same column, q after q). No padding, no conflict.
  */
-#define QUADS (TILE_ROWS / 4)                            /* vectors of a column */
-#define BLOCK (TILE_ROWS * TILE_COLS / 16 / UNROLL)      /* threads, UNROLL times 4 x 4 elements each */
+#define QUADS      (TILE_ROWS / 4)                       /* vectors of a column */
+#define BLOCK      (TILE_ROWS * TILE_COLS / 16 / UNROLL) /* threads; UNROLL squares each */
 #define TILE_BYTES (TILE_ROWS * TILE_COLS * 4)
 
 typedef struct {
@@ -29,15 +29,45 @@ DEVICE u32 square_col(u32 u)
 {
     return 4 * ((u * BLOCK + thread_x()) % (TILE_COLS / 4));
 }
+/* The k-th vector that it takes out again; neighbours in a warp are neighbours in a column. */
+DEVICE u32 vector_col(u32 k)
+{
+    return (k * BLOCK + thread_x()) / QUADS;
+}
+DEVICE u32 vector_quad(u32 k)
+{
+    return (k * BLOCK + thread_x()) % QUADS;
+}
 
-/* A whole tile whose rows lie on 16-byte boundaries: all loads, and only then the first use. */
+/* A whole tile whose rows lie on 16-byte boundaries. The barrier costs next to nothing and keeps
+ * compilers from delaying loads, which saves registers, until after the first put(). */
 DEVICE void fetch(square s[UNROLL], const f32 *in, i64 cols)
 {
 #pragma unroll
-    for (u32 u = 0; u < UNROLL; u++)
+    for (u32 u = 0; u < UNROLL; u++) {
+        const f32 *at = in + square_row(u) * cols + square_col(u);
 #pragma unroll
         for (u32 j = 0; j < 4; j++)
-            s[u].row[j] = load_once_f32x4(in + (square_row(u) + j) * cols + square_col(u));
+            s[u].row[j] = load_once_f32x4(at + j * cols);
+    }
+    sync_warp();
+}
+
+/* One instruction of 16 bytes each: a compiler is free to split what C writes as four floats. */
+DEVICE void put_vector(const f32x4 *at, f32 x, f32 y, f32 z, f32 w)
+{
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(at)), "f"(x),
+                 "f"(y), "f"(z), "f"(w)
+                 : "memory");
+}
+DEVICE f32x4 get_vector(const f32x4 *at)
+{
+    f32x4 v;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(shared_address(at))
+                 : "memory");
+    return v;
 }
 
 DEVICE void put(f32x4 *tile, const square s[UNROLL])
@@ -46,12 +76,10 @@ DEVICE void put(f32x4 *tile, const square s[UNROLL])
     for (u32 u = 0; u < UNROLL; u++) {
         const f32x4 *r = s[u].row;
         u32 col = square_col(u), quad = square_row(u) / 4;
-        f32x4 x = {r[0].x, r[1].x, r[2].x, r[3].x}, y = {r[0].y, r[1].y, r[2].y, r[3].y},
-              z = {r[0].z, r[1].z, r[2].z, r[3].z}, w = {r[0].w, r[1].w, r[2].w, r[3].w};
-        tile[place(col, quad)] = x;
-        tile[place(col + 1, quad)] = y;
-        tile[place(col + 2, quad)] = z;
-        tile[place(col + 3, quad)] = w;
+        put_vector(&tile[place(col, quad)], r[0].x, r[1].x, r[2].x, r[3].x);
+        put_vector(&tile[place(col + 1, quad)], r[0].y, r[1].y, r[2].y, r[3].y);
+        put_vector(&tile[place(col + 2, quad)], r[0].z, r[1].z, r[2].z, r[3].z);
+        put_vector(&tile[place(col + 3, quad)], r[0].w, r[1].w, r[2].w, r[3].w);
     }
 }
 
@@ -67,14 +95,19 @@ DEVICE void store_vector(f32 *at, f32x4 v)
 DEVICE void leave(const f32x4 *tile, f32 *out, i64 rows)
 {
 #pragma unroll
-    for (u32 k = 0; k < 4 * UNROLL; k++) {
-        u32 vector = k * BLOCK + thread_x(), col = vector / QUADS, quad = vector % QUADS;
-        store_vector(out + col * rows + 4 * quad, tile[place(col, quad)]);
+    for (u32 u = 0; u < UNROLL; u++) {
+        f32x4 v[4];
+#pragma unroll
+        for (u32 k = 0; k < 4; k++)
+            v[k] = get_vector(&tile[place(vector_col(4 * u + k), vector_quad(4 * u + k))]);
+#pragma unroll
+        for (u32 k = 0; k < 4; k++)
+            store_vector(out + vector_col(4 * u + k) * rows + 4 * vector_quad(4 * u + k), v[k]);
     }
 }
 
-/* The same for tiles at the edge, and for matrices that do not lie on 16-byte boundaries: element by
- * element, still coalesced. here_rows and here_cols are what the matrix has of the tile. */
+/* The same for tiles at the edge, and for matrices that do not lie on 16-byte boundaries: element
+ * by element, still coalesced. here_rows and here_cols are what the matrix has of the tile. */
 DEVICE f32 *element(f32x4 *tile, u32 row, u32 col)
 {
     return (f32 *)tile + 4 * place(col, row / 4) + row % 4;

@@ -1,12 +1,10 @@
 /*
- * transpose.c: the family: rows and columns of a matrix change places. Nothing is computed; a matrix
- * can be read along its rows or written along its rows, and the art is to do both.
+ * transpose.c: the family: rows and columns of a matrix change places. Nothing is computed; a
+ * matrix can be read along its rows or written along its rows, and the art is to do both.
  */
 #include "zoo/zoo.h"
 
 #include "../include/peer.h"
-
-#include <string.h>
 
 enum { OUT_OF_PLACE, IN_PLACE };
 enum { ROWS, COLS, PLACE };
@@ -148,25 +146,40 @@ static const struct zoo_peer peers[] = {
      .run = transpose_cublas_run, .version = transpose_cublas_version},
     {0}};
 
-static const char *const edges[] = {
-    "rows=0,1,3,4,31,32,33,64,65 cols=0,1,5,31,32,33,63,64,65,100",
-    "rows=60,68,128,129,132 cols=62,127,128,192",
-    "rows=1,2,70 cols=3001", "rows=1025 cols=1,4", /* long and thin */
-    "rows=600 cols=260 dist=ascending", "rows=577,640 cols=200 dist=special",
-    "rows=0 cols=0 place=in", "rows=1 cols=1 place=in", "rows=31 cols=31 place=in",
-    "rows=64 cols=64 place=in", "rows=65 cols=65 place=in", "rows=127 cols=127 place=in",
-    "rows=128 cols=128 place=in", "rows=132 cols=132 place=in", "rows=192 cols=192 place=in",
-    "rows=324 cols=324 place=in", "rows=450 cols=450 place=in dist=ascending", NULL};
+static const char *const edges[] = {"rows=0,1,3,4,31,32,33,64,65 cols=0,1,5,31,32,33,63,64,65,100",
+                                    "rows=60,68,128,129,132 cols=62,127,128,192",
+                                    "rows=1,2,70 cols=3001",
+                                    "rows=1025 cols=1,4", /* long and thin */
+                                    "rows=600 cols=260 dist=ascending",
+                                    "rows=577,640 cols=200 dist=special",
+                                    "rows=0 cols=0 place=in",
+                                    "rows=1 cols=1 place=in",
+                                    "rows=31 cols=31 place=in",
+                                    "rows=64 cols=64 place=in",
+                                    "rows=65 cols=65 place=in",
+                                    "rows=127 cols=127 place=in",
+                                    "rows=128 cols=128 place=in",
+                                    "rows=132 cols=132 place=in",
+                                    "rows=192 cols=192 place=in",
+                                    "rows=324 cols=324 place=in",
+                                    "rows=450 cols=450 place=in dist=ascending",
+                                    NULL};
 
-static const char *const bench[] = {
-    "rows=16K cols=16K", "rows=16K cols=16K place=in", "rows=8K cols=32K", "rows=64K cols=1K",
-    "rows=10000 cols=10000", "rows=10001 cols=9999", "rows=1K cols=1K", "rows=4K cols=4K", NULL};
+static const char *const bench[] = {"rows=16K cols=16K",
+                                    "rows=16K cols=16K place=in",
+                                    "rows=8K cols=32K",
+                                    "rows=64K cols=1K",
+                                    "rows=10000 cols=10000",
+                                    "rows=10001 cols=9999",
+                                    "rows=1K cols=1K",
+                                    "rows=4K cols=4K",
+                                    NULL};
 
 const struct zoo_family zoo_transpose = {
     .name = "transpose",
     .title = "rows and columns of a matrix change places",
-    .problem = "out[col][row] = in[row][col] for a matrix of f32, into other memory or, where it is "
-               "square, within its own.",
+    .problem = "out[col][row] = in[row][col] for a matrix of f32, into other memory or, where it "
+               "is square, within its own.",
     .parameters = {{"rows", "of in", 0, 1 << 28, 1024, NULL},
                    {"cols", "of in", 0, 1 << 28, 1024, NULL},
                    {"place", "out: other memory; in: the same", 0, 1, 0, places},

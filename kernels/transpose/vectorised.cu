@@ -1,8 +1,9 @@
 /*
  * vectorised.cu: 16-byte accesses all the way: from global memory, through shared memory without
- * conflicts (tile.h), and back. All loads of a thread are in flight before it waits for the first.
- * Tiles are taken in bands of GROUP rows of tiles, so that those at work at the same time lie together
- * in both matrices: neither the reads nor the writes are spread over more DRAM pages than needed.
+ * conflicts (tile.h), and back. All loads of a thread are in flight before it waits for the
+ * first. Tiles are taken in bands of GROUP rows of tiles, so that those at work at the same time
+ * lie together in both matrices: neither the reads nor the writes are spread over more DRAM pages
+ * than needed.
  */
 // arch: sm_75
 #include "device.h"
@@ -18,8 +19,8 @@ typedef struct {
     u32 row, col;
 } position;
 
-/* Which tile a block takes: down the GROUP tiles of a band first, then to the right. DIAGONAL starts
- * each row of tiles one further to the right. */
+/* Which tile a block takes: down the GROUP tiles of a band first, then to the right. DIAGONAL
+ * starts each row of tiles one further to the right. */
 DEVICE position tile_of(u32 block, u32 down, u32 across)
 {
     position p;

@@ -256,21 +256,31 @@ static bool run_family(struct session *session, const struct zoo_family *family,
     return true;
 }
 
-static bool open_gpu(struct session *session)
+bool families_gpu(const char *gpu, char name[FAMILIES_GPU])
 {
     struct target target;
-    const char *gpu = session->request->gpu ? session->request->gpu : getenv("LOCKSTEP_GPU");
-    char name[32], *message;
-    session->cpu = gpu && strcmp(gpu, "cpu") == 0;
-    if (session->cpu)
+    if (!gpu)
+        gpu = getenv("LOCKSTEP_GPU");
+    if (gpu && strcmp(gpu, "cpu") == 0) {
+        snprintf(name, FAMILIES_GPU, "cpu");
         return true;
+    }
     if (!target_parse(gpu, &target))
         return false;
     if (target.simulated)
-        snprintf(name, sizeof name, "sim:%s", target.simulated->id);
+        snprintf(name, FAMILIES_GPU, "sim:%s", target.simulated->id);
     else
-        snprintf(name, sizeof name, "cuda:%u", target.index);
-    if (zoo_device_open(name, &session->device, &message))
+        snprintf(name, FAMILIES_GPU, "cuda:%u", target.index);
+    return true;
+}
+
+static bool open_gpu(struct session *session)
+{
+    char name[FAMILIES_GPU], *message;
+    if (!families_gpu(session->request->gpu, name))
+        return false;
+    session->cpu = strcmp(name, "cpu") == 0;
+    if (session->cpu || zoo_device_open(name, &session->device, &message))
         return true;
     cli_error("%s", message);
     free(message);

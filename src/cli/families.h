@@ -32,6 +32,10 @@ void families_request_free(struct families_request *request);
 bool families_find(const char *name, const struct zoo_family **family,
                    const struct zoo_variant **variant);
 
+/* What zoo_device_open takes, or "cpu", from --gpu or LOCKSTEP_GPU; false after an error was said. */
+enum { FAMILIES_GPU = 32 };
+bool families_gpu(const char *gpu, char name[FAMILIES_GPU]);
+
 /* False after an error was said; results are malloc'd, for families_free. */
 bool families_run(const struct families_request *request, struct families_result **results,
                   size_t *count);

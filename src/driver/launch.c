@@ -169,7 +169,7 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     /* A grid that fills the GPU keeps the next one waiting; small ones run side by side. */
     uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     drv_model(context, blocks >= context->device->gpu->sms ? DRV_ENGINE_COMPUTE : DRV_ENGINE_NONE,
-              2e-6 + stats.modelled_seconds, clock);
+              stats.modelled_seconds, clock);
     return fault_error(kind);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "simt/count.h"
 
+#include "gpu/model.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -132,6 +134,18 @@ static void put_barriers(struct lk_buf *out, const struct counters *counters,
     lk_buf_printf(out, "]");
 }
 
+static double modelled_seconds(const struct simt_launch_state *launch,
+                               const struct gpu_counters *counters)
+{
+    struct gpu_model model;
+    struct gpu_shape shape = {.blocks = launch->block_count,
+                              .threads = launch->threads_per_block,
+                              .registers = launch->kernel->info.registers,
+                              .shared = launch->shared_bytes};
+    gpu_model(launch->machine->gpu, &shape, counters, &model);
+    return model.seconds;
+}
+
 void count_write(struct counters *counters, struct simt_launch_state *launch)
 {
     struct lk_buf out = {0};
@@ -140,6 +154,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
         put_kernel(&out, launch);
     struct gpu_counters sum;
     count_sum(counters, launch, &sum);
+    launch->machine->watch->modelled_seconds = modelled_seconds(launch, &sum);
     lk_buf_printf(&out, "{\"launch\":\"%ld.%u\",\"gpu\":\"%s\"", (long)getpid(),
                   launch->kernel->profile_number, launch->machine->gpu->id);
     lk_buf_printf(&out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"dynamic_shared\":%u",

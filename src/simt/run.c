@@ -352,14 +352,17 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
-/* As if every scheduler issued one instruction a cycle; src/gpu/model.c does better from counters.
- */
-static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats)
+/* With its launch: from the counters if somebody counts, else as if every scheduler issued one
+ * instruction a cycle. */
+static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats,
+                            double counted)
 {
     const struct gpu_info *gpu = machine->gpu;
+    if (counted > 0)
+        return counted;
     double sms = stats->blocks < gpu->sms ? (double)stats->blocks : gpu->sms;
     double issue = sms * gpu->schedulers_per_sm * gpu->boost_mhz * 1e6;
-    return issue > 0 ? (double)stats->warp_instructions / issue + 1e-6 : 1e-6;
+    return (issue > 0 ? (double)stats->warp_instructions / issue : 0) + 3e-6;
 }
 
 enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_launch *launch,
@@ -382,6 +385,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
     if (machine->watch)
         simt_watch_done(&state);
+    double counted = machine->watch ? machine->watch->modelled_seconds : 0;
     machine->elapsed_ns += state.ticks + 1000;
     pthread_mutex_destroy(&state.fault_lock);
     pthread_mutex_unlock(&machine->launch_lock);
@@ -390,7 +394,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
                                      .blocks = state.block_count,
                                      .warps = state.block_count * state.warps_per_block,
                                      .host_seconds = now() - start};
-        stats->modelled_seconds = model_seconds(machine, stats);
+        stats->modelled_seconds = model_seconds(machine, stats, counted);
     }
     return fault->kind;
 }

@@ -123,7 +123,7 @@ struct simt_stats { /* of one launch; cheap, always on */
     uint64_t warp_instructions;
     uint64_t blocks, warps;
     double host_seconds;
-    double modelled_seconds; /* on the machine's GPU; rough: gpu/model.h does better from counters */
+    double modelled_seconds; /* on the machine's GPU; rough unless counters are on */
 };
 
 /* Runs the whole grid; returns SIMT_OK or the first fault. stats may be NULL. */

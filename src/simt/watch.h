@@ -113,6 +113,7 @@ struct simt_watch {
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
+    double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
 };
 
 /* Watchers that the environment asks for: LOCKSTEP_PROFILE, LOCKSTEP_CHECK. */

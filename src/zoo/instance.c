@@ -10,8 +10,7 @@
 #include <string.h>
 
 enum { POISON = 0xff };
-/* Behind each buffer of a real GPU; the simulated one checks bounds itself. */
-enum { GUARD = 256 };
+enum { GUARD = ZOO_GUARD };
 
 /* On the host -----------------------------------------------------------------------------------*/
 
@@ -196,7 +195,7 @@ void zoo_run_close(struct zoo_run *run)
     memset(run->allocation, 0, sizeof run->allocation);
 }
 
-CUresult zoo_run_reset(struct zoo_run *run)
+static CUresult reset(struct zoo_run *run, bool inputs)
 {
     const struct lk_driver *cuda = run->call.device->cuda;
     const struct zoo_instance *instance = run->instance;
@@ -204,6 +203,8 @@ CUresult zoo_run_reset(struct zoo_run *run)
     for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++) {
         size_t bytes = zoo_buffer_bytes(&instance->buffer[i]), guard = guard_of(run);
         bool output = instance->buffer[i].role == ZOO_OUT;
+        if (instance->buffer[i].role == ZOO_IN && !inputs)
+            continue;
         if (output && bytes + guard)
             status = cuda->cuMemsetD8_v2(run->call.buffer[i], POISON, bytes + guard);
         else if (guard)
@@ -215,6 +216,16 @@ CUresult zoo_run_reset(struct zoo_run *run)
         status = cuda->cuMemsetD8_v2(run->call.workspace, POISON,
                                      run->workspace_bytes + guard_of(run));
     return status;
+}
+
+CUresult zoo_run_reset(struct zoo_run *run)
+{
+    return reset(run, true);
+}
+
+CUresult zoo_run_reset_outputs(struct zoo_run *run)
+{
+    return reset(run, false);
 }
 
 bool zoo_run_launch(struct zoo_run *run, char **message)

@@ -29,6 +29,9 @@ bool zoo_instance_verify(const struct zoo_instance *instance, void *const *resul
 bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_variant *variant,
                           char **message);
 
+/* Behind each buffer, and the workspace, of a real GPU; the simulated one checks bounds itself. */
+enum { ZOO_GUARD = 256 };
+
 /* An instance on a device. */
 struct zoo_run {
     const struct zoo_instance *instance;
@@ -44,6 +47,8 @@ bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,
 void zoo_run_close(struct zoo_run *run);
 /* Inputs as they were, outputs and workspace full of 0xff, so that what is not written shows. */
 CUresult zoo_run_reset(struct zoo_run *run);
+/* The same, but buffers that are only read are taken to be as they were. */
+CUresult zoo_run_reset_outputs(struct zoo_run *run);
 /* Launches and waits. */
 bool zoo_run_launch(struct zoo_run *run, char **message);
 bool zoo_run_verify(struct zoo_run *run, char **message);

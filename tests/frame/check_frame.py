@@ -14,7 +14,7 @@ LOOKS_AT = {
     "driver": ["simt"],
     "cudart": ["driver"],
     "zoo": ["driver"],
-    "bench": ["zoo", "gpu"],
+    "bench": ["zoo", "gpu", "report"],
     "report": ["base", "gpu"],
     "learn": ["zoo", "simt", "report"],
     "engine": ["zoo"],

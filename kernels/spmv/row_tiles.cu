@@ -1,0 +1,69 @@
+/*
+ * row_tiles.cu: a block takes BLOCK rows and treats their nonzeros as one stream: every load is
+ * 16 bytes and coalesced, every thread has VECTORS * 4 gathers in flight, and only then, in shared
+ * memory, are the products told apart by rows. One launch, no workspace. A block with a huge row is
+ * late, though; streamed.cu cures that.
+ */
+// arch: sm_75
+#include "device.h"
+#define BLOCK 256 // tune: 128 256 512
+#define VECTORS 4 // tune: 2 4
+#define TOGETHER 2 // tune: 1 2
+#include "tile.h"
+
+/* Rows longer than SHORT in this tile, in any order; each is summed up by itself. */
+typedef struct {
+    u32 count;
+    u32 row[TILE / SHORT];
+} long_rows;
+
+DEVICE void sum_long_rows(const long_rows *rows, const f32 *product, const i32 *start, i64 base,
+                          f32 *sum_of)
+{
+    for (u32 k = thread_x() / 32; k < rows->count; k += BLOCK / 32) {
+        u32 row = rows->row[k];
+        i64 begin = start[row] - base, end = start[row + 1] - base;
+        f32 sum = sum_long(product, begin > 0 ? (i32)begin : 0, (i32)least(end, TILE));
+        if (lane_id() == 0)
+            sum_of[row] += sum;
+    }
+}
+
+KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+    multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
+             i64 nonzeros, f32 *y)
+{
+    __shared__ f32 product[PLACES], sum_of[BLOCK];
+    __shared__ i32 start[BLOCK + 1];
+    __shared__ long_rows longer;
+    u32 me = thread_x();
+    i64 first_row = (i64)block_x() * BLOCK, row = first_row + me;
+    start[me] = load_cached_i32(offsets + least(row, rows));
+    sum_of[me] = 0;
+    if (me == 0) {
+        start[BLOCK] = load_cached_i32(offsets + least(first_row + BLOCK, rows));
+        longer.count = 0;
+    }
+    sync_block();
+    i32 my_begin = start[me], my_end = start[me + 1];
+    i64 last = start[BLOCK];
+    f32 sum = 0;
+    for (i64 base = start[0] & ~3; base < last; base += TILE) {
+        i64 end = least(base + TILE, last);
+        vectors a = load_tile(columns, values, base, end, nonzeros);
+        multiply_tile(&a, x, (i32)(end - base), product);
+        sync_block();
+        i32 begin = my_begin > base ? (i32)(my_begin - base) : 0, stop = (i32)(least(my_end, end) - base);
+        if (stop - begin > SHORT)
+            longer.row[shared_add_u32(&longer.count, 1)] = me;
+        else
+            sum += sum_short(product, begin, stop);
+        sync_block();
+        sum_long_rows(&longer, product, start, base, sum_of);
+        sync_block();
+        if (me == 0)
+            longer.count = 0;
+    }
+    if (row < rows)
+        store_stream_f32(y + row, sum + sum_of[me]);
+}

@@ -1,0 +1,70 @@
+/*
+ * peer.c: nvcc makes a library of a peer's source, kept in the cache of built programs; see peer.h.
+ */
+#include "cli/peer.h"
+
+#include "cli/build.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* kernels/ of the source tree that this was built in, or installed. */
+static char *find_kernels(struct lk_arena *arena)
+{
+    static const char *const places[] = {"/../kernels", "/../share/lockstep/kernels",
+                                         "/../../kernels"};
+    const char *chosen = getenv("LOCKSTEP_KERNELS");
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (chosen && *chosen)
+        return lk_arena_strndup(arena, chosen, strlen(chosen));
+    if (length <= 0)
+        return NULL;
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *folder = lk_arena_printf(arena, "%s%s", self, places[i]);
+        if (access(lk_arena_printf(arena, "%s/include/peer.h", folder), R_OK) == 0)
+            return folder;
+    }
+    return NULL;
+}
+
+char *peer_build(void *context, const struct zoo_family *family, const struct zoo_peer *peer,
+                 int arch, char **message)
+{
+    struct lk_arena *arena = lk_arena_create();
+    struct cli_list command = {0}, inputs = {0};
+    struct built built = {0};
+    char *nvcc = cli_find_nvcc(arena), *kernels = find_kernels(arena), *path = NULL;
+    *message = NULL;
+    if (!nvcc || !kernels) {
+        *message = strdup(!nvcc ? "there is no nvcc here to build it"
+                                : "its source is not here; LOCKSTEP_KERNELS names the folder");
+        goto out;
+    }
+    char *source = lk_arena_printf(arena, "%s/%s/peer_%s.cu", kernels, family->name, peer->name);
+    if (access(source, R_OK) != 0) {
+        *message = strdup("its source is not there");
+        goto out;
+    }
+    const char *const words[] = {
+        nvcc, "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-cudart", "static",
+        lk_arena_printf(arena, "-arch=sm_%d", arch), lk_arena_printf(arena, "-I%s/include", kernels),
+        source};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        cli_list_add(&command, words[i]);
+    cli_list_add(&inputs, source);
+    struct build build = {.command = &command, .inputs = &inputs};
+    if (build_program(arena, &build, &built))
+        path = strdup(built.path);
+    else
+        *message = strdup("nvcc does not build it; see above");
+out:
+    cli_list_free(&command);
+    cli_list_free(&inputs);
+    lk_arena_destroy(arena);
+    return path;
+}
