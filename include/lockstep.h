@@ -147,6 +147,14 @@ lk_status lk_reduce_argmax_bf16_workspace(int64_t n, size_t *bytes);
 /* lk_explain of a reduction: what is "sum_f32", "argmax_bf16". */
 lk_status lk_reduce_explain(const char *what, int64_t n, char *text, size_t size);
 
+/* One axis of three: out[o][i] is the sum over m of in[o][m][i]. Rows have inner 1, columns
+ * outer 1. */
+lk_status lk_reduce_axis_sum_f32(void *stream, const float *in, int64_t outer, int64_t middle,
+                                 int64_t inner, float *out, void *workspace,
+                                 size_t workspace_bytes);
+lk_status lk_reduce_axis_sum_f32_workspace(int64_t outer, int64_t middle, int64_t inner,
+                                           size_t *bytes);
+
 /* Scan: running sums -----------------------------------------------------------------------------
  * out[i] is the sum of in[0] to in[i] (inclusive) or to in[i - 1] (exclusive). Integers wrap. */
 
@@ -188,6 +196,14 @@ lk_status lk_histogram_u8_workspace(int64_t n, int64_t bins, size_t *bytes);
 lk_status lk_matmul_f32(void *stream, const float *a, const float *b, int64_t m, int64_t n,
                         int64_t k, float *c, void *workspace, size_t workspace_bytes);
 lk_status lk_matmul_f32_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes);
+
+/* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
+ * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
+ * What they hold is not checked. */
+lk_status lk_spmv_csr_f32(void *stream, const int32_t *offsets, const int32_t *columns,
+                          const float *values, const float *x, int64_t rows, int64_t cols,
+                          int64_t nonzeros, float *y, void *workspace, size_t workspace_bytes);
+lk_status lk_spmv_csr_f32_workspace(int64_t rows, int64_t cols, int64_t nonzeros, size_t *bytes);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,18 @@
         return api_workspace(API_##name, SIZES(n), bytes);                                         \
     }
 
+#define AXIS(name, type)                                                                           \
+    lk_status lk_##name(void *stream, const type *in, int64_t outer, int64_t middle,               \
+                        int64_t inner, type *out, void *workspace, size_t workspace_bytes)         \
+    {                                                                                              \
+        return api_run(API_##name, stream, SIZES(outer, middle, inner), BUFFERS(in, out),          \
+                       workspace, workspace_bytes);                                                \
+    }                                                                                              \
+    lk_status lk_##name##_workspace(int64_t outer, int64_t middle, int64_t inner, size_t *bytes)   \
+    {                                                                                              \
+        return api_workspace(API_##name, SIZES(outer, middle, inner), bytes);                      \
+    }
+
 #define SCAN(name, type) REDUCE(name, type, type)
 
 #define SELECT(name, type)                                                                         \
@@ -101,6 +113,19 @@
     lk_status lk_##name##_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes)                \
     {                                                                                              \
         return api_workspace(API_##name, SIZES(m, n, k), bytes);                                   \
+    }
+
+#define SPMV(name, type)                                                                           \
+    lk_status lk_##name(void *stream, const int32_t *offsets, const int32_t *columns,              \
+                        const type *values, const type *x, int64_t rows, int64_t cols,             \
+                        int64_t nonzeros, type *y, void *workspace, size_t workspace_bytes)        \
+    {                                                                                              \
+        return api_run(API_##name, stream, SIZES(rows, cols, nonzeros),                            \
+                       BUFFERS(offsets, columns, values, x, y), workspace, workspace_bytes);       \
+    }                                                                                              \
+    lk_status lk_##name##_workspace(int64_t rows, int64_t cols, int64_t nonzeros, size_t *bytes)   \
+    {                                                                                              \
+        return api_workspace(API_##name, SIZES(rows, cols, nonzeros), bytes);                      \
     }
 
 #define FORM(form, sizes, scalars, buffers, traits)

@@ -239,6 +239,55 @@ static void histograms_and_products(void **state)
     must(lk_free(device_counts));
 }
 
+static void rows_and_columns(void **state)
+{
+    float rows[20] = {0}, columns[30] = {0};
+    for (int i = 0; i < 600; i++) {
+        rows[i / 30] += numbers[i];
+        columns[i % 30] += numbers[i];
+    }
+    must(lk_reduce_axis_sum_f32(NULL, in, 20, 30, 1, out, workspace, workspace_bytes));
+    expect_numbers(out, rows, 20);
+    must(lk_reduce_axis_sum_f32(NULL, in, 1, 20, 30, out, workspace, workspace_bytes));
+    expect_numbers(out, columns, 30);
+    must_fail(lk_reduce_axis_sum_f32(NULL, in, 1 << 30, 1 << 30, 1 << 30, out, workspace,
+                                     workspace_bytes),
+              LK_BAD_ARGUMENT, "no GPU has such a memory");
+}
+
+/* Row r has the columns r and r + 1, but for every third, which is empty. */
+static void a_sparse_matrix(void **state)
+{
+    enum { ROWS = 100 };
+    int32_t offsets[ROWS + 1] = {0}, columns[2 * ROWS], count = 0;
+    float values[2 * ROWS], wanted[ROWS] = {0};
+    for (int row = 0; row < ROWS; row++) {
+        for (int k = 0; k < 2 && row % 3; k++) {
+            columns[count] = row + k;
+            values[count] = (float)(row % 5 + k);
+            wanted[row] += values[count++] * numbers[row + k];
+        }
+        offsets[row + 1] = count;
+    }
+    int32_t *o = on_device(offsets, sizeof offsets), *c = on_device(columns, sizeof columns);
+    float *v = on_device(values, sizeof values);
+    must(
+        lk_spmv_csr_f32(NULL, o, c, v, in, ROWS, ROWS + 1, count, out, workspace, workspace_bytes));
+    expect_numbers(out, wanted, ROWS);
+    memset(offsets, 0, sizeof offsets);
+    memset(wanted, 0, sizeof wanted);
+    must(lk_copy_to(o, offsets, sizeof offsets));
+    must(lk_spmv_csr_f32(NULL, o, NULL, NULL, in, ROWS, ROWS + 1, 0, out, workspace,
+                         workspace_bytes));
+    expect_numbers(out, wanted, ROWS);
+    must_fail(
+        lk_spmv_csr_f32(NULL, o, NULL, v, in, ROWS, ROWS + 1, 5, out, workspace, workspace_bytes),
+        LK_BAD_ARGUMENT, "columns is NULL; it must be device memory for 5 i32");
+    must(lk_free(o));
+    must(lk_free(c));
+    must(lk_free(v));
+}
+
 /* Bad input -------------------------------------------------------------------------------------*/
 
 static void bad_arguments(void **state)
@@ -340,6 +389,8 @@ int main(void)
         cmocka_unit_test(transposes),
         cmocka_unit_test(scans_and_selections),
         cmocka_unit_test(histograms_and_products),
+        cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(a_sparse_matrix),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(bad_workspaces),
         cmocka_unit_test(bad_copies),
