@@ -57,6 +57,7 @@ REPORT_OBJ   := $(call objects,report)
 ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
                 $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
 BENCH_OBJ    := $(call objects,bench)
+TUNE_OBJ     := $(call objects,tune)
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -160,7 +161,7 @@ comma := ,
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
 
@@ -221,7 +222,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(TUNE_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
