@@ -8,7 +8,7 @@
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
-#   make install PREFIX=/usr/local
+#   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
 #   make docs           the pages in docs/ that are made from the code
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
@@ -311,7 +311,7 @@ endif
 fuzz-only: $(FUZZ_BIN)
 	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
 
-C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h)
+C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h examples/*.c)
 .PHONY: format tidy
 format:
 	clang-format -i $(C_FILES)
@@ -320,11 +320,30 @@ format:
 tidy:
 	clang-tidy --quiet $(wildcard src/*/*.c) -- $(STD) -DSIMT_ISA=v3 -DCUDART_VERSION_MAJOR=13
 
+# Programs find the library by pkg-config; it finds our own drivers in lib/lockstep, where no other
+# program looks. DESTDIR stands before the paths that are written into lockstep.pc.
+TO       = $(DESTDIR)$(PREFIX)
+VERSION := $(shell sed -n 's/^\#define LK_VERSION "\(.*\)"/\1/p' include/lockstep.h)
+
+$(BUILD)/gen/lockstep.pc: include/lockstep.h always
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	    'Name: lockstep' 'Description: GPU kernels behind plain C calls, with a GPU or without one' \
+	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llockstep' 'Requires.private: jansson' \
+	    'Cflags: -I$${includedir}' > $@
+
 .PHONY: install clean
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lockstep
-	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/
-	$(if $(LIBCUDA)$(LIBCUDART),install -m 644 $(LIBCUDA) $(LIBCUDART) $(DESTDIR)$(PREFIX)/lib/lockstep/)
+install: all $(BUILD)/gen/lockstep.pc
+	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep $(TO)/lib/pkgconfig \
+	    $(TO)/share/doc/lockstep/examples
+	install -m 755 $(BUILD)/lockstep $(TO)/bin/
+	install -m 644 include/lockstep.h $(TO)/include/
+	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
+	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
+	install -m 644 $(LIBCUDA) $(LIBCUDART) $(TO)/lib/lockstep/
+	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/
+	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
+	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
 
 clean:
 	rm -rf $(BUILD)
