@@ -4,6 +4,7 @@
 #   make tour           install what is missing, build, show what Lockstep does
 #   make gpu-test       compare the machine with a real GPU      (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
+#   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
@@ -163,7 +164,7 @@ all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 # The commands so far need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson $(LIBS)
+	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(LIBS)
 
 # It shows what include/lockstep.h declares, and nothing else.
 $(BUILD)/gen/liblockstep.map: include/lockstep.h
@@ -203,7 +204,12 @@ UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
 UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
 SUITES   ?=
 
-link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson $(LIBS)
+# Those of src/bench also need the families.
+$(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson -lsqlite3 $(LIBS)
 
 define unit_rule
 ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))
@@ -263,13 +269,13 @@ unit: $(UNIT_BIN)
 
 # Other targets --------------------------------------------------------------------------------------
 
-.PHONY: tour gpu-test bench-machine
+.PHONY: tour gpu-test gpu-bench bench-machine
 tour: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@BUILD=$(abspath $(BUILD)) scripts/tour
 
-# These two live in scripts/ and need everything built.
-gpu-test bench-machine: all
+# These live in scripts/ and need everything built.
+gpu-test gpu-bench bench-machine: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 

@@ -155,6 +155,13 @@ lk_status lk_reduce_axis_sum_f32(void *stream, const float *in, int64_t outer, i
 lk_status lk_reduce_axis_sum_f32_workspace(int64_t outer, int64_t middle, int64_t inner,
                                            size_t *bytes);
 
+/* Segments: out[s] is the sum of values[offsets[s]] up to values[offsets[s + 1]]. offsets is
+ * [segments + 1] and ascends from 0 to n, which is not checked. */
+lk_status lk_reduce_segments_sum_f32(void *stream, const float *values, const int32_t *offsets,
+                                     int64_t n, int64_t segments, float *out, void *workspace,
+                                     size_t workspace_bytes);
+lk_status lk_reduce_segments_sum_f32_workspace(int64_t n, int64_t segments, size_t *bytes);
+
 /* Scan: running sums -----------------------------------------------------------------------------
  * out[i] is the sum of in[0] to in[i] (inclusive) or to in[i - 1] (exclusive). Integers wrap. */
 
@@ -204,6 +211,12 @@ lk_status lk_spmv_csr_f32(void *stream, const int32_t *offsets, const int32_t *c
                           const float *values, const float *x, int64_t rows, int64_t cols,
                           int64_t nonzeros, float *y, void *workspace, size_t workspace_bytes);
 lk_status lk_spmv_csr_f32_workspace(int64_t rows, int64_t cols, int64_t nonzeros, size_t *bytes);
+
+/* Squared distances: out[i][j] = |x[i] - y[j]|^2 of n vectors x and m vectors y with d elements.
+ * The error is relative to |x[i]|^2 + |y[j]|^2. */
+lk_status lk_pairwise_l2_f32(void *stream, const float *x, const float *y, int64_t n, int64_t m,
+                             int64_t d, float *out, void *workspace, size_t workspace_bytes);
+lk_status lk_pairwise_l2_f32_workspace(int64_t n, int64_t m, int64_t d, size_t *bytes);
 
 #ifdef __cplusplus
 }

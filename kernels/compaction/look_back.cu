@@ -4,9 +4,10 @@
  * packed in shared memory first, so that writes are whole lines.
  */
 // arch: sm_75
+#include "clear.h"
 #include "select_rows.h"
 #define BLOCK 256 // tune: 128 256 512
-#define ROWS 4 // tune: 2 4 8
+#define ROWS 8 // tune: 2 4 8
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
@@ -51,17 +52,8 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
 
     f32x4 v[ROWS];
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        i64 at = start + row * 128, left = n - at;
-        if (aligned && left >= 4) {
-            v[row] = load_stream_f32x4(in + at);
-        } else {
-            v[row].x = left > 0 ? in[at] : 0;
-            v[row].y = left > 1 ? in[at + 1] : 0;
-            v[row].z = left > 2 ? in[at + 2] : 0;
-            v[row].w = left > 3 ? in[at + 3] : 0;
-        }
-    }
+    for (u32 row = 0; row < ROWS; row++)
+        v[row] = load_four(in + start + row * 128, n - (start + row * 128), aligned);
     u32 count = 0;
 #pragma unroll
     for (u32 row = 0; row < ROWS; row++)

@@ -6,6 +6,16 @@
 
 #include "device.h"
 
+/* Four neighbours, of which the first left are there; the rest is zero. */
+DEVICE f32x4 load_four(const f32 *at, i64 left, bool aligned)
+{
+    if (aligned && left >= 4)
+        return load_stream_f32x4(at);
+    f32x4 v = {left > 0 ? at[0] : 0, left > 1 ? at[1] : 0, left > 2 ? at[2] : 0,
+               left > 3 ? at[3] : 0};
+    return v;
+}
+
 /* Bit k: element k of the four is there and is kept. */
 DEVICE u32 kept_of_four(f32x4 v, i64 left, f32 threshold)
 {

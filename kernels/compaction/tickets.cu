@@ -1,10 +1,11 @@
 /*
  * tickets.cu: one pass at the memory's limit, as scan/tickets.cu: blocks stay and take tiles by
  * tickets, STAGES of them ahead, fetched by cp.async. A tile is packed where it lies when it arrives
- * and its count announced; only then does the block turn to the tile before, adds up the counts that
+ * and its count announced at once; then the block turns to the tile before, adds up the counts that
  * were announced since its own last tile, and writes what is packed.
  */
 // arch: sm_80
+#include "clear.h"
 #include "select_rows.h"
 #define BLOCK 512 // tune: 256 512 1024
 #define ROWS 4 // tune: 2 4 8
@@ -120,16 +121,18 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
         sync_warp();
         next_count =
             pack(staged + (turn + 1) % STAGES * TILE, n - first_of(following), threshold);
-        u32 seen = gather(states, next_unseen, tile);
-        if (thread % 32 == 0) {
+        if (thread % 32 == 0)
             kept_by[odd][warp] = next_count;
-            gathered[even][warp] = seen;
-        }
         if (thread == 0)
             taken[free_slot] = atomic_add_u32(ticket, 1);
         sync_block();
+        /* First tell, then ask: nobody's count waits for anybody else's. */
         if (warp == 0)
             announce(states, following, tiles, kept_by[odd], warp_before[odd]);
+        u32 seen = gather(states, next_unseen, tile);
+        if (thread % 32 == 0)
+            gathered[even][warp] = seen;
+        sync_block();
         for (u32 other = 0; other < WARPS; other++)
             before += gathered[even][other];
         write_kept(this_stage, count, out + before + warp_before[even][warp]);

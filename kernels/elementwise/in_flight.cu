@@ -5,14 +5,14 @@
  * not enter the L1, what is written leaves the L2 first. BLOCKS_PER_SM 0: a block for each tile,
  * else a grid that stays and walks over the tiles.
  */
-// arch: sm_75
+// arch: sm_80
 #ifndef EACH
 #include "device.h"
 #include "align.h"
-#define BLOCK 256 // tune: 128 256 512 1024
-#define UNROLL 4 // tune: 1 2 4 8
+#define BLOCK 1024 // tune: 128 256 512 1024
+#define UNROLL 1 // tune: 1 2 4 8
 #define BLOCKS_PER_SM 0 // tune: 0 1 2 4 8
-#define LOAD_PAST_L1 1 // tune: 0 1 2
+#define LOAD_PAST_L1 0 // tune: 0 1 2
 #define STORE_STREAMING 1 // tune: 0 1
 #define TILE (BLOCK * UNROLL) /* vectors */
 

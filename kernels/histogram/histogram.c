@@ -185,7 +185,7 @@ static CUresult launch_warp_private(struct zoo_call *call)
 {
     int64_t n = call->problem->value[N], bins64 = call->problem->value[BINS];
     unsigned bins = (unsigned)bins64, block = (unsigned)zoo_tunable(call, "BLOCK");
-    int64_t room = 1024 * zoo_tunable(call, "SHARED_KB") / (4 * bins64);
+    int64_t room = 1024 * zoo_tunable(call, "SHARED_KB") / (4 * (bins64 + 1));
     struct layout layout = lay_out(call, 4, room < 1 ? 1 : (unsigned)lesser(room, block / 32));
     struct zoo_grid grid = {.x = blocks_for(call, 4 * block, zoo_tunable(call, "BLOCKS_PER_SM")),
                             .y = layout.ranges,
@@ -247,7 +247,8 @@ static struct layout lay_out_replicated(const struct zoo_call *call)
     if (call->problem->value[TYPE] == U8)
         return (struct layout){256, zoo_ceil_div(bins, 256), 64, 64 * 1024};
     unsigned copies = 1;
-    while (copies < 32 && 2 * copies * bins * 4 <= 1024 * zoo_tunable(call, "SHARED_KB"))
+    while (copies < 32 && 2 * copies * bins * 4 <= 1024 * zoo_tunable(call, "SHARED_KB") &&
+           2 * copies * (bins + 1) * 4 <= call->device->shared_per_block)
         copies *= 2;
     return lay_out(call, 4, copies);
 }

@@ -8,7 +8,7 @@
 #ifndef EACH
 #include "device.h"
 #include "bins.h"
-#define BLOCK 512 // tune: 256 512 1024
+#define BLOCK 1024 // tune: 256 512 1024
 #define UNROLL 4 // tune: 1 2 4 8
 #define SHARED_KB 32 // tune: 8 16 32 64
 #define MERGE_ROWS 32

@@ -4,11 +4,12 @@
  * defines STEP(sum, x, y) on vectors and calls tiles_run.
  *
  * Both inputs are packed into panels that are read front to back: x by ROWS rows, y by two vectors
- * of columns. A tile of ROWS by two vectors stays in registers for DEPTH steps. The tile function is
- * made for each instruction set (this file includes itself); the best that the CPU has is taken.
+ * of columns. A tile of ROWS by two vectors stays in registers for DEPTH steps. The tile function
+ * is made for each instruction set (this file includes itself); the best of this CPU is taken.
  */
 #ifndef TILES_LANES
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -110,10 +111,10 @@ static void tiles_band(const struct tiles_job *job, const struct tiles_kernel *k
 
 /* One stretch of columns and of depth: all threads pack it, then take bands of rows. */
 static void tiles_stretch(const struct tiles_job *job, const struct tiles_kernel *kernel,
-                          struct tiles_part part, float *y, int threads)
+                          struct tiles_part part, float *y, bool all_cores)
 {
     part.y = y;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel if (all_cores)
     {
 #pragma omp for schedule(static)
         for (int64_t j = 0; j < part.columns; j += kernel->columns)
@@ -131,7 +132,7 @@ static void tiles_stretch(const struct tiles_job *job, const struct tiles_kernel
     }
 }
 
-static void tiles_run(const struct tiles_job *job, int threads)
+static void tiles_run(const struct tiles_job *job, bool all_cores)
 {
     struct tiles_kernel kernel = tiles_best();
     int64_t wide = TILES_STRETCH * kernel.columns;
@@ -144,7 +145,7 @@ static void tiles_run(const struct tiles_job *job, int threads)
             struct tiles_part part = {.column = column, .from = from};
             part.columns = job->columns - column < wide ? job->columns - column : wide;
             part.depth = job->depth - from < TILES_DEPTH ? job->depth - from : TILES_DEPTH;
-            tiles_stretch(job, &kernel, part, y, threads);
+            tiles_stretch(job, &kernel, part, y, all_cores);
             from += TILES_DEPTH;
         } while (from < job->depth);
     }

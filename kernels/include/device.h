@@ -316,6 +316,13 @@ DEVICE u32 load_acquire_u32(const u32 *at)
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
+/* What others may change at the same time, without order. */
+DEVICE u32 load_relaxed_u32(const u32 *at)
+{
+    u32 value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
 /* A value and its flag in one word need no fence. */
 DEVICE void store_relaxed_u64(u64 *at, u64 value)
 {

@@ -5,24 +5,24 @@
  * Each block adds all of them up itself: one round trip to the L2, no chain of look-backs, and always
  * the same order, so that float sums have the same bits in every run.
  *
- * A slot is a number and the wave's tag in one 64-bit word, and so needs no fence. Two sets of slots
- * are enough: a block announces wave w + 1 only after it gathered wave w, for which all others had
- * announced w, after they gathered w - 1.
+ * A slot is a number and the wave's tag in one 64-bit word, and so needs no fence. Four sets of slots
+ * are enough: a block announces wave w + 1 after it gathered w - 1, for which all others had announced
+ * w - 1, after they gathered w - 3.
  */
 #ifndef LOCKSTEP_KERNELS_WAVES_H
 #define LOCKSTEP_KERNELS_WAVES_H
 
 #include "device.h"
 
-/* slots: u64[2][blocks], zero before the launch. */
+/* slots: u64[4][blocks], zero before the launch. */
 DEVICE void wave_announce(u64 *slots, u32 wave, u32 bits)
 {
-    store_relaxed_u64(slots + (wave % 2) * blocks_x() + block_x(), (u64)(wave + 1) << 32 | bits);
+    store_relaxed_u64(slots + (wave % 4) * blocks_x() + block_x(), (u64)(wave + 1) << 32 | bits);
 }
 
 DEVICE u32 wave_wait(const u64 *slots, u32 wave, u32 block)
 {
-    const u64 *slot = slots + (wave % 2) * blocks_x() + block;
+    const u64 *slot = slots + (wave % 4) * blocks_x() + block;
     u64 word;
     do
         word = load_relaxed_u64(slot);

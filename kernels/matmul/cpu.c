@@ -5,7 +5,6 @@
 
 #include "../include/openblas.h"
 
-#include <omp.h>
 #include <string.h>
 
 #define STEP(sum, x, y) ((sum) + (x) * (y))
@@ -31,8 +30,8 @@ static int64_t end_of(int64_t from, int64_t size, int64_t end)
     return from + size < end ? from + size : end;
 }
 
-/* A row of A times a block of B that stays in the cache: the innermost loop goes along rows of B and
- * C, and each block is used by every row of A. */
+/* A row of A times a block of B that stays in the cache: the innermost loop goes along rows of B
+ * and C, and each block is used by every row of A. */
 void matmul_cpu_blocked(const struct zoo_problem *problem, void **buffer)
 {
     enum { DEEP = 64, WIDE = 256 };
@@ -51,7 +50,7 @@ void matmul_cpu_blocked(const struct zoo_problem *problem, void **buffer)
                 }
 }
 
-static void run_tiles(const struct zoo_problem *problem, void **buffer, int threads)
+static void run_tiles(const struct zoo_problem *problem, void **buffer, bool all_cores)
 {
     int64_t m = problem->value[MATMUL_M], n = problem->value[MATMUL_N],
             k = problem->value[MATMUL_K];
@@ -65,17 +64,17 @@ static void run_tiles(const struct zoo_problem *problem, void **buffer, int thre
                             .y_depth = n,
                             .y_column = 1,
                             .c = buffer[MATMUL_C]};
-    tiles_run(&job, threads);
+    tiles_run(&job, all_cores);
 }
 
 void matmul_cpu_simd(const struct zoo_problem *problem, void **buffer)
 {
-    run_tiles(problem, buffer, 1);
+    run_tiles(problem, buffer, false);
 }
 
 void matmul_cpu_openmp(const struct zoo_problem *problem, void **buffer)
 {
-    run_tiles(problem, buffer, omp_get_max_threads());
+    run_tiles(problem, buffer, true);
 }
 
 bool matmul_cpu_has_openblas(const struct zoo_problem *problem)

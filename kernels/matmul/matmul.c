@@ -131,27 +131,27 @@ static CUresult launch(struct zoo_call *call, const char *kernel, struct zoo_gri
                       &n, &k);
 }
 
-/* Blocks of so many columns (x) and rows (y) of C. */
-static struct zoo_grid grid_of(const struct zoo_call *call, int64_t across, int64_t down)
+/* Blocks of so many rows (x) and columns (y) of C: there may be 65535 blocks along y at most, and
+ * what is very long is more likely a column. */
+static struct zoo_grid grid_of(const struct zoo_call *call, int64_t down, int64_t across)
 {
-    return (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[N], across),
-                             .y = zoo_ceil_div(call->problem->value[M], down)};
+    return (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[M], down),
+                             .y = zoo_ceil_div(call->problem->value[N], across)};
 }
 
 static CUresult launch_naive(struct zoo_call *call)
 {
     int across = zoo_tunable(call, "ACROSS");
-    return launch(call, "matmul",
-                  (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[M], 32),
-                                    .y = zoo_ceil_div(call->problem->value[N], across),
-                                    .threads = 32,
-                                    .ty = (unsigned)across});
+    struct zoo_grid grid = grid_of(call, 32, across);
+    grid.threads = 32;
+    grid.ty = (unsigned)across;
+    return launch(call, "matmul", grid);
 }
 
 static CUresult launch_coalesced(struct zoo_call *call)
 {
     int down = zoo_tunable(call, "DOWN");
-    struct zoo_grid grid = grid_of(call, 32, down);
+    struct zoo_grid grid = grid_of(call, down, 32);
     grid.threads = 32;
     grid.ty = (unsigned)down;
     return launch(call, "matmul", grid);
@@ -168,7 +168,7 @@ static CUresult launch_shared_tiled(struct zoo_call *call)
 static CUresult launch_register_column(struct zoo_call *call)
 {
     int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN");
-    struct zoo_grid grid = grid_of(call, bn, bm);
+    struct zoo_grid grid = grid_of(call, bm, bn);
     grid.threads = (unsigned)(bm / zoo_tunable(call, "TM") * bn);
     return launch(call, "matmul", grid);
 }
@@ -181,7 +181,7 @@ static unsigned threads_of_tiles(const struct zoo_call *call)
 
 static CUresult launch_register_tiled(struct zoo_call *call)
 {
-    struct zoo_grid grid = grid_of(call, zoo_tunable(call, "BN"), zoo_tunable(call, "BM"));
+    struct zoo_grid grid = grid_of(call, zoo_tunable(call, "BM"), zoo_tunable(call, "BN"));
     grid.threads = threads_of_tiles(call);
     return launch(call, "matmul", grid);
 }
@@ -197,7 +197,7 @@ static const char *wide_or_any(const struct zoo_call *call)
 
 static CUresult launch_vectorised(struct zoo_call *call)
 {
-    struct zoo_grid grid = grid_of(call, zoo_tunable(call, "BN"), zoo_tunable(call, "BM"));
+    struct zoo_grid grid = grid_of(call, zoo_tunable(call, "BM"), zoo_tunable(call, "BN"));
     grid.threads = threads_of_tiles(call);
     return launch(call, wide_or_any(call), grid);
 }
@@ -206,7 +206,7 @@ static CUresult launch_vectorised(struct zoo_call *call)
 static CUresult launch_warp_tiled(struct zoo_call *call)
 {
     int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN"), bk = zoo_tunable(call, "BK");
-    struct zoo_grid grid = grid_of(call, bn, bm);
+    struct zoo_grid grid = grid_of(call, bm, bn);
     grid.x *= grid.y;
     grid.y = 1;
     grid.threads = threads_of_tiles(call);
@@ -267,8 +267,8 @@ const struct zoo_family zoo_matmul = {
     .title = "matrix times matrix, f32",
     .problem = "C = A B, where A is m x k, B is k x n and C is m x n, all f32 and by rows. With "
                "k = 0 C is zero.",
-    .parameters = {{"m", "rows of A and C", 0, 1 << 20, 1024, NULL},
-                   {"n", "columns of B and C", 0, 1 << 20, 1024, NULL},
+    .parameters = {{"m", "rows of A and C", 0, 1 << 30, 1024, NULL},
+                   {"n", "columns of B and C", 0, 1000000, 1024, NULL},
                    {"k", "columns of A, rows of B", 0, 1 << 26, 1024, NULL},
                    {0}},
     .distributions = zoo_distributions,

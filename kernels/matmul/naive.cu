@@ -5,7 +5,7 @@
  */
 // arch: sm_75
 #include "device.h"
-#define ACROSS 8 // tune: 4 8 16 32
+#define ACROSS 16 // tune: 16 32
 
 KERNEL matmul(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
 {

@@ -35,7 +35,7 @@ KERNEL __launch_bounds__(THREADS) matmul(const f32 *a, const f32 *b, f32 *c, i64
 {
     __shared__ f32 of_a[BM * BK], of_b[BK * BN];
     u32 thread = thread_x(), x = thread % ACROSS, y = thread / ACROSS;
-    i64 row = (i64)block_y() * BM, column = (i64)block_x() * BN;
+    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN;
     f32 sum[TM][TN] = {{0}};
     for (i64 from = 0; from < k; from += BK) {
         fill_tile(of_a, BM, BK, matrix_of(a, m, k), row, from, thread, THREADS);

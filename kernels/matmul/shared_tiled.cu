@@ -12,7 +12,7 @@ KERNEL __launch_bounds__(TILE *TILE)
 {
     __shared__ f32 of_a[TILE][TILE], of_b[TILE][TILE];
     u32 x = thread_x(), y = thread_y();
-    i64 row = (i64)block_y() * TILE + y, column = (i64)block_x() * TILE + x;
+    i64 row = (i64)block_x() * TILE + y, column = (i64)block_y() * TILE + x;
     matrix left = matrix_of(a, m, k), right = matrix_of(b, k, n);
     f32 sum = 0;
     for (i64 from = 0; from < k; from += TILE) {

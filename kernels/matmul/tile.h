@@ -1,5 +1,5 @@
 /*
- * tile.h: what the tiled matmul kernels share: elements of a matrix with zero around it, so that the
+ * tile.h: what the tiled matmul kernels share: elements of a matrix with zero around it, so that
  * tiles at the edges need no code of their own, and filling a tile of shared memory one by one.
  */
 #include "device.h"

@@ -45,7 +45,8 @@ DEVICE void keep(const on_its_way *next, f32 of_a[BK][ROW], f32 of_b[BK][BN])
 {
 #pragma unroll
     for (u32 t = 0; t < A_CHUNKS; t++) {
-        u32 chunk = thread_x() + t * THREADS, across = chunk % (BK / 4) * 4, down = chunk / (BK / 4);
+        u32 chunk = thread_x() + t * THREADS;
+        u32 across = chunk % (BK / 4) * 4, down = chunk / (BK / 4);
         if (BM * BK / 4 % THREADS != 0 && chunk >= BM * BK / 4)
             continue;
         of_a[across][down] = next->a[t].x;
@@ -86,7 +87,7 @@ DEVICE void multiply(matrix a, matrix b, f32 *c, bool wide)
 {
     __shared__ __align__(16) f32 of_a[2][BK][ROW], of_b[2][BK][BN];
     u32 x = thread_x() % ACROSS, y = thread_x() / ACROSS;
-    i64 row = (i64)block_y() * BM, column = (i64)block_x() * BN, k = a.columns;
+    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN, k = a.columns;
     f32 sum[TM][TN] = {{0}};
     on_its_way next;
     fetch(&next, a, b, row, column, 0, wide);

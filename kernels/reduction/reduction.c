@@ -192,13 +192,12 @@ static unsigned blocks_of_many(const struct zoo_call *call, int64_t n)
                : grid_blocks(call, n, zoo_tunable(call, "BLOCK"));
 }
 
+/* Up to 128 KiB one block alone is sooner done than two launches. Above, rather many blocks with a
+ * load each than few with several. */
 static unsigned blocks_of_vectors(const struct zoo_call *call, int64_t n)
 {
-    int64_t size = zoo_type_bytes[types[call->problem->value[TYPE]]];
-    int64_t per_block = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "UNROLL") * 16 / size;
-    return n <= (int64_t)call->device->sm_count * zoo_tunable(call, "BLOCKS_PER_SM")
-               ? 1
-               : grid_blocks(call, n, per_block);
+    int64_t bytes = n * zoo_type_bytes[types[call->problem->value[TYPE]]];
+    return bytes <= 128 * 1024 ? 1 : grid_blocks(call, bytes, 16 * zoo_tunable(call, "BLOCK"));
 }
 
 static CUresult launch_trees(struct zoo_call *call)

@@ -5,9 +5,9 @@
  */
 // arch: sm_75
 #ifndef EACH
-#include "device.h"
+#include "clear.h"
 #define BLOCK 256 // tune: 128 256 512
-#define ROWS 4 // tune: 2 4 8
+#define ROWS 8 // tune: 2 4 8
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)

@@ -3,7 +3,7 @@
  * input in waves; in each, every block gathers the sums of all blocks (waves.h). The tile of the next
  * wave is summed and announced before this wave's is scanned, so that nobody waits for the L2, and
  * cp.async keeps STAGES tiles on their way from memory. Each thread copies what it will scan itself,
- * so that the data need no barrier; a wave has one, for the sums of the warps.
+ * so that the data need no barrier; a wave has two, for the sums of warps and of blocks.
  */
 // arch: sm_80
 #ifndef EACH
@@ -121,6 +121,11 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u64 *slot
         u32 now = wave % 2, next = 1 - now;
         copy_async_wait(STAGES - 2);
         sum = NAME(sum_rows)(&work, wave + 1);
+        if (thread % 32 == 0)
+            warp_sum[next][warp] = sum;
+        sync_block();
+        if (warp == 0 && wave + 1 < work.waves) /* first tell, then ask */
+            NAME(announce)(&work, wave + 1, warp_sum[next], warp_offset[next]);
         T all = 0, before = 0;
         for (u32 block = thread; block < blocks; block += BLOCK) {
             T number = FROM_BITS(wave_wait(slots, wave, block));
@@ -130,13 +135,10 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u64 *slot
         all = SUM_WARP(all);
         before = SUM_WARP(before);
         if (thread % 32 == 0) {
-            warp_sum[next][warp] = sum;
             gathered[now][warp] = all;
             gathered_before[now][warp] = before;
         }
         sync_block();
-        if (warp == 0 && wave + 1 < work.waves)
-            NAME(announce)(&work, wave + 1, warp_sum[next], warp_offset[next]);
         T start = carry;
         for (u32 other = 0; other < WARPS; other++) {
             start += gathered_before[now][other];

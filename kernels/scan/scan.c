@@ -166,6 +166,15 @@ static size_t workspace_look_back(const struct zoo_call *call)
     return 16 + 8 * (size_t)zoo_ceil_div(call->problem->value[N], tile_elements(call));
 }
 
+static CUresult clear_states(struct zoo_call *call)
+{
+    int64_t words = (int64_t)workspace_look_back(call) / 8;
+    return ZOO_LAUNCH(call, "clear_words",
+                      ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256),
+                                         .threads = 256}),
+                      &call->workspace, &words);
+}
+
 static CUresult launch_look_back(struct zoo_call *call)
 {
     char name[48];
@@ -174,7 +183,7 @@ static CUresult launch_look_back(struct zoo_call *call)
     CUdeviceptr states = call->workspace + 16;
     if (n == 0)
         return CUDA_SUCCESS;
-    CUresult status = zoo_clear(call, call->workspace, workspace_look_back(call));
+    CUresult status = clear_states(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name),
@@ -184,10 +193,10 @@ static CUresult launch_look_back(struct zoo_call *call)
                       &exclusive);
 }
 
-/* Two slots for each block that can be resident. */
+/* Four slots for each block that can be resident. */
 static size_t workspace_persistent(const struct zoo_call *call)
 {
-    return 2 * 8 * 32 * (size_t)call->device->sm_count;
+    return 4 * 8 * 32 * (size_t)call->device->sm_count;
 }
 
 static CUresult launch_persistent(struct zoo_call *call)
@@ -207,7 +216,7 @@ static CUresult launch_persistent(struct zoo_call *call)
     if (most == 0)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     grid.x = tiles < most ? tiles : most;
-    CUresult status = zoo_clear(call, call->workspace, 2 * 8 * (size_t)grid.x);
+    CUresult status = zoo_clear(call, call->workspace, 4 * 8 * (size_t)grid.x);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
@@ -232,11 +241,30 @@ static CUresult launch_tickets(struct zoo_call *call)
     if (most == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     grid.x = tiles < most ? tiles : most;
-    CUresult status = zoo_clear(call, call->workspace, workspace_look_back(call));
+    CUresult status = clear_states(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
                       &states, &exclusive);
+}
+
+/* The blocks' own sums of what lies before them grow with the square of n. */
+static bool is_short(const struct zoo_problem *problem)
+{
+    return problem->value[N] <= 128 * 1024;
+}
+
+static CUresult launch_recompute(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
+    if (n == 0)
+        return CUDA_SUCCESS;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name),
+                      ((struct zoo_grid){.x = zoo_ceil_div(n, 4 * threads), .threads = threads}),
+                      &call->buffer[IN], &n, &call->buffer[OUT], &exclusive);
 }
 
 static const struct zoo_variant variants[] = {
@@ -248,6 +276,8 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"two_pass", "reduce shares, then scan them: 3n bytes", launch_two_pass, workspace_two_pass,
      .traits = ZOO_DETERMINISTIC},
+    {"recompute", "short inputs: each block adds up what lies before it", launch_recompute,
+     .takes = is_short, .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, workspace_look_back},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
      workspace_persistent, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},

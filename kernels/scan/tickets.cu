@@ -1,13 +1,14 @@
 /*
  * tickets.cu: one pass, 2n bytes, at the memory's limit. Blocks stay and take tiles by tickets, so
  * that a fast SM takes more of them; STAGES tickets are taken ahead and their tiles fetched by
- * cp.async. A tile is scanned by itself when it arrives and its sum announced; only then does the
- * block turn to the tile before, adds up the sums that were announced since its own last tile (a few
- * hundred, read at once), and writes. A block waits only for tickets before its own: it always ends.
+ * cp.async. A tile is scanned by itself when it arrives and its sum announced at once, before the
+ * block asks for anybody else's; then it turns to the tile before, adds up the sums announced since
+ * its own last tile (a few hundred, read together), and writes. No sum waits for another, and a block
+ * waits only for tickets before its own: it always ends.
  */
 // arch: sm_80
 #ifndef EACH
-#include "device.h"
+#include "clear.h"
 #define BLOCK 512 // tune: 256 512 1024
 #define ROWS 4 // tune: 2 4 8
 #define STAGES 3 // tune: 2 3 4
@@ -150,16 +151,18 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *tick
         copy_async_wait(STAGES - 2);
         i64 following = taken[(turn + 1) % (STAGES + 1)];
         sum = NAME(scan_alone)(staged + stage * ROWS * BLOCK, &next);
-        T seen = SUM_WARP(NAME(gather)(states, next_unseen, tile));
-        if (thread % 32 == 0) {
+        if (thread % 32 == 0)
             warp_sum[odd][warp] = sum;
-            gathered[even][warp] = seen;
-        }
         if (thread == 0)
             taken[free_slot] = atomic_add_u32(ticket, 1);
         sync_block();
+        /* First tell, then ask: nobody's sum waits for anybody else's. */
         if (warp == 0)
             NAME(announce)(states, following, tiles, warp_sum[odd], warp_before[odd]);
+        T seen = SUM_WARP(NAME(gather)(states, next_unseen, tile));
+        if (thread % 32 == 0)
+            gathered[even][warp] = seen;
+        sync_block();
         NAME(fetch)(in, n, taken[free_slot], staged + freed * ROWS * BLOCK, aligned);
         for (u32 other = 0; other < WARPS; other++)
             before += gathered[even][other];

@@ -1,8 +1,8 @@
 /*
  * adaptive_vector.cu: 2, 4, 8, 16 or 32 lanes for each row; the host takes as many as fit the mean
- * length, so that few lanes idle. Four nonzeros of a lane are on their way at a time: the column, then
- * the value of x that it names, are two waits for memory in a row, and only many of them side by side
- * fill it.
+ * length, so that few lanes idle. Four nonzeros of a lane are on their way at a time: the column,
+ * then the value of x that it names, are two waits for memory in a row, and only many of them side
+ * by side fill it.
  */
 // arch: sm_75
 #ifndef LANES
@@ -50,8 +50,8 @@ KERNEL __launch_bounds__(BLOCK) JOIN(multiply_, LANES)(const i32 *offsets, const
             sum = fma_f32(value[k], load_cached_f32(x + column[k]), sum);
     }
     for (; j < end; j += LANES)
-        sum = fma_f32(load_cached_f32(values + j), load_cached_f32(x + load_cached_i32(columns + j)),
-                      sum);
+        sum = fma_f32(load_cached_f32(values + j),
+                      load_cached_f32(x + load_cached_i32(columns + j)), sum);
     for (u32 lanes = LANES / 2; lanes > 0; lanes /= 2)
         sum += shuffle_xor_f32(sum, lanes);
     if (lane == 0 && row < rows)

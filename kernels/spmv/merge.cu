@@ -1,8 +1,9 @@
 /*
- * merge.cu: every thread gets the same number of items of the merge path (path.h), so that no matrix
- * can make a thread late. A block reads its row ends and nonzeros coalesced into shared memory, its
- * threads find their places there and walk; pieces of a row in several threads come together by a
- * segmented scan, those in several blocks by a second kernel, always in the same order.
+ * merge.cu: every thread gets the same number of items of the merge path (path.h), so that no
+ * matrix can make a thread late. A block reads its row ends and nonzeros coalesced into shared
+ * memory, its threads find their places there and walk; pieces of a row in several threads come
+ * together by a segmented scan, those in several blocks by a second kernel, always in the same
+ * order.
  */
 // arch: sm_75
 #include "device.h"
@@ -42,8 +43,8 @@ DEVICE piece add_pieces(piece before, piece p) /* rows ascend */
     return p;
 }
 
-/* For each thread the sum of the pieces before it, of the row of the last of them; the last thread's
- * *all is that of the whole block. A barrier. */
+/* For each thread the sum of the pieces before it, of the row of the last of them; the last
+ * thread's *all is that of the whole block. A barrier. */
 DEVICE piece pieces_before(piece p, piece *all)
 {
     __shared__ piece of_warp[BLOCK / 32];
@@ -89,8 +90,8 @@ KERNEL __launch_bounds__(BLOCK)
     for (i32 k = 0; k < PER_THREAD; k++)
         if (me + k * BLOCK < nonzero_count) {
             i64 j = first + me + k * BLOCK;
-            products[me + k * BLOCK].product =
-                load_stream_f32(values + j) * load_cached_f32(x + (i32)load_stream_u32(columns + j));
+            f32 of_x = load_cached_f32(x + (i32)load_stream_u32(columns + j));
+            products[me + k * BLOCK].product = load_stream_f32(values + j) * of_x;
         }
     sync_block();
 

@@ -1,7 +1,7 @@
 /*
- * path.h: the merge path. Ends of rows and nonzeros are merged into one list of rows + nonzeros items,
- * a row's end behind its last nonzero; a share of so many items is a share of the work, whatever the
- * rows look like. Point d of the path has seen `row` ends and d - row nonzeros.
+ * path.h: the merge path. Ends of rows and nonzeros are merged into one list of rows + nonzeros
+ * items, a row's end behind its last nonzero; a share of so many items is a share of the work,
+ * whatever the rows look like. Point d of the path has seen `row` ends and d - row nonzeros.
  */
 
 /* How many rows end before point d. The whole warp looks at 32 places at a time. */

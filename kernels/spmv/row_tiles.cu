@@ -53,7 +53,8 @@ KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
         vectors a = load_tile(columns, values, base, end, nonzeros);
         multiply_tile(&a, x, (i32)(end - base), product);
         sync_block();
-        i32 begin = my_begin > base ? (i32)(my_begin - base) : 0, stop = (i32)(least(my_end, end) - base);
+        i32 begin = my_begin > base ? (i32)(my_begin - base) : 0;
+        i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
             longer.row[shared_add_u32(&longer.count, 1)] = me;
         else

@@ -1,7 +1,7 @@
 /*
- * spmv.c: the family: y = A x with a sparse matrix in compressed rows (CSR): f32 values, i32 columns
- * and row offsets. The variants go from a thread for each row to equal shares of the bytes, which no
- * matrix can throw out of balance.
+ * spmv.c: the family: y = A x with a sparse matrix in compressed rows (CSR): f32 values, i32
+ * columns and row offsets. The variants go from a thread for each row to equal shares of the bytes,
+ * which no matrix can throw out of balance.
  */
 #include "spmv.h"
 #include "zoo/zoo.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 static const char *const matrices[] = {"banded", "uniform", "powerlaw", NULL};
-/* Those of zoo_fill, but for two: "special" has NaN and infinities in x and the values, no numbers
- * that overflow in one order and not in another; "whole" has small integers, whose sums are exact, so
- * that a single nonzero too many or too few shows in a row of any length. */
+/* Those of zoo_fill, but for two: "special" has NaN and infinities in x and the values, no
+ * numbers that overflow in one order and not in another; "whole" has small integers, whose sums
+ * are exact, so that a single nonzero too many or too few shows in a row of any length. */
 enum { WHOLE = ZOO_SPECIAL + 1 };
 static const char *const distributions[] = {"uniform",     "constant", "ascending",
                                             "adversarial", "special",  "whole",     NULL};
@@ -76,8 +76,8 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     fill(problem, 1, buffer[X], (size_t)m.cols);
 }
 
-/* n products and n - 1 additions in any order, each rounded by at most half a unit: the sum is off by
- * no more than (n + 1) half units of the sum of magnitudes. Small integers are exact. */
+/* n products and n - 1 additions in any order, each rounded by at most half a unit: the sum is
+ * off by no more than (n + 1) half units of the sum of magnitudes. Small integers are exact. */
 static double bound_of(double magnitudes, int64_t n, bool whole)
 {
     if (whole && magnitudes < 0x1p24)
@@ -168,8 +168,8 @@ static CUresult launch_row_tiles(struct zoo_call *call)
                       &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y]);
 }
 
-/* Blocks along the merge path, each leaving a carry in the workspace; then what adds those. The only
- * block's carry is empty. */
+/* Blocks along the merge path, each leaving a carry in the workspace; then what adds those. The
+ * only block's carry is empty. */
 static CUresult launch_path(struct zoo_call *call, unsigned blocks)
 {
     struct zoo_sparse m = matrix_of(call->problem);

@@ -1,9 +1,9 @@
 /*
  * streamed.cu: as many blocks as the GPU holds, each with an equal stretch of the merge path, tile
- * after tile: while one tile's rows are summed up in shared memory, the next one's columns and values
- * are on their way. How many rows end in a tile is counted by a barrier, not searched; what a stretch
- * leaves of its last row is added by a second kernel, one carry a block, in a fixed order. The time
- * depends on the bytes alone, not on how the rows lie.
+ * after tile: while one tile's rows are summed up in shared memory, the next one's columns and
+ * values are on their way. How many rows end in a tile is counted by a barrier, not searched; what
+ * a stretch leaves of its last row is added by a second kernel, one carry a block, in a fixed
+ * order. The time depends on the bytes alone, not on how the rows lie.
  */
 // arch: sm_75
 #include "device.h"
@@ -12,7 +12,7 @@
 #define TOGETHER 2 // tune: 1 2
 #include "path.h"
 #include "tile.h"
-#define ITEMS (TILE - 4) /* row ends and nonzeros; four less, as the first vector may begin earlier */
+#define ITEMS (TILE - 4) /* row ends and nonzeros; less, as the first vector may begin earlier */
 #define POINT(tile) ((i64)(tile) * ITEMS) /* of the path, where a tile begins */
 
 /* A tile of the path: `count` rows end in it, from row `row` on, and one more may begin. */

@@ -1,13 +1,13 @@
 /*
- * tile.h: a tile of TILE nonzeros that a block works on. Columns and values come in by 16-byte loads,
- * each thread's products go to shared memory, rows are summed up there. Every nonzero is one
- * coalesced load and one gather, however the rows lie. BLOCK, VECTORS and
- * TOGETHER, which divides VECTORS, are set.
+ * tile.h: a tile of TILE nonzeros that a block works on. Columns and values come in by 16-byte
+ * loads, each thread's products go to shared memory, rows are summed up there. Every nonzero is one
+ * coalesced load and one gather, however the rows lie. BLOCK, VECTORS and TOGETHER, which divides
+ * VECTORS, are set.
  */
 #define TILE  (BLOCK * VECTORS * 4)
 #define SHORT 32 /* nonzeros that one thread sums up; a longer row gets a warp */
-/* One word in 33 is left out: rows of 8, 16 or 32 nonzeros would otherwise meet in the same banks, and
- * so would the four words of neighbouring lanes' vectors. */
+/* One word in 33 is left out: rows of 8, 16 or 32 nonzeros would otherwise meet in the same
+ * banks, and so would the four words of neighbouring lanes' vectors. */
 #define PLACE(p)     ((u32)(p) + (u32)(p) / 32)
 #define PLACES       (TILE + TILE / 32)
 #define VECTOR_OF(v) (4 * ((i32)thread_x() + (v) * BLOCK)) /* its first nonzero in the tile */
@@ -30,9 +30,9 @@ DEVICE u32x4 load_by_words(const u32 *at, i32 count)
     return v;
 }
 
-/* Nonzeros from base, a multiple of four, up to end. A vector is read whole even if the tile ends
- * inside it: what belongs to the next tile is never summed up. Arrays that do not lie at 16 bytes, and
- * the last few nonzeros of all, are read word by word. */
+/* Nonzeros from base, a multiple of four, up to end. A vector is read whole even if the tile
+ * ends inside it: what belongs to the next tile is never summed up. Arrays that do not lie at 16
+ * bytes, and the last few nonzeros of all, are read word by word. */
 DEVICE vectors load_tile(const i32 *columns, const f32 *values, i64 base, i64 end, i64 nonzeros)
 {
     vectors a;

@@ -1,13 +1,14 @@
 /*
- * vector.cu: a warp for each row. Lanes read neighbouring nonzeros, and a long row no longer holds up
- * 31 others; but a row shorter than 32 leaves lanes idle, and each row costs five shuffles.
+ * vector.cu: a warp for each row. Lanes read neighbouring nonzeros, and a long row no longer holds
+ * up 31 others; but a row shorter than 32 leaves lanes idle, and each row costs five shuffles.
  */
 // arch: sm_75
 #include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512
 
 KERNEL __launch_bounds__(BLOCK)
-    multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows, f32 *y)
+    multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
+             f32 *y)
 {
     i64 row = global_thread() / 32;
     if (row >= rows)

@@ -7,10 +7,10 @@
  */
 // arch: sm_75
 #include "device.h"
-#define TILE_ROWS 64 // tune: 32 64 128
+#define TILE_ROWS 128 // tune: 32 64 128
 #define TILE_COLS 64 // tune: 32 64 128
 #define UNROLL 1 // tune: 1 2
-#define GROUP 8 // tune: 1 2 4 8 16 32 64 1024
+#define GROUP 1024 // tune: 1 2 4 8 16 32 64 1024
 #define DIAGONAL 0 // tune: 0 1
 #define STORE_STREAMING 1 // tune: 0 1
 #include "tile.h"

@@ -43,6 +43,19 @@ static inline CUdeviceptr bench_slab_buffer(const struct bench_slab *slab, unsig
     return slab->base + copy * slab->stride + slab->offset[buffer];
 }
 
+/* Reads so many bytes, so that the L2 holds nothing else. */
+struct bench_flush {
+    CUdeviceptr at;
+    size_t bytes;
+    unsigned blocks;
+    CUmodule module;
+    CUfunction read_all;
+};
+CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *device, size_t bytes);
+void bench_flush_close(struct bench_flush *flush, const struct zoo_device *device);
+CUresult bench_flush(const struct bench_flush *flush, const struct zoo_device *device,
+                     CUstream stream);
+
 /* Peers -----------------------------------------------------------------------------------------*/
 
 struct bench_peer_code {
@@ -102,8 +115,7 @@ struct bench_session {
     bool timed;               /* by events: a real GPU, or LOCKSTEP_BENCH_TIMED for tests */
     size_t l2_bytes;
     CUstream stream;
-    CUdeviceptr flush; /* written between samples, to empty the L2 */
-    size_t flush_bytes;
+    struct bench_flush flush;
     struct bench_clocks *clocks;
     unsigned most_mhz; /* seen so far */
     struct bench_torch *torch;

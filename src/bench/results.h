@@ -27,5 +27,7 @@ void bench_print_place(FILE *out, const struct report_paint *paint,
 void bench_print_result(FILE *out, const struct report_paint *paint,
                         const struct bench_place *place, const struct bench_result *result);
 json_t *bench_report_json(const struct bench_report *report);
+void bench_report_csv(struct lk_buf *out, const struct bench_report *report);
+void bench_report_html(struct lk_buf *out, const struct bench_report *report);
 
 #endif

@@ -109,10 +109,8 @@ static bool get_ready(struct bench_session *session, char **message)
     CUresult status = cuda->cuStreamCreate(&session->stream, CU_STREAM_NON_BLOCKING);
     session->timed = !cuda->simulated || getenv("LOCKSTEP_BENCH_TIMED");
     session->l2_bytes = cuda->simulated ? (size_t)1 << 16 : (size_t)session->device.l2_bytes;
-    if (status == CUDA_SUCCESS && session->timed) {
-        session->flush_bytes = 2 * session->l2_bytes;
-        status = cuda->cuMemAlloc_v2(&session->flush, session->flush_bytes);
-    }
+    if (status == CUDA_SUCCESS && session->timed)
+        status = bench_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
     if (status != CUDA_SUCCESS) {
         *message = bench_say("%s cannot be measured: %s", session->device.name,
                              zoo_error(cuda, status));
@@ -153,8 +151,8 @@ void bench_close(struct bench_session *session)
         return;
     bench_torch_stop(session->torch);
     bench_clocks_close(session->clocks);
-    if (session->flush)
-        session->device.cuda->cuMemFree_v2(session->flush);
+    if (session->device.cuda)
+        bench_flush_close(&session->flush, &session->device);
     if (session->stream)
         session->device.cuda->cuStreamDestroy_v2(session->stream);
     for (unsigned i = 0; i < session->loaded_count; i++)

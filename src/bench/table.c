@@ -110,9 +110,9 @@ static void print_remarks(FILE *out, const struct report_paint *paint,
                           const struct bench_result *result, const struct bench_entry *best)
 {
     char bytes[REPORT_UNIT];
-    fprintf(out, "  %s%s each", paint->dim, report_bytes(bytes, result->bytes));
-    if (best)
-        fprintf(out, "; by %s", bench_method_names[best->method]);
+    fprintf(out, "  %s%s to move", paint->dim, report_bytes(bytes, result->bytes));
+    if (best && best->method != BENCH_MODEL)
+        fprintf(out, "; timed by %s", bench_method_names[best->method]);
     if (best && best->launches > 1)
         fprintf(out, " (%u)", best->launches);
     if (result->copies > 1)

@@ -4,7 +4,7 @@
  *
  * Long kernels: one launch between two events, rotating through copies of the buffers. Where the
  * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if one
- * cannot be captured), with the L2 emptied before each sample.
+ * cannot be captured), with the L2 emptied before each sample that does not empty it itself.
  */
 #include "bench/inside.h"
 
@@ -60,8 +60,14 @@ static bool launch_next(struct race *race, struct bench_entrant *entrant)
 
 static CUresult empty_l2(struct race *race)
 {
-    const struct bench_session *session = race->session;
-    return race->cuda->cuMemsetD8Async(session->flush, 0, session->flush_bytes, session->stream);
+    return bench_flush(&race->session->flush, &race->session->device, race->session->stream);
+}
+
+/* Does a sample touch so many copies that the next one finds nothing of its own in the L2? */
+static bool rotates(const struct race *race, const struct bench_entrant *entrant)
+{
+    return race->slab->copies == 1 || race->method == BENCH_SINGLE ||
+           entrant->launches * race->slab->stride > race->session->flush.bytes;
 }
 
 /* Puts a sample between two events into the stream. False if it failed, which the entry says. */
@@ -69,8 +75,8 @@ static bool put_sample(struct race *race, struct bench_entrant *entrant)
 {
     struct pair *pair = &race->pairs[race->used];
     CUstream stream = race->session->stream;
-    bool large = race->slab->copies == 1, launched = true;
-    CUresult status = race->method == BENCH_SINGLE || large ? CUDA_SUCCESS : empty_l2(race);
+    bool launched = true;
+    CUresult status = rotates(race, entrant) ? CUDA_SUCCESS : empty_l2(race);
     /* Launches one by one take the host longer: more work for the GPU before them. */
     for (unsigned i = 0; i < entrant->launches && race->method == BENCH_QUEUE; i += 8)
         status = status == CUDA_SUCCESS ? empty_l2(race) : status;
@@ -185,7 +191,9 @@ static bool capture(struct race *race, struct bench_entrant *entrant)
     }
     if (status != CUDA_SUCCESS || !launched)
         entrant->graph = NULL;
-    return entrant->graph != NULL;
+    /* The first launch of a graph brings it to the GPU. */
+    return entrant->graph && cuda->cuGraphLaunch(entrant->graph, stream) == CUDA_SUCCESS &&
+           cuda->cuStreamSynchronize(stream) == CUDA_SUCCESS;
 }
 
 static void set_launches(struct race *race, struct bench_entrant *entrant)
@@ -217,7 +225,7 @@ static void prepare_python(struct race *race, struct bench_entrant *entrant)
 {
     char *why = NULL;
     enum bench_method method = race->method;
-    size_t flush = race->slab->copies == 1 ? 0 : race->session->flush_bytes;
+    size_t flush = rotates(race, entrant) ? 0 : race->session->flush.bytes;
     if (!bench_torch_prepare(race->session->torch, &method, entrant->launches, flush, &why))
         bench_entrant_fail(entrant, BENCH_SKIPPED, why);
     else if (method != race->method)

@@ -3,6 +3,7 @@
  * from the roof it is, from its bytes, operations and time.
  */
 #include "cli/cli.h"
+#include "cli/roofline.h"
 #include "cli/target.h"
 #include "report/report.h"
 
@@ -12,6 +13,7 @@
 
 static const char help[] =
     "usage: lockstep roofline --bytes B --flops F [--time T] [--gpu NAME] [--type TYPE] [--json]\n"
+    "       lockstep roofline FAMILY[/VARIANT] ... [PARAMETER=VALUE ...] [--gpu GPU] [--svg FILE]\n"
     "\n"
     "Says whether a kernel that moves B bytes and does F operations is bound by memory or by\n"
     "arithmetic, by how much, and how much of the roof it reaches in the time T.\n"
@@ -23,7 +25,12 @@ static const char help[] =
     "  --type TYPE   f32 (default), f64, f16, tensor-f16, tensor-tf32, tensor-f8, tensor-f64\n"
     "  --json        the same for programs\n"
     "\n"
+    "With a family it measures the variants and their peers, as 'lockstep bench' does, and draws\n"
+    "where each stands under the roof: on the terminal, and with --svg into a file. --time is then\n"
+    "seconds for each problem (default 1), --gpu may be cuda:0, and --no-peers leaves them out.\n"
+    "\n"
     "examples:\n"
+    "  lockstep roofline reduction --svg reduction.svg\n"
     "  lockstep roofline --bytes 12e6 --flops 1e6 --time 4us\n"
     "  lockstep roofline --bytes 201M --flops 137G --time 0.4ms --type tensor-f16 --gpu h100\n";
 
@@ -122,8 +129,19 @@ static void print_json(const struct gpu_info *gpu, const char *type,
     json_decref(report);
 }
 
+/* Without bytes and operations given, they are a family's. */
+static bool names_family(int count, char **words)
+{
+    for (int i = 0; i < count; i++)
+        if (strncmp(words[i], "--bytes", 7) == 0 || strncmp(words[i], "--flops", 7) == 0)
+            return false;
+    return count > 0;
+}
+
 static int run(int count, char **words)
 {
+    if (names_family(count, words))
+        return roofline_family(count, words);
     const char *value, *name = "h200", *type = "f32";
     double bytes = -1, flops = -1, seconds = 0;
     bool json = false, ok = true;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char style[] =
+const char report_page_style[] =
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--dim:#6a737d;--line:#d8dee4;"
     "--soft:#f3f5f7;--hot:214,64,40;--accent:#0b6bcb;--good:#1a7f37}\n"
     "@media(prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e4e7ea;--dim:#8d96a0;"
@@ -363,7 +363,7 @@ void report_profile_html(struct lk_buf *out, const struct profile *profile,
              "<meta name=\"viewport\" content=\"width=device-width\"/><title>");
     svg_escape(out, run->program);
     put(out, "</title><style>\n");
-    put(out, style);
+    put(out, report_page_style);
     put(out, "</style></head><body>\n<h1>");
     svg_escape(out, run->program);
     put(out, "</h1>\n");

@@ -33,6 +33,7 @@ json_t *report_trace_json(const struct profile *profile); /* docs/trace.md */
 /* HTML ------------------------------------------------------------------------------------------*/
 void report_profile_html(struct lk_buf *out, const struct profile *profile,
                          const struct report_run *run);
+extern const char report_page_style[]; /* the CSS of our pages */
 
 /* Comparing two reports of report_profile_json --------------------------------------------------*/
 void report_compare_text(FILE *out, const struct report_paint *paint, const char *names[2],

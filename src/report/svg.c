@@ -1,11 +1,8 @@
 /*
- * svg.c: roofline and access pictures; see svg.h.
+ * svg.c: pictures of accesses; see svg.h.
  */
 #include "report/svg.h"
 
-#include "report/report.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,98 +31,6 @@ void svg_escape(struct lk_buf *out, const char *text)
                 lk_buf_add(out, text, 1);
         }
     }
-}
-
-/* Roofline ----------------------------------------------------------------------------------------
- */
-
-enum { PLOT_LEFT = 62, PLOT_TOP = 14, PLOT_WIDTH = 420, PLOT_HEIGHT = 220 };
-#define LEAST_INTENSITY (1.0 / 32)
-#define MOST_INTENSITY 4096.0
-
-struct plot {
-    double low, high; /* operations a second at the bottom and the top */
-};
-
-static double plot_x(double intensity)
-{
-    double place = log2(intensity / LEAST_INTENSITY) / log2(MOST_INTENSITY / LEAST_INTENSITY);
-    place = place < 0 ? 0 : place > 1 ? 1 : place;
-    return PLOT_LEFT + place * PLOT_WIDTH;
-}
-
-static double plot_y(const struct plot *plot, double rate)
-{
-    double place = rate > 0 ? log10(rate / plot->low) / log10(plot->high / plot->low) : 0;
-    place = place < 0 ? 0 : place > 1 ? 1 : place;
-    return PLOT_TOP + (1 - place) * PLOT_HEIGHT;
-}
-
-static void put_axes(struct lk_buf *out, const struct plot *plot)
-{
-    char text[REPORT_UNIT];
-    int decades = (int)(log10(plot->high / plot->low) + 0.001);
-    for (int i = 1; i <= decades; i++) {
-        double rate = plot->low * pow(10, i), y = plot_y(plot, rate);
-        lk_buf_printf(out,
-                      "<path class=\"grid\" fill=\"none\" stroke=\"#999\" d=\"M%d %.1fh%d\"/>"
-                      "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                      PLOT_LEFT, y, PLOT_WIDTH, PLOT_LEFT - 6, y + 4, report_count(text, rate));
-    }
-    for (int i = -1; i <= 3; i++) {
-        double intensity = pow(8, i), x = plot_x(intensity);
-        lk_buf_printf(out,
-                      "<path class=\"grid\" fill=\"none\" stroke=\"#999\" d=\"M%.1f %dv%d\"/>"
-                      "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n",
-                      x, PLOT_TOP, PLOT_HEIGHT, x, PLOT_TOP + PLOT_HEIGHT + 16, intensity);
-    }
-    lk_buf_printf(out,
-                  "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">operations a second over "
-                  "operations per byte of DRAM</text>\n",
-                  PLOT_LEFT + PLOT_WIDTH / 2, PLOT_TOP + PLOT_HEIGHT + 34);
-}
-
-/* One roof: bandwidth up to the ridge, then flat. */
-static void put_roof(struct lk_buf *out, const struct plot *plot, double bandwidth, double peak,
-                     const char *name)
-{
-    double ridge = peak / bandwidth;
-    lk_buf_printf(
-        out, "<path class=\"roof\" fill=\"none\" stroke=\"#06c\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>",
-        plot_x(LEAST_INTENSITY), plot_y(plot, LEAST_INTENSITY * bandwidth), plot_x(ridge),
-        plot_y(plot, peak), PLOT_LEFT + PLOT_WIDTH);
-    lk_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s %.3g TFLOP/s</text>\n",
-                  PLOT_LEFT + PLOT_WIDTH, plot_y(plot, peak) - 4, name, peak / 1e12);
-}
-
-void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
-{
-    const struct gpu_info *gpu = launch->gpu;
-    const struct gpu_model *model = &launch->model;
-    double bandwidth = gpu->memory_gb_s * 1e9;
-    bool tensor = launch->counters.tensor_flops > 0;
-    double peak = (tensor ? gpu->tensor_f16 : gpu->f32_tflops) * 1e12;
-    struct plot plot = {1e9, pow(10, ceil(log10(peak * 3)))};
-    double intensity = model->bytes > 0 ? model->flops / model->bytes : MOST_INTENSITY;
-    intensity = intensity < LEAST_INTENSITY ? LEAST_INTENSITY : intensity;
-    double roof = intensity * bandwidth < peak ? intensity * bandwidth : peak;
-    double x = plot_x(intensity), y = plot_y(&plot, roof * model->roof);
-    lk_buf_printf(out,
-                  "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                  "aria-label=\"roofline\">\n",
-                  PLOT_LEFT + PLOT_WIDTH + 14, PLOT_TOP + PLOT_HEIGHT + 42);
-    put_axes(out, &plot);
-    put_roof(out, &plot, bandwidth, gpu->f32_tflops * 1e12, "f32");
-    if (tensor)
-        put_roof(out, &plot, bandwidth, peak, "f16 tensor");
-    lk_buf_printf(out, "<path class=\"drop\" fill=\"none\" stroke=\"#999\" d=\"M%.1f %.1fV%.1f\"/>",
-                  x, y, plot_y(&plot, roof));
-    lk_buf_printf(out, "<circle class=\"here\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
-    bool right = x > PLOT_LEFT + PLOT_WIDTH * 0.67;
-    lk_buf_printf(out,
-                  "<text class=\"strong\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%.0f %% of "
-                  "the roof</text>\n</svg>\n",
-                  x + (right ? -10 : 10), y + 4, right ? "end" : "start", 100 * model->roof);
 }
 
 /* Accesses ----------------------------------------------------------------------------------------

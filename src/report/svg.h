@@ -12,6 +12,15 @@ void svg_escape(struct lk_buf *out, const char *text);
 /* Where the launch stands under the GPU's roof. */
 void svg_roofline(struct lk_buf *out, const struct profile_launch *launch);
 
+/* Several kernels under one roof: operations a byte, operations a second. */
+struct svg_point {
+    double intensity, rate;
+    const char *label;
+};
+/* alone: a file of its own, with its style. */
+void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
+                         const struct svg_point *points, size_t count, bool alone);
+
 /* What a warp's access touched: a record of the trace. Global: memory in rows of 128 bytes with
  * their sectors; shared: the banks, and which lanes wait for which. */
 struct svg_access {

@@ -77,6 +77,18 @@
         return api_workspace(API_##name, SIZES(outer, middle, inner), bytes);                      \
     }
 
+#define SEGMENTS(name, type)                                                                       \
+    lk_status lk_##name(void *stream, const type *values, const int32_t *offsets, int64_t n,       \
+                        int64_t segments, type *out, void *workspace, size_t workspace_bytes)      \
+    {                                                                                              \
+        return api_run(API_##name, stream, SIZES(n, segments), BUFFERS(values, offsets, out),      \
+                       workspace, workspace_bytes);                                                \
+    }                                                                                              \
+    lk_status lk_##name##_workspace(int64_t n, int64_t segments, size_t *bytes)                    \
+    {                                                                                              \
+        return api_workspace(API_##name, SIZES(n, segments), bytes);                               \
+    }
+
 #define SCAN(name, type) REDUCE(name, type, type)
 
 #define SELECT(name, type)                                                                         \
@@ -126,6 +138,18 @@
     lk_status lk_##name##_workspace(int64_t rows, int64_t cols, int64_t nonzeros, size_t *bytes)   \
     {                                                                                              \
         return api_workspace(API_##name, SIZES(rows, cols, nonzeros), bytes);                      \
+    }
+
+#define PAIRWISE(name, type)                                                                       \
+    lk_status lk_##name(void *stream, const type *x, const type *y, int64_t n, int64_t m,          \
+                        int64_t d, type *out, void *workspace, size_t workspace_bytes)             \
+    {                                                                                              \
+        return api_run(API_##name, stream, SIZES(n, m, d), BUFFERS(x, y, out), workspace,          \
+                       workspace_bytes);                                                           \
+    }                                                                                              \
+    lk_status lk_##name##_workspace(int64_t n, int64_t m, int64_t d, size_t *bytes)                \
+    {                                                                                              \
+        return api_workspace(API_##name, SIZES(n, m, d), bytes);                                   \
     }
 
 #define FORM(form, sizes, scalars, buffers, traits)

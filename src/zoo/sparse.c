@@ -13,8 +13,8 @@ enum { STREAM_LENGTH = 100, STREAM_EMPTY, STREAM_COLUMN };
 
 /* Lengths of rows -------------------------------------------------------------------------------*/
 
-/* Row r starts at (r + jitter) shares of the nonzeros: lengths go from 0 to two shares, and their sum
- * is right by itself. */
+/* Row r starts at (r + jitter) shares of the nonzeros: lengths go from 0 to two shares, and
+ * their sum is right by itself. */
 static void even_offsets(const struct zoo_sparse *m, int32_t *offsets)
 {
     bool jitter = m->pattern == ZOO_SCATTERED && 2 * (m->nonzeros / m->rows + 1) < m->cols;
@@ -28,7 +28,7 @@ static void even_offsets(const struct zoo_sparse *m, int32_t *offsets)
     offsets[m->rows] = (int32_t)m->nonzeros;
 }
 
-/* A Pareto law with exponent 1.5, in 1/1024; integers, so that their sum does not depend on order. */
+/* A Pareto law with exponent 1.5, in 1/1024; integers, whose sum does not depend on order. */
 static uint64_t weight(const struct zoo_sparse *m, int64_t r)
 {
     if (zoo_random_unit(m->seed, STREAM_EMPTY, (uint64_t)r) < 0.1)

@@ -1,7 +1,8 @@
 /*
- * sparse.h: sparse matrices and graphs for the families that work on them, as compressed rows (CSR).
- * The number of nonzeros is given, so that buffers can be sized before anything is generated; each
- * row's columns are distinct and ascend. The same seed gives the same matrix on any machine.
+ * sparse.h: sparse matrices and graphs for the families that work on them, as compressed rows
+ * (CSR). The number of nonzeros is given, so that buffers can be sized before anything is
+ * generated; each row's columns are distinct and ascend. The same seed gives the same matrix on any
+ * machine.
  */
 #ifndef LOCKSTEP_ZOO_SPARSE_H
 #define LOCKSTEP_ZOO_SPARSE_H

@@ -255,6 +255,32 @@ static void rows_and_columns(void **state)
               LK_BAD_ARGUMENT, "no GPU has such a memory");
 }
 
+static void segments_and_distances(void **state)
+{
+    int32_t ends[5] = {0, 7, 7, 100, 1000};
+    float sums[4] = {0}, distances[3 * 4] = {0};
+    for (int s = 0; s < 4; s++)
+        for (int i = ends[s]; i < ends[s + 1]; i++)
+            sums[s] += numbers[i];
+    int32_t *offsets = on_device(ends, sizeof ends);
+    must(lk_reduce_segments_sum_f32(NULL, in, offsets, 1000, 4, out, workspace, workspace_bytes));
+    expect_numbers(out, sums, 4);
+    must_fail(lk_reduce_segments_sum_f32(NULL, in, NULL, 1000, 4, out, workspace, workspace_bytes),
+              LK_BAD_ARGUMENT, "offsets is NULL; it must be device memory for 5 i32");
+    for (int i = 0; i < 3; i++) /* x and y begin alike: [3][5] and [4][5] of the same numbers */
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 5; k++) {
+                float difference = numbers[i * 5 + k] - numbers[j * 5 + k];
+                distances[i * 4 + j] += difference * difference;
+            }
+    must(lk_pairwise_l2_f32(NULL, in, in, 3, 4, 5, out, workspace, workspace_bytes));
+    float got[12];
+    must(lk_copy_from(got, out, sizeof got));
+    for (int i = 0; i < 12; i++) /* lengths up to 5 * 95^2 */
+        assert_true(fabsf(got[i] - distances[i]) <= 0.05f);
+    must(lk_free(offsets));
+}
+
 /* Row r has the columns r and r + 1, but for every third, which is empty. */
 static void a_sparse_matrix(void **state)
 {
@@ -390,6 +416,7 @@ int main(void)
         cmocka_unit_test(scans_and_selections),
         cmocka_unit_test(histograms_and_products),
         cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(segments_and_distances),
         cmocka_unit_test(a_sparse_matrix),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(bad_workspaces),
