@@ -58,6 +58,14 @@ expect example-negative 1 'lk_reduce_sum_f32: n is -5; it goes from 0' "$work/re
 expect example-bad-gpu 1 "did you mean 'sim:h200'" env LOCKSTEP_GPU=sim:h20 "$work/reduce"
 expect example-under-run 0 'sum is 499500' env LD_LIBRARY_PATH="$BUILD" "$work/reduce"
 
+# In a program that uses CUDA, its memory and streams
+expect with-cuda 0 'half the sum is 22500: fine.*no context is current.*with one: 45000: fine.*host memory: an argument is wrong.*no error' \
+    "$LOCKSTEP" run tests/zoo/with_cuda.cu -std=c++17 "-I$prefix/include" "-L$prefix/lib" -llockstep \
+    -Xlinker "-rpath,$prefix/lib"
+expect with-cuda-checked 0 '0 errors' \
+    "$LOCKSTEP" check tests/zoo/with_cuda.cu -std=c++17 "-I$prefix/include" "-L$prefix/lib" -llockstep \
+    -Xlinker "-rpath,$prefix/lib"
+
 # tune: words
 expect tune-help 0 'usage: lockstep tune' "$LOCKSTEP" help tune
 expect tune-which 2 'which family' "$LOCKSTEP" tune
