@@ -25,9 +25,11 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     zoo_fill(problem, 0, ZOO_F32, buffer[IN], (size_t)problem->value[N]);
 }
 
-/* Uniform numbers lie between -1 and 1. */
+/* Uniform numbers lie between -1 and 1. A program gives the threshold itself, as a float. */
 static float threshold(const struct zoo_problem *problem)
 {
+    if (problem->value[KEEP] >= ZOO_FLOAT)
+        return zoo_as_float(problem->value[KEEP]);
     return 1 - 2 * (float)problem->value[KEEP] / 100;
 }
 
@@ -225,7 +227,8 @@ const struct zoo_family zoo_compaction = {
     .problem = "out holds the elements of in that are greater than a threshold, in their order, and "
                "total how many they are; of uniform numbers 'keep' percent are. NaN is not kept.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
-                   {"keep", "percent that are kept of uniform numbers", 0, 100, 50, NULL},
+                   {"keep", "percent of uniform numbers; with a point, the threshold itself", 0, 100,
+                    50, NULL, true},
                    {0}},
     .distributions = zoo_distributions,
     .edges = edges,
