@@ -237,6 +237,10 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
 $(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
 	$(call say,LINK)

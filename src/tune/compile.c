@@ -108,9 +108,8 @@ void tune_rewrite(const struct zoo_source *source, const struct zoo_tuning *tuni
         next = line + length + (line[length] == '\n');
         const char *mark = memmem(line, length, "// tune:", 8);
         char name[24];
-        int value;
         bool rewritten = false;
-        if (mark && sscanf(line, " #define %23s %d", name, &value) == 2)
+        if (mark && sscanf(line, " #define %23s", name) == 1)
             for (unsigned i = 0; i < source->tunable_count && !rewritten; i++)
                 if (strcmp(source->tunables[i].name, name) == 0) {
                     lk_buf_printf(text, "#define %s %d %.*s", name, tuning->value[i],

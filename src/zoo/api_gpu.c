@@ -28,6 +28,7 @@ static struct api_context *contexts;
 static lk_status find_driver(const char *call, const struct lk_driver **cuda, CUcontext *context)
 {
     char *message;
+    *context = NULL;
     *cuda = zoo_driver_loaded(&message);
     if (!*cuda) {
         lk_status status = api_fail(LK_NO_GPU, call, "%s", message);
@@ -325,9 +326,9 @@ static lk_status check_copy(const char *call, const void *device, const void *ho
 
 lk_status lk_copy_to(void *to_device, const void *from_host, size_t bytes)
 {
-    const struct lk_driver *cuda;
+    const struct lk_driver *cuda = NULL;
     lk_status status = check_copy("copy_to", to_device, from_host, bytes, &cuda);
-    if (status != LK_OK || !bytes)
+    if (status != LK_OK || !bytes || !cuda)
         return status;
     return finish(cuda, cuda->cuMemcpyHtoD_v2((CUdeviceptr)(uintptr_t)to_device, from_host, bytes),
                   "copy_to", "copying");
@@ -335,9 +336,9 @@ lk_status lk_copy_to(void *to_device, const void *from_host, size_t bytes)
 
 lk_status lk_copy_from(void *to_host, const void *from_device, size_t bytes)
 {
-    const struct lk_driver *cuda;
+    const struct lk_driver *cuda = NULL;
     lk_status status = check_copy("copy_from", from_device, to_host, bytes, &cuda);
-    if (status != LK_OK || !bytes)
+    if (status != LK_OK || !bytes || !cuda)
         return status;
     return finish(cuda, cuda->cuMemcpyDtoH_v2(to_host, (CUdeviceptr)(uintptr_t)from_device, bytes),
                   "copy_from", "copying");

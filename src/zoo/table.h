@@ -12,7 +12,8 @@
  * several types. problem: what was measured; of several rows that fit, the one whose sizes are
  * nearest is taken (by their ratio, and none that is further off than a factor of 32 in all).
  * A row without a problem counts as exactly right, and the first of equals is taken.
- * A table of modelled times is for simulated GPUs only, "gpu": "any" for all.
+ * A table of modelled times is for simulated GPUs only, "gpu": "any" for all. The library's tables
+ * that were measured on other GPUs come last: better than nothing.
  */
 #ifndef LOCKSTEP_ZOO_TABLE_H
 #define LOCKSTEP_ZOO_TABLE_H
@@ -53,10 +54,12 @@ struct zoo_table {
 
 /* Everything that is known for this GPU. */
 void zoo_table_read(struct zoo_table *table, const struct zoo_device *device);
-/* Adds the rows of one JSON text that are for this GPU; folder has its PTX files, NULL if it can
- * have none. name is for messages. */
-void zoo_table_add(struct zoo_table *table, const struct zoo_device *device, const char *text,
-                   size_t size, const char *name, const char *folder);
+/* Adds the rows of one JSON text that are for this GPU, or those that were measured on others;
+ * folder has its PTX files, NULL if it can have none. name is for messages. */
+enum zoo_table_gpu { ZOO_THIS_GPU, ZOO_OTHER_GPUS };
+void zoo_table_add(struct zoo_table *table, const struct zoo_device *device,
+                   enum zoo_table_gpu gpus, const char *text, size_t size, const char *name,
+                   const char *folder);
 void zoo_table_free(struct zoo_table *table);
 
 struct zoo_choice {

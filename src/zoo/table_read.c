@@ -21,6 +21,7 @@ struct context {
     struct zoo_table *table;
     const struct zoo_device *device;
     const struct zoo_family *family;
+    enum zoo_table_gpu gpus;
     const char *name, *folder; /* of the file */
     json_t *object;            /* the table */
 };
@@ -109,9 +110,11 @@ static bool fill_row(const struct context *context, struct zoo_row *row, json_t 
     row->where = strdup(text_of(object, "where"));
     row->seconds = json_number_value(json_object_get(object, "microseconds")) * 1e-6;
     struct lk_buf origin = {0};
-    lk_buf_printf(&origin, "%s on %s%s%s, in %s", text_of(context->object, "time"),
-                  text_of(context->object, "gpu"), *text_of(context->object, "date") ? ", " : "",
-                  text_of(context->object, "date"), context->name);
+    lk_buf_printf(&origin, "%s on %s%s%s%s, in %s", text_of(context->object, "time"),
+                  text_of(context->object, "gpu"),
+                  context->gpus == ZOO_OTHER_GPUS ? ", for want of a table for this GPU" : "",
+                  *text_of(context->object, "date") ? ", " : "", text_of(context->object, "date"),
+                  context->name);
     row->origin = origin.data;
     return zoo_parse_where(row, row->where, wrong) && read_problem(row, object, wrong) &&
            read_tunables(source, json_object_get(object, "tunables"), &row->tuning, &normal,
@@ -138,13 +141,14 @@ static void add_row(const struct context *context, json_t *object, size_t index)
 
 /* Files -----------------------------------------------------------------------------------------*/
 
-static bool is_for(const struct zoo_device *device, json_t *table)
+static bool is_wanted(const struct context *context)
 {
-    const char *gpu = text_of(table, "gpu");
-    if (strcmp(gpu, "any") == 0)
-        return true;
-    bool modelled = strcmp(text_of(table, "time"), "modelled") == 0;
-    return strcmp(gpu, device->name) == 0 && modelled == device->cuda->simulated;
+    const struct zoo_device *device = context->device;
+    const char *gpu = text_of(context->object, "gpu");
+    bool modelled = strcmp(text_of(context->object, "time"), "modelled") == 0;
+    bool ours = strcmp(gpu, "any") == 0 ||
+                (strcmp(gpu, device->name) == 0 && modelled == device->cuda->simulated);
+    return context->gpus == ZOO_THIS_GPU ? ours : !ours && !modelled && *gpu;
 }
 
 static void add_table(struct context *context)
@@ -168,10 +172,12 @@ static void add_table(struct context *context)
     context->table->tables++;
 }
 
-void zoo_table_add(struct zoo_table *table, const struct zoo_device *device, const char *text,
-                   size_t size, const char *name, const char *folder)
+void zoo_table_add(struct zoo_table *table, const struct zoo_device *device,
+                   enum zoo_table_gpu gpus, const char *text, size_t size, const char *name,
+                   const char *folder)
 {
-    struct context context = {.table = table, .device = device, .name = name, .folder = folder};
+    struct context context = {
+        .table = table, .device = device, .gpus = gpus, .name = name, .folder = folder};
     json_error_t error;
     size_t i;
     json_t *root = json_loadb(text, size, 0, &error);
@@ -184,7 +190,7 @@ void zoo_table_add(struct zoo_table *table, const struct zoo_device *device, con
     else
         json_array_foreach(json_object_get(root, "tables"), i, context.object)
         {
-            if (is_for(device, context.object))
+            if (is_wanted(&context))
                 add_table(&context);
         }
     json_decref(root);
@@ -225,21 +231,29 @@ static void add_file(struct zoo_table *table, const struct zoo_device *device)
         lk_buf_printf(&table->remarks, "%s: it is larger than %d MiB; it is not used\n", path.data,
                       MAX_FILE >> 20);
     else if (file)
-        zoo_table_add(table, device, text.data ? text.data : "", text.size, path.data, folder.data);
+        zoo_table_add(table, device, ZOO_THIS_GPU, text.data ? text.data : "", text.size, path.data,
+                      folder.data);
     lk_buf_free(&path);
     lk_buf_free(&folder);
     lk_buf_free(&text);
+}
+
+static void add_embedded(struct zoo_table *table, const struct zoo_device *device,
+                         enum zoo_table_gpu gpus)
+{
+    for (size_t i = 0; i < zoo_embedded_file_count; i++) {
+        const struct zoo_embedded_file *file = &zoo_embedded_files[i];
+        size_t length = strlen(file->path);
+        if (length > 11 && strcmp(file->path + length - 11, "/tuned.json") == 0)
+            zoo_table_add(table, device, gpus, file->text, (size_t)(file->text_end - file->text),
+                          file->path, NULL);
+    }
 }
 
 void zoo_table_read(struct zoo_table *table, const struct zoo_device *device)
 {
     *table = (struct zoo_table){0};
     add_file(table, device);
-    for (size_t i = 0; i < zoo_embedded_file_count; i++) {
-        const struct zoo_embedded_file *file = &zoo_embedded_files[i];
-        size_t length = strlen(file->path);
-        if (length > 11 && strcmp(file->path + length - 11, "/tuned.json") == 0)
-            zoo_table_add(table, device, file->text, (size_t)(file->text_end - file->text),
-                          file->path, NULL);
-    }
+    add_embedded(table, device, ZOO_THIS_GPU);
+    add_embedded(table, device, ZOO_OTHER_GPUS);
 }

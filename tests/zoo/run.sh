@@ -85,6 +85,8 @@ expect tune-no-compiler 2 'no nvcc and no clang' env PATH= NVCC=/nowhere/nvcc "$
 expect tune-normal 0 'modelled.*n=2000 op=max.*best .*tried' \
     "$LOCKSTEP" tune reduction n=2000 op=max --normal --dry-run
 [ ! -e "$XDG_DATA_HOME" ] && echo "ok dry-run" || echo "not ok dry-run"
+expect tune-timed 0 'best .*tried' env LOCKSTEP_TUNE_TIMED=1 \
+    "$LOCKSTEP" tune reduction n=2000 --normal --dry-run --time 1
 expect tune-output 0 'written to' "$LOCKSTEP" tune reduction n=2000 --normal --output "$work/new/t.json"
 expect tune-output-json 0 'True' python3 -c "
 import json

@@ -21,6 +21,7 @@ extern const struct zoo_family zoo_reduction;
 static const struct lk_driver real = {.gpu = "cuda:0"}, simulated = {.simulated = true};
 static const struct zoo_device h200 = {.cuda = &real, .name = "NVIDIA H200", .arch = 90},
                                model = {.cuda = &simulated, .name = "NVIDIA H200", .arch = 90},
+                               a100 = {.cuda = &real, .name = "NVIDIA A100", .arch = 80},
                                old = {.cuda = &real, .name = "Tesla V100", .arch = 70};
 
 static struct zoo_problem problem_of(const char *text)
@@ -84,7 +85,8 @@ static const char *chosen(const char *head, const char *rows, const struct zoo_d
                   "{\"format\": \"lockstep tuned 1\", \"tables\": [{\"family\": \"reduction\", %s, "
                   "\"rows\": [%s]}]}",
                   head, rows);
-    zoo_table_add(&table, device, json.data, json.size, "test.json", NULL);
+    zoo_table_add(&table, device, ZOO_THIS_GPU, json.data, json.size, "test.json", NULL);
+    zoo_table_add(&table, device, ZOO_OTHER_GPUS, json.data, json.size, "test.json", NULL);
     if (table.remarks.size)
         fail_msg("%s", table.remarks.data);
     bool found = zoo_choose(&table, device, &problem, deterministic, &choice);
@@ -108,13 +110,16 @@ static void the_nearest_row(void **state)
     assert_string_equal(chosen(measured, rows, &h200, "n=16K", false), "warp_shuffle");
     assert_string_equal(chosen(measured, rows, &h200, "n=300K", false), "block_atomics");
     assert_string_equal(chosen(measured, rows, &h200, "n=16M", false), "block_atomics");
-    /* Too far off, another operation, another GPU, another kind of time: the last variant. */
+    /* Too far off, another operation, a time that was only modelled: the last variant. */
     assert_string_equal(chosen(measured, rows, &h200, "n=1G", false), "vectorised");
     assert_string_equal(chosen(measured, rows, &h200, "n=1K op=max", false), "vectorised");
-    assert_string_equal(chosen(measured, rows, &model, "n=1K", false), "vectorised");
     assert_string_equal(chosen(modelled, rows, &h200, "n=1K", false), "vectorised");
     assert_string_equal(chosen(modelled, rows, &model, "n=1K", false), "shared_tree");
     assert_string_equal(chosen("\"gpu\": \"any\"", rows, &h200, "n=1K", false), "shared_tree");
+    /* What was measured on another GPU is better than nothing. */
+    assert_string_equal(chosen(measured, rows, &model, "n=1K", false), "shared_tree");
+    assert_string_equal(chosen(measured, rows, &a100, "n=1K", false), "shared_tree");
+    assert_string_equal(chosen(modelled, rows, &a100, "n=1K", false), "vectorised");
     /* Where the nearest may not be taken, the next one is. */
     assert_string_equal(chosen(measured, rows, &h200, "n=300K", true), "warp_shuffle");
     /* Older than every variant. */
@@ -174,7 +179,8 @@ static void bad_files(void **state)
         struct zoo_table table = {0};
         struct zoo_choice choice;
         struct zoo_problem problem = problem_of("n=1K");
-        zoo_table_add(&table, &h200, files[i].text, strlen(files[i].text), "test.json", "/nowhere");
+        zoo_table_add(&table, &h200, ZOO_THIS_GPU, files[i].text, strlen(files[i].text),
+                      "test.json", "/nowhere");
         if (!files[i].words != !table.remarks.size ||
             (files[i].words && !strstr(table.remarks.data, files[i].words)))
             fail_msg("%s: says '%s'", files[i].text, table.remarks.size ? table.remarks.data : "");
@@ -192,8 +198,8 @@ static void embedded_tables(void **state)
         struct zoo_table table = {0};
         if (!strstr(file->path, "/tuned.json"))
             continue;
-        zoo_table_add(&table, &h200, file->text, (size_t)(file->text_end - file->text), file->path,
-                      NULL);
+        zoo_table_add(&table, &h200, ZOO_THIS_GPU, file->text,
+                      (size_t)(file->text_end - file->text), file->path, NULL);
         if (table.remarks.size)
             fail_msg("%s", table.remarks.data);
         zoo_table_free(&table);
