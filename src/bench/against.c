@@ -45,13 +45,13 @@ static bool read_entry(struct bench_saved *saved, json_t *result, json_t *entry)
         return false;
     if (strcmp(state, "measured") != 0)
         return true;
-    struct bench_summary time = {
-        .count = (size_t)json_integer_value(json_object_get(entry, "samples")),
-        .median = seconds_of(entry, "median_us"),
-        .q1 = seconds_of(entry, "q1_us"),
-        .q3 = seconds_of(entry, "q3_us"),
-        .low = seconds_of(entry, "low_us"),
-        .high = seconds_of(entry, "high_us")};
+    struct bench_summary time = {.count =
+                                     (size_t)json_integer_value(json_object_get(entry, "samples")),
+                                 .median = seconds_of(entry, "median_us"),
+                                 .q1 = seconds_of(entry, "q1_us"),
+                                 .q3 = seconds_of(entry, "q3_us"),
+                                 .low = seconds_of(entry, "low_us"),
+                                 .high = seconds_of(entry, "high_us")};
     if (time.count == 0 || !(time.low > 0) || !(time.median >= time.low) ||
         !(time.high >= time.median))
         return false;
@@ -115,8 +115,7 @@ static const struct bench_saved_time *find(const struct bench_saved *saved, cons
 }
 
 static struct bench_change compare(const struct bench_result *result,
-                                   const struct bench_entry *entry,
-                                   const struct bench_saved *saved)
+                                   const struct bench_entry *entry, const struct bench_saved *saved)
 {
     struct bench_change change = {.result = result, .entry = entry, .verdict = BENCH_AMBIGUOUS};
     change.before = find(saved, result->family->name, result->text, entry->name);
@@ -193,12 +192,12 @@ json_t *bench_changes_json(const struct bench_change *changes, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         if (changes[i].before)
-            json_array_append_new(
-                list, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f}", "family",
-                                changes[i].result->family->name, "problem",
-                                changes[i].result->text, "name", changes[i].entry->name, "verdict",
-                                bench_verdict_names[changes[i].verdict], "before_us",
-                                changes[i].before->time.median * 1e6, "after_us",
-                                changes[i].entry->time.median * 1e6));
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:s, s:s, s:f, s:f}", "family",
+                                            changes[i].result->family->name, "problem",
+                                            changes[i].result->text, "name", changes[i].entry->name,
+                                            "verdict", bench_verdict_names[changes[i].verdict],
+                                            "before_us", changes[i].before->time.median * 1e6,
+                                            "after_us", changes[i].entry->time.median * 1e6));
     return list;
 }

@@ -4,8 +4,8 @@
  *   bench_open -> bench_problem for each problem -> bench_close
  *
  * Who does not pass the reference is not timed. On a real GPU times come from events, and all
- * contestants take turns launch by launch; on a simulated one they are modelled; with no device they
- * are variants of the CPU, timed by its clock.
+ * contestants take turns launch by launch; on a simulated one they are modelled; with no device
+ * they are variants of the CPU, timed by its clock.
  */
 #ifndef LOCKSTEP_BENCH_BENCH_H
 #define LOCKSTEP_BENCH_BENCH_H
@@ -32,12 +32,12 @@ struct bench_entry {
     const char *name;
     bool peer;
     enum bench_state state;
-    char *message;       /* why it is wrong or was skipped */
-    char *version;       /* of a peer */
+    char *message; /* why it is wrong or was skipped */
+    char *version; /* of a peer */
     enum bench_method method;
-    unsigned launches;   /* of one sample */
+    unsigned launches;         /* of one sample */
     struct bench_summary time; /* seconds of one launch */
-    size_t discarded;    /* samples at a low clock */
+    size_t discarded;          /* samples at a low clock */
     size_t workspace_bytes;
     int registers, lines; /* 0: not known */
     double gb_s, gflop_s; /* by the family's floor in bytes and operations */
@@ -63,7 +63,7 @@ struct bench_place {
     const char *gpu; /* "cuda:0", "sim:h200", "cpu" */
     char name[128];  /* "NVIDIA H200" */
     bool modelled;
-    char driver[96];            /* "CUDA 13.0, 580.65.06" */
+    char driver[96];             /* "CUDA 13.0, 580.65.06" */
     const struct gpu_info *info; /* NULL: not in our table */
     double copy_gb_s;            /* measured; 0: not known */
 };

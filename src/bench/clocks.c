@@ -29,8 +29,7 @@ struct bench_clocks *bench_clocks_open(const struct zoo_device *device)
         (int (*)(const char *, void **))dlsym(clocks.library, "nvmlDeviceGetHandleByPciBusId_v2");
     int (*version)(char *, unsigned) =
         (int (*)(char *, unsigned))dlsym(clocks.library, "nvmlSystemGetDriverVersion");
-    clocks.get =
-        (int (*)(void *, int, unsigned *))dlsym(clocks.library, "nvmlDeviceGetClockInfo");
+    clocks.get = (int (*)(void *, int, unsigned *))dlsym(clocks.library, "nvmlDeviceGetClockInfo");
     clocks.shutdown = (int (*)(void))dlsym(clocks.library, "nvmlShutdown");
     if (!init || !find || !clocks.get || !clocks.shutdown || init() != 0) {
         dlclose(clocks.library);

@@ -46,11 +46,11 @@ static const char reader[] = ".version 6.4\n"
                              "    ret;\n"
                              "}\n";
 
-CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *device,
-                          size_t bytes)
+CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *device, size_t bytes)
 {
     const struct lk_driver *cuda = device->cuda;
-    *flush = (struct bench_flush){.bytes = bytes / 16 * 16, .blocks = 4 * (unsigned)device->sm_count};
+    *flush =
+        (struct bench_flush){.bytes = bytes / 16 * 16, .blocks = 4 * (unsigned)device->sm_count};
     CUresult status = cuda->cuMemAlloc_v2(&flush->at, bytes);
     if (status == CUDA_SUCCESS)
         status = cuda->cuMemsetD8_v2(flush->at, 0, bytes);

@@ -93,7 +93,8 @@ void bench_history_close(struct bench_history *history)
     free(history);
 }
 
-/* Statements: values are bound by letters: s text, i whole number, d double -----------------------*/
+/* Statements: values are bound by letters: s text, i whole number, d double
+ * -----------------------*/
 
 static sqlite3_stmt *prepare(struct bench_history *history, const char *sql)
 {
@@ -154,8 +155,8 @@ static bool add_run(struct bench_history *history, const struct bench_report *re
 static bool add_time(struct bench_history *history, long long run,
                      const struct bench_result *result, const struct bench_entry *entry)
 {
-    sqlite3_stmt *statement =
-        prepare(history, "INSERT INTO times VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *statement = prepare(
+        history, "INSERT INTO times VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     if (!statement)
         return false;
     const struct bench_summary *time = &entry->time;
@@ -235,8 +236,8 @@ struct bench_saved *bench_history_find(struct bench_history *history, const char
 {
     struct bench_saved *saved = NULL;
     *message = NULL;
-    sqlite3_stmt *statement = prepare(
-        history, "SELECT id, gpu_name, source, date, modelled FROM runs WHERE name = ?");
+    sqlite3_stmt *statement =
+        prepare(history, "SELECT id, gpu_name, source, date, modelled FROM runs WHERE name = ?");
     if (statement)
         bind(statement, "s", name);
     if (statement && sqlite3_step(statement) == SQLITE_ROW) {

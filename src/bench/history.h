@@ -28,7 +28,8 @@ struct bench_history;
 /* NULL and a malloc'd message. writable: the file and its folder are made if needed. */
 struct bench_history *bench_history_open(const char *path, bool writable, char **message);
 void bench_history_close(struct bench_history *history);
-/* Files the report, whole or not at all. name NULL: under none; a run that had the name loses it. */
+/* Files the report, whole or not at all. name NULL: under none; a run that had the name loses it.
+ */
 bool bench_history_add(struct bench_history *history, const struct bench_report *report,
                        const char *name, char **message);
 /* The run of that name; NULL and a message that says which there are. */
@@ -42,7 +43,7 @@ struct bench_series {
     struct bench_point {
         char date[32], commit[64], run[64];
         double seconds, gb_s;
-    } *points;
+    } * points;
     size_t count;
 };
 /* All series of a family, in an order fit to be shown; variant NULL: all contestants. */
@@ -61,7 +62,8 @@ struct bench_change {
     const struct bench_saved_time *before; /* NULL: it was not there */
     enum bench_verdict verdict;
 };
-/* Times of different places are not compared; false and a malloc'd message if they are different. */
+/* Times of different places are not compared; false and a malloc'd message if they are different.
+ */
 bool bench_comparable(const struct bench_place *place, const struct bench_saved *saved,
                       char **message);
 /* malloc'd, one for each variant that was measured now. */

@@ -15,20 +15,20 @@
 struct bench_clocks; /* NVML; NULL where it is not */
 struct bench_clocks *bench_clocks_open(const struct zoo_device *device);
 void bench_clocks_close(struct bench_clocks *clocks);
-unsigned bench_clocks_read(struct bench_clocks *clocks); /* the SMs', in MHz; 0: not known */
+unsigned bench_clocks_read(struct bench_clocks *clocks);      /* the SMs', in MHz; 0: not known */
 const char *bench_clocks_driver(struct bench_clocks *clocks); /* "580.65.06" or "" */
-double bench_now(void); /* seconds of the CPU's clock */
+double bench_now(void);                                       /* seconds of the CPU's clock */
 
 /* Memory ----------------------------------------------------------------------------------------*/
 
 /* All buffers of a problem in one allocation, several times: launches rotate through the copies, so
- * that each finds the L2 full of something else. Multiples of 2 MiB have an allocation of their own,
- * which is what another process can open. */
+ * that each finds the L2 full of something else. Multiples of 2 MiB have an allocation of their
+ * own, which is what another process can open. */
 struct bench_slab {
     CUdeviceptr base;
-    size_t bytes, stride;        /* of all; from one copy to the next */
+    size_t bytes, stride;       /* of all; from one copy to the next */
     size_t offset[ZOO_BUFFERS]; /* of a buffer in its copy */
-    unsigned copies, count;      /* count: buffers */
+    unsigned copies, count;     /* count: buffers */
 };
 /* wanted: bytes that should lie between two uses of the same copy. */
 bool bench_slab_open(struct bench_slab *slab, const struct zoo_device *device,
@@ -72,7 +72,8 @@ struct bench_torch;
 struct bench_torch *bench_torch_start(const struct zoo_device *device, char **message);
 void bench_torch_stop(struct bench_torch *torch);
 const char *bench_torch_version(const struct bench_torch *torch);
-/* The next calls are about this expression on this memory; the slab stays until bench_torch_leave. */
+/* The next calls are about this expression on this memory; the slab stays until bench_torch_leave.
+ */
 bool bench_torch_enter(struct bench_torch *torch, const struct zoo_peer *peer,
                        const struct zoo_instance *instance, const struct bench_slab *slab,
                        char **message);

@@ -7,19 +7,18 @@ static const char *const state_names[] = {"measured", "wrong", "skipped"};
 
 static json_t *entry_json(const struct bench_entry *entry)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "name", entry->name, "kind",
-                  entry->peer ? "peer" : "variant", "state", state_names[entry->state], "message",
-                  entry->message, "version", entry->version);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "name", entry->name, "kind",
+                               entry->peer ? "peer" : "variant", "state", state_names[entry->state],
+                               "message", entry->message, "version", entry->version);
     if (entry->state != BENCH_MEASURED)
         return object;
     const struct bench_summary *time = &entry->time;
-    json_t *figures = json_pack(
-        "{s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "method",
-        bench_method_names[entry->method], "launches", (int)entry->launches, "samples",
-        (json_int_t)time->count, "discarded", (json_int_t)entry->discarded, "median_us",
-        time->median * 1e6, "q1_us", time->q1 * 1e6, "q3_us", time->q3 * 1e6, "low_us",
-        time->low * 1e6, "high_us", time->high * 1e6);
+    json_t *figures =
+        json_pack("{s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "method",
+                  bench_method_names[entry->method], "launches", (int)entry->launches, "samples",
+                  (json_int_t)time->count, "discarded", (json_int_t)entry->discarded, "median_us",
+                  time->median * 1e6, "q1_us", time->q1 * 1e6, "q3_us", time->q3 * 1e6, "low_us",
+                  time->low * 1e6, "high_us", time->high * 1e6);
     json_object_update(object, figures);
     json_decref(figures);
     figures = json_pack("{s:f, s:f, s:f, s:f, s:I, s:i, s:i}", "gb_s", entry->gb_s, "gflop_s",
@@ -37,9 +36,9 @@ static json_t *result_json(const struct bench_result *result)
     for (size_t i = 0; i < result->count; i++)
         json_array_append_new(entries, entry_json(&result->entries[i]));
     return json_pack("{s:s, s:s, s:f, s:f, s:I, s:i, s:s*, s:s*, s:o}", "family",
-                     result->family->name, "problem", result->text, "bytes", result->bytes,
-                     "flops", result->flops, "buffer_bytes", (json_int_t)result->buffer_bytes,
-                     "copies", (int)result->copies, "verified_on", result->verified_on, "remarks",
+                     result->family->name, "problem", result->text, "bytes", result->bytes, "flops",
+                     result->flops, "buffer_bytes", (json_int_t)result->buffer_bytes, "copies",
+                     (int)result->copies, "verified_on", result->verified_on, "remarks",
                      result->remarks, "entries", entries);
 }
 

@@ -25,7 +25,9 @@ static void put_field(struct lk_buf *out, const char *text)
 static void put_row(struct lk_buf *out, const struct bench_report *report,
                     const struct bench_result *result, const struct bench_entry *entry)
 {
-    const char *const words[] = {result->family->name, result->text, entry->name,
+    const char *const words[] = {result->family->name,
+                                 result->text,
+                                 entry->name,
                                  entry->peer ? "peer" : "variant",
                                  entry->version ? entry->version : "",
                                  bench_method_names[entry->method]};
@@ -83,7 +85,8 @@ static void put_bars(struct lk_buf *out, const struct bench_result *result)
         const struct bench_entry *entry = &result->entries[i];
         if (entry->state != BENCH_MEASURED)
             continue;
-        double share = roof ? entry->roof : least / entry->time.median, y = (double)row++ * BAR_STEP;
+        double share = roof ? entry->roof : least / entry->time.median,
+               y = (double)row++ * BAR_STEP;
         double width = (share < 1 ? share : 1) * BAR_WIDTH;
         lk_buf_printf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", BAR_LEFT - 8, y + 14);
         svg_escape(out, entry->name);
@@ -134,9 +137,16 @@ static void put_result(struct lk_buf *out, const struct bench_report *report,
     lk_buf_printf(out, " <span class=\"dim\">");
     svg_escape(out, result->text);
     lk_buf_printf(out, "</span></h2>\n<table><tr><th></th>");
-    const char *const titles[] = {report->place->modelled ? "modelled" : "median", "quartile",
-                                  "quartile", "GB/s", "GFLOP/s", "% of roof", "% of copy",
-                                  "workspace", "registers", "lines"};
+    const char *const titles[] = {report->place->modelled ? "modelled" : "median",
+                                  "quartile",
+                                  "quartile",
+                                  "GB/s",
+                                  "GFLOP/s",
+                                  "% of roof",
+                                  "% of copy",
+                                  "workspace",
+                                  "registers",
+                                  "lines"};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
         lk_buf_printf(out, "<th class=\"number\">%s</th>", titles[i]);
     lk_buf_printf(out, "<th></th></tr>\n");

@@ -57,9 +57,8 @@ bool bench_peer_load(struct bench_session *session, const struct zoo_family *fam
             return !*message;
         }
     *code = (struct bench_peer_code){0};
-    bool loaded = peer->kind == ZOO_PEER_NVCC
-                      ? open_library(session, family, peer, code, message)
-                      : use_library(peer, code, message);
+    bool loaded = peer->kind == ZOO_PEER_NVCC ? open_library(session, family, peer, code, message)
+                                              : use_library(peer, code, message);
     if (!loaded && !*message)
         *message = bench_say("it cannot be built here");
     if (session->loaded_count < sizeof session->loaded / sizeof session->loaded[0])

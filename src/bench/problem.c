@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOW_REFERENCE_FLOPS 2e10
+#define SLOW_REFERENCE_FLOPS 5e9
 #define SLOW_REFERENCE_BYTES 17.2e9
 #define LARGE_FOR_SIMULATION 300e6 /* bytes, and operations */
 
@@ -126,10 +126,12 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
         bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("it does not take this problem"));
         return;
     }
-    entrant->kernels = zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL,
-                                        NULL, &message);
+    entrant->kernels =
+        zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL, NULL, &message);
     if (!entrant->kernels)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
+    else if (!zoo_fits(entrant->kernels, &contest->request->problem))
+        bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);
     entrant->entry->lines = source ? (int)source->lines : 0;
 }
@@ -187,9 +189,9 @@ static bool set_up(struct contest *contest, struct bench_entrant *entrant,
     CUresult status = cuda->cuMemAlloc_v2(&entrant->workspace, bytes + ZOO_GUARD);
     if (status != CUDA_SUCCESS) {
         entrant->workspace = 0;
-        bench_entrant_fail(entrant, BENCH_SKIPPED,
-                           bench_say("a workspace of %zu MiB: %s", bytes >> 20,
-                                     zoo_error(cuda, status)));
+        bench_entrant_fail(
+            entrant, BENCH_SKIPPED,
+            bench_say("a workspace of %zu MiB: %s", bytes >> 20, zoo_error(cuda, status)));
         return false;
     }
     entrant->call.workspace = entrant->workspace;
@@ -212,8 +214,7 @@ static bool launch_once(struct contest *contest, struct bench_entrant *entrant,
         status = cuda->cuEventCreate(&end, 0);
     if (status == CUDA_SUCCESS)
         status = cuda->cuEventRecord(begin, session->stream);
-    bool launched =
-        status == CUDA_SUCCESS && bench_entrant_launch(session, entrant, slab, 0);
+    bool launched = status == CUDA_SUCCESS && bench_entrant_launch(session, entrant, slab, 0);
     if (launched)
         status = cuda->cuEventRecord(end, session->stream);
     if (launched && status == CUDA_SUCCESS)
@@ -250,14 +251,22 @@ static void verify(struct contest *contest, struct bench_entrant *entrant,
 {
     const struct lk_driver *cuda = contest->session->device.cuda;
     char *message = NULL;
+    bool takes = entrant->variant
+                     ? zoo_takes(entrant->variant, &instance->problem)
+                     : !entrant->peer->takes || entrant->peer->takes(&instance->problem);
+    if (!takes) {
+        bench_entrant_fail(entrant, BENCH_SKIPPED,
+                           bench_say("the reference is too slow here, and it does not take the "
+                                     "smaller problem"));
+        return;
+    }
     if (!set_up(contest, entrant, instance, slab))
         return;
     struct zoo_run run = {.instance = instance,
                           .variant = entrant->variant,
                           .call = entrant->call,
                           .workspace_bytes = entrant->entry->workspace_bytes};
-    CUresult status =
-        contest->inputs_written ? zoo_run_reset_outputs(&run) : zoo_run_reset(&run);
+    CUresult status = contest->inputs_written ? zoo_run_reset_outputs(&run) : zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
         status = cuda->cuCtxSynchronize();
     if (status != CUDA_SUCCESS) {
@@ -333,6 +342,7 @@ static bool verify_elsewhere(struct contest *contest, char **message)
     bool fine = bench_slab_open(&slab, &contest->session->device, &instance, 0, message);
     if (fine)
         verify_all(contest, &instance, &slab);
+    contest->inputs_written = false; /* the problem's own come to another slab */
     bench_slab_close(&slab, &contest->session->device);
     zoo_instance_free(&instance);
     zoo_problem_print(&problem, &text);
@@ -359,7 +369,7 @@ static bool fill_slab(struct contest *contest, char **message)
     struct zoo_run run = {.instance = &contest->instance, .call = {.device = device}};
     for (unsigned i = 0; i < contest->slab.count; i++)
         run.call.buffer[i] = bench_slab_buffer(&contest->slab, 0, i);
-    CUresult status = zoo_run_reset(&run);
+    CUresult status = contest->inputs_written ? zoo_run_reset_outputs(&run) : zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
         status = device->cuda->cuCtxSynchronize();
     if (status == CUDA_SUCCESS)
@@ -430,8 +440,9 @@ static void finish(struct contest *contest)
         struct bench_entrant *entrant = &contest->entrants[i];
         entrant->entry->time = bench_summarise(entrant->samples, entrant->count);
         if (entrant->entry->state == BENCH_MEASURED && entrant->count == 0)
-            bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say(session->dead ? "the GPU had stopped before"
-                                                         : "there was no time for it"));
+            bench_entrant_fail(entrant, BENCH_SKIPPED,
+                               bench_say(session->dead ? "the GPU had stopped before"
+                                                       : "there was no time for it"));
         bench_entry_finish(&session->place, contest->result, entrant->entry);
         if (entrant->workspace)
             session->device.cuda->cuMemFree_v2(entrant->workspace);

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const bench_method_names[] = {
-    [BENCH_SINGLE] = "single launches", [BENCH_GRAPH] = "graphs of launches",
-    [BENCH_QUEUE] = "queues of launches", [BENCH_MODEL] = "modelled",
-    [BENCH_CLOCK] = "the CPU's clock"};
+const char *const bench_method_names[] = {[BENCH_SINGLE] = "single launches",
+                                          [BENCH_GRAPH] = "graphs of launches",
+                                          [BENCH_QUEUE] = "queues of launches",
+                                          [BENCH_MODEL] = "modelled",
+                                          [BENCH_CLOCK] = "the CPU's clock"};
 
 char *bench_say(const char *format, ...)
 {
@@ -22,8 +23,8 @@ char *bench_say(const char *format, ...)
     return text.data;
 }
 
-/* The table's row for what the device calls itself: "NVIDIA H200", "Tesla T4". The longest name that
- * it contains, or that contains it. */
+/* The table's row for what the device calls itself: "NVIDIA H200", "Tesla T4". The longest name
+ * that it contains, or that contains it. */
 static const struct gpu_info *find_info(const char *name)
 {
     const struct gpu_info *best = NULL;
@@ -112,8 +113,8 @@ static bool get_ready(struct bench_session *session, char **message)
     if (status == CUDA_SUCCESS && session->timed)
         status = bench_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
     if (status != CUDA_SUCCESS) {
-        *message = bench_say("%s cannot be measured: %s", session->device.name,
-                             zoo_error(cuda, status));
+        *message =
+            bench_say("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
         return false;
     }
     session->clocks = bench_clocks_open(&session->device);

@@ -22,8 +22,9 @@ double bench_uncertainty(const struct bench_summary *summary);
 enum bench_verdict { BENCH_BETTER, BENCH_SAME, BENCH_WORSE, BENCH_AMBIGUOUS };
 extern const char *const bench_verdict_names[];
 
-/* Times: less is better. threshold 0.01: changes of less than 1 % are the same. A change counts only
- * if the intervals do not touch; two medians are the same only if both are known well enough. */
+/* Times: less is better. threshold 0.01: changes of less than 1 % are the same. A change counts
+ * only if the intervals do not touch; two medians are the same only if both are known well enough.
+ */
 enum bench_verdict bench_compare(const struct bench_summary *before,
                                  const struct bench_summary *after, double threshold);
 

@@ -14,15 +14,15 @@ void bench_report_begin(struct bench_report *report, const struct bench_place *p
 {
     time_t now = time(NULL);
     struct tm parts;
-    *report = (struct bench_report){.place = place, .commit = LOCKSTEP_COMMIT, .compiler = zoo_compiler};
+    *report =
+        (struct bench_report){.place = place, .commit = LOCKSTEP_COMMIT, .compiler = zoo_compiler};
     gmtime_r(&now, &parts);
     strftime(report->date, sizeof report->date, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
 struct bench_result *bench_report_add(struct bench_report *report)
 {
-    report->results =
-        lk_realloc(report->results, (report->count + 1) * sizeof *report->results);
+    report->results = lk_realloc(report->results, (report->count + 1) * sizeof *report->results);
     report->results[report->count] = (struct bench_result){0};
     return &report->results[report->count++];
 }
@@ -83,7 +83,11 @@ static void print_entry(FILE *out, const struct report_paint *paint,
     if (!place->modelled)
         fprintf(out, " %10s %10s", report_seconds(q1, entry->time.q1),
                 report_seconds(q3, entry->time.q3));
-    fprintf(out, " %8.1f %9.1f", entry->gb_s, entry->gflop_s);
+    fprintf(out, " %8.1f", entry->gb_s);
+    if (entry->gflop_s > 0)
+        fprintf(out, " %9.1f", entry->gflop_s);
+    else
+        fprintf(out, " %9s", "-");
     put_percent(out, entry->roof);
     if (!place->modelled)
         put_percent(out, entry->copy_roof);

@@ -3,21 +3,27 @@
  * drifts for all; the host stays ahead of the GPU, so that no sample waits for it.
  *
  * Long kernels: one launch between two events, rotating through copies of the buffers. Where the
- * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if one
- * cannot be captured), with the L2 emptied before each sample that does not empty it itself.
+ * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if
+ * one cannot be captured), with the L2 emptied before each sample that does not empty it itself.
  */
 #include "bench/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_SECONDS 20e-6     /* below this, launches are timed many at a time */
-#define SAMPLE_SECONDS 400e-6   /* which then take about so long together */
-#define BATCH_SECONDS 30e-3     /* between two waits of the host */
-#define ENOUGH 0.005            /* uncertainty of the median */
-#define SETTLED_SECONDS 0.05    /* nobody is settled before so much GPU time, or */
-#define LOW_CLOCK 0.85          /* of the highest seen: discarded below */
-enum { LEAST_SAMPLES = 15, SETTLED_SAMPLES = 60, FEW_SAMPLES = 5, MOST_LAUNCHES = 100, PAIRS = 512 };
+#define SHORT_SECONDS 20e-6   /* below this, launches are timed many at a time */
+#define SAMPLE_SECONDS 400e-6 /* which then take about so long together */
+#define BATCH_SECONDS 30e-3   /* between two waits of the host */
+#define ENOUGH 0.005          /* uncertainty of the median */
+#define SETTLED_SECONDS 0.05  /* nobody is settled before so much GPU time, or */
+#define LOW_CLOCK 0.85        /* of the highest seen: discarded below */
+enum {
+    LEAST_SAMPLES = 15,
+    SETTLED_SAMPLES = 60,
+    FEW_SAMPLES = 5,
+    MOST_LAUNCHES = 100,
+    PAIRS = 512
+};
 
 struct pair {
     CUevent begin, end;
@@ -115,8 +121,8 @@ static bool collect(struct race *race, unsigned mhz_before, char **message)
     if (status == CUDA_SUCCESS)
         return true;
     session->dead = true;
-    *message = bench_say("the GPU stopped while it was measured: %s",
-                         zoo_error(race->cuda, status));
+    *message =
+        bench_say("the GPU stopped while it was measured: %s", zoo_error(race->cuda, status));
     return false;
 }
 
@@ -351,8 +357,9 @@ static void discard_slow_clocks(struct race *race)
         if (kept == entrant->count)
             continue;
         if (kept < entrant->count / 2 || kept == 0) {
-            bench_remark(race->result, "%s: the clock was below %u MHz in most samples, of at most "
-                                       "%u MHz: the GPU is held back",
+            bench_remark(race->result,
+                         "%s: the clock was below %u MHz in most samples, of at most "
+                         "%u MHz: the GPU is held back",
                          entrant->entry->name, least, race->session->most_mhz);
             continue;
         }

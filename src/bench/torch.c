@@ -210,9 +210,8 @@ static json_t *parameters_of(const struct zoo_problem *problem)
     json_t *object = json_object();
     for (size_t i = 0; parameter[i].name; i++)
         json_object_set_new(object, parameter[i].name,
-                            parameter[i].words
-                                ? json_string(parameter[i].words[problem->value[i]])
-                                : json_integer(problem->value[i]));
+                            parameter[i].words ? json_string(parameter[i].words[problem->value[i]])
+                                               : json_integer(problem->value[i]));
     return object;
 }
 
@@ -266,11 +265,11 @@ static const char *const method_words[] = {"single", "graph", "queue"};
 bool bench_torch_prepare(struct bench_torch *torch, enum bench_method *method, unsigned launches,
                          size_t flush_bytes, char **message)
 {
-    json_t *answer = ask(torch,
-                         json_pack("{s:s, s:s, s:i, s:I}", "do", "prepare", "method",
-                                   method_words[*method], "launches", (int)launches, "flush",
-                                   (json_int_t)flush_bytes),
-                         message);
+    json_t *answer =
+        ask(torch,
+            json_pack("{s:s, s:s, s:i, s:I}", "do", "prepare", "method", method_words[*method],
+                      "launches", (int)launches, "flush", (json_int_t)flush_bytes),
+            message);
     const char *word = json_string_value(json_object_get(answer, "method"));
     for (int i = BENCH_SINGLE; i <= BENCH_QUEUE && word; i++)
         if (strcmp(word, method_words[i]) == 0)
@@ -281,8 +280,8 @@ bool bench_torch_prepare(struct bench_torch *torch, enum bench_method *method, u
 
 bool bench_torch_time(struct bench_torch *torch, unsigned samples, double *seconds, char **message)
 {
-    json_t *answer = ask(
-        torch, json_pack("{s:s, s:i}", "do", "time", "samples", (int)samples), message);
+    json_t *answer =
+        ask(torch, json_pack("{s:s, s:i}", "do", "time", "samples", (int)samples), message);
     json_t *list = json_object_get(answer, "seconds");
     bool fine = json_array_size(list) == samples;
     for (unsigned i = 0; i < samples && fine; i++)

@@ -1,9 +1,9 @@
 /*
- * bench.c: lockstep bench: how long variants and peers take, side by side; results as a table, JSON,
- * CSV or HTML, kept in the history and compared with what was measured before.
+ * bench.c: lockstep bench: how long variants and peers take, side by side; results as a table,
+ * JSON, CSV or HTML, kept in the history and compared with what was measured before.
  */
-#include "bench/history.h"
 #include "cli/bench.h"
+#include "bench/history.h"
 #include "cli/measure.h"
 
 #include <errno.h>
@@ -15,14 +15,17 @@ static const char help[] =
     "usage: lockstep bench [FAMILY[/VARIANT] ...] [PARAMETER=VALUE ...] [options]\n"
     "       lockstep bench history FAMILY[/VARIANT] [--json]\n"
     "\n"
-    "Times variants and peers (CUB, cuBLAS, PyTorch ..) on the same problems, taking turns launch by\n"
-    "launch, after each has passed the reference. Without families it takes all; without parameters\n"
+    "Times variants and peers (CUB, cuBLAS, PyTorch ..) on the same problems, taking turns launch "
+    "by\n"
+    "launch, after each has passed the reference. Without families it takes all; without "
+    "parameters\n"
     "a family's own list of problems, or one small problem on a simulated GPU, where times are\n"
     "modelled. Every run is kept; 'history' draws them.\n"
     "\n"
     "  --gpu GPU        cuda:0, sim:h200 .., or cpu for the variants that run there\n"
     "  --all            all families, as if none was named\n"
-    "  --time SECONDS   for each problem (default 2); less if the medians are known to 0.5 % before\n"
+    "  --time SECONDS   for each problem (default 2); less if the medians are known to 0.5 % "
+    "before\n"
     "  --no-peers       only ours\n"
     "  --only-peers     only others'\n"
     "  --save NAME      keeps the run under a name\n"
@@ -259,9 +262,7 @@ static int measure(const struct options *options)
     fine = write_files(options, &measure.report) && fine;
     if (any_measured(&measure.report))
         fine = keep(options, &measure.report) && fine;
-    int status = !fine                                 ? CLI_USAGE
-                 : any_wrong(&measure.report) || worse ? CLI_FINDINGS
-                                                       : CLI_OK;
+    int status = !fine ? CLI_USAGE : any_wrong(&measure.report) || worse ? CLI_FINDINGS : CLI_OK;
     measure_free(&measure);
     return status;
 }

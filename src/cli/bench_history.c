@@ -94,10 +94,10 @@ static void print_json(const struct bench_series *series, size_t count)
         json_t *points = json_array();
         for (size_t k = 0; k < series[i].count; k++)
             json_array_append_new(points, point_json(&series[i].points[k]));
-        json_array_append_new(
-            all, json_pack("{s:s, s:b, s:s, s:s, s:b, s:o}", "gpu_name", series[i].gpu_name,
-                           "modelled", series[i].modelled, "problem", series[i].problem, "name",
-                           series[i].name, "peer", series[i].peer, "points", points));
+        json_array_append_new(all, json_pack("{s:s, s:b, s:s, s:s, s:b, s:o}", "gpu_name",
+                                             series[i].gpu_name, "modelled", series[i].modelled,
+                                             "problem", series[i].problem, "name", series[i].name,
+                                             "peer", series[i].peer, "points", points));
     }
     json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     putchar('\n');
@@ -146,8 +146,8 @@ int bench_show_history(int count, char **words)
     struct bench_series *series = NULL;
     size_t found = 0;
     struct bench_history *history = bench_open_history(false, &message);
-    bool fine = history && bench_history_series(history, family->name, name, &series, &found,
-                                                &message);
+    bool fine =
+        history && bench_history_series(history, family->name, name, &series, &found, &message);
     if (fine && json)
         print_json(series, found);
     else if (fine && found == 0)

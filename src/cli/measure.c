@@ -94,10 +94,9 @@ static struct zoo_problem *choose_problems(const struct measure_request *request
     char *message = NULL;
     const struct lk_buf *text = &request->problems;
     bool real = strncmp(bench_place(measure->session)->gpu, "cuda:", 5) == 0;
-    struct zoo_problem *problems =
-        text->size ? zoo_problems(family, text->data, count, &message)
-        : real     ? zoo_problem_list(family, family->bench, count, &message)
-                   : zoo_problems(family, family->profile, count, &message);
+    struct zoo_problem *problems = text->size ? zoo_problems(family, text->data, count, &message)
+                                   : real ? zoo_problem_list(family, family->bench, count, &message)
+                                          : zoo_problems(family, family->profile, count, &message);
     if (!problems)
         cli_error("%s: %s", family->name, message);
     else if (!text->size && request->first_only && *count > 1)
@@ -160,8 +159,7 @@ bool measure_run(const struct measure_request *request, struct measure *measure)
         free(message);
         return false;
     }
-    if (request->accepts &&
-        !request->accepts(bench_place(measure->session), request->context)) {
+    if (request->accepts && !request->accepts(bench_place(measure->session), request->context)) {
         bench_close(measure->session);
         return false;
     }

@@ -50,10 +50,17 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
         *message = strdup("its source is not there");
         goto out;
     }
-    const char *const words[] = {
-        nvcc, "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-cudart", "static",
-        lk_arena_printf(arena, "-arch=sm_%d", arch), lk_arena_printf(arena, "-I%s/include", kernels),
-        source};
+    const char *const words[] = {nvcc,
+                                 "-shared",
+                                 "-Xcompiler",
+                                 "-fPIC",
+                                 "-O3",
+                                 "-std=c++17",
+                                 "-cudart",
+                                 "static",
+                                 lk_arena_printf(arena, "-arch=sm_%d", arch),
+                                 lk_arena_printf(arena, "-I%s/include", kernels),
+                                 source};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         cli_list_add(&command, words[i]);
     cli_list_add(&inputs, source);

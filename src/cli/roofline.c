@@ -2,8 +2,8 @@
  * roofline.c: lockstep roofline: whether a kernel is bound by memory or by arithmetic, and how far
  * from the roof it is, from its bytes, operations and time.
  */
-#include "cli/cli.h"
 #include "cli/roofline.h"
+#include "cli/cli.h"
 #include "cli/target.h"
 #include "report/report.h"
 
@@ -26,7 +26,8 @@ static const char help[] =
     "  --json        the same for programs\n"
     "\n"
     "With a family it measures the variants and their peers, as 'lockstep bench' does, and draws\n"
-    "where each stands under the roof: on the terminal, and with --svg into a file. --time is then\n"
+    "where each stands under the roof: on the terminal, and with --svg into a file. --time is "
+    "then\n"
     "seconds for each problem (default 1), --gpu may be cuda:0, and --no-peers leaves them out.\n"
     "\n"
     "examples:\n"

@@ -61,9 +61,9 @@ static struct point *find_points(const struct bench_report *report, size_t *coun
             if (entry->state != BENCH_MEASURED || !(result->bytes > 0) || !(result->flops > 0))
                 continue;
             points = lk_realloc(points, (*count + 1) * sizeof *points);
-            points[*count] = (struct point){result, entry, result->flops / result->bytes,
-                                            entry->gflop_s * 1e9,
-                                            marks[*count % (sizeof marks - 1)]};
+            points[*count] =
+                (struct point){result, entry, result->flops / result->bytes, entry->gflop_s * 1e9,
+                               marks[*count % (sizeof marks - 1)]};
             ++*count;
         }
     return points;
@@ -156,8 +156,7 @@ static bool has_roof(const struct bench_place *place, void *context)
 
 int roofline_family(int count, char **words)
 {
-    struct options options = {
-        .request = {.seconds = 1, .first_only = true, .accepts = has_roof}};
+    struct options options = {.request = {.seconds = 1, .first_only = true, .accepts = has_roof}};
     struct measure measure;
     int status = CLI_USAGE;
     if (parse(count, words, &options) && measure_run(&options.request, &measure)) {

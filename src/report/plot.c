@@ -80,8 +80,7 @@ static void print_x_axis(FILE *out, const struct report_paint *paint,
     fprintf(out, "%s%9s +", paint->dim, "");
     for (int i = 0; i < PLOT_COLUMNS; i++)
         fputc('-', out);
-    fprintf(out, "\n%11s%.*s\n%11s%s%s\n", "", PLOT_COLUMNS, line, "", plot->x_title,
-            paint->plain);
+    fprintf(out, "\n%11s%.*s\n%11s%s%s\n", "", PLOT_COLUMNS, line, "", plot->x_title, paint->plain);
 }
 
 void report_plot_print(FILE *out, const struct report_paint *paint, const struct report_plot *plot)

@@ -14,7 +14,7 @@ struct report_plot {
     bool log_x, log_y;
     const char *x_title, *y_title;
     const char *(*y_text)(char buf[REPORT_UNIT], double value); /* NULL: report_count */
-    char cells[PLOT_ROWS][PLOT_COLUMNS]; /* 0: empty; the top row first */
+    char cells[PLOT_ROWS][PLOT_COLUMNS];                        /* 0: empty; the top row first */
 };
 
 /* Outside of the plot nothing is drawn. A mark goes over a line; where

@@ -138,10 +138,11 @@ void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
     double bottom = PLOT_TOP + PLOT_HEIGHT + 42;
     if (count && placed[count - 1].label_y + 8 > bottom)
         bottom = placed[count - 1].label_y + 8;
-    lk_buf_printf(out, "<svg class=\"plot\"%s viewBox=\"0 0 %d %.0f\" role=\"img\" "
-                       "aria-label=\"roofline of %s\">\n",
-                  alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
-                  PLOT_LEFT + PLOT_WIDTH + 14, bottom, gpu->name);
+    lk_buf_printf(out,
+                  "<svg class=\"plot\"%s viewBox=\"0 0 %d %.0f\" role=\"img\" "
+                  "aria-label=\"roofline of %s\">\n",
+                  alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", PLOT_LEFT + PLOT_WIDTH + 14,
+                  bottom, gpu->name);
     if (alone)
         lk_buf_printf(out, "<style>text{font:11px system-ui,sans-serif}.here{fill:#d64028}"
                            ".grid{stroke:#d8dee4}.roof{stroke-width:2}</style>\n"

@@ -158,6 +158,12 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     return NULL;
 }
 
+bool zoo_fits(const struct zoo_kernels *kernels, const struct zoo_problem *problem)
+{
+    struct zoo_call call = {.problem = problem, .device = kernels->device, .kernels = kernels};
+    return !kernels->variant->fits || kernels->variant->fits(&call);
+}
+
 void zoo_kernels_free(struct zoo_kernels *kernels)
 {
     if (!kernels)

@@ -89,6 +89,7 @@ struct zoo_variant {
     CUresult (*launch)(struct zoo_call *call);
     size_t (*workspace)(const struct zoo_call *call);      /* NULL: none */
     bool (*takes)(const struct zoo_problem *problem);      /* NULL: every problem */
+    bool (*fits)(const struct zoo_call *call);              /* on this GPU; NULL: on every one */
     void (*cpu)(const struct zoo_problem *, void **buffer); /* on the CPU, in place of launch */
     unsigned traits;                                        /* of enum zoo_trait */
 };

@@ -212,7 +212,13 @@ static void json_is_read_back(void **state)
 static void broken_json_is_refused(void **state)
 {
     static const char *const texts[] = {
-        "", "{", "[]", "{}", "null", "{\"gpu_name\": \"x\"}", "{\"gpu_name\": 3, \"results\": []}",
+        "",
+        "{",
+        "[]",
+        "{}",
+        "null",
+        "{\"gpu_name\": \"x\"}",
+        "{\"gpu_name\": 3, \"results\": []}",
         "{\"gpu_name\": \"x\", \"results\": [3]}",
         "{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{}]}]}",
         "{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{\"name\": \"a\", \"state\": "
@@ -295,11 +301,16 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_out_as_it_went_in), cmocka_unit_test(names_move),
-        cmocka_unit_test(missing_names_are_told),  cmocka_unit_test(series_are_in_order),
-        cmocka_unit_test(bad_files_are_refused),   cmocka_unit_test(json_is_read_back),
-        cmocka_unit_test(broken_json_is_refused),  cmocka_unit_test(runs_are_compared),
-        cmocka_unit_test(csv_quotes),              cmocka_unit_test(page_escapes),
+        cmocka_unit_test(comes_out_as_it_went_in),
+        cmocka_unit_test(names_move),
+        cmocka_unit_test(missing_names_are_told),
+        cmocka_unit_test(series_are_in_order),
+        cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(json_is_read_back),
+        cmocka_unit_test(broken_json_is_refused),
+        cmocka_unit_test(runs_are_compared),
+        cmocka_unit_test(csv_quotes),
+        cmocka_unit_test(page_escapes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

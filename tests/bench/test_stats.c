@@ -59,7 +59,8 @@ static uint64_t next_random(uint64_t *seed)
     return *seed >> 33;
 }
 
-/* The true median lies in the interval in about 95 % of the cases, for a skewed distribution too. */
+/* The true median lies in the interval in about 95 % of the cases, for a skewed distribution too.
+ */
 static void interval_covers(void **state)
 {
     uint64_t seed = 7;
