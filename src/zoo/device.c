@@ -104,7 +104,7 @@ struct zoo_kernels {
 /* "90a" runs on exactly 9.0, "80" on 8.0 and newer. */
 bool zoo_runs_on(const struct zoo_source *source, int arch)
 {
-    int needed = atoi(source->arch);
+    int needed = (int)strtol(source->arch, NULL, 10);
     return strchr(source->arch, 'a') ? arch == needed : arch >= needed;
 }
 
@@ -249,7 +249,7 @@ static CUresult prepare(struct zoo_call *call, const char *name, unsigned shared
 CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid grid, void **arguments)
 {
     const struct lk_driver *cuda = call->device->cuda;
-    CUfunction function;
+    CUfunction function = NULL;
     CUresult status = prepare(call, name, grid.shared, &function);
     if (status != CUDA_SUCCESS)
         return status;
@@ -266,7 +266,7 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
 unsigned zoo_resident(struct zoo_call *call, const char *name, unsigned threads, unsigned shared)
 {
     int blocks = 0;
-    CUfunction function;
+    CUfunction function = NULL;
     if (prepare(call, name, shared, &function) != CUDA_SUCCESS ||
         call->device->cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks, function, (int)threads, shared) != CUDA_SUCCESS)
