@@ -106,7 +106,8 @@ static void find_entrants(struct contest *contest)
         const struct zoo_source *source = zoo_source(family, variant);
         bool here = source && zoo_runs_on(source, contest->session->device.arch) &&
                     zoo_takes(variant, &request->problem);
-        if (request->variants && (request->only ? variant == request->only : here))
+        bool chosen = request->chosen >> (variant - family->variants) & 1;
+        if (request->variants && (request->chosen ? chosen : here))
             add_entrant(contest, variant, NULL);
     }
     bool peers = request->peers && contest->session->timed;
