@@ -9,7 +9,7 @@
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
-#   make install PREFIX=/usr/local
+#   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
 #   make docs           the pages in docs/ that are made from the code
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
@@ -20,7 +20,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Werror -Wno-unused-parameter
-STD     := -std=gnu11 -Isrc -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
+STD     := -std=gnu11 -Isrc -Iinclude -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
 ALL     := $(STD) $(WARN) $(CFLAGS)
 LIBS    := -Wl,--as-needed -lzstd -llz4 -lm -ldl -lpthread
 
@@ -58,6 +58,7 @@ REPORT_OBJ   := $(call objects,report)
 ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
                 $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
 BENCH_OBJ    := $(call objects,bench)
+TUNE_OBJ     := $(call objects,tune)
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -109,7 +110,8 @@ $(PTX)/clang/%.ptx: kernels/%.cu
 	    -Ikernels/include -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) scripts/embed-kernels
+$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
+    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
 	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
@@ -149,6 +151,7 @@ kernels: $(call ptx_of,nvcc) $(call ptx_of,clang)
 
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
+LIBLOCKSTEP := $(BUILD)/liblockstep.so
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
 # A version script says which symbols a library shows; without one it shows all.
@@ -156,12 +159,23 @@ version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
 comma := ,
 
 .PHONY: all
-all: $(LOCKSTEP) $(LIBCUDA) $(LIBCUDART)
+all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(LIBS)
+
+# It shows what include/lockstep.h declares, and nothing else.
+$(BUILD)/gen/liblockstep.map: include/lockstep.h
+	@mkdir -p $(@D)
+	{ echo 'LOCKSTEP_0 { global:'; sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\)(.*$$/    \1;/p' $<; echo 'local: *; };'; } > $@
+
+$(BUILD)/liblockstep.so: $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(BUILD)/gen/liblockstep.map
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,liblockstep.so.0 -Wl,-z,defs \
+	    -Wl,--version-script=$(BUILD)/gen/liblockstep.map -fopenmp -ljansson $(LIBS)
+	ln -sf liblockstep.so $(BUILD)/liblockstep.so.0
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)
@@ -214,9 +228,23 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(TUNE_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
+
+# The registry is linked in; the public calls are called as a program calls them, from the library.
+$(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+	$(call say,LINK)
+	$(link_unit)
+
+$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
+$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
+	$(call say,LINK)
+	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -llockstep -lcmocka $(LIBS)
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
@@ -233,7 +261,7 @@ setup:
 
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup
-	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit
+	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
 	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
@@ -293,7 +321,7 @@ endif
 fuzz-only: $(FUZZ_BIN)
 	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
 
-C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h)
+C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h examples/*.c)
 .PHONY: format tidy
 format:
 	clang-format -i $(C_FILES)
@@ -302,11 +330,30 @@ format:
 tidy:
 	clang-tidy --quiet $(wildcard src/*/*.c) -- $(STD) -DSIMT_ISA=v3 -DCUDART_VERSION_MAJOR=13
 
+# Programs find the library by pkg-config; it finds our own drivers in lib/lockstep, where no other
+# program looks. DESTDIR stands before the paths that are written into lockstep.pc.
+TO       = $(DESTDIR)$(PREFIX)
+VERSION := $(shell sed -n 's/^\#define LK_VERSION "\(.*\)"/\1/p' include/lockstep.h)
+
+$(BUILD)/gen/lockstep.pc: include/lockstep.h always
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	    'Name: lockstep' 'Description: GPU kernels behind plain C calls, with a GPU or without one' \
+	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llockstep' 'Requires.private: jansson' \
+	    'Cflags: -I$${includedir}' > $@
+
 .PHONY: install clean
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/lockstep
-	install -m 755 $(BUILD)/lockstep $(DESTDIR)$(PREFIX)/bin/
-	$(if $(LIBCUDA)$(LIBCUDART),install -m 644 $(LIBCUDA) $(LIBCUDART) $(DESTDIR)$(PREFIX)/lib/lockstep/)
+install: all $(BUILD)/gen/lockstep.pc
+	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep $(TO)/lib/pkgconfig \
+	    $(TO)/share/doc/lockstep/examples
+	install -m 755 $(BUILD)/lockstep $(TO)/bin/
+	install -m 644 include/lockstep.h $(TO)/include/
+	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
+	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
+	install -m 644 $(LIBCUDA) $(LIBCUDART) $(TO)/lib/lockstep/
+	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/
+	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
+	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
 
 clean:
 	rm -rf $(BUILD)

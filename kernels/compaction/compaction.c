@@ -25,9 +25,11 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     zoo_fill(problem, 0, ZOO_F32, buffer[IN], (size_t)problem->value[N]);
 }
 
-/* Uniform numbers lie between -1 and 1. */
+/* Uniform numbers lie between -1 and 1. A program gives the threshold itself, as a float. */
 static float threshold(const struct zoo_problem *problem)
 {
+    if (problem->value[KEEP] >= ZOO_FLOAT)
+        return zoo_as_float(problem->value[KEEP]);
     return 1 - 2 * (float)problem->value[KEEP] / 100;
 }
 
@@ -130,22 +132,42 @@ static CUresult launch_look_back(struct zoo_call *call)
                       &call->workspace, &states);
 }
 
+/* Blocks that stay, all of them resident, each with STAGES tiles in shared memory. */
+static struct zoo_grid staged_grid(const struct zoo_call *call)
+{
+    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
+    return (struct zoo_grid){.threads = threads,
+                             .shared = threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
+                                       (unsigned)zoo_tunable(call, "STAGES"),
+                             .cooperative = true};
+}
+
+/* As many as fit, or as there are tiles; 0 if one alone does not fit. */
+static unsigned resident_blocks(struct zoo_call *call, const char *kernel, struct zoo_grid grid)
+{
+    unsigned most = zoo_resident(call, kernel, grid.threads, grid.shared) *
+                    (unsigned)call->device->sm_count;
+    unsigned tiles = zoo_ceil_div(call->problem->value[N], tile_elements(call));
+    return tiles < most ? tiles : most;
+}
+
+static bool fits_staged(const struct zoo_call *call)
+{
+    /* A kilobyte for what the kernel declares itself. */
+    return staged_grid(call).shared + 1024 <= (unsigned)call->device->shared_per_block;
+}
+
 static CUresult launch_tickets(struct zoo_call *call)
 {
     int64_t n = call->problem->value[N];
     float limit = threshold(call->problem);
     CUdeviceptr states = call->workspace + 16;
-    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK")};
-    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
-                  (unsigned)zoo_tunable(call, "STAGES");
+    struct zoo_grid grid = staged_grid(call);
     if (n == 0)
         return launch_nothing(call);
-    unsigned most = zoo_resident(call, "compact", grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
-    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
-    if (most == 0)
+    grid.x = resident_blocks(call, "compact", grid);
+    if (grid.x == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    grid.x = tiles < most ? tiles : most;
     CUresult status = clear_states(call);
     if (status != CUDA_SUCCESS)
         return status;
@@ -181,7 +203,8 @@ static const struct zoo_variant variants[] = {
     {"look_back", "one pass: decoupled look-back, packed writes", launch_look_back,
      workspace_look_back, .traits = ZOO_DETERMINISTIC},
     {"tickets", "one pass: tiles by tickets, fetched ahead, counts announced on arrival",
-     launch_tickets, workspace_look_back, .traits = ZOO_DETERMINISTIC},
+     launch_tickets, workspace_look_back, .fits = fits_staged,
+     .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {0}};
 
 static const struct zoo_peer peers[] = {
@@ -204,7 +227,8 @@ const struct zoo_family zoo_compaction = {
     .problem = "out holds the elements of in that are greater than a threshold, in their order, and "
                "total how many they are; of uniform numbers 'keep' percent are. NaN is not kept.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
-                   {"keep", "percent that are kept of uniform numbers", 0, 100, 50, NULL},
+                   {"keep", "percent of uniform numbers; with a point, the threshold itself", 0, 100,
+                    50, NULL, true},
                    {0}},
     .distributions = zoo_distributions,
     .edges = edges,

@@ -6,6 +6,7 @@
 // arch: sm_75
 #include "select_rows.h"
 #define BLOCK 1024 // tune: 256 512 1024
+#define AHEAD 4 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
 #define TILE ((i64)BLOCK * 4)
 
@@ -17,8 +18,15 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
     i64 start = block_x() * TILE, at = start + thread * 4;
     bool aligned = is_aligned(in, 16);
     f32x4 v = load_four(in + at, n - at, aligned);
-    for (i64 i = thread * 4; i < start; i += TILE)
-        before += count_bits(kept_of_four(load_four(in + i, 4, aligned), 4, threshold));
+    for (i64 i = thread * 4; i < start; i += AHEAD * TILE) {
+        f32x4 x[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++)
+            x[k] = load_four(in + i + k * TILE, start - (i + k * TILE), aligned);
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++)
+            before += count_bits(kept_of_four(x[k], start - (i + k * TILE), threshold));
+    }
     u32 count = keep_row(v, kept_of_four(v, n - at, threshold), kept[warp], 0);
     for (u32 lanes = 16; lanes > 0; lanes /= 2)
         before += shuffle_xor_u32(before, lanes);

@@ -2,14 +2,15 @@
  * tickets.cu: one pass at the memory's limit, as scan/tickets.cu: blocks stay and take tiles by
  * tickets, STAGES of them ahead, fetched by cp.async. A tile is packed where it lies when it arrives
  * and its count announced at once; then the block turns to the tile before, adds up the counts that
- * were announced since its own last tile, and writes what is packed.
+ * were announced since its own last tile, and writes what is packed. The first STAGES tiles of each
+ * block are given: all blocks are there at once (a cooperative launch).
  */
 // arch: sm_80
 #include "clear.h"
 #include "select_rows.h"
-#define BLOCK 512 // tune: 256 512 1024
-#define ROWS 4 // tune: 2 4 8
-#define STAGES 3 // tune: 2 3 4
+#define BLOCK 256 // tune: 256 512 1024
+#define ROWS 8 // tune: 2 4 8
+#define STAGES 2 // tune: 2 3 4
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
@@ -97,9 +98,8 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
     bool aligned = is_aligned(in, 16);
     f32 *staged = (f32 *)memory + warp * WARP_ELEMENTS; /* [STAGES][TILE] */
 
-    if (thread == 0)
-        for (u32 i = 0; i < STAGES; i++)
-            taken[i] = atomic_add_u32(ticket, 1);
+    if (thread < STAGES)
+        taken[thread] = thread * blocks_x() + block_x();
     sync_block();
     for (u32 i = 0; i < STAGES; i++)
         fetch(in, n, taken[i], staged + i * TILE, aligned);
@@ -124,7 +124,7 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
         if (thread % 32 == 0)
             kept_by[odd][warp] = next_count;
         if (thread == 0)
-            taken[free_slot] = atomic_add_u32(ticket, 1);
+            taken[free_slot] = STAGES * blocks_x() + atomic_add_u32(ticket, 1);
         sync_block();
         /* First tell, then ask: nobody's count waits for anybody else's. */
         if (warp == 0)

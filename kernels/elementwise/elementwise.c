@@ -6,7 +6,6 @@
 #include "zoo/zoo.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { OP_ADD, OP_SCALE, OP_RELU, OP_SAXPY };
 enum { N, OP, SCALAR };
@@ -14,19 +13,6 @@ enum { N, OP, SCALAR };
 static const char *const operations[] = {"add", "scale", "relu", "saxpy", NULL};
 
 /* The problem -----------------------------------------------------------------------------------*/
-
-/* A parameter is a whole number; from 2^32 on its lower half holds the bits of an f32, so that a
- * program can give any. */
-#define SCALAR_BITS ((int64_t)1 << 32)
-
-static float scalar_of(const struct zoo_problem *problem)
-{
-    int64_t value = problem->value[SCALAR];
-    uint32_t bits = (uint32_t)(value - SCALAR_BITS);
-    float scalar;
-    memcpy(&scalar, &bits, sizeof scalar);
-    return value < SCALAR_BITS ? (float)value : scalar;
-}
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
@@ -83,7 +69,7 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
 {
     const float *x = buffer[0], *y = reads_y(problem) ? buffer[1] : x;
     double *out = expected[output_of(problem)].value;
-    float scalar = scalar_of(problem);
+    float scalar = zoo_as_float(problem->value[SCALAR]);
     int64_t n = problem->value[N], operation = problem->value[OP];
 #pragma omp parallel for schedule(static) if (n > 100000)
     for (int64_t i = 0; i < n; i++)
@@ -106,7 +92,7 @@ static CUresult launch(struct zoo_call *call, unsigned blocks)
 {
     const struct zoo_problem *problem = call->problem;
     int64_t n = problem->value[N];
-    float scalar = scalar_of(problem);
+    float scalar = zoo_as_float(problem->value[SCALAR]);
     if (n == 0)
         return CUDA_SUCCESS;
     return ZOO_LAUNCH(
@@ -169,7 +155,7 @@ static const char *const edges[] = {
     "op=add,saxpy",
     "n=0,1,7,1000,16385,40003 op=scale,relu",
     "n=257,2048 op=add,scale,relu,saxpy dist=constant,ascending,adversarial,special",
-    "n=1001 op=scale,saxpy scalar=0,-7,5373497307 dist=special", /* the last: pi */
+    "n=1001 op=scale,saxpy scalar=0,-7,3.14159274 dist=special",
     "n=300007 op=add,scale,relu,saxpy",
     NULL};
 
@@ -183,8 +169,7 @@ const struct zoo_family zoo_elementwise = {
                "n numbers in f32. ReLU keeps NaN; saxpy rounds once.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
                    {"op", "add, scale, relu or saxpy", 0, 3, 0, operations},
-                   {"scalar", "a whole number, or 2^32 + the bits of an f32", -(1 << 24),
-                    2 * SCALAR_BITS - 1, 3, NULL},
+                   {"scalar", "what x is multiplied by", -(1 << 24), 1 << 24, 3, NULL, true},
                    {0}},
     .distributions = zoo_distributions,
     .edges = edges,

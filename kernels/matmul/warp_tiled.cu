@@ -10,7 +10,7 @@
 #include "wide.h"
 #define BM 128 // tune: 64 128 256
 #define BN 128 // tune: 64 128 256
-#define BK 16 // tune: 8 16 32
+#define BK 8 // tune: 8 16 32
 #define TM 8 // tune: 4 8 16
 #define TN 16 // tune: 4 8 16
 #define STAGES 3 // tune: 3 4 5

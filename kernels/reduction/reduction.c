@@ -153,9 +153,11 @@ static CUresult launch_block_atomics(struct zoo_call *call)
 }
 
 /* Passes until one block is left: elements to partials, partials to partials. blocks(n) says how
- * many blocks a pass over n has. Two halves of the workspace take turns. */
+ * many blocks a pass over n has. Two halves of the workspace take turns. The last pass has at most so
+ * many threads. */
 static CUresult launch_passes(struct zoo_call *call,
-                              unsigned (*blocks)(const struct zoo_call *, int64_t n))
+                              unsigned (*blocks)(const struct zoo_call *, int64_t n),
+                              unsigned most_at_last)
 {
     char name[48];
     unsigned threads = (unsigned)zoo_tunable(call, "BLOCK"), count;
@@ -165,6 +167,8 @@ static CUresult launch_passes(struct zoo_call *call,
     const char *stem = "reduce";
     do {
         count = blocks(call, n);
+        if (from != call->buffer[IN] && count == 1 && threads > most_at_last)
+            threads = most_at_last;
         CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, stem, name),
                                      ((struct zoo_grid){.x = count, .threads = threads}), &from, &n,
                                      &to, &call->buffer[RESULT]);
@@ -202,17 +206,17 @@ static unsigned blocks_of_vectors(const struct zoo_call *call, int64_t n)
 
 static CUresult launch_trees(struct zoo_call *call)
 {
-    return launch_passes(call, blocks_of_one_each);
+    return launch_passes(call, blocks_of_one_each, 1024);
 }
 
 static CUresult launch_grid_stride(struct zoo_call *call)
 {
-    return launch_passes(call, blocks_of_many);
+    return launch_passes(call, blocks_of_many, 1024);
 }
 
 static CUresult launch_vectorised(struct zoo_call *call)
 {
-    return launch_passes(call, blocks_of_vectors);
+    return launch_passes(call, blocks_of_vectors, 256); /* a smaller block ends sooner */
 }
 
 static size_t workspace_trees(const struct zoo_call *call)

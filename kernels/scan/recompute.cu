@@ -7,6 +7,7 @@
 #ifndef EACH
 #include "device.h"
 #define BLOCK 1024 // tune: 256 512 1024
+#define AHEAD 4 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
 #define TILE ((i64)BLOCK * 4)
 #define EACH "recompute.cu"
@@ -21,9 +22,14 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, i32 exclu
     bool aligned = is_aligned(in, 16) && is_aligned(out, 16);
     T4 v = LOAD4(in + at, n - at, aligned);
     T before = 0;
-    for (i64 i = thread * 4; i < start; i += TILE) {
-        T4 x = LOAD4(in + i, 4, aligned);
-        before += (x.x + x.y) + (x.z + x.w);
+    for (i64 i = thread * 4; i < start; i += AHEAD * TILE) {
+        T4 x[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++)
+            x[k] = LOAD4(in + i + k * TILE, start - (i + k * TILE), aligned);
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++)
+            before += (x[k].x + x[k].y) + (x[k].z + x[k].w);
     }
     T up_to = SCAN_WARP((v.x + v.y) + (v.z + v.w)), below = UP(up_to, 1);
     before = SUM_WARP(before);

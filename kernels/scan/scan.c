@@ -193,6 +193,31 @@ static CUresult launch_look_back(struct zoo_call *call)
                       &exclusive);
 }
 
+/* Blocks that stay, all of them resident, each with STAGES tiles in shared memory. */
+static struct zoo_grid staged_grid(const struct zoo_call *call)
+{
+    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
+    return (struct zoo_grid){.threads = threads,
+                             .shared = threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
+                                       (unsigned)zoo_tunable(call, "STAGES"),
+                             .cooperative = true};
+}
+
+/* As many as fit, or as there are tiles; 0 if one alone does not fit. */
+static unsigned resident_blocks(struct zoo_call *call, const char *kernel, struct zoo_grid grid)
+{
+    unsigned most = zoo_resident(call, kernel, grid.threads, grid.shared) *
+                    (unsigned)call->device->sm_count;
+    unsigned tiles = zoo_ceil_div(call->problem->value[N], tile_elements(call));
+    return tiles < most ? tiles : most;
+}
+
+static bool fits_staged(const struct zoo_call *call)
+{
+    /* A kilobyte for what the kernel declares itself. */
+    return staged_grid(call).shared + 1024 <= (unsigned)call->device->shared_per_block;
+}
+
 /* Four slots for each block that can be resident. */
 static size_t workspace_persistent(const struct zoo_call *call)
 {
@@ -205,17 +230,12 @@ static CUresult launch_persistent(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
     kernel_name(call->problem, "scan", name);
-    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK"), .cooperative = true};
-    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
-                  (unsigned)zoo_tunable(call, "STAGES");
+    struct zoo_grid grid = staged_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
-    unsigned most = zoo_resident(call, name, grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
-    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
-    if (most == 0)
-        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    grid.x = tiles < most ? tiles : most;
+    grid.x = resident_blocks(call, name, grid);
+    if (grid.x == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     CUresult status = zoo_clear(call, call->workspace, 4 * 8 * (size_t)grid.x);
     if (status != CUDA_SUCCESS)
         return status;
@@ -229,18 +249,13 @@ static CUresult launch_tickets(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
     CUdeviceptr states = call->workspace + 16;
-    struct zoo_grid grid = {.threads = (unsigned)zoo_tunable(call, "BLOCK")};
-    grid.shared = grid.threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
-                  (unsigned)zoo_tunable(call, "STAGES");
+    struct zoo_grid grid = staged_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
     kernel_name(call->problem, "scan", name);
-    unsigned most = zoo_resident(call, name, grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
-    unsigned tiles = zoo_ceil_div(n, tile_elements(call));
-    if (most == 0)
+    grid.x = resident_blocks(call, name, grid);
+    if (grid.x == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    grid.x = tiles < most ? tiles : most;
     CUresult status = clear_states(call);
     if (status != CUDA_SUCCESS)
         return status;
@@ -280,9 +295,9 @@ static const struct zoo_variant variants[] = {
      .takes = is_short, .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, workspace_look_back},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
-     workspace_persistent, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+     workspace_persistent, .fits = fits_staged, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
-     launch_tickets, workspace_look_back},
+     launch_tickets, workspace_look_back, .fits = fits_staged, .traits = ZOO_COOPERATIVE},
     {0}};
 
 static const struct zoo_peer peers[] = {

@@ -3,15 +3,15 @@
  * that a fast SM takes more of them; STAGES tickets are taken ahead and their tiles fetched by
  * cp.async. A tile is scanned by itself when it arrives and its sum announced at once, before the
  * block asks for anybody else's; then it turns to the tile before, adds up the sums announced since
- * its own last tile (a few hundred, read together), and writes. No sum waits for another, and a block
- * waits only for tickets before its own: it always ends.
+ * its own last tile (a few hundred, read together), and writes. No sum waits for another. The first
+ * STAGES tiles of each block are given: all blocks are there at once (a cooperative launch).
  */
 // arch: sm_80
 #ifndef EACH
 #include "clear.h"
 #define BLOCK 512 // tune: 256 512 1024
-#define ROWS 4 // tune: 2 4 8
-#define STAGES 3 // tune: 2 3 4
+#define ROWS 8 // tune: 2 4 8
+#define STAGES 2 // tune: 2 3 4
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
@@ -125,12 +125,8 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *tick
     NAME(tile) now, next;
     T before = 0; /* everything before next_unseen */
 
-    if (thread <= STAGES)
-        taken[thread] = 0;
-    sync_block();
-    if (thread == 0)
-        for (u32 i = 0; i < STAGES; i++)
-            taken[i] = atomic_add_u32(ticket, 1);
+    if (thread < STAGES)
+        taken[thread] = thread * blocks_x() + block_x();
     sync_block();
     for (u32 i = 0; i < STAGES; i++)
         NAME(fetch)(in, n, taken[i], staged + i * ROWS * BLOCK, aligned);
@@ -154,7 +150,7 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *tick
         if (thread % 32 == 0)
             warp_sum[odd][warp] = sum;
         if (thread == 0)
-            taken[free_slot] = atomic_add_u32(ticket, 1);
+            taken[free_slot] = STAGES * blocks_x() + atomic_add_u32(ticket, 1);
         sync_block();
         /* First tell, then ask: nobody's sum waits for anybody else's. */
         if (warp == 0)

@@ -130,6 +130,9 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
         zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL, NULL, &message);
     if (!entrant->kernels)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
+    else if (!zoo_fits(&contest->session->device, entrant->variant, NULL,
+                       &contest->request->problem))
+        bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);
     entrant->entry->lines = source ? (int)source->lines : 0;
 }

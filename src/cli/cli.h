@@ -22,7 +22,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_profile, cli_roofline,
-    cli_run, cli_zoo;
+    cli_run, cli_tune, cli_zoo;
 
 /* "lockstep: message" on stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -26,6 +26,9 @@ bool families_option(struct families_request *request, int count, char **words, 
     } else if (cli_option(count, words, at, "--repeat", &value)) {
         *bad = !value || !cli_number("--repeat", value, 1000000, &number);
         request->repeat = *bad ? 0 : (unsigned)number;
+    } else if (cli_option(count, words, at, "--shift", &value)) {
+        *bad = !value || !cli_number("--shift", value, 1000, &number);
+        request->shift = *bad ? 0 : (unsigned)number;
     } else if (words[*at][0] == '-') {
         cli_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
         *bad = true;
@@ -209,10 +212,12 @@ static void run_variant(struct session *session, const struct zoo_family *family
     }
     for (size_t i = 0; i < count; i++) {
         struct zoo_instance instance;
-        if (!zoo_takes(variant, &problems[i]))
+        if (!zoo_takes(variant, &problems[i]) || 
+            (kernels && !zoo_fits(&session->device, variant, NULL, &problems[i])))
             continue;
         bool fine = zoo_instance_make(&instance, &problems[i], true, &message);
         if (fine) {
+            instance.shift = session->request->shift;
             fine = run_problem(session, &instance, variant, kernels, &message);
             zoo_instance_free(&instance);
         }

@@ -4,13 +4,13 @@
  */
 #include "cli/cli.h"
 #include "gpu/gpu.h"
+#include "lockstep.h"
 
 #include <string.h>
 
-#define LOCKSTEP_VERSION "0.1.0"
-
-static const struct cli_command *const commands[] = {&cli_run,   &cli_profile,  &cli_check, &cli_zoo,
-                                                     &cli_bench, &cli_roofline, &cli_gpus,  &cli_doctor};
+static const struct cli_command *const commands[] = {&cli_run,      &cli_profile, &cli_check,
+                                                     &cli_zoo,      &cli_bench,   &cli_tune,
+                                                     &cli_roofline, &cli_gpus,    &cli_doctor};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static void print_usage(FILE *stream)
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "--version") == 0) {
-        puts("lockstep " LOCKSTEP_VERSION);
+        puts("lockstep " LK_VERSION);
         return CLI_OK;
     }
     const struct cli_command *command = find_command(name);

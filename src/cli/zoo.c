@@ -27,6 +27,7 @@ static const char help[] =
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
     "  --repeat N       each problem N times; what claims to be deterministic must give the same\n"
     "                   bits each time\n"
+    "  --shift N        buffers begin N, 2N, 3N .. elements from where memory is aligned\n"
     "  --verbose        a line for each problem\n"
     "  --json           the same for programs\n"
     "\n"

@@ -40,7 +40,7 @@ void *lk_driver_find_real(char **message)
         if (library)
             dlclose(library);
     }
-    *message = say("there is no NVIDIA driver here (libcuda.so.1); use --gpu sim:h200", "");
+    *message = say("there is no NVIDIA driver here (libcuda.so.1); sim:h200 needs none", "");
     return NULL;
 }
 

@@ -8,13 +8,10 @@
 #include "base/buf.h"
 #include "driver/load.h"
 
-#include <dlfcn.h>
-#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
@@ -27,30 +24,6 @@ static char *say(const char *format, ...)
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
     return text.data;
-}
-
-/* Our libcuda.so.1 lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */
-static void *open_simulated(char **message)
-{
-    Dl_info self;
-    char path[PATH_MAX];
-    static const char *const places[] = {"", "/lockstep", "/../lib/lockstep"};
-    if (!dladdr(zoo_families, &self))
-        return NULL;
-    char real[PATH_MAX];
-    if (!realpath(self.dli_fname, real) && readlink("/proc/self/exe", real, sizeof real - 1) < 0)
-        return NULL;
-    *strrchr(real, '/') = 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%.*s%s/libcuda.so.1", PATH_MAX - 64, real, places[i]);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library && lk_driver_is_ours(library))
-            return library;
-        if (library)
-            dlclose(library);
-    }
-    *message = say("lockstep's own libcuda.so.1 is not beside it; build it with 'make'");
-    return NULL;
 }
 
 static bool read_attributes(struct zoo_device *device)
@@ -87,25 +60,17 @@ bool zoo_device_from(struct zoo_device *device, const struct lk_driver *cuda, CU
 
 bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message)
 {
-    static struct lk_driver table; /* a process has one driver */
-    bool simulated = strncasecmp(gpu, "sim:", 4) == 0;
     int number = 0;
     CUcontext context;
-    *message = NULL;
-    if (simulated && setenv("LOCKSTEP_GPU", gpu, 1) != 0)
+    const struct lk_driver *cuda = zoo_driver_open(gpu, message);
+    if (!cuda || (!cuda->simulated && !lk_driver_has_device(cuda, gpu, &number, message)))
         return false;
-    void *library = simulated ? open_simulated(message) : lk_driver_find_real(message);
-    if (!library || !lk_driver_load(&table, library, message))
-        return false;
-    table.gpu = strdup(gpu);
-    if (!simulated && !lk_driver_has_device(&table, gpu, &number, message))
-        return false;
-    CUresult status = table.cuDevicePrimaryCtxRetain(&context, number);
+    CUresult status = cuda->cuDevicePrimaryCtxRetain(&context, number);
     if (status == CUDA_SUCCESS)
-        status = table.cuCtxSetCurrent(context);
-    if (status == CUDA_SUCCESS && zoo_device_from(device, &table, number, context))
+        status = cuda->cuCtxSetCurrent(context);
+    if (status == CUDA_SUCCESS && zoo_device_from(device, cuda, number, context))
         return true;
-    *message = say("%s did not open: %s", gpu, zoo_error(&table, status));
+    *message = say("%s did not open: %s", gpu, zoo_error(cuda, status));
     return false;
 }
 
@@ -130,14 +95,16 @@ struct zoo_kernels {
     const struct zoo_variant *variant;
     CUmodule module;
     struct zoo_tuning tuning;
+    pthread_mutex_t lock; /* the two below: a cache that several threads fill */
     struct kernel kernel[ZOO_KERNELS];
     unsigned kernel_count;
+    char missing[80]; /* of the last kernel that was not found: what call->error says */
 };
 
 /* "90a" runs on exactly 9.0, "80" on 8.0 and newer. */
 bool zoo_runs_on(const struct zoo_source *source, int arch)
 {
-    int needed = atoi(source->arch);
+    int needed = (int)strtol(source->arch, NULL, 10);
     return strchr(source->arch, 'a') ? arch == needed : arch >= needed;
 }
 
@@ -164,8 +131,8 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     const struct zoo_source *source = zoo_source(family, variant);
     *message = NULL;
     if (!source) {
-        *message = say("%s/%s runs on the CPU, not on %s", family->name, variant->name,
-                       device->name);
+        *message =
+            say("%s/%s runs on the CPU, not on %s", family->name, variant->name, device->name);
         return NULL;
     }
     if (!zoo_runs_on(source, device->arch)) {
@@ -180,6 +147,7 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     *kernels = (struct zoo_kernels){.device = device,
                                     .family = family,
                                     .variant = variant,
+                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                     .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
     CUresult status = device->cuda->cuModuleLoadDataEx(&kernels->module, ptx ? ptx : source->ptx, 2,
                                                        options, values);
@@ -188,6 +156,21 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     *message = why_not(device, family, variant, status, log);
     free(kernels);
     return NULL;
+}
+
+/* Asked before anything is loaded, so of tunables and the device alone. */
+bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant,
+              const struct zoo_tuning *tuning, const struct zoo_problem *problem)
+{
+    const struct zoo_source *source = zoo_source(problem->family, variant);
+    if (!variant->fits || !source)
+        return true;
+    struct zoo_kernels kernels = {.device = device,
+                                  .family = problem->family,
+                                  .variant = variant,
+                                  .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
+    return variant->fits(
+        &(struct zoo_call){.problem = problem, .device = device, .kernels = &kernels});
 }
 
 void zoo_kernels_free(struct zoo_kernels *kernels)
@@ -212,9 +195,10 @@ int zoo_tunable(const struct zoo_call *call, const char *name)
     abort();
 }
 
-static struct kernel *find_kernel(struct zoo_call *call, const char *name, CUresult *status)
+/* Both under the lock: found, or looked up and kept. What was found stays where it is. */
+static struct kernel *find_kernel(struct zoo_call *call, struct zoo_kernels *kernels,
+                                  const char *name, CUresult *status)
 {
-    struct zoo_kernels *kernels = (struct zoo_kernels *)call->kernels; /* a cache */
     for (unsigned i = 0; i < kernels->kernel_count; i++)
         if (strcmp(kernels->kernel[i].name, name) == 0)
             return &kernels->kernel[i];
@@ -226,7 +210,8 @@ static struct kernel *find_kernel(struct zoo_call *call, const char *name, CUres
     struct kernel *kernel = &kernels->kernel[kernels->kernel_count];
     *status = call->device->cuda->cuModuleGetFunction(&kernel->function, kernels->module, name);
     if (*status != CUDA_SUCCESS) {
-        call->error = name;
+        snprintf(kernels->missing, sizeof kernels->missing, "it has no kernel '%s'", name);
+        call->error = kernels->missing;
         return NULL;
     }
     kernel->name = strdup(name);
@@ -246,34 +231,45 @@ static CUresult allow_shared(const struct zoo_call *call, struct kernel *kernel,
     return status;
 }
 
+static CUresult prepare(struct zoo_call *call, const char *name, unsigned shared,
+                        CUfunction *function)
+{
+    struct zoo_kernels *kernels = (struct zoo_kernels *)call->kernels; /* the cache in it */
+    CUresult status = CUDA_SUCCESS;
+    pthread_mutex_lock(&kernels->lock);
+    struct kernel *kernel = find_kernel(call, kernels, name, &status);
+    if (kernel) {
+        status = allow_shared(call, kernel, shared);
+        *function = kernel->function;
+    }
+    pthread_mutex_unlock(&kernels->lock);
+    return status;
+}
+
 CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid grid, void **arguments)
 {
     const struct lk_driver *cuda = call->device->cuda;
-    CUresult status = CUDA_SUCCESS;
-    struct kernel *kernel = find_kernel(call, name, &status);
-    if (!kernel)
-        return status;
-    status = allow_shared(call, kernel, grid.shared);
+    CUfunction function = NULL;
+    CUresult status = prepare(call, name, grid.shared, &function);
     if (status != CUDA_SUCCESS)
         return status;
     unsigned x = grid.x ? grid.x : 1, y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
     unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
              tz = grid.tz ? grid.tz : 1;
     if (grid.cooperative)
-        return cuda->cuLaunchCooperativeKernel(kernel->function, x, y, z, tx, ty, tz, grid.shared,
+        return cuda->cuLaunchCooperativeKernel(function, x, y, z, tx, ty, tz, grid.shared,
                                                call->stream, arguments);
-    return cuda->cuLaunchKernel(kernel->function, x, y, z, tx, ty, tz, grid.shared, call->stream,
-                                arguments, NULL);
+    return cuda->cuLaunchKernel(function, x, y, z, tx, ty, tz, grid.shared, call->stream, arguments,
+                                NULL);
 }
 
 unsigned zoo_resident(struct zoo_call *call, const char *name, unsigned threads, unsigned shared)
 {
     int blocks = 0;
-    CUresult status = CUDA_SUCCESS;
-    struct kernel *kernel = find_kernel(call, name, &status);
-    if (!kernel || allow_shared(call, kernel, shared) != CUDA_SUCCESS ||
+    CUfunction function = NULL;
+    if (prepare(call, name, shared, &function) != CUDA_SUCCESS ||
         call->device->cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, kernel->function, (int)threads, shared) != CUDA_SUCCESS)
+            &blocks, function, (int)threads, shared) != CUDA_SUCCESS)
         return 0;
     return (unsigned)blocks;
 }

@@ -15,6 +15,12 @@ struct zoo_tuning {
 };
 struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source);
 
+/* The driver of this process, which has one: for a GPU by name, or the one that the program itself
+ * has loaded (else NVIDIA's, else ours; LOCKSTEP_GPU=sim:.. asks for ours). Threads may call both.
+ * On failure NULL and a malloc'd message. */
+const struct lk_driver *zoo_driver_open(const char *gpu, char **message);
+const struct lk_driver *zoo_driver_loaded(char **message);
+
 /* "sim:h200" or "cuda:0"; its primary context is made current. Messages are malloc'd. */
 bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message);
 /* One that a program has opened already. */
@@ -29,6 +35,9 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
                                      const struct zoo_family *family,
                                      const struct zoo_variant *variant, const char *ptx,
                                      const struct zoo_tuning *tuning, char **message);
+/* Has the GPU what the variant needs (shared memory, mostly) for this problem? */
+bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant,
+              const struct zoo_tuning *tuning, const struct zoo_problem *problem);
 void zoo_kernels_free(struct zoo_kernels *kernels);
 
 /* An attribute (registers, shared memory ..) of the index-th kernel that was launched so far. */

@@ -1,6 +1,6 @@
 /*
- * embedded.h: the kernels' sources and PTX as they lie in the library; scripts/embed-kernels makes
- * the list from kernels/.
+ * embedded.h: the kernels' sources and PTX as they lie in the library, their headers and the tables
+ * of choices; scripts/embed-kernels makes the lists from kernels/.
  */
 #ifndef LOCKSTEP_ZOO_EMBEDDED_H
 #define LOCKSTEP_ZOO_EMBEDDED_H
@@ -14,5 +14,14 @@ struct zoo_embedded {
 
 extern const struct zoo_embedded zoo_embedded[];
 extern const size_t zoo_embedded_count;
+
+/* Under kernels/: "include/device.h", "reduction/accumulate.h", "reduction/tuned.json". */
+struct zoo_embedded_file {
+    const char *path;
+    const char *text, *text_end;
+};
+
+extern const struct zoo_embedded_file zoo_embedded_files[];
+extern const size_t zoo_embedded_file_count;
 
 #endif

@@ -170,9 +170,10 @@ bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,
                                      .stream = stream}};
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++) {
-        size_t bytes = zoo_buffer_bytes(&instance->buffer[i]) + guard_of(run);
+        size_t shift = (size_t)(i + 1) * instance->shift * zoo_type_bytes[instance->buffer[i].type];
+        size_t bytes = shift + zoo_buffer_bytes(&instance->buffer[i]) + guard_of(run);
         status = device->cuda->cuMemAlloc_v2(&run->allocation[i], bytes ? bytes : 1);
-        run->call.buffer[i] = run->allocation[i];
+        run->call.buffer[i] = run->allocation[i] + shift;
     }
     run->workspace_bytes = variant->workspace ? variant->workspace(&run->call) : 0;
     if (status == CUDA_SUCCESS && run->workspace_bytes) {

@@ -15,6 +15,7 @@ struct zoo_instance {
     struct zoo_buffer buffer[ZOO_BUFFERS];
     void *host[ZOO_BUFFERS]; /* what is given to the kernel; undefined for outputs */
     bool has_reference;
+    unsigned shift; /* on a device buffer i begins (i + 1) * shift elements into its allocation */
     struct zoo_expected expected[ZOO_BUFFERS];
 };
 

@@ -36,8 +36,7 @@ static void say_words(struct lk_buf *text, const char *const *words)
         lk_buf_printf(text, "%s%s", i ? ", " : "", words[i]);
 }
 
-/* 1000, 4K, 16M, 1G: powers of 1024. */
-static bool parse_count(const char *text, size_t length, int64_t *value)
+bool zoo_parse_count(const char *text, size_t length, int64_t *value)
 {
     char *end;
     if (length == 0 || !(isdigit((unsigned char)*text) || *text == '-'))
@@ -58,6 +57,18 @@ static bool parse_count(const char *text, size_t length, int64_t *value)
     return true;
 }
 
+/* 0.5, -1e3: what is no whole number. */
+static bool parse_float(const char *text, size_t length, int64_t *value)
+{
+    char copy[64], *end;
+    int64_t whole;
+    if (length == 0 || length >= sizeof copy || zoo_parse_count(text, length, &whole))
+        return false;
+    snprintf(copy, sizeof copy, "%.*s", (int)length, text);
+    *value = zoo_from_float(strtof(copy, &end));
+    return !*end;
+}
+
 /* One value of one parameter; a message was written if false. */
 static bool set_parameter(const struct zoo_parameter *parameter, const char *text, size_t length,
                           int64_t *value, struct lk_buf *message)
@@ -71,7 +82,9 @@ static bool set_parameter(const struct zoo_parameter *parameter, const char *tex
         say_words(message, parameter->words);
         return false;
     }
-    if (!parse_count(text, length, value)) {
+    if (parameter->scalar && parse_float(text, length, value))
+        return true;
+    if (!zoo_parse_count(text, length, value)) {
         lk_buf_printf(message, "%s=%.*s: is no number; write 1000, 64K, 16M or 1G (powers of 1024)",
                       parameter->name, (int)length, text);
         return false;
@@ -93,7 +106,7 @@ static bool set_value(struct zoo_problem *problem, const char *key, size_t key_l
             strncmp(family->parameters[i].name, key, key_length) == 0)
             return set_parameter(&family->parameters[i], text, length, &problem->value[i], message);
     if (key_length == 4 && strncmp(key, "seed", 4) == 0) {
-        const struct zoo_parameter seed = {"seed", "", 0, INT64_MAX, 1, NULL};
+        const struct zoo_parameter seed = {"seed", "", 0, INT64_MAX, 1, NULL, false};
         int64_t value;
         bool fine = set_parameter(&seed, text, length, &value, message);
         problem->seed = fine ? (uint64_t)value : 0;
@@ -209,6 +222,8 @@ void zoo_problem_print(const struct zoo_problem *problem, struct lk_buf *text)
         lk_buf_printf(text, "%s%s=", i ? " " : "", parameter[i].name);
         if (parameter[i].words)
             lk_buf_printf(text, "%s", parameter[i].words[problem->value[i]]);
+        else if (parameter[i].scalar && problem->value[i] >= ZOO_FLOAT)
+            lk_buf_printf(text, "%.9g", (double)zoo_as_float(problem->value[i]));
         else
             print_count(text, problem->value[i]);
     }

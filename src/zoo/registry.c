@@ -181,3 +181,30 @@ const struct zoo_source *zoo_source(const struct zoo_family *family,
             return &sources[i];
     return NULL;
 }
+
+/* FNV-1a */
+static uint64_t hash_text(uint64_t hash, const char *text, const char *end)
+{
+    for (; text < end; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static bool is_header_of(const char *path, const char *family)
+{
+    size_t length = strlen(family);
+    return strstr(path, ".h") && (strncmp(path, "include/", 8) == 0 ||
+                                  (strncmp(path, family, length) == 0 && path[length] == '/'));
+}
+
+uint64_t zoo_source_hash(const struct zoo_family *family, const struct zoo_variant *variant)
+{
+    const struct zoo_source *source = zoo_source(family, variant);
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (source)
+        hash = hash_text(hash, source->text, source->text + source->text_size);
+    for (size_t i = 0; i < zoo_embedded_file_count; i++)
+        if (is_header_of(zoo_embedded_files[i].path, family->name))
+            hash = hash_text(hash, zoo_embedded_files[i].text, zoo_embedded_files[i].text_end);
+    return hash;
+}

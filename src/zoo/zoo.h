@@ -31,7 +31,24 @@ struct zoo_parameter {
     const char *name, *help;
     int64_t least, most, normal;
     const char *const *words; /* an enumeration: its words, then NULL; the value is an index */
+    bool scalar; /* a number that the kernels compute with, and no size; it may be a float */
 };
+
+/* A float as the value of a scalar parameter: 2^32 and its bits. */
+#define ZOO_FLOAT ((int64_t)1 << 32)
+static inline int64_t zoo_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return ZOO_FLOAT + bits;
+}
+static inline float zoo_as_float(int64_t value)
+{
+    uint32_t bits = (uint32_t)(value - ZOO_FLOAT);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return value < ZOO_FLOAT ? (float)value : number;
+}
 
 struct zoo_problem {
     const struct zoo_family *family;
@@ -72,6 +89,7 @@ struct zoo_variant {
     CUresult (*launch)(struct zoo_call *call);
     size_t (*workspace)(const struct zoo_call *call);      /* NULL: none */
     bool (*takes)(const struct zoo_problem *problem);      /* NULL: every problem */
+    bool (*fits)(const struct zoo_call *call);              /* on this GPU; NULL: on every one */
     void (*cpu)(const struct zoo_problem *, void **buffer); /* on the CPU, in place of launch */
     unsigned traits;                                        /* of enum zoo_trait */
 };
@@ -146,6 +164,7 @@ struct zoo_problem *zoo_problem_list(const struct zoo_family *family, const char
                                      size_t *count, char **message);
 struct zoo_problem zoo_problem_normal(const struct zoo_family *family);
 void zoo_problem_print(const struct zoo_problem *problem, struct lk_buf *text); /* "n=1M op=sum" */
+bool zoo_parse_count(const char *text, size_t length, int64_t *value); /* 1000, 4K, 16M, 1G */
 size_t zoo_buffer_bytes(const struct zoo_buffer *buffer);
 
 /* The common distributions. A family that has no others points distributions here and calls
@@ -179,6 +198,8 @@ struct zoo_source {
 /* NULL for a variant of the CPU. Parsed once. */
 const struct zoo_source *zoo_source(const struct zoo_family *family,
                                     const struct zoo_variant *variant);
+/* Of the source and its headers: a table of tuned kernels says with it what it was made from. */
+uint64_t zoo_source_hash(const struct zoo_family *family, const struct zoo_variant *variant);
 extern const char zoo_compiler[]; /* which compiler made the embedded PTX, and its version */
 
 /* Devices and launches --------------------------------------------------------------------------*/

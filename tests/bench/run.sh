@@ -154,7 +154,7 @@ json timed 'all(e["method"] == "graphs of launches" and e["samples"] >= 5 and e[
     for e in r["results"][0]["entries"]) and r["results"][0]["copies"] > 1' \
     $timed reduction n=64 --no-peers --time 0.2 --json
 json timed-single 'all(e["method"] == "single launches" and e["launches"] == 1
-    for e in r["results"][0]["entries"]) and r["results"][0]["copies"] == 1' \
+    for e in r["results"][0]["entries"]) and r["results"][0]["copies"] == 2' \
     $timed reduction/global_atomics n=64K --no-peers --time 0.2 --json
 expect peers-not-here 0 'cub +left out: there is no nvcc.*torch +left out: ' \
     $timed reduction/vectorised n=64 --time 0.1

@@ -15,6 +15,7 @@ LOOKS_AT = {
     "cudart": ["driver"],
     "zoo": ["driver"],
     "bench": ["zoo", "gpu", "report"],
+    "tune": ["zoo"],
     "report": ["base", "gpu"],
     "learn": ["zoo", "simt", "report"],
     "engine": ["zoo"],

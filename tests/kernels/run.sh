@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every variant of every family on the simulated GPU: on its edge problems, as nvcc and as clang
-# compiled it, with the checkers on (races, bounds, uninitialised reads), and ten times under random
+# compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads), and ten times under random
 # schedules, in which what claims to be deterministic must give the same bits.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -22,6 +22,9 @@ for family in $families; do
     done
     LOCKSTEP_SCHEDULE=random:11 "$LOCKSTEP" zoo test "$family" --gpu sim:h200 --repeat 10 |
         as_tests schedules
+    for shift in 1 2; do
+        "$LOCKSTEP" zoo test "$family" --gpu sim:h200 --shift $shift | as_tests "misaligned by $shift"
+    done
     if "$LOCKSTEP" check "$family" --gpu sim:h200 >/tmp/lockstep-kernels.$$ 2>&1; then
         echo "ok check $family"
     else

@@ -1,0 +1,339 @@
+/*
+ * tune.c: lockstep tune: searches a family's tunables on the GPU at hand and writes the table that
+ * the public calls choose from.
+ */
+#include "tune/tune.h"
+#include "cli/cli.h"
+#include "cli/families.h"
+#include "zoo/table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: lockstep tune FAMILY[/VARIANT] [PARAMETER=VALUE ...] [options]\n"
+    "\n"
+    "Looks for the variant and the values of its tunables (block size, unrolling ..) that are\n"
+    "fastest on this GPU, compiles them from the built-in sources, and writes the table that\n"
+    "liblockstep's calls read from then on. Without parameters it takes the family's own list of\n"
+    "problems, or one small problem on a simulated GPU, where times are modelled.\n"
+    "\n"
+    "  --gpu GPU            cuda:0, sim:h200 ..\n"
+    "  --time SECONDS       for all problems together (default 60); every variant is tried once\n"
+    "                       with its normal values even if that takes longer\n"
+    "  --normal             only chooses between the built-in kernels; needs no compiler\n"
+    "  --compiler NAME      nvcc or clang; default: whichever is found first\n"
+    "  --output FILE        the table, in place of the one in ~/.local/share/lockstep/tuned\n"
+    "  --dry-run            writes nothing\n"
+    "  --seed N             of the random part of the search\n"
+    "  --verbose            a line for each configuration\n"
+    "  --json               the result for programs\n"
+    "\n"
+    "examples:\n"
+    "  lockstep tune reduction --time 300\n"
+    "  lockstep tune reduction/vectorised n=1M,256M type=f32\n"
+    "  lockstep tune scan n=100K --gpu sim:t4 --dry-run --verbose\n";
+
+struct options {
+    const char *name, *gpu, *compiler, *output;
+    struct lk_buf problems;
+    double seconds;
+    unsigned long long seed;
+    bool normal, dry, verbose, json;
+};
+
+/* Words -----------------------------------------------------------------------------------------*/
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    if (end != text && !*end && isfinite(*seconds) && *seconds > 0 && *seconds <= 86400)
+        return true;
+    cli_error("--time takes seconds above 0 and up to 86400, not '%s'", text);
+    return false;
+}
+
+static bool parse_compiler(struct options *options)
+{
+    if (!options->compiler)
+        return false;
+    if (strcmp(options->compiler, "nvcc") == 0 || strcmp(options->compiler, "clang") == 0)
+        return true;
+    cli_error("--compiler is nvcc or clang, not '%s'", options->compiler);
+    return false;
+}
+
+static bool parse_word(struct options *options, int count, char **words, int *at)
+{
+    const char *value;
+    if (cli_flag(words, at, "--normal"))
+        return options->normal = true;
+    if (cli_flag(words, at, "--dry-run"))
+        return options->dry = true;
+    if (cli_flag(words, at, "--verbose"))
+        return options->verbose = true;
+    if (cli_flag(words, at, "--json"))
+        return options->json = true;
+    if (cli_option(count, words, at, "--gpu", &options->gpu))
+        return options->gpu != NULL;
+    if (cli_option(count, words, at, "--output", &options->output))
+        return options->output != NULL;
+    if (cli_option(count, words, at, "--compiler", &options->compiler))
+        return parse_compiler(options);
+    if (cli_option(count, words, at, "--seed", &value))
+        return value && cli_number("--seed", value, INT64_MAX, &options->seed);
+    if (cli_option(count, words, at, "--time", &value))
+        return value && parse_seconds(value, &options->seconds);
+    if (words[*at][0] == '-') {
+        cli_error("there is no option '%s' here; see 'lockstep tune --help'", words[*at]);
+        return false;
+    }
+    if (strchr(words[*at], '=')) {
+        lk_buf_printf(&options->problems, "%s ", words[(*at)++]);
+        return true;
+    }
+    if (options->name) {
+        cli_error("one family at a time: '%s' or '%s'", options->name, words[*at]);
+        return false;
+    }
+    options->name = words[(*at)++];
+    return true;
+}
+
+static bool parse(int count, char **words, struct options *options)
+{
+    *options = (struct options){.seconds = 60, .seed = 1};
+    for (int at = 0; at < count;)
+        if (!parse_word(options, count, words, &at))
+            return false;
+    if (!options->name)
+        cli_error("which family? 'lockstep zoo list' names them");
+    return options->name != NULL;
+}
+
+/* The compiler ----------------------------------------------------------------------------------*/
+
+static bool find_compiler(struct lk_arena *arena, const struct options *options,
+                          struct tune_compiler *compiler)
+{
+    static const char *const clangs[] = {"clang-19", "clang-21", "clang-20", "clang-18",
+                                         "clang-17", "clang-16", "clang"};
+    bool any = !options->compiler;
+    if (any || strcmp(options->compiler, "nvcc") == 0)
+        compiler->path = cli_find_nvcc(arena);
+    compiler->is_nvcc = compiler->path != NULL;
+    for (size_t i = 0; i < sizeof clangs / sizeof *clangs && !compiler->path; i++)
+        if (any || strcmp(options->compiler, "clang") == 0)
+            compiler->path = cli_find_program(arena, clangs[i]);
+    if (!compiler->path)
+        cli_error("there is no %s here; 'apt install clang-19' or scripts/get-nvcc gets one, and "
+                  "--normal needs none",
+                  any ? "nvcc and no clang 16 or newer" : options->compiler);
+    return compiler->path != NULL;
+}
+
+/* Results ---------------------------------------------------------------------------------------*/
+
+static void print_tunables(const struct zoo_family *family, const struct tune_row *row)
+{
+    const struct zoo_source *source = zoo_source(family, row->variant);
+    for (unsigned i = 0; i < source->tunable_count; i++)
+        printf(" %s=%d", source->tunables[i].name, row->tuning.value[i]);
+}
+
+static void print_row(const struct zoo_family *family, const struct tune_row *row)
+{
+    struct lk_buf problem = {0};
+    zoo_problem_print(&row->problem, &problem);
+    printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), problem.data, cli_style(stdout, CLI_PLAIN));
+    lk_buf_free(&problem);
+    if (!row->variant) {
+        printf("  no variant works: %s\n", row->message ? row->message : "none takes it");
+        return;
+    }
+    printf("  best     %10.2f us  %s", row->seconds * 1e6, row->variant->name);
+    print_tunables(family, row);
+    printf("%s\n", row->normal ? "  (built in)" : "");
+    if (!row->normal)
+        printf("  built in %10.2f us  %s: %.3g x\n", row->normal_seconds * 1e6,
+               row->normal_variant->name, row->normal_seconds / row->seconds);
+    printf("  %u configuration%s tried", row->tried, row->tried == 1 ? "" : "s");
+    if (row->skipped)
+        printf(", %u skipped; the first: %.*s", row->skipped, (int)strcspn(row->message, "\n"),
+               row->message);
+    printf("\n");
+}
+
+static json_t *row_json(const struct zoo_family *family, const struct tune_row *row)
+{
+    struct lk_buf problem = {0};
+    zoo_problem_print(&row->problem, &problem);
+    json_t *object = json_pack("{s:s, s:i, s:i}", "problem", problem.data, "tried", (int)row->tried,
+                               "skipped", (int)row->skipped);
+    lk_buf_free(&problem);
+    if (!row->variant)
+        return object;
+    const struct zoo_source *source = zoo_source(family, row->variant);
+    json_t *tunables = json_object();
+    for (unsigned i = 0; i < source->tunable_count; i++)
+        json_object_set_new(tunables, source->tunables[i].name, json_integer(row->tuning.value[i]));
+    json_object_set_new(object, "variant", json_string(row->variant->name));
+    json_object_set_new(object, "tunables", tunables);
+    json_object_set_new(object, "built_in", json_boolean(row->normal));
+    json_object_set_new(object, "microseconds", json_real(row->seconds * 1e6));
+    json_object_set_new(object, "normal_variant", json_string(row->normal_variant->name));
+    json_object_set_new(object, "normal_microseconds", json_real(row->normal_seconds * 1e6));
+    return object;
+}
+
+static void print_json(const struct zoo_device *device, const struct tune_request *request,
+                       const struct tune_row *rows, const char *path)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < request->count; i++)
+        json_array_append_new(list, row_json(request->family, &rows[i]));
+    json_t *root =
+        json_pack("{s:s, s:s, s:s, s:o}", "family", request->family->name, "gpu", device->name,
+                  "time", device->cuda->simulated ? "modelled" : "measured", "rows", list);
+    if (path)
+        json_object_set_new(root, "written", json_string(path));
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    puts(text);
+    free(text);
+    json_decref(root);
+}
+
+static void show_progress(const char *what, double fraction)
+{
+    enum { WIDTH = 30 };
+    int filled = fraction >= 1 ? WIDTH : fraction > 0 ? (int)(fraction * WIDTH) : 0;
+    fprintf(stderr, "\r[%.*s%*s] %-40.40s", filled, "##############################",
+            WIDTH - filled, "", what);
+    fflush(stderr);
+}
+
+/* Running ---------------------------------------------------------------------------------------*/
+
+static struct zoo_problem *choose_problems(const struct options *options, bool simulated,
+                                           const struct zoo_family *family, size_t *count)
+{
+    char *message = NULL;
+    struct zoo_problem *problems =
+        options->problems.size ? zoo_problems(family, options->problems.data, count, &message)
+        : simulated            ? zoo_problems(family, family->profile, count, &message)
+                               : zoo_problem_list(family, family->bench, count, &message);
+    if (!problems)
+        cli_error("%s: %s", family->name, message);
+    free(message);
+    return problems;
+}
+
+/* Where the table goes; NULL if nowhere. */
+static const char *table_path(const struct options *options, const struct zoo_device *device,
+                              struct lk_buf *path)
+{
+    if (options->dry)
+        return NULL;
+    if (options->output)
+        return options->output;
+    zoo_tuned_file(device, path);
+    if (!path->size)
+        cli_error("neither XDG_DATA_HOME nor HOME is set: --output says where the table goes");
+    return path->data;
+}
+
+static int report(const struct options *options, const struct zoo_device *device,
+                  const struct tune_request *request, const struct tune_row *rows)
+{
+    struct lk_buf text = {0};
+    char *message = NULL;
+    size_t found = 0;
+    for (size_t i = 0; i < request->count; i++)
+        found += rows[i].variant != NULL;
+    const char *path = found ? table_path(options, device, &text) : NULL;
+    bool written = path && tune_write(device, request, rows, path, &message);
+    if (message)
+        cli_error("%s", message);
+    free(message);
+    if (options->json) {
+        print_json(device, request, rows, written ? path : NULL);
+    } else {
+        printf("%s on %s%s\n", request->family->name, device->name,
+               device->cuda->simulated ? ", simulated: times are modelled" : "");
+        for (size_t i = 0; i < request->count; i++)
+            print_row(request->family, &rows[i]);
+        if (written)
+            printf("written to %s\n", path);
+    }
+    lk_buf_free(&text);
+    return found < request->count || (!options->dry && !written) ? CLI_FINDINGS : CLI_OK;
+}
+
+static int tune(const struct options *options, struct tune_request *request,
+                const struct zoo_device *device)
+{
+    char *message = NULL;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    bool terminal = isatty(STDERR_FILENO) && !options->verbose;
+    request->seconds = options->seconds;
+    request->seed = options->seed;
+    request->verbose = options->verbose;
+    request->jobs = cores > 1 ? (unsigned)cores : 1;
+    request->progress = terminal ? show_progress : NULL;
+    request->problems =
+        choose_problems(options, device->cuda->simulated, request->family, &request->count);
+    if (!request->problems)
+        return CLI_USAGE;
+    struct tune_row *rows = lk_alloc_zeroed(request->count * sizeof *rows);
+    int status = CLI_FINDINGS;
+    bool done = tune_run(device, request, rows, &message);
+    if (terminal)
+        fprintf(stderr, "\r%75s\r", "");
+    if (done)
+        status = report(options, device, request, rows);
+    else
+        cli_error("%s", message);
+    free(message);
+    tune_rows_free(rows, request->count);
+    free(rows);
+    free((void *)request->problems);
+    return status;
+}
+
+static int run(int count, char **words)
+{
+    struct options options;
+    struct tune_request request = {0};
+    struct tune_compiler compiler = {0};
+    struct zoo_device device;
+    char gpu[FAMILIES_GPU], *message;
+    struct lk_arena *arena = lk_arena_create();
+    int status = CLI_USAGE;
+    if (!parse(count, words, &options) ||
+        !families_find(options.name, &request.family, &request.only) ||
+        !families_gpu(options.gpu, gpu))
+        goto out;
+    if (strcmp(gpu, "cpu") == 0) {
+        cli_error("there is nothing to tune on the CPU: --gpu cuda:0 or sim:h200");
+        goto out;
+    }
+    if (!options.normal && !find_compiler(arena, &options, &compiler))
+        goto out;
+    request.compiler = options.normal ? NULL : &compiler;
+    if (zoo_device_open(gpu, &device, &message)) {
+        status = tune(&options, &request, &device);
+    } else {
+        cli_error("%s", message);
+        free(message);
+    }
+out:
+    lk_buf_free(&options.problems);
+    lk_arena_destroy(arena);
+    return status;
+}
+
+const struct cli_command cli_tune = {"tune", "fits a family's kernels to this GPU", help, run};

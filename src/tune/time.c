@@ -1,0 +1,176 @@
+/*
+ * time.c: how long one launch takes. A small loop of its own, enough to order configurations; what
+ * is published is measured by src/bench.
+ *
+ * Long kernels are timed one by one, with the L2 emptied before each; short ones as a graph of many
+ * launches, so that neither the events' nor the host's time counts, and then with what the L2 keeps
+ * from one to the next.
+ */
+#include "tune/tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SHORT_SECONDS 20e-6
+#define SAMPLE_SECONDS 300e-6 /* so many short launches make one sample */
+enum { LEAST_SAMPLES = 5, MOST_SAMPLES = 101, MOST_LAUNCHES = 64 };
+
+struct clock {
+    struct zoo_run *run;
+    const struct lk_driver *cuda;
+    CUstream stream;
+    CUevent begin, end;
+    CUgraphExec graph; /* of launches; NULL: one by one */
+    unsigned launches;
+    CUdeviceptr flush; /* 0: nothing is emptied */
+    size_t flush_bytes;
+    CUresult status;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static CUresult launch_all(struct clock *clock)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (clock->graph)
+        return clock->cuda->cuGraphLaunch(clock->graph, clock->stream);
+    for (unsigned i = 0; i < clock->launches && status == CUDA_SUCCESS; i++)
+        status = clock->run->variant->launch(&clock->run->call);
+    return status;
+}
+
+/* Seconds of one launch among clock->launches; negative if something failed. */
+static double sample(struct clock *clock)
+{
+    const struct lk_driver *cuda = clock->cuda;
+    float milliseconds = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (clock->flush)
+        status = cuda->cuMemsetD8Async(clock->flush, 0, clock->flush_bytes, clock->stream);
+    if (status == CUDA_SUCCESS)
+        status = cuda->cuEventRecord(clock->begin, clock->stream);
+    if (status == CUDA_SUCCESS)
+        status = launch_all(clock);
+    if (status == CUDA_SUCCESS)
+        status = cuda->cuEventRecord(clock->end, clock->stream);
+    if (status == CUDA_SUCCESS)
+        status = cuda->cuEventSynchronize(clock->end);
+    if (status == CUDA_SUCCESS)
+        status = cuda->cuEventElapsedTime(&milliseconds, clock->begin, clock->end);
+    clock->status = status;
+    return status == CUDA_SUCCESS ? milliseconds * 1e-3 / clock->launches : -1;
+}
+
+/* Where it cannot be captured, the launches go in one by one. */
+static void capture(struct clock *clock)
+{
+    const struct lk_driver *cuda = clock->cuda;
+    CUgraph graph = NULL;
+    if (!cuda->cuStreamBeginCapture_v2 || !cuda->cuGraphInstantiateWithFlags ||
+        cuda->cuStreamBeginCapture_v2(clock->stream, CU_STREAM_CAPTURE_MODE_RELAXED) !=
+            CUDA_SUCCESS)
+        return;
+    CUresult launched = launch_all(clock);
+    if (cuda->cuStreamEndCapture(clock->stream, &graph) != CUDA_SUCCESS || !graph)
+        return;
+    if (launched != CUDA_SUCCESS ||
+        cuda->cuGraphInstantiateWithFlags(&clock->graph, graph, 0) != CUDA_SUCCESS)
+        clock->graph = NULL;
+    cuda->cuGraphDestroy(graph);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The median of as many samples as the budget has room for. */
+static double measure(struct clock *clock, double budget)
+{
+    double samples[MOST_SAMPLES], start = now();
+    unsigned count = 0;
+    if (sample(clock) < 0) /* warm-up: code, clocks, page tables */
+        return -1;
+    double first = sample(clock);
+    if (first >= 0 && first < SHORT_SECONDS) {
+        double wanted = SAMPLE_SECONDS / (first > 1e-6 ? first : 1e-6);
+        clock->launches = wanted > MOST_LAUNCHES ? MOST_LAUNCHES : (unsigned)wanted;
+        capture(clock);
+        first = sample(clock);
+    }
+    if (first < 0)
+        return -1;
+    while (count < MOST_SAMPLES) {
+        double spent = now() - start;
+        if (count >= LEAST_SAMPLES ? spent > budget : count && spent > 10 * budget + 1)
+            break;
+        samples[count] = sample(clock);
+        if (samples[count++] < 0)
+            return -1;
+    }
+    qsort(samples, count, sizeof *samples, compare);
+    return samples[count / 2];
+}
+
+static bool clock_open(struct clock *clock, const struct zoo_device *device)
+{
+    const struct lk_driver *cuda = clock->cuda;
+    clock->status = cuda->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING);
+    if (clock->status == CUDA_SUCCESS)
+        clock->status = cuda->cuEventCreate(&clock->begin, 0);
+    if (clock->status == CUDA_SUCCESS)
+        clock->status = cuda->cuEventCreate(&clock->end, 0);
+    clock->flush_bytes = 2 * (size_t)device->l2_bytes;
+    if (clock->status == CUDA_SUCCESS && !cuda->simulated &&
+        cuda->cuMemAlloc_v2(&clock->flush, clock->flush_bytes) != CUDA_SUCCESS)
+        clock->flush = 0;
+    return clock->status == CUDA_SUCCESS;
+}
+
+static void clock_close(struct clock *clock)
+{
+    const struct lk_driver *cuda = clock->cuda;
+    if (clock->graph)
+        cuda->cuGraphExecDestroy(clock->graph);
+    if (clock->flush)
+        cuda->cuMemFree_v2(clock->flush);
+    if (clock->begin)
+        cuda->cuEventDestroy_v2(clock->begin);
+    if (clock->end)
+        cuda->cuEventDestroy_v2(clock->end);
+    if (clock->stream)
+        cuda->cuStreamDestroy_v2(clock->stream);
+}
+
+/* A modelled time is the same each time; LOCKSTEP_TUNE_TIMED measures it nevertheless, for tests.
+ */
+bool tune_time(struct zoo_run *run, double budget, double *seconds, char **message)
+{
+    const struct zoo_device *device = run->call.device;
+    struct clock clock = {.run = run, .cuda = device->cuda, .launches = 1};
+    CUstream stream = run->call.stream;
+    *message = NULL;
+    *seconds = -1;
+    if (clock_open(&clock, device)) {
+        run->call.stream = clock.stream;
+        *seconds = device->cuda->simulated && !getenv("LOCKSTEP_TUNE_TIMED")
+                       ? sample(&clock)
+                       : measure(&clock, budget);
+        run->call.stream = stream;
+    }
+    clock_close(&clock);
+    if (*seconds >= 0)
+        return true;
+    struct lk_buf text = {0};
+    lk_buf_printf(&text, "timing failed: %s", zoo_error(device->cuda, clock.status));
+    *message = text.data;
+    return false;
+}

@@ -1,0 +1,173 @@
+/*
+ * open.c: which driver this process uses: the one that the program has loaded already, NVIDIA's, or
+ * ours. A process has one; whoever asks first decides.
+ */
+#include "zoo/device.h"
+
+#include "base/buf.h"
+#include "driver/load.h"
+#include "gpu/gpu.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lk_driver table; /* table.gpu is NULL until a driver is chosen */
+
+static bool is_simulated(const char *gpu)
+{
+    return gpu && strncasecmp(gpu, "sim:", 4) == 0;
+}
+
+/* "cuda:N", "sim:ID" or "sim:IDxN", with an ID that is known. */
+static bool check_name(const char *gpu, char **message)
+{
+    struct lk_buf text = {0};
+    char id[64];
+    if (strncasecmp(gpu, "cuda:", 5) == 0)
+        return true;
+    if (!is_simulated(gpu)) {
+        lk_buf_printf(&text, "a GPU is sim:NAME or cuda:N, as in sim:h200, not '%s'", gpu);
+        *message = text.data;
+        return false;
+    }
+    snprintf(id, sizeof id, "%s", gpu + 4);
+    char *times = strrchr(id, 'x');
+    if (!gpu_find(id) && times && times[1] && strspn(times + 1, "0123456789") == strlen(times + 1))
+        *times = 0;
+    if (gpu_find(id))
+        return true;
+    const struct gpu_info *nearest = gpu_nearest(id);
+    if (nearest)
+        lk_buf_printf(&text, "no GPU '%s' is known; did you mean 'sim:%s'?", id, nearest->id);
+    else
+        lk_buf_printf(&text, "no GPU '%s' is known; 'lockstep gpus' lists them", id);
+    *message = text.data;
+    return false;
+}
+
+/* The libcuda.so.1 that the process has; both drivers go by that name. */
+static void *find_loaded(void)
+{
+    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+}
+
+/* Ours lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */
+static void *open_beside(void)
+{
+    static const char *const places[] = {"", "/lockstep", "/../lib/lockstep"};
+    Dl_info self;
+    char path[PATH_MAX], real[PATH_MAX] = "";
+    if (!dladdr(zoo_families, &self))
+        return NULL;
+    if (!realpath(self.dli_fname, real) && readlink("/proc/self/exe", real, sizeof real - 1) < 0)
+        return NULL;
+    char *slash = strrchr(real, '/');
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%.*s%s/libcuda.so.1", PATH_MAX - 64, real, places[i]);
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library && lk_driver_is_ours(library))
+            return library;
+        if (library)
+            dlclose(library);
+    }
+    return NULL;
+}
+
+static void *open_simulated(char **message)
+{
+    void *library = find_loaded();
+    if (library && lk_driver_is_ours(library))
+        return library;
+    if (library)
+        dlclose(library);
+    library = open_beside();
+    if (!library)
+        *message = strdup("lockstep's own libcuda.so.1 is not beside it; build it with 'make'");
+    return library;
+}
+
+/* The table from library, which may be NULL; from then on it is the process's. */
+static bool choose(void *library, const char *gpu, char **message)
+{
+    if (!library || !lk_driver_load(&table, library, message))
+        return false;
+    table.gpu = strdup(gpu);
+    return table.gpu != NULL;
+}
+
+static char *other_driver(const char *gpu)
+{
+    struct lk_buf text = {0};
+    lk_buf_printf(&text, "%s cannot be opened: this process uses %s already, and a process has %s",
+                  gpu, table.gpu, table.simulated ? "one simulated machine" : "one driver");
+    return text.data;
+}
+
+static bool open_by_name(const char *gpu, char **message)
+{
+    bool simulated = is_simulated(gpu);
+    if (!check_name(gpu, message))
+        return false;
+    if (table.gpu && simulated == table.simulated &&
+        (!simulated || strcasecmp(gpu, table.gpu) == 0))
+        return true;
+    if (table.gpu) {
+        *message = other_driver(gpu);
+        return false;
+    }
+    if (!simulated)
+        return choose(lk_driver_find_real(message), gpu, message);
+    return setenv("LOCKSTEP_GPU", gpu, 1) == 0 && choose(open_simulated(message), gpu, message);
+}
+
+const struct lk_driver *zoo_driver_open(const char *gpu, char **message)
+{
+    *message = NULL;
+    pthread_mutex_lock(&lock);
+    bool fine = open_by_name(gpu, message);
+    pthread_mutex_unlock(&lock);
+    return fine ? &table : NULL;
+}
+
+static bool open_loaded(char **message)
+{
+    const char *asked = getenv("LOCKSTEP_GPU");
+    asked = asked && *asked ? asked : NULL;
+    if (asked && !check_name(asked, message))
+        return false;
+    const char *simulated = is_simulated(asked) ? asked : "sim:h200";
+    void *library = find_loaded();
+    if (library && is_simulated(asked) && !lk_driver_is_ours(library)) {
+        dlclose(library);
+        library = NULL;
+    }
+    if (library)
+        return choose(library, lk_driver_is_ours(library) ? simulated : "cuda:0", message);
+    if (!is_simulated(asked)) {
+        if (choose(lk_driver_find_real(message), "cuda:0", message))
+            return true;
+        if (asked)
+            return false;
+        free(*message); /* no NVIDIA driver, or one without a GPU */
+        *message = NULL;
+    }
+    return choose(open_simulated(message), simulated, message);
+}
+
+const struct lk_driver *zoo_driver_loaded(char **message)
+{
+    *message = NULL;
+    pthread_mutex_lock(&lock);
+    bool fine = table.gpu || open_loaded(message);
+    pthread_mutex_unlock(&lock);
+    return fine ? &table : NULL;
+}

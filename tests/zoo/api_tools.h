@@ -1,0 +1,85 @@
+/*
+ * api_tools.h: for tests of the public calls: device memory by size, the driver that the library
+ * has loaded, and what must hold of a status.
+ */
+#ifndef LOCKSTEP_TESTS_ZOO_API_TOOLS_H
+#define LOCKSTEP_TESTS_ZOO_API_TOOLS_H
+
+#include "lockstep.h"
+
+#include "driver/cuda_abi.h"
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline void must(lk_status status)
+{
+    if (status != LK_OK)
+        fail_msg("%s: %s", lk_status_text(status), lk_last_error());
+}
+
+/* Fails with this status and says these words. */
+static inline void must_fail(lk_status got, lk_status wanted, const char *words)
+{
+    if (got != wanted || !strstr(lk_last_error(), words))
+        fail_msg("status %d, wanted %d; '%s' does not say '%s'", (int)got, (int)wanted,
+                 lk_last_error(), words);
+}
+
+static inline void *on_device(const void *data, size_t bytes)
+{
+    void *memory;
+    must(lk_malloc(&memory, bytes ? bytes : 1));
+    if (data)
+        must(lk_copy_to(memory, data, bytes));
+    return memory;
+}
+
+/* A function of the libcuda.so.1 that the library has loaded. */
+static inline void *of_driver(const char *name)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    void *function = dlsym(library, name);
+    assert_non_null(function);
+    return function;
+}
+#define DRIVER(result, name, ...)                                                                  \
+    result (*name)(__VA_ARGS__);                                                                   \
+    *(void **)&name = of_driver(#name)
+
+static inline size_t free_memory(void)
+{
+    DRIVER(CUresult, cuMemGetInfo_v2, size_t *, size_t *);
+    size_t left, all;
+    assert_int_equal(cuMemGetInfo_v2(&left, &all), CUDA_SUCCESS);
+    return left;
+}
+
+/* A simulated GPU, and no tables of the user's. */
+static inline int open_simulated(void **state)
+{
+    static char folder[] = "/tmp/lockstep-test-XXXXXX";
+    if (!mkdtemp(folder))
+        return -1;
+    setenv("XDG_DATA_HOME", folder, 1);
+    setenv("LOCKSTEP_GPU", "sim:h200", 1);
+    return 0;
+}
+
+static inline int close_simulated(void **state)
+{
+    return rmdir(getenv("XDG_DATA_HOME"));
+}
+
+#endif
