@@ -1,12 +1,10 @@
 /*
  * peer_cub.cu: sums of rows by CUB, for 'lockstep bench'. Its segments begin at row * length.
  */
-#include "peer.h"
+#include "peer_cub.h"
 
-#include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <stdio.h>
 
 enum { OUTER, MIDDLE, INNER };
 
@@ -25,25 +23,4 @@ static cudaError_t run(const struct lk_peer_call *call, void *workspace, size_t 
     return cub::DeviceSegmentedReduce::Sum(workspace, bytes, (const float *)call->buffer[0],
                                            (float *)call->buffer[1], call->value[OUTER], begin,
                                            begin + 1, (cudaStream_t)call->stream);
-}
-
-size_t peer_workspace(const struct lk_peer_call *call)
-{
-    size_t bytes = 0;
-    run(call, NULL, bytes);
-    return bytes + 1;
-}
-
-int peer_run(const struct lk_peer_call *call)
-{
-    size_t bytes = call->workspace_bytes;
-    return (int)run(call, call->workspace, bytes);
-}
-
-const char *peer_version(void)
-{
-    static char text[32];
-    snprintf(text, sizeof text, "CUB %d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION,
-             CUB_SUBMINOR_VERSION);
-    return text;
 }

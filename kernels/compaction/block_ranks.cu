@@ -4,22 +4,8 @@
  * input is read twice, and each block waits at sixteen barriers.
  */
 // arch: sm_75
-#include "device.h"
 #include "counts.h"
 #define BLOCK 256 // tune: 128 256 512 1024
-
-KERNEL count_blocks(const f32 *in, i64 n, f32 threshold, u32 *counts)
-{
-    i64 i = global_thread();
-    u32 kept = block_count(i < n && in[i] > threshold);
-    if (thread_x() == 0)
-        counts[block_x()] = kept;
-}
-
-KERNEL scan_counts(const u32 *counts, u32 blocks, i64 *offsets, i64 *total)
-{
-    scan_counts_by_one_block(counts, blocks, offsets, total);
-}
 
 KERNEL write_blocks(const f32 *in, i64 n, f32 threshold, const i64 *offsets, f32 *out)
 {

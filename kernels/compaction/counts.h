@@ -1,13 +1,22 @@
 /*
- * counts.h: the scan of the blocks' counts, by one block.
+ * counts.h: the first two of three kernels: what each block keeps, and the scan of those counts by one
+ * block.
  */
 #ifndef LOCKSTEP_COMPACTION_COUNTS_H
 #define LOCKSTEP_COMPACTION_COUNTS_H
 
 #include "device.h"
 
+KERNEL count_blocks(const f32 *in, i64 n, f32 threshold, u32 *counts)
+{
+    i64 i = global_thread();
+    u32 kept = block_count(i < n && in[i] > threshold);
+    if (thread_x() == 0)
+        counts[block_x()] = kept;
+}
+
 /* offsets[i]: the sum of the counts before i; *total: of all. The block is whole warps. */
-DEVICE void scan_counts_by_one_block(const u32 *counts, u32 blocks, i64 *offsets, i64 *total)
+KERNEL scan_counts(const u32 *counts, u32 blocks, i64 *offsets, i64 *total)
 {
     __shared__ u32 warp_sum[32];
     u32 thread = thread_x(), warp = thread / 32, lane = thread % 32, warps = threads_x() / 32;

@@ -2,10 +2,7 @@
  * peer_cub.cu: the same histograms by CUB, for 'lockstep bench'. Its bins agree with ours where
  * bins is a power of two; elsewhere its arithmetic may put an element on an edge into the next bin.
  */
-#include "peer.h"
-
-#include <cub/cub.cuh>
-#include <stdio.h>
+#include "peer_cub.h"
 
 enum { N, BINS, TYPE };
 enum { F32, U8 };
@@ -22,25 +19,4 @@ static cudaError_t run(const struct lk_peer_call *call, void *workspace, size_t 
                                                    counts, bins + 1, 0, bins, n, stream);
     return cub::DeviceHistogram::HistogramEven(workspace, bytes, (const float *)in, counts,
                                                bins + 1, 0.0f, 1.0f, n, stream);
-}
-
-size_t peer_workspace(const struct lk_peer_call *call)
-{
-    size_t bytes = 0;
-    run(call, NULL, bytes);
-    return bytes + 1;
-}
-
-int peer_run(const struct lk_peer_call *call)
-{
-    size_t bytes = call->workspace_bytes;
-    return (int)run(call, call->workspace, bytes);
-}
-
-const char *peer_version(void)
-{
-    static char text[32];
-    snprintf(text, sizeof text, "CUB %d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION,
-             CUB_SUBMINOR_VERSION);
-    return text;
 }

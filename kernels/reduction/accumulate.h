@@ -109,3 +109,13 @@ DEVICE A NAME(reduce_block)(A a)
     return a;
 }
 #define REDUCE_BLOCK(a) NAME(reduce_block)(a)
+
+/* By thread 0: the block's partial result, or the result if there is only one block. */
+DEVICE void NAME(leave)(A a, A *partials, OUT *result)
+{
+    if (thread_x() == 0 && blocks_x() == 1)
+        *result = FINISH(a);
+    else if (thread_x() == 0)
+        partials[block_x()] = a;
+}
+#define LEAVE(a, partials, result) NAME(leave)(a, partials, result)

@@ -21,3 +21,4 @@
 #undef FINISH
 #undef REDUCE_WARP
 #undef REDUCE_BLOCK
+#undef LEAVE

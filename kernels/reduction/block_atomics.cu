@@ -5,24 +5,9 @@
  */
 // arch: sm_75
 #ifndef EACH
-#include "device.h"
+#include "add_to.h"
 #define BLOCK 512 // tune: 128 256 512 1024
 #define BLOCKS_PER_SM 4 // tune: 2 4 8
-
-DEVICE void add_to_f32(f32 *at, f32 value)
-{
-    red_add_f32(at, value);
-}
-DEVICE void add_to_f64(f64 *at, f64 value)
-{
-    red_add_f64(at, value);
-}
-DEVICE void add_to_i32(i32 *at, i32 value)
-{
-    red_add_u32((u32 *)at, (u32)value);
-}
-#define ADD_TO3(type) add_to_##type
-#define ADD_TO2(type) ADD_TO3(type)
 
 #define SUM_ONLY
 #define EACH "block_atomics.cu"

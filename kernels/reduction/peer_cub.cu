@@ -1,12 +1,10 @@
 /*
  * peer_cub.cu: the same reductions by CUB, for 'lockstep bench'.
  */
-#include "peer.h"
+#include "peer_cub.h"
 
-#include <cub/cub.cuh>
 #include <cuda_bf16.h>
 #include <thrust/iterator/transform_iterator.h>
-#include <stdio.h>
 
 enum { SUM, MIN, MAX, ARGMAX };
 enum { F32, F64, I32, BF16 };
@@ -33,15 +31,20 @@ static cudaError_t reduce(void *workspace, size_t &bytes, In in, Out *out, long 
     }
 }
 
+/* CUB gives the value too; it goes to the workspace's first bytes. */
 template <class In>
 static cudaError_t argmax(void *workspace, size_t &bytes, In in, void *out, long long n,
                           cudaStream_t stream)
 {
+    enum { VALUE_BYTES = 256 };
     using value = cub::detail::it_value_t<In>;
-    value *largest = (value *)out; /* the workspace's first bytes hold the value */
-    return cub::DeviceReduce::ArgMax(workspace ? (char *)workspace + 256 : NULL, bytes, in,
-                                     workspace ? (value *)workspace : largest, (long long *)out, n,
-                                     stream);
+    size_t rest = workspace ? bytes - VALUE_BYTES : 0;
+    cudaError_t status =
+        cub::DeviceReduce::ArgMax(workspace ? (char *)workspace + VALUE_BYTES : NULL, rest, in,
+                                  (value *)workspace, (long long *)out, n, stream);
+    if (!workspace)
+        bytes = rest + VALUE_BYTES;
+    return status;
 }
 
 template <class In, class Out>
@@ -70,25 +73,4 @@ static cudaError_t run(const struct lk_peer_call *call, void *workspace, size_t 
                       thrust::make_transform_iterator((const __nv_bfloat16 *)in, widen()),
                       (float *)out);
     }
-}
-
-size_t peer_workspace(const struct lk_peer_call *call)
-{
-    size_t bytes = 0;
-    run(call, NULL, bytes);
-    return bytes + 256;
-}
-
-int peer_run(const struct lk_peer_call *call)
-{
-    size_t bytes = call->workspace_bytes - 256;
-    return (int)run(call, call->workspace, bytes);
-}
-
-const char *peer_version(void)
-{
-    static char text[32];
-    snprintf(text, sizeof text, "CUB %d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION,
-             CUB_SUBMINOR_VERSION);
-    return text;
 }

@@ -22,21 +22,8 @@ DEVICE void NAME(tree)(A mine, A *partials, OUT *result)
             partial[thread] = COMBINE(partial[thread], partial[thread + distance]);
         sync_block();
     }
-    if (thread == 0 && blocks_x() == 1)
-        *result = FINISH(partial[0]);
-    else if (thread == 0)
-        partials[block_x()] = partial[0];
+    LEAVE(partial[0], partials, result);
 }
 
-KERNEL NAME(reduce)(const T *in, i64 n, A *partials, OUT *result)
-{
-    i64 i = global_thread();
-    NAME(tree)(i < n ? LIFT(in[i], i) : IDENTITY(), partials, result);
-}
-
-KERNEL NAME(again)(const A *in, i64 n, A *partials, OUT *result)
-{
-    i64 i = global_thread();
-    NAME(tree)(i < n ? in[i] : IDENTITY(), partials, result);
-}
+#include "one_each.h"
 #endif

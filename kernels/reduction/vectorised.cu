@@ -27,15 +27,6 @@ DEVICE A NAME(add_vector)(A a, NAME(vector) v, i64 index)
     return a;
 }
 
-DEVICE void NAME(leave)(A a, A *partials, OUT *result)
-{
-    a = REDUCE_BLOCK(a);
-    if (thread_x() == 0 && blocks_x() == 1)
-        *result = FINISH(a);
-    else if (thread_x() == 0)
-        partials[block_x()] = a;
-}
-
 KERNEL __launch_bounds__(BLOCK) NAME(reduce)(const T *in, i64 n, A *partials, OUT *result)
 {
     A a = IDENTITY();
@@ -64,7 +55,7 @@ KERNEL __launch_bounds__(BLOCK) NAME(reduce)(const T *in, i64 n, A *partials, OU
         v.words = load_stream_u32x4(body + i * VECTOR);
         a = NAME(add_vector)(a, v, head + i * VECTOR);
     }
-    NAME(leave)(a, partials, result);
+    LEAVE(REDUCE_BLOCK(a), partials, result);
 }
 
 KERNEL __launch_bounds__(BLOCK) NAME(again)(const A *in, i64 n, A *partials, OUT *result)
@@ -72,7 +63,7 @@ KERNEL __launch_bounds__(BLOCK) NAME(again)(const A *in, i64 n, A *partials, OUT
     A a = IDENTITY();
     for (i64 i = global_thread(); i < n; i += global_threads())
         a = COMBINE(a, in[i]);
-    NAME(leave)(a, partials, result);
+    LEAVE(REDUCE_BLOCK(a), partials, result);
 }
 #undef VECTOR
 #endif

@@ -11,21 +11,12 @@
 #include "each_operation.h"
 #else
 
-DEVICE void NAME(leave)(A a, A *partials, OUT *result)
-{
-    a = REDUCE_BLOCK(a);
-    if (thread_x() == 0 && blocks_x() == 1)
-        *result = FINISH(a);
-    else if (thread_x() == 0)
-        partials[block_x()] = a;
-}
-
 KERNEL NAME(reduce)(const T *in, i64 n, A *partials, OUT *result)
 {
     A a = IDENTITY();
     for (i64 i = global_thread(); i < n; i += global_threads())
         a = COMBINE(a, LIFT(in[i], i));
-    NAME(leave)(a, partials, result);
+    LEAVE(REDUCE_BLOCK(a), partials, result);
 }
 
 KERNEL NAME(again)(const A *in, i64 n, A *partials, OUT *result)
@@ -33,6 +24,6 @@ KERNEL NAME(again)(const A *in, i64 n, A *partials, OUT *result)
     A a = IDENTITY();
     for (i64 i = global_thread(); i < n; i += global_threads())
         a = COMBINE(a, in[i]);
-    NAME(leave)(a, partials, result);
+    LEAVE(REDUCE_BLOCK(a), partials, result);
 }
 #endif
