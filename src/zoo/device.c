@@ -164,14 +164,20 @@ bool zoo_fits(const struct zoo_kernels *kernels, const struct zoo_problem *probl
     return !kernels->variant->fits || kernels->variant->fits(&call);
 }
 
-void zoo_kernels_free(struct zoo_kernels *kernels)
+void zoo_kernels_forget(struct zoo_kernels *kernels)
 {
     if (!kernels)
         return;
     for (unsigned i = 0; i < kernels->kernel_count; i++)
         free(kernels->kernel[i].name);
-    kernels->device->cuda->cuModuleUnload(kernels->module);
     free(kernels);
+}
+
+void zoo_kernels_free(struct zoo_kernels *kernels)
+{
+    if (kernels)
+        kernels->device->cuda->cuModuleUnload(kernels->module);
+    zoo_kernels_forget(kernels);
 }
 
 int zoo_tunable(const struct zoo_call *call, const char *name)

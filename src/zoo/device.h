@@ -38,6 +38,7 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
 /* Has the GPU what the variant needs (shared memory, mostly) for this problem? */
 bool zoo_fits(const struct zoo_kernels *kernels, const struct zoo_problem *problem);
 void zoo_kernels_free(struct zoo_kernels *kernels);
+void zoo_kernels_forget(struct zoo_kernels *kernels); /* the context went, and the module with it */
 
 /* An attribute (registers, shared memory ..) of the index-th kernel that was launched so far. */
 CUresult zoo_kernel_attribute(struct zoo_call *call, unsigned index, CUfunction_attribute attribute,
