@@ -261,7 +261,7 @@ setup:
 
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup
-	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit
+	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
 	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only

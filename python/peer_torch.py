@@ -141,7 +141,7 @@ class Bridge:
 
     def prepare(self, request):
         method = request["method"]
-        self.launches = request["launches"]
+        self.graph, self.launches = None, request["launches"]
         short = method != "single" and request["flush"] > 0
         self.flush = torch.zeros(request["flush"] // 4, device="cuda") if short else None
         if method == "graph":

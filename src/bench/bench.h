@@ -81,8 +81,8 @@ struct bench_host {
 
 struct bench_request {
     struct zoo_problem problem;
-    const struct zoo_variant *only; /* NULL: all that run here */
-    double seconds;                 /* for this problem */
+    uint64_t chosen; /* a bit for each of the family's variants; 0: all that run here */
+    double seconds;  /* for this problem */
     bool variants, peers;
 };
 

@@ -121,7 +121,8 @@ static struct bench_entrant *find_entrants(const struct bench_request *request,
 {
     const struct zoo_family *family = request->problem.family;
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++)
-        if (request->variants && variant->cpu && (!request->only || variant == request->only) &&
+        if (request->variants && variant->cpu &&
+            (!request->chosen || request->chosen >> (variant - family->variants) & 1) &&
             zoo_takes(variant, &request->problem))
             bench_result_add(result, variant->name, false);
     struct bench_entrant *entrants = lk_alloc_zeroed((result->count + 1) * sizeof *entrants);

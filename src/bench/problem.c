@@ -106,7 +106,8 @@ static void find_entrants(struct contest *contest)
         const struct zoo_source *source = zoo_source(family, variant);
         bool here = source && zoo_runs_on(source, contest->session->device.arch) &&
                     zoo_takes(variant, &request->problem);
-        if (request->variants && (request->only ? variant == request->only : here))
+        bool chosen = request->chosen >> (variant - family->variants) & 1;
+        if (request->variants && (request->chosen ? chosen : here))
             add_entrant(contest, variant, NULL);
     }
     bool peers = request->peers && contest->session->timed;
@@ -130,7 +131,8 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
         zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL, NULL, &message);
     if (!entrant->kernels)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
-    else if (!zoo_fits(entrant->kernels, &contest->request->problem))
+    else if (!zoo_fits(&contest->session->device, entrant->variant, NULL,
+                       &contest->request->problem))
         bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);
     entrant->entry->lines = source ? (int)source->lines : 0;

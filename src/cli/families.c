@@ -212,7 +212,8 @@ static void run_variant(struct session *session, const struct zoo_family *family
     }
     for (size_t i = 0; i < count; i++) {
         struct zoo_instance instance;
-        if (!zoo_takes(variant, &problems[i]) || (kernels && !zoo_fits(kernels, &problems[i])))
+        if (!zoo_takes(variant, &problems[i]) || 
+            (kernels && !zoo_fits(&session->device, variant, NULL, &problems[i])))
             continue;
         bool fine = zoo_instance_make(&instance, &problems[i], true, &message);
         if (fine) {

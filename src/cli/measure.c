@@ -106,10 +106,10 @@ static struct zoo_problem *choose_problems(const struct measure_request *request
 }
 
 static void run_problem(const struct measure_request *request, struct measure *measure,
-                        const struct zoo_problem *problem, const struct zoo_variant *only)
+                        const struct zoo_problem *problem, uint64_t chosen)
 {
     struct bench_request wanted = {.problem = *problem,
-                                   .only = only,
+                                   .chosen = chosen,
                                    .seconds = request->seconds,
                                    .variants = !request->only_peers,
                                    .peers = !request->no_peers};
@@ -130,17 +130,38 @@ static void run_problem(const struct measure_request *request, struct measure *m
     free(message);
 }
 
-static bool run_family(const struct measure_request *request, struct measure *measure,
-                       const char *name)
+/* The variants of a family that all the names together ask for, as bits; 0: all. */
+static uint64_t chosen_variants(const struct measure_request *request,
+                                const struct zoo_family *wanted)
 {
-    const struct zoo_family *family;
+    uint64_t chosen = 0;
+    for (size_t i = 0; i < request->names.count; i++) {
+        const struct zoo_family *family;
+        const struct zoo_variant *variant;
+        if (!families_find(request->names.items[i], &family, &variant) || family != wanted)
+            continue;
+        if (!variant)
+            return 0;
+        chosen |= (uint64_t)1 << (variant - family->variants);
+    }
+    return chosen;
+}
+
+/* A family that several names name runs once, at the first of them: its variants take turns. */
+static bool run_family(const struct measure_request *request, struct measure *measure, size_t name)
+{
+    const struct zoo_family *family, *earlier;
     const struct zoo_variant *variant;
     size_t count;
-    if (!families_find(name, &family, &variant))
+    if (!families_find(request->names.items[name], &family, &variant))
         return false;
+    for (size_t i = 0; i < name; i++)
+        if (families_find(request->names.items[i], &earlier, &variant) && earlier == family)
+            return true;
+    uint64_t chosen = chosen_variants(request, family);
     struct zoo_problem *problems = choose_problems(request, measure, family, &count);
     for (size_t i = 0; problems && i < count && !bench_is_dead(measure->session); i++)
-        run_problem(request, measure, &problems[i], variant);
+        run_problem(request, measure, &problems[i], chosen);
     free(problems);
     return problems != NULL;
 }
@@ -170,7 +191,7 @@ bool measure_run(const struct measure_request *request, struct measure *measure)
     }
     bool fine = true;
     for (size_t i = 0; i < request->names.count && fine; i++)
-        fine = run_family(request, measure, request->names.items[i]);
+        fine = run_family(request, measure, i);
     if (bench_is_dead(measure->session)) {
         cli_error("the GPU stopped with an error; what follows was not measured");
         fine = false;

@@ -158,10 +158,19 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     return NULL;
 }
 
-bool zoo_fits(const struct zoo_kernels *kernels, const struct zoo_problem *problem)
+/* Asked before anything is loaded, so of tunables and the device alone. */
+bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant,
+              const struct zoo_tuning *tuning, const struct zoo_problem *problem)
 {
-    struct zoo_call call = {.problem = problem, .device = kernels->device, .kernels = kernels};
-    return !kernels->variant->fits || kernels->variant->fits(&call);
+    const struct zoo_source *source = zoo_source(problem->family, variant);
+    if (!variant->fits || !source)
+        return true;
+    struct zoo_kernels kernels = {.device = device,
+                                  .family = problem->family,
+                                  .variant = variant,
+                                  .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
+    return variant->fits(
+        &(struct zoo_call){.problem = problem, .device = device, .kernels = &kernels});
 }
 
 void zoo_kernels_forget(struct zoo_kernels *kernels)

@@ -36,7 +36,8 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
                                      const struct zoo_variant *variant, const char *ptx,
                                      const struct zoo_tuning *tuning, char **message);
 /* Has the GPU what the variant needs (shared memory, mostly) for this problem? */
-bool zoo_fits(const struct zoo_kernels *kernels, const struct zoo_problem *problem);
+bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant,
+              const struct zoo_tuning *tuning, const struct zoo_problem *problem);
 void zoo_kernels_free(struct zoo_kernels *kernels);
 void zoo_kernels_forget(struct zoo_kernels *kernels); /* the context went, and the module with it */
 

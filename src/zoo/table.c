@@ -119,12 +119,14 @@ double zoo_row_distance(const struct zoo_row *row, const struct zoo_problem *pro
 
 /* Choosing --------------------------------------------------------------------------------------*/
 
-static bool usable(const struct zoo_variant *variant, const struct zoo_device *device,
-                   const struct zoo_problem *problem, bool deterministic)
+static bool usable(const struct zoo_variant *variant, const struct zoo_tuning *tuning,
+                   const struct zoo_device *device, const struct zoo_problem *problem,
+                   bool deterministic)
 {
     const struct zoo_source *source = zoo_source(problem->family, variant);
     return variant->launch && source && zoo_runs_on(source, device->arch) &&
-           (!deterministic || variant->traits & ZOO_DETERMINISTIC) && zoo_takes(variant, problem);
+           (!deterministic || variant->traits & ZOO_DETERMINISTIC) && zoo_takes(variant, problem) &&
+           zoo_fits(device, variant, tuning, problem);
 }
 
 static const struct zoo_row *nearest_row(const struct zoo_table *table,
@@ -141,7 +143,7 @@ static const struct zoo_row *nearest_row(const struct zoo_table *table,
             continue;
         double distance = zoo_row_distance(row, problem);
         if (distance >= 0 && distance < least &&
-            usable(row->variant, device, problem, deterministic)) {
+            usable(row->variant, &row->tuning, device, problem, deterministic)) {
             nearest = row;
             least = distance;
         }
@@ -161,7 +163,7 @@ bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
     }
     /* Variants go from naive to the limit. */
     for (const struct zoo_variant *variant = problem->family->variants; variant->name; variant++)
-        if (usable(variant, device, problem, deterministic))
+        if (usable(variant, NULL, device, problem, deterministic))
             choice->variant = variant;
     if (choice->variant)
         choice->tuning = zoo_tuning_normal(zoo_source(problem->family, choice->variant));

@@ -1,12 +1,14 @@
 /*
  * peer_of_one.c: a made-up peer of the reduction for run.sh: it copies the first number, which is
- * right for n=1 and wrong for more. n=7 is an error, n=8 a library that is not there. It finds the
- * driver that is loaded already, as the CUDA runtime does.
+ * right for n=1 and wrong for more. n=7 is an error, n=8 a library that is not there; with
+ * PEER_WAITS it waits for the stream, which cannot be captured. It finds the driver that is loaded
+ * already, as the CUDA runtime does.
  */
 #define _GNU_SOURCE
 #include "../include/peer.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 size_t peer_workspace(const struct lk_peer_call *call)
 {
@@ -26,8 +28,11 @@ int peer_run(const struct lk_peer_call *call)
         return 7;
     if (call->value[0] == 8)
         return -1;
-    return copy((unsigned long long)call->buffer[1], (unsigned long long)call->buffer[0], 4,
-                call->stream);
+    int (*wait)(void *) = (int (*)(void *))dlsym(driver, "cuStreamSynchronize");
+    int status = getenv("PEER_WAITS") ? wait(call->stream) : 0;
+    return status ? status
+                  : copy((unsigned long long)call->buffer[1], (unsigned long long)call->buffer[0],
+                         4, call->stream);
 }
 
 const char *peer_version(void)

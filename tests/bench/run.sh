@@ -181,6 +181,9 @@ json peer 'r["results"][0]["entries"][1]["version"] == "Copy 1.0" and
     r["results"][0]["entries"][1]["method"] == "graphs of launches" and
     r["results"][0]["entries"][1]["workspace_bytes"] == 512' \
     $peers reduction/vectorised n=1 --time 0.1 --json
+json peer-that-waits 'all(e["method"] == "queues of launches" for e in r["results"][0]["entries"][:2])
+    and "cub cannot be captured in a graph" in r["results"][0]["remarks"]' \
+    env PEER_WAITS=1 $peers reduction/vectorised n=1 --time 0.1 --json
 expect peer-wrong 1 'cub +WRONG: result\[0\] is ' $peers reduction/vectorised n=5 --time 0.1
 expect peer-error 1 'cub +WRONG: it returned error 7' $peers reduction/vectorised n=7 --time 0.1
 expect peer-library-missing 0 'cub +left out: its library is not here' \
@@ -197,6 +200,49 @@ expect python-without-torch 0 'torch +left out: PyTorch is not installed' \
 printf '#!/bin/sh\nwhile read line; do echo "{\\"ok\\": true, \\"version\\": \\"PyTorch 0\\"}"; done\n' >python
 expect python-no-shared-memory 0 'torch +left out: the memory cannot be shared' \
     $peers reduction/vectorised n=1 --time 0.1
+
+# What our Python says, with a made-up PyTorch and driver.
+echo 'int cuIpcOpenMemHandle_v2(unsigned long long *at, struct { char b[64]; } h, unsigned f) { *at = 4096; return h.b[0] == 1; }
+int cuIpcCloseMemHandle(unsigned long long at) { return at != 4096; }' |
+    gcc -w -shared -fPIC -x c -o libcuda.so.1 -
+zeros=$(printf '%0128d' 0)
+enter() { # HANDLE EXPRESSION
+    printf '{"do": "enter", "handle": "%s", "bytes": 2097152, "stride": 4352, "copies": 3, "expression": "%s", "parameters": {"n": 1000, "op": "sum"}, "buffers": [{"type": "f32", "count": 1000, "offset": 0, "output": false}, {"type": "f32", "count": 1, "offset": 4096, "output": true}]}\n' "$1" "$2"
+}
+talk() { # lines from stdin to the bridge
+    PYTHONPATH="$here/fake" PYTHONDONTWRITEBYTECODE=1 LD_LIBRARY_PATH="$work" \
+        python3 "$here/../../python/peer_torch.py"
+}
+cat >session <<'SH'
+echo '{"do": "hello", "device": 0}'
+enter "$zeros" 'torch.count_one(x[0]) if op == \"sum\" and n == 1000 else None'
+echo '{"do": "check"}'
+echo '{"do": "estimate"}'
+echo '{"do": "prepare", "method": "graph", "launches": 5, "flush": 4096}'
+echo '{"do": "time", "samples": 4}'
+echo '{"do": "prepare", "method": "single", "launches": 1, "flush": 0}'
+echo '{"do": "time", "samples": 2}'
+echo '{"do": "leave"}'
+SH
+. ./session | talk >said 2>&1
+expect bridge 0 'PyTorch 0.fake.*"ok": true.*"seconds": 0.001.*"method": "graph".*\[0.001, 0.001, 0.001, 0.001\].*"method": "single".*\[0.001, 0.001\]' cat said
+expect bridge-never-fails 0 '^9 *$' sh -c 'grep -c "\"ok\": true" said'
+cat >session <<'SH'
+echo '{"do": "hello", "device": 0}'
+enter "$zeros" 'torch.count_one(x[0], True)'
+echo '{"do": "prepare", "method": "graph", "launches": 5, "flush": 0}'
+echo '{"do": "time", "samples": 1}'
+enter "01${zeros#??}" 'x[0]'
+enter "$zeros" 'x[0] +'
+enter "$zeros" 'nonsense(x)'
+echo '{"do": "check"}'
+echo 'no JSON'
+echo '{"do": "dance"}'
+SH
+. ./session | talk >said 2>&1
+expect bridge-queue 0 '"method": "queue".*\[0.001\]' cat said
+expect bridge-errors 0 'cannot be shared .*invalid syntax.*nonsense. is not defined.*Expecting value.*dance' cat said
+expect bridge-answers-all 0 '^10 *$' sh -c 'wc -l <said'
 
 # roofline
 roofline="$LOCKSTEP roofline"

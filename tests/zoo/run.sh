@@ -118,7 +118,7 @@ done
 expect tables-together 0 '^scan 1 reduction 2 $' python3 -c "
 import json
 for table in json.load(open('$table'))['tables']: print(table['family'], len(table['rows']))"
-expect too-far-from-its-rows 0 'the sum is 4.995e\+06.*no table has a row' "$work/reduce" 10000000
+expect too-far-from-its-rows 0 'the sum is 4.995e\+06.*for want of a table' "$work/reduce" 10000000
 
 # A file that is wrong makes a call use something else and say so, never fail
 cp "$table" "$work/good.json"
