@@ -61,18 +61,20 @@ static unsigned long long id_of(const struct lk_driver *cuda, CUcontext context)
     return id;
 }
 
-static void forget(struct api_context *context)
+/* Gives each of the context's kernels to done. */
+static void drop_loaded(struct api_context *context, void (*done)(struct zoo_kernels *))
 {
     for (struct api_loaded *next; context->loaded; context->loaded = next) {
         next = context->loaded->next;
-        free(context->loaded); /* its module went with the context */
+        done(context->loaded->kernels);
+        free(context->loaded);
     }
 }
 
 void api_forget(struct api_context *context)
 {
     pthread_mutex_lock(&lock);
-    forget(context);
+    drop_loaded(context, zoo_kernels_forget);
     pthread_mutex_unlock(&lock);
 }
 
@@ -101,7 +103,7 @@ static struct api_context *find_context(const struct lk_driver *cuda, CUcontext 
     while (context && context->context != handle)
         context = context->next;
     if (context && context->id != id_of(cuda, handle)) {
-        forget(context);
+        drop_loaded(context, zoo_kernels_forget);
         zoo_table_free(&context->table);
         *result = fill(context, cuda, handle);
     }
@@ -242,9 +244,7 @@ lk_status lk_unload(void)
     if (status != LK_OK)
         return status;
     pthread_mutex_lock(&lock);
-    for (struct api_loaded *loaded = context->loaded; loaded; loaded = loaded->next)
-        zoo_kernels_free(loaded->kernels);
-    forget(context);
+    drop_loaded(context, zoo_kernels_free);
     pthread_mutex_unlock(&lock);
     return LK_OK;
 }

@@ -173,14 +173,20 @@ bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant
         &(struct zoo_call){.problem = problem, .device = device, .kernels = &kernels});
 }
 
-void zoo_kernels_free(struct zoo_kernels *kernels)
+void zoo_kernels_forget(struct zoo_kernels *kernels)
 {
     if (!kernels)
         return;
     for (unsigned i = 0; i < kernels->kernel_count; i++)
         free(kernels->kernel[i].name);
-    kernels->device->cuda->cuModuleUnload(kernels->module);
     free(kernels);
+}
+
+void zoo_kernels_free(struct zoo_kernels *kernels)
+{
+    if (kernels)
+        kernels->device->cuda->cuModuleUnload(kernels->module);
+    zoo_kernels_forget(kernels);
 }
 
 int zoo_tunable(const struct zoo_call *call, const char *name)

@@ -39,6 +39,7 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
 bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant,
               const struct zoo_tuning *tuning, const struct zoo_problem *problem);
 void zoo_kernels_free(struct zoo_kernels *kernels);
+void zoo_kernels_forget(struct zoo_kernels *kernels); /* the context went, and the module with it */
 
 /* An attribute (registers, shared memory ..) of the index-th kernel that was launched so far. */
 CUresult zoo_kernel_attribute(struct zoo_call *call, unsigned index, CUfunction_attribute attribute,
