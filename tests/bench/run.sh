@@ -4,6 +4,7 @@
 # modelled times are the same in every run.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../expect.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
@@ -12,20 +13,6 @@ unset LOCKSTEP_HISTORY LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_BENCH_TIMED L
 export LOCKSTEP_GPU=sim:h200
 mkdir -p "$HOME"
 cd "$work" || exit 1
-
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
 
 # json NAME CONDITION COMMAND...: r is what the command prints.
 json() {

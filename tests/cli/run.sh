@@ -5,6 +5,7 @@
 # shellcheck disable=SC2086,SC2102,SC2153,SC2238 # $sim is several words
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../expect.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lockstep=$work/bin/lockstep
@@ -17,20 +18,6 @@ gcc -shared -fPIC -o "$work/bin/libcudart.so.13" -Wl,-soname,libcudart.so.13 \
     -Wl,--version-script="$work/map" "$here/stub_cudart.c"
 gcc -shared -fPIC -o "$work/bin/libcuda.so.1" -Wl,-soname,libcuda.so.1 "$here/stub_cudart.c"
 cd "$work/src" || exit 1
-
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
 
 # Help and unknown words
 expect version 0 '^lockstep [0-9]' "$lockstep" --version

@@ -3,6 +3,7 @@
 # and is silent on the mended kernel (-DMENDED); JSON, trace, HTML, filters, comparison, bad input.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../expect.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" NO_COLOR=1
@@ -12,20 +13,6 @@ if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
     echo "not ok profile: there is no nvcc to test with; scripts/get-nvcc installs one"
     exit 1
 fi
-
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
 
 # json NAME CONDITION COMMAND...: a Python condition on r, the JSON that the command prints.
 json() {

@@ -3,6 +3,7 @@
 # writes and the calls that read it; 'make install', pkg-config and the examples.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/expect.sh
 BUILD=${BUILD:-$PWD/build}
 LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
 work=$(mktemp -d)
@@ -12,20 +13,6 @@ export LOCKSTEP_GPU=sim:h200
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH
 tuned=$XDG_DATA_HOME/lockstep/tuned
 table=$tuned/sim-nvidia-h200.json
-
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    local name=$1 status=$2 pattern=$3 output got
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
 
 # The examples as a program's build would make them, from an installed library.
 prefix=$work/usr
