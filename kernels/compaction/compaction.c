@@ -2,7 +2,7 @@
  * compaction.c: the family: the elements above a threshold, packed, in their order.
  * The variants go from three kernels to one pass at the memory's limit.
  */
-#include "zoo/zoo.h"
+#include "../include/one_pass.h"
 
 #include <math.h>
 
@@ -95,26 +95,6 @@ static CUresult launch_three_kernels(struct zoo_call *call)
     return status;
 }
 
-static int64_t tile_elements(const struct zoo_call *call)
-{
-    return (int64_t)zoo_tunable(call, "BLOCK") * 4 * zoo_tunable(call, "ROWS");
-}
-
-/* The ticket has the first 16 bytes, then a state for each tile. */
-static size_t workspace_look_back(const struct zoo_call *call)
-{
-    return 16 + 8 * (size_t)zoo_ceil_div(call->problem->value[N], tile_elements(call));
-}
-
-static CUresult clear_states(struct zoo_call *call)
-{
-    int64_t words = (int64_t)workspace_look_back(call) / 8;
-    return ZOO_LAUNCH(call, "clear_words",
-                      ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256),
-                                         .threads = 256}),
-                      &call->workspace, &words);
-}
-
 static CUresult launch_look_back(struct zoo_call *call)
 {
     int64_t n = call->problem->value[N];
@@ -122,39 +102,14 @@ static CUresult launch_look_back(struct zoo_call *call)
     CUdeviceptr states = call->workspace + 16;
     if (n == 0)
         return launch_nothing(call);
-    CUresult status = clear_states(call);
+    CUresult status = one_pass_clear(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, "compact",
-                      ((struct zoo_grid){.x = zoo_ceil_div(n, tile_elements(call)),
+                      ((struct zoo_grid){.x = one_pass_tiles(call),
                                          .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
                       &call->buffer[IN], &n, &limit, &call->buffer[OUT], &call->buffer[TOTAL],
                       &call->workspace, &states);
-}
-
-/* Blocks that stay, all of them resident, each with STAGES tiles in shared memory. */
-static struct zoo_grid staged_grid(const struct zoo_call *call)
-{
-    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
-    return (struct zoo_grid){.threads = threads,
-                             .shared = threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
-                                       (unsigned)zoo_tunable(call, "STAGES"),
-                             .cooperative = true};
-}
-
-/* As many as fit, or as there are tiles; 0 if one alone does not fit. */
-static unsigned resident_blocks(struct zoo_call *call, const char *kernel, struct zoo_grid grid)
-{
-    unsigned most = zoo_resident(call, kernel, grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
-    unsigned tiles = zoo_ceil_div(call->problem->value[N], tile_elements(call));
-    return tiles < most ? tiles : most;
-}
-
-static bool fits_staged(const struct zoo_call *call)
-{
-    /* A kilobyte for what the kernel declares itself. */
-    return staged_grid(call).shared + 1024 <= (unsigned)call->device->shared_per_block;
 }
 
 static CUresult launch_tickets(struct zoo_call *call)
@@ -162,23 +117,17 @@ static CUresult launch_tickets(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     float limit = threshold(call->problem);
     CUdeviceptr states = call->workspace + 16;
-    struct zoo_grid grid = staged_grid(call);
+    struct zoo_grid grid = one_pass_grid(call);
     if (n == 0)
         return launch_nothing(call);
-    grid.x = resident_blocks(call, "compact", grid);
+    grid.x = one_pass_blocks(call, "compact", grid);
     if (grid.x == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    CUresult status = clear_states(call);
+    CUresult status = one_pass_clear(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, "compact", grid, &call->buffer[IN], &n, &limit, &call->buffer[OUT],
                       &call->buffer[TOTAL], &call->workspace, &states);
-}
-
-/* The blocks' own counts of what lies before them grow with the square of n. */
-static bool is_short(const struct zoo_problem *problem)
-{
-    return problem->value[N] <= 128 * 1024;
 }
 
 static CUresult launch_recompute(struct zoo_call *call)
@@ -199,11 +148,11 @@ static const struct zoo_variant variants[] = {
     {"ballot_ranks", "ranks by ballots and counts of bits", launch_three_kernels,
      workspace_three_kernels, .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block counts what lies before it", launch_recompute,
-     .takes = is_short, .traits = ZOO_DETERMINISTIC},
+     .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, packed writes", launch_look_back,
-     workspace_look_back, .traits = ZOO_DETERMINISTIC},
+     one_pass_workspace, .traits = ZOO_DETERMINISTIC},
     {"tickets", "one pass: tiles by tickets, fetched ahead, counts announced on arrival",
-     launch_tickets, workspace_look_back, .fits = fits_staged,
+     launch_tickets, one_pass_workspace, .fits = one_pass_fits,
      .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {0}};
 

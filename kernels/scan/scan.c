@@ -2,7 +2,7 @@
  * scan.c: the family: running sums, each with its own element (inclusive) or without (exclusive).
  * The variants go from scans by blocks (4n bytes) to one pass at the memory's limit (2n).
  */
-#include "zoo/zoo.h"
+#include "../include/one_pass.h"
 
 #include <float.h>
 #include <math.h>
@@ -155,26 +155,6 @@ static size_t workspace_two_pass(const struct zoo_call *call)
     return 4 * (size_t)two_pass_blocks(call) + 4;
 }
 
-static int64_t tile_elements(const struct zoo_call *call)
-{
-    return (int64_t)zoo_tunable(call, "BLOCK") * 4 * zoo_tunable(call, "ROWS");
-}
-
-/* The ticket has the first 16 bytes, then a state for each tile. */
-static size_t workspace_look_back(const struct zoo_call *call)
-{
-    return 16 + 8 * (size_t)zoo_ceil_div(call->problem->value[N], tile_elements(call));
-}
-
-static CUresult clear_states(struct zoo_call *call)
-{
-    int64_t words = (int64_t)workspace_look_back(call) / 8;
-    return ZOO_LAUNCH(call, "clear_words",
-                      ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256),
-                                         .threads = 256}),
-                      &call->workspace, &words);
-}
-
 static CUresult launch_look_back(struct zoo_call *call)
 {
     char name[48];
@@ -183,39 +163,14 @@ static CUresult launch_look_back(struct zoo_call *call)
     CUdeviceptr states = call->workspace + 16;
     if (n == 0)
         return CUDA_SUCCESS;
-    CUresult status = clear_states(call);
+    CUresult status = one_pass_clear(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name),
-                      ((struct zoo_grid){.x = zoo_ceil_div(n, tile_elements(call)),
+                      ((struct zoo_grid){.x = one_pass_tiles(call),
                                          .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
                       &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace, &states,
                       &exclusive);
-}
-
-/* Blocks that stay, all of them resident, each with STAGES tiles in shared memory. */
-static struct zoo_grid staged_grid(const struct zoo_call *call)
-{
-    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
-    return (struct zoo_grid){.threads = threads,
-                             .shared = threads * 16 * (unsigned)zoo_tunable(call, "ROWS") *
-                                       (unsigned)zoo_tunable(call, "STAGES"),
-                             .cooperative = true};
-}
-
-/* As many as fit, or as there are tiles; 0 if one alone does not fit. */
-static unsigned resident_blocks(struct zoo_call *call, const char *kernel, struct zoo_grid grid)
-{
-    unsigned most = zoo_resident(call, kernel, grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
-    unsigned tiles = zoo_ceil_div(call->problem->value[N], tile_elements(call));
-    return tiles < most ? tiles : most;
-}
-
-static bool fits_staged(const struct zoo_call *call)
-{
-    /* A kilobyte for what the kernel declares itself. */
-    return staged_grid(call).shared + 1024 <= (unsigned)call->device->shared_per_block;
 }
 
 /* Four slots for each block that can be resident. */
@@ -230,10 +185,10 @@ static CUresult launch_persistent(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
     kernel_name(call->problem, "scan", name);
-    struct zoo_grid grid = staged_grid(call);
+    struct zoo_grid grid = one_pass_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
-    grid.x = resident_blocks(call, name, grid);
+    grid.x = one_pass_blocks(call, name, grid);
     if (grid.x == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     CUresult status = zoo_clear(call, call->workspace, 4 * 8 * (size_t)grid.x);
@@ -249,24 +204,18 @@ static CUresult launch_tickets(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
     CUdeviceptr states = call->workspace + 16;
-    struct zoo_grid grid = staged_grid(call);
+    struct zoo_grid grid = one_pass_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
     kernel_name(call->problem, "scan", name);
-    grid.x = resident_blocks(call, name, grid);
+    grid.x = one_pass_blocks(call, name, grid);
     if (grid.x == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    CUresult status = clear_states(call);
+    CUresult status = one_pass_clear(call);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
                       &states, &exclusive);
-}
-
-/* The blocks' own sums of what lies before them grow with the square of n. */
-static bool is_short(const struct zoo_problem *problem)
-{
-    return problem->value[N] <= 128 * 1024;
 }
 
 static CUresult launch_recompute(struct zoo_call *call)
@@ -292,12 +241,12 @@ static const struct zoo_variant variants[] = {
     {"two_pass", "reduce shares, then scan them: 3n bytes", launch_two_pass, workspace_two_pass,
      .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block adds up what lies before it", launch_recompute,
-     .takes = is_short, .traits = ZOO_DETERMINISTIC},
-    {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, workspace_look_back},
+     .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
+    {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, one_pass_workspace},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
-     workspace_persistent, .fits = fits_staged, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+     workspace_persistent, .fits = one_pass_fits, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
-     launch_tickets, workspace_look_back, .fits = fits_staged, .traits = ZOO_COOPERATIVE},
+     launch_tickets, one_pass_workspace, .fits = one_pass_fits, .traits = ZOO_COOPERATIVE},
     {0}};
 
 static const struct zoo_peer peers[] = {
