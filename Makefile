@@ -11,6 +11,7 @@
 #   make format tidy    clang-format in place; clang-tidy
 #   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
 #   make docs           the pages in docs/ that are made from the code
+#   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
 ifeq ($(origin CC),default)
@@ -253,6 +254,11 @@ $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/tab
 .PHONY: docs
 docs: $(BUILD)/tests/docs/instructions
 	$< > docs/instructions.md
+
+# docs/measured/h200.json, where it is, has what `make gpu-bench` wrote on an H200.
+.PHONY: tables
+tables: all
+	@BUILD=$(abspath $(BUILD)) scripts/family-tables
 
 .PHONY: test test-only unit setup
 setup:

@@ -1,0 +1,89 @@
+#!/bin/sh
+# run.sh: the tables and plots in kernels/*/README.md are up to date ('make tables' makes them), and
+# scripts/family-tables itself: with a recording and without, what it finds stale, bad input.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-$PWD/build}
+LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
+export BUILD LOCKSTEP
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sample=tests/tables/sample.json
+tables=scripts/family-tables
+
+# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
+# output (both streams; newlines as blanks) must match.
+expect() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    output=$("$@" 2>&1 </dev/null)
+    got=$?
+    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
+        echo "ok $name"
+    else
+        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
+    fi
+}
+
+expect up-to-date 0 '' $tables --check
+
+# With a recording: the GPU's columns, the peers, and bars of both
+one="$tables --into $work/a elementwise --recording $sample"
+readme=$work/a/elementwise/README.md
+expect recorded 0 '^ *$' $one
+expect recorded-table 0 'Measured on Made-up GPU, driver 000.00, 2000-01-02; kernels by nvcc, release 0.0, V0.0.0' \
+    cat "$readme"
+expect recorded-variants 0 '\| naive \| 96.0 us \| 500 \| 50.0 % \| \| in_flight \| 60.0 us \| 800 \| 80.0 % \| \| \*CUB 0.1\* \| 64.0 us \| 750 \| 75.0 % \| +\|' \
+    cat "$readme"
+expect recorded-others 0 'best peer over ours .*\| `n=8 op=add` \| naive \| 2.00 us \| 0.0480 GB/s \| 3.00 us \| 1.50x \|' \
+    cat "$readme"
+expect recorded-plot 0 'n=4K op=add: measured.*class="measured".*60.0 us, 1.25x.*class="peer".*</svg>' \
+    cat "$work/a/elementwise/journey.svg"
+expect plot-is-xml 0 '' python3 -c "import xml.dom.minidom; xml.dom.minidom.parse('$work/a/elementwise/journey.svg')"
+expect same-again 0 '' sh -c "$tables --into $work/b elementwise --recording $sample && diff -r $work/a $work/b"
+expect checked 0 '' $one --check
+
+# Without one
+printf '{"modelled": false, "gpu_name": "x", "driver": "x", "compiler": "x", "date": "x", "results": []}' \
+    >"$work/empty.json"
+expect not-recorded 0 'have not been recorded yet' sh -c \
+    "$tables --into $work/c elementwise --recording $work/empty.json && cat $work/c/elementwise/README.md"
+expect recording-added 1 'elementwise/README.md is stale.*Measured on Made-up' \
+    $tables --into "$work/c" elementwise --recording $sample --check
+
+# Stale. Numbers are compared if the ptxas here is the kernels' own, which the check says otherwise.
+remark=$($one --check)
+sed -i 's/| naive | [0-9.]* us | \([0-9.]*x\)/| naive | 1.23 us | \1/' "$readme"
+[ -n "$remark" ] || expect stale-number 1 "-\| naive \| 1.23 us.*run 'make tables'" $one --check
+$one && sed -i '/^| vectorised |/d' "$readme"
+expect stale-variant 1 'vectorised.*make tables' $one --check
+$one && sed -i 's/>in_flight</>in_fright</' "$work/a/elementwise/journey.svg"
+expect stale-plot 1 'journey.svg is stale' $one --check
+$one && sed -i 's/\*\*grid_stride\*\*/grid stride/; s/^## What to try next/## Next/' "$readme"
+expect missing-parts 1 'lacks ## What to try next.*lacks the step grid_stride' $one --check
+$one && rm "$work/a/elementwise/journey.svg"
+expect no-plot 1 'journey.svg is stale' $one --check
+
+# Another compiler's numbers are not compared, but its variants are.
+$one && sed -i 's/^kernels by .*/kernels by nvcc, release 1.0, V1.0.0./;
+    s/| naive | [0-9.]* us | \([0-9.]*x\)/| naive | 1.23 us | \1/' "$readme"
+expect other-compiler 0 'only names, problems and lines were compared' $one --check
+sed -i '/^| vectorised |/d' "$readme"
+expect other-compiler-variant 1 'vectorised' $one --check
+
+# Bad input
+sed -i 's/^<!-- end -->//' "$readme"
+expect no-marks 2 'needs the lines' $one --check
+rm "$readme"
+expect no-readme 2 'README.md: there is none' $one --check
+expect unknown-family 2 "there is no family 'elementwize'" $tables elementwize --into "$work/a"
+expect no-recording 2 'none.json: there is no such file' $tables elementwise --recording "$work/none.json"
+echo '{"results": [{"entries": 3}]}' >"$work/alien.json"
+expect alien-recording 2 "is no result of 'lockstep bench --json'" \
+    $tables elementwise --into "$work/a" --recording "$work/alien.json"
+echo '{' >"$work/broken.json"
+expect broken-recording 2 'is no result of' \
+    $tables elementwise --into "$work/a" --recording "$work/broken.json"
+sed 's/"modelled": false/"modelled": true/' $sample >"$work/modelled.json"
+expect modelled-recording 2 'its times are modelled' \
+    $tables elementwise --into "$work/a" --recording "$work/modelled.json"
