@@ -100,31 +100,77 @@ static void put_bars(struct lk_buf *out, const struct bench_result *result)
                   BAR_LEFT, rows * BAR_STEP + 16, roof ? "roof" : "fastest");
 }
 
-static void put_entry(struct lk_buf *out, const struct bench_entry *entry)
+/* The table's columns; those of a spread and of the measured copy only where something was
+ * measured. */
+enum column {
+    MEDIAN,
+    LOWER,
+    UPPER,
+    GB_S,
+    GFLOP_S,
+    ROOF,
+    COPY,
+    WORKSPACE,
+    REGISTERS,
+    LINES,
+    COLUMNS
+};
+
+static const char *column_title(enum column column, bool modelled)
 {
-    char a[REPORT_UNIT], b[REPORT_UNIT], c[REPORT_UNIT], d[REPORT_UNIT];
+    static const char *const titles[COLUMNS] = {"median",    "quartile",  "quartile",  "GB/s",
+                                                "GFLOP/s",   "% of roof", "% of copy", "workspace",
+                                                "registers", "lines"};
+    bool measured_only = column == LOWER || column == UPPER || column == COPY;
+    return modelled && measured_only      ? NULL
+           : modelled && column == MEDIAN ? "modelled"
+                                          : titles[column];
+}
+
+static const char *column_text(char text[REPORT_UNIT], enum column column,
+                               const struct bench_entry *entry)
+{
+    const double numbers[COLUMNS] = {[GB_S] = entry->gb_s,
+                                     [GFLOP_S] = entry->gflop_s,
+                                     [ROOF] = 100 * entry->roof,
+                                     [COPY] = 100 * entry->copy_roof};
+    switch (column) {
+    case MEDIAN:
+        return report_seconds(text, entry->time.median);
+    case LOWER:
+        return report_seconds(text, entry->time.q1);
+    case UPPER:
+        return report_seconds(text, entry->time.q3);
+    case WORKSPACE:
+        return report_bytes(text, (double)entry->workspace_bytes);
+    case REGISTERS:
+    case LINES:
+        snprintf(text, REPORT_UNIT, "%d", column == LINES ? entry->lines : entry->registers);
+        return text;
+    default:
+        snprintf(text, REPORT_UNIT, "%.1f", numbers[column]);
+        return text;
+    }
+}
+
+static void put_entry(struct lk_buf *out, const struct bench_entry *entry, bool modelled)
+{
+    char text[REPORT_UNIT];
     lk_buf_printf(out, "<tr><td>");
     svg_escape(out, entry->name);
     lk_buf_printf(out, "%s</td>", entry->peer ? " <span class=\"dim\">peer</span>" : "");
     if (entry->state != BENCH_MEASURED) {
-        lk_buf_printf(out, "<td colspan=\"10\" class=\"%s\">%s: ",
+        lk_buf_printf(out, "<td colspan=\"%d\" class=\"%s\">%s: ", COLUMNS,
                       entry->state == BENCH_WRONG ? "fault" : "dim",
                       entry->state == BENCH_WRONG ? "wrong" : "left out");
         svg_escape(out, entry->message);
         lk_buf_printf(out, "</td></tr>\n");
         return;
     }
-    lk_buf_printf(out,
-                  "<td class=\"number\">%s</td><td class=\"number\">%s</td><td class=\"number\">%s"
-                  "</td><td class=\"number\">%.1f</td><td class=\"number\">%.1f</td>",
-                  report_seconds(a, entry->time.median), report_seconds(b, entry->time.q1),
-                  report_seconds(c, entry->time.q3), entry->gb_s, entry->gflop_s);
-    lk_buf_printf(out,
-                  "<td class=\"number\">%.1f</td><td class=\"number\">%.1f</td><td "
-                  "class=\"number\">%s</td><td class=\"number\">%d</td><td class=\"number\">%d</td>"
-                  "<td class=\"dim\">",
-                  100 * entry->roof, 100 * entry->copy_roof,
-                  report_bytes(d, (double)entry->workspace_bytes), entry->registers, entry->lines);
+    for (enum column column = 0; column < COLUMNS; column++)
+        if (column_title(column, modelled))
+            lk_buf_printf(out, "<td class=\"number\">%s</td>", column_text(text, column, entry));
+    lk_buf_printf(out, "<td class=\"dim\">");
     svg_escape(out, entry->version);
     lk_buf_printf(out, "</td></tr>\n");
 }
@@ -137,21 +183,13 @@ static void put_result(struct lk_buf *out, const struct bench_report *report,
     lk_buf_printf(out, " <span class=\"dim\">");
     svg_escape(out, result->text);
     lk_buf_printf(out, "</span></h2>\n<table><tr><th></th>");
-    const char *const titles[] = {report->place->modelled ? "modelled" : "median",
-                                  "quartile",
-                                  "quartile",
-                                  "GB/s",
-                                  "GFLOP/s",
-                                  "% of roof",
-                                  "% of copy",
-                                  "workspace",
-                                  "registers",
-                                  "lines"};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        lk_buf_printf(out, "<th class=\"number\">%s</th>", titles[i]);
+    bool modelled = report->place->modelled;
+    for (enum column column = 0; column < COLUMNS; column++)
+        if (column_title(column, modelled))
+            lk_buf_printf(out, "<th class=\"number\">%s</th>", column_title(column, modelled));
     lk_buf_printf(out, "<th></th></tr>\n");
     for (size_t i = 0; i < result->count; i++)
-        put_entry(out, &result->entries[i]);
+        put_entry(out, &result->entries[i], modelled);
     lk_buf_printf(out, "</table>\n");
     if (result->verified_on || result->remarks) {
         lk_buf_printf(out, "<p class=\"dim\">");
