@@ -13,7 +13,7 @@ struct families_request {
     struct cli_list names;  /* FAMILY[/VARIANT]; none: all */
     struct lk_buf problems; /* "n=1,2 op=sum" */
     const char *gpu, *ptx;
-    unsigned repeat, shift;
+    unsigned repeat, shift, every, launches;
     bool verbose, quiet, edges;
 };
 
