@@ -327,7 +327,7 @@ endif
 fuzz-only: $(FUZZ_BIN)
 	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
 
-C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h examples/*.c)
+C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h kernels/*/*.c)
 .PHONY: format tidy
 format:
 	clang-format -i $(C_FILES)

@@ -156,16 +156,12 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {0}};
 
-static const struct zoo_peer peers[] = {
-    {"cub", ZOO_PEER_NVCC, "cub::DeviceSelect::If", NULL},
-    {0}};
+static const struct zoo_peer peers[] = {{"cub", ZOO_PEER_NVCC, "cub::DeviceSelect::If", NULL}, {0}};
 
 static const char *const edges[] = {
     "n=0,1,2,3,31,32,33,127,128,129,255,256,257,1023,1025,4095,4097 keep=0,50,100",
-    "n=8191,8193,70001 keep=1,50,99",
-    "n=3000 dist=constant,ascending,adversarial,special",
-    "n=300007 keep=30",
-    NULL};
+    "n=8191,8193,70001 keep=1,50,99", "n=3000 dist=constant,ascending,adversarial,special",
+    "n=300007 keep=30", NULL};
 
 static const char *const bench[] = {"n=256M keep=50", "n=256M keep=10,90",
                                     "n=1K,16K,64K,256K,1M,16M", NULL};
@@ -173,11 +169,12 @@ static const char *const bench[] = {"n=256M keep=50", "n=256M keep=10,90",
 const struct zoo_family zoo_compaction = {
     .name = "compaction",
     .title = "the elements above a threshold, packed in their order",
-    .problem = "out holds the elements of in that are greater than a threshold, in their order, and "
-               "total how many they are; of uniform numbers 'keep' percent are. NaN is not kept.",
+    .problem =
+        "out holds the elements of in that are greater than a threshold, in their order, and "
+        "total how many they are; of uniform numbers 'keep' percent are. NaN is not kept.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 34, 1 << 20, NULL},
-                   {"keep", "percent of uniform numbers; with a point, the threshold itself", 0, 100,
-                    50, NULL, true},
+                   {"keep", "percent of uniform numbers; with a point, the threshold itself", 0,
+                    100, 50, NULL, true},
                    {0}},
     .distributions = zoo_distributions,
     .edges = edges,

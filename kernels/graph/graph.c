@@ -17,7 +17,7 @@ enum { DEGREE, STEP, SEARCH }; /* kinds */
 enum { FROM, TO, DEGREES };
 enum { OFFSETS, NEIGHBOURS, FRONTIER_LIST, DISTANCE, NEXT_DISTANCE, NEXT, NEXT_COUNT };
 enum { SOURCE = 2, SEARCH_DISTANCE };
-enum { LEVEL = 3 }; /* of the frontier of a step */
+enum { LEVEL = 3 };            /* of the frontier of a step */
 enum { MOST_PRIVATE = 12288 }; /* vertices that 48 KiB of shared memory count */
 enum { GROUP = 256 };          /* as in edge_balanced.cu */
 
@@ -331,11 +331,11 @@ static CUresult launch_start(struct zoo_call *call)
 {
     int64_t vertices = call->problem->value[VERTICES];
     int64_t blocks = (vertices + 1023) / 1024, most = 16 * (int64_t)call->device->sm_count;
-    return ZOO_LAUNCH(call, "start",
-                      ((struct zoo_grid){.x = (unsigned)(blocks < most ? blocks : most),
-                                         .threads = 256}),
-                      &call->buffer[DISTANCE], &call->buffer[NEXT_DISTANCE], &vertices,
-                      &call->buffer[NEXT_COUNT]);
+    return ZOO_LAUNCH(
+        call, "start",
+        ((struct zoo_grid){.x = (unsigned)(blocks < most ? blocks : most), .threads = 256}),
+        &call->buffer[DISTANCE], &call->buffer[NEXT_DISTANCE], &vertices,
+        &call->buffer[NEXT_COUNT]);
 }
 
 /* Each vertex of the frontier gets `lanes` threads. */
@@ -347,12 +347,11 @@ static CUresult launch_vertices(struct zoo_call *call, int lanes)
     CUresult status = launch_start(call);
     if (status != CUDA_SUCCESS || count == 0)
         return status;
-    return ZOO_LAUNCH(call, "expand",
-                      ((struct zoo_grid){.x = zoo_ceil_div(count * lanes, threads),
-                                         .threads = threads}),
-                      &call->buffer[OFFSETS], &call->buffer[NEIGHBOURS],
-                      &call->buffer[FRONTIER_LIST], &count, &level, &call->buffer[NEXT_DISTANCE],
-                      &call->buffer[NEXT], &call->buffer[NEXT_COUNT]);
+    return ZOO_LAUNCH(
+        call, "expand",
+        ((struct zoo_grid){.x = zoo_ceil_div(count * lanes, threads), .threads = threads}),
+        &call->buffer[OFFSETS], &call->buffer[NEIGHBOURS], &call->buffer[FRONTIER_LIST], &count,
+        &level, &call->buffer[NEXT_DISTANCE], &call->buffer[NEXT], &call->buffer[NEXT_COUNT]);
 }
 
 static CUresult launch_thread_per_vertex(struct zoo_call *call)
@@ -381,20 +380,18 @@ static CUresult launch_edge_balanced(struct zoo_call *call)
     CUresult status = launch_start(call);
     if (status != CUDA_SUCCESS || count == 0)
         return status;
-    status = ZOO_LAUNCH(call, "sum_degrees",
-                        ((struct zoo_grid){.x = (unsigned)groups, .threads = GROUP}),
-                        &call->buffer[OFFSETS], &call->buffer[FRONTIER_LIST], &count, &starts,
-                        &ends, &totals);
+    status = ZOO_LAUNCH(
+        call, "sum_degrees", ((struct zoo_grid){.x = (unsigned)groups, .threads = GROUP}),
+        &call->buffer[OFFSETS], &call->buffer[FRONTIER_LIST], &count, &starts, &ends, &totals);
     if (status == CUDA_SUCCESS)
         status = ZOO_LAUNCH(call, "sum_groups", ((struct zoo_grid){.x = 1, .threads = 1024}),
                             &totals, &groups);
     unsigned blocks = (unsigned)call->device->sm_count * zoo_resident(call, "expand", threads, 0);
     if (status != CUDA_SUCCESS || blocks == 0)
         return status;
-    return ZOO_LAUNCH(call, "expand", ((struct zoo_grid){.x = blocks, .threads = threads}),
-                      &starts, &ends, &totals, &call->buffer[NEIGHBOURS], &count, &level,
-                      &call->buffer[NEXT_DISTANCE], &call->buffer[NEXT],
-                      &call->buffer[NEXT_COUNT]);
+    return ZOO_LAUNCH(call, "expand", ((struct zoo_grid){.x = blocks, .threads = threads}), &starts,
+                      &ends, &totals, &call->buffer[NEIGHBOURS], &count, &level,
+                      &call->buffer[NEXT_DISTANCE], &call->buffer[NEXT], &call->buffer[NEXT_COUNT]);
 }
 
 enum { STATE_BYTES = 256 };
@@ -469,8 +466,7 @@ static const char *const bench[] = {
     "vertices=4M edges_per_vertex=16 kind=degree graph=uniform,powerlaw dist=shuffled,sorted",
     "vertices=8K edges_per_vertex=8K kind=degree graph=uniform,powerlaw",
     "vertices=4M edges_per_vertex=16 kind=bfs_step graph=uniform,powerlaw",
-    "vertices=4M edges_per_vertex=16 kind=bfs graph=uniform,powerlaw",
-    NULL};
+    "vertices=4M edges_per_vertex=16 kind=bfs graph=uniform,powerlaw", NULL};
 
 const struct zoo_family zoo_graph = {
     .name = "graph",

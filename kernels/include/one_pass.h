@@ -1,7 +1,7 @@
 /*
- * one_pass.h: host code that the one-pass families (scan, compaction) share: tiles of BLOCK threads with
- * ROWS vectors of four each, a state for each tile, and grids that stay on the GPU with STAGES tiles in
- * shared memory. The problem's size is its parameter n.
+ * one_pass.h: host code that the one-pass families (scan, compaction) share: tiles of BLOCK threads
+ * with ROWS vectors of four each, a state for each tile, and grids that stay on the GPU with STAGES
+ * tiles in shared memory. The problem's size is its parameter n.
  */
 #ifndef LOCKSTEP_KERNELS_ONE_PASS_H
 #define LOCKSTEP_KERNELS_ONE_PASS_H
@@ -23,10 +23,10 @@ static inline size_t one_pass_workspace(const struct zoo_call *call)
 static inline CUresult one_pass_clear(struct zoo_call *call)
 {
     int64_t words = (int64_t)one_pass_workspace(call) / 8;
-    return ZOO_LAUNCH(call, "clear_words",
-                      ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256),
-                                         .threads = 256}),
-                      &call->workspace, &words);
+    return ZOO_LAUNCH(
+        call, "clear_words",
+        ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256), .threads = 256}),
+        &call->workspace, &words);
 }
 
 /* Blocks that stay, all of them resident; x is still to be set. */
@@ -43,8 +43,8 @@ static inline struct zoo_grid one_pass_grid(const struct zoo_call *call)
 static inline unsigned one_pass_blocks(struct zoo_call *call, const char *kernel,
                                        struct zoo_grid grid)
 {
-    unsigned most = zoo_resident(call, kernel, grid.threads, grid.shared) *
-                    (unsigned)call->device->sm_count;
+    unsigned most =
+        zoo_resident(call, kernel, grid.threads, grid.shared) * (unsigned)call->device->sm_count;
     unsigned tiles = one_pass_tiles(call);
     return tiles < most ? tiles : most;
 }

@@ -1,7 +1,8 @@
 /*
  * peer.h: how a benchmark calls somebody else's solution of a family's problem. Host code.
- * A file kernels/FAMILY/peer_NAME.cu defines the three functions; nvcc makes a library of it where a
- * benchmark runs. kernels/FAMILY/peer_NAME.c does the same for a library that is opened at run time.
+ * A file kernels/FAMILY/peer_NAME.cu defines the three functions; nvcc makes a library of it where
+ * a benchmark runs. kernels/FAMILY/peer_NAME.c does the same for a library that is opened at run
+ * time.
  */
 #ifndef LOCKSTEP_KERNELS_PEER_H
 #define LOCKSTEP_KERNELS_PEER_H

@@ -116,8 +116,7 @@ static double bytes(const struct zoo_problem *problem)
 
 static double flops(const struct zoo_problem *problem)
 {
-    return 2.0 * (double)problem->value[M] * (double)problem->value[N] *
-           (double)problem->value[K];
+    return 2.0 * (double)problem->value[M] * (double)problem->value[N] * (double)problem->value[K];
 }
 
 /* Launches --------------------------------------------------------------------------------------*/
@@ -190,8 +189,8 @@ static CUresult launch_register_tiled(struct zoo_call *call)
 static const char *wide_or_any(const struct zoo_call *call)
 {
     CUdeviceptr ends = call->buffer[A] | call->buffer[B] | call->buffer[C];
-    bool wide = ends % 16 == 0 && call->problem->value[N] % 4 == 0 &&
-                call->problem->value[K] % 4 == 0;
+    bool wide =
+        ends % 16 == 0 && call->problem->value[N] % 4 == 0 && call->problem->value[K] % 4 == 0;
     return wide ? "matmul_wide" : "matmul_any";
 }
 
@@ -233,8 +232,7 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"cpu_simd", "packed panels, a tile of C in vector registers", .cpu = matmul_cpu_simd,
      .traits = ZOO_DETERMINISTIC},
-    {"cpu_openmp", "the same on all cores", .cpu = matmul_cpu_openmp,
-     .traits = ZOO_DETERMINISTIC},
+    {"cpu_openmp", "the same on all cores", .cpu = matmul_cpu_openmp, .traits = ZOO_DETERMINISTIC},
     {"cpu_openblas", "cblas_sgemm of OpenBLAS", .cpu = matmul_cpu_openblas,
      .takes = matmul_cpu_has_openblas},
     {0}};
@@ -245,22 +243,22 @@ static const struct zoo_peer peers[] = {
     {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = NULL},
     {0}};
 
-static const char *const edges[] = {
-    "m=0,1,2 n=0,1,3 k=0,1,5",
-    "m=1,33 n=31,129 k=7,8,17",
-    "m=127,128,129 n=127,128,132 k=16,20,33",
-    "m=63,64,65 n=64,65 k=64,65",
-    "m=1 n=1,300 k=1000",
-    "m=300 n=1 k=515",
-    "m=257 n=260 k=68",
-    "m=70 n=68 k=40 dist=constant,ascending,adversarial,special",
-    "m=256 n=256 k=256",
-    NULL};
+static const char *const edges[] = {"m=0,1,2 n=0,1,3 k=0,1,5",
+                                    "m=1,33 n=31,129 k=7,8,17",
+                                    "m=127,128,129 n=127,128,132 k=16,20,33",
+                                    "m=63,64,65 n=64,65 k=64,65",
+                                    "m=1 n=1,300 k=1000",
+                                    "m=300 n=1 k=515",
+                                    "m=257 n=260 k=68",
+                                    "m=70 n=68 k=40 dist=constant,ascending,adversarial,special",
+                                    "m=256 n=256 k=256",
+                                    NULL};
 
-static const char *const bench[] = {"m=4K n=4K k=4K",   "m=8K n=8K k=8K", "m=2K n=2K k=2K",
-                                    "m=1K n=1K k=1K",   "m=512 n=512 k=512",
-                                    "m=4095 n=4097 k=4099", "m=16K n=1K k=1K",
-                                    "m=256 n=256 k=64K", "m=8K n=8K k=64", NULL};
+static const char *const bench[] = {"m=4K n=4K k=4K",    "m=8K n=8K k=8K",
+                                    "m=2K n=2K k=2K",    "m=1K n=1K k=1K",
+                                    "m=512 n=512 k=512", "m=4095 n=4097 k=4099",
+                                    "m=16K n=1K k=1K",   "m=256 n=256 k=64K",
+                                    "m=8K n=8K k=64",    NULL};
 
 const struct zoo_family zoo_matmul = {
     .name = "matmul",

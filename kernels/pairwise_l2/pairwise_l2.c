@@ -125,8 +125,7 @@ static double bytes(const struct zoo_problem *problem)
 /* Of the product, the form that needs least; differences need half as many again. */
 static double flops(const struct zoo_problem *problem)
 {
-    return 2.0 * (double)problem->value[N] * (double)problem->value[M] *
-           (double)problem->value[D];
+    return 2.0 * (double)problem->value[N] * (double)problem->value[M] * (double)problem->value[D];
 }
 
 /* Launches --------------------------------------------------------------------------------------*/
@@ -186,10 +185,9 @@ static CUresult launch_gemm_form(struct zoo_call *call)
     int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN"), bk = zoo_tunable(call, "BK");
     if (n == 0 || m == 0)
         return CUDA_SUCCESS;
-    CUresult status =
-        ZOO_LAUNCH(call, "lengths",
-                   ((struct zoo_grid){.x = zoo_ceil_div((n + m) * 32, 256), .threads = 256}),
-                   &call->buffer[X], &call->buffer[Y], &call->workspace, &n, &m, &d);
+    CUresult status = ZOO_LAUNCH(
+        call, "lengths", ((struct zoo_grid){.x = zoo_ceil_div((n + m) * 32, 256), .threads = 256}),
+        &call->buffer[X], &call->buffer[Y], &call->workspace, &n, &m, &d);
     if (status != CUDA_SUCCESS)
         return status;
     CUdeviceptr ends = call->buffer[X] | call->buffer[Y] | call->buffer[OUT];
@@ -197,10 +195,9 @@ static CUresult launch_gemm_form(struct zoo_call *call)
                             .y = zoo_ceil_div(m, bn),
                             .threads = threads_of_tiles(call),
                             .shared = (unsigned)(zoo_tunable(call, "STAGES") * (bm + bn) * bk * 4)};
-    return ZOO_LAUNCH(call, ends % 16 == 0 && d % 4 == 0 && m % 4 == 0 ? "pairwise_wide"
-                                                                       : "pairwise_any",
-                      grid, &call->buffer[X], &call->buffer[Y], &call->workspace,
-                      &call->buffer[OUT], &n, &m, &d);
+    return ZOO_LAUNCH(
+        call, ends % 16 == 0 && d % 4 == 0 && m % 4 == 0 ? "pairwise_wide" : "pairwise_any", grid,
+        &call->buffer[X], &call->buffer[Y], &call->workspace, &call->buffer[OUT], &n, &m, &d);
 }
 
 static const struct zoo_variant variants[] = {
@@ -213,22 +210,22 @@ static const struct zoo_variant variants[] = {
     {"cpu_naive", "three loops", .cpu = pairwise_cpu_naive, .traits = ZOO_DETERMINISTIC},
     {"cpu_blocked", "vectors of y that stay in the cache", .cpu = pairwise_cpu_blocked,
      .traits = ZOO_DETERMINISTIC},
-    {"cpu_simd", "packed panels, a tile of distances in vector registers",
-     .cpu = pairwise_cpu_simd, .traits = ZOO_DETERMINISTIC},
+    {"cpu_simd", "packed panels, a tile of distances in vector registers", .cpu = pairwise_cpu_simd,
+     .traits = ZOO_DETERMINISTIC},
     {"cpu_openmp", "the same on all cores", .cpu = pairwise_cpu_openmp,
      .traits = ZOO_DETERMINISTIC},
     {"cpu_openblas", "lengths and cblas_sgemm of OpenBLAS", .cpu = pairwise_cpu_openblas,
      .takes = pairwise_cpu_has_openblas},
     {0}};
 
-static const struct zoo_peer peers[] = {
-    {"torch", ZOO_PEER_PYTHON, "torch.cdist(x[0].view(n, d), x[1].view(m, d)).square()",
-     .takes = against_lengths},
-    {"torch_differences", ZOO_PEER_PYTHON,
-     "torch.cdist(x[0].view(n, d), x[1].view(m, d), "
-     "compute_mode='donot_use_mm_for_euclid_dist').square()",
-     .takes = NULL},
-    {0}};
+static const struct zoo_peer peers[] = {{"torch", ZOO_PEER_PYTHON,
+                                         "torch.cdist(x[0].view(n, d), x[1].view(m, d)).square()",
+                                         .takes = against_lengths},
+                                        {"torch_differences", ZOO_PEER_PYTHON,
+                                         "torch.cdist(x[0].view(n, d), x[1].view(m, d), "
+                                         "compute_mode='donot_use_mm_for_euclid_dist').square()",
+                                         .takes = NULL},
+                                        {0}};
 
 static const char *const edges[] = {
     "n=0,1,2 m=0,1,3 d=0,1,5 error=lengths,distance",
@@ -242,9 +239,9 @@ static const char *const edges[] = {
     "n=256 m=256 d=128",
     NULL};
 
-static const char *const bench[] = {"n=8K m=8K d=128",  "n=8K m=8K d=128 error=distance",
-                                    "n=4K m=4K d=1K",   "n=64K m=1K d=64",
-                                    "n=16K m=16K d=3",  "n=1K m=1K d=32",
+static const char *const bench[] = {"n=8K m=8K d=128",     "n=8K m=8K d=128 error=distance",
+                                    "n=4K m=4K d=1K",      "n=64K m=1K d=64",
+                                    "n=16K m=16K d=3",     "n=1K m=1K d=32",
                                     "n=8191 m=8193 d=127", NULL};
 
 const struct zoo_family zoo_pairwise_l2 = {

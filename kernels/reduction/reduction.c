@@ -26,8 +26,8 @@ static enum zoo_type result_type(const struct zoo_problem *problem)
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
-    buffers[IN] = (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]],
-                                      (size_t)problem->value[N]};
+    buffers[IN] =
+        (struct zoo_buffer){"in", ZOO_IN, types[problem->value[TYPE]], (size_t)problem->value[N]};
     buffers[RESULT] = (struct zoo_buffer){"result", ZOO_OUT, result_type(problem), 1};
     return 2;
 }
@@ -53,8 +53,7 @@ static void reference_sum(const struct zoo_problem *problem, const void *in,
     }
     double epsilon = type == ZOO_F64 ? DBL_EPSILON : FLT_EPSILON;
     expected->value[0] = type == ZOO_I32 ? (double)(int32_t)(uint32_t)(int64_t)sum : (double)sum;
-    expected->bound[0] =
-        type == ZOO_I32 ? 0 : 4 * epsilon * sqrt((double)n + 1) * (double)largest;
+    expected->bound[0] = type == ZOO_I32 ? 0 : 4 * epsilon * sqrt((double)n + 1) * (double)largest;
     /* Sums that overflow on the way, or hold both infinities, depend on the order. */
     if (type != ZOO_I32 && isfinite((double)sum) && type != ZOO_F64 && largest > FLT_MAX)
         expected->count = 0;
@@ -153,8 +152,8 @@ static CUresult launch_block_atomics(struct zoo_call *call)
 }
 
 /* Passes until one block is left: elements to partials, partials to partials. blocks(n) says how
- * many blocks a pass over n has. Two halves of the workspace take turns. The last pass has at most so
- * many threads. */
+ * many blocks a pass over n has. Two halves of the workspace take turns. The last pass has at most
+ * so many threads. */
 static CUresult launch_passes(struct zoo_call *call,
                               unsigned (*blocks)(const struct zoo_call *, int64_t n),
                               unsigned most_at_last)
@@ -259,9 +258,13 @@ static const char *const edges[] = {
     "n=100003 op=sum,argmax type=f32,i32",
     NULL};
 
-static const char *const bench[] = {"n=256M type=f32 op=sum", "n=128M type=f64 op=sum",
-                                    "n=512M type=bf16 op=sum", "n=256M type=i32 op=max",
-                                    "n=256M type=f32 op=argmax", "n=1K,16K,64K,256K,1M,16M", NULL};
+static const char *const bench[] = {"n=256M type=f32 op=sum",
+                                    "n=128M type=f64 op=sum",
+                                    "n=512M type=bf16 op=sum",
+                                    "n=256M type=i32 op=max",
+                                    "n=256M type=f32 op=argmax",
+                                    "n=1K,16K,64K,256K,1M,16M",
+                                    NULL};
 
 const struct zoo_family zoo_reduction = {
     .name = "reduction",

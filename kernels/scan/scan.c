@@ -31,8 +31,9 @@ static void generate(const struct zoo_problem *problem, void **buffer)
 }
 
 /* Sums of i additions in an order that nobody knows: each rounds by half a unit of a partial sum;
- * they add up like a random walk, here at four times its spread. A partial sum need not be a prefix:
- * it may be of a part alone, whose size the largest element and the spread of the prefixes bound. */
+ * they add up like a random walk, here at four times its spread. A partial sum need not be a
+ * prefix: it may be of a part alone, whose size the largest element and the spread of the prefixes
+ * bound. */
 static void reference(const struct zoo_problem *problem, void *const *buffer,
                       struct zoo_expected *expected)
 {
@@ -48,7 +49,8 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
         expected[OUT].value[i] =
             type == ZOO_I32 ? (double)(int32_t)(uint32_t)(int64_t)shown : (double)shown;
         expected[OUT].bound[i] =
-            type == ZOO_I32 ? 0 : 4 * FLT_EPSILON * sqrt((double)i + 1) * (double)(highest - lowest);
+            type == ZOO_I32 ? 0
+                            : 4 * FLT_EPSILON * sqrt((double)i + 1) * (double)(highest - lowest);
     }
 }
 
@@ -70,8 +72,8 @@ static const char *kernel_name(const struct zoo_problem *problem, const char *st
     return name;
 }
 
-/* Scans n elements by blocks, their sums in the same way, and adds those. At each level the sums lie
- * behind those of the level before. */
+/* Scans n elements by blocks, their sums in the same way, and adds those. At each level the sums
+ * lie behind those of the level before. */
 static CUresult scan_by_blocks(struct zoo_call *call, CUdeviceptr in, int64_t n, CUdeviceptr out,
                                CUdeviceptr sums, int exclusive, unsigned threads)
 {
@@ -144,9 +146,9 @@ static CUresult launch_two_pass(struct zoo_call *call)
         status = ZOO_LAUNCH(call, kernel_name(call->problem, "scan_sums", name), one,
                             &call->workspace, &blocks);
     if (status == CUDA_SUCCESS)
-        status = ZOO_LAUNCH(call, kernel_name(call->problem, "scan_shares", name), grid,
-                            &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
-                            &exclusive);
+        status =
+            ZOO_LAUNCH(call, kernel_name(call->problem, "scan_shares", name), grid,
+                       &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace, &exclusive);
     return status;
 }
 
@@ -257,9 +259,7 @@ static const struct zoo_peer peers[] = {
 static const char *const edges[] = {
     "n=0,1,2,3,31,32,33,127,128,129,255,256,257,1023,1024,1025,4095,4097 kind=inclusive,exclusive",
     "n=1,100,8191,8193,70001 type=i32 kind=inclusive,exclusive",
-    "n=3000 dist=constant,ascending,adversarial",
-    "n=8192,16385,300007 type=f32,i32",
-    NULL};
+    "n=3000 dist=constant,ascending,adversarial", "n=8192,16385,300007 type=f32,i32", NULL};
 
 static const char *const bench[] = {"n=256M", "n=256M type=i32 kind=exclusive",
                                     "n=1K,16K,64K,256K,1M,16M", NULL};

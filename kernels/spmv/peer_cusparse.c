@@ -110,10 +110,9 @@ static int make_plan(struct plan *plan, const struct lk_peer_call *call, int alg
         value[i] = call->value[i];
     struct zoo_sparse m = spmv_matrix(value);
     *plan = (struct plan){.call = *call, .algorithm = algorithm};
-    int status =
-        sparse.create_csr(&plan->a, m.rows, m.cols, m.nonzeros, call->buffer[OFFSETS],
-                          call->buffer[COLUMNS], call->buffer[VALUES], INDEX_32I, INDEX_32I,
-                          BASE_ZERO, R_32F);
+    int status = sparse.create_csr(&plan->a, m.rows, m.cols, m.nonzeros, call->buffer[OFFSETS],
+                                   call->buffer[COLUMNS], call->buffer[VALUES], INDEX_32I,
+                                   INDEX_32I, BASE_ZERO, R_32F);
     if (status == 0)
         status = sparse.create_vector(&plan->x, m.cols, call->buffer[X], R_32F);
     if (status == 0)

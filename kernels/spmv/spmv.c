@@ -15,8 +15,8 @@ static const char *const matrices[] = {"banded", "uniform", "powerlaw", NULL};
  * numbers that overflow in one order and not in another; "whole" has small integers, whose sums
  * are exact, so that a single nonzero too many or too few shows in a row of any length. */
 enum { WHOLE = ZOO_SPECIAL + 1 };
-static const char *const distributions[] = {"uniform",     "constant", "ascending",
-                                            "adversarial", "special",  "whole",     NULL};
+static const char *const distributions[] = {"uniform", "constant", "ascending", "adversarial",
+                                            "special", "whole",    NULL};
 
 /* The problem -----------------------------------------------------------------------------------*/
 
@@ -127,11 +127,11 @@ static CUresult launch_rows(struct zoo_call *call, const char *kernel, int lanes
     unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
     if (rows == 0)
         return CUDA_SUCCESS;
-    return ZOO_LAUNCH(call, kernel,
-                      ((struct zoo_grid){.x = zoo_ceil_div(rows * lanes, threads),
-                                         .threads = threads}),
-                      &call->buffer[OFFSETS], &call->buffer[COLUMNS], &call->buffer[VALUES],
-                      &call->buffer[X], &rows, &call->buffer[Y]);
+    return ZOO_LAUNCH(
+        call, kernel,
+        ((struct zoo_grid){.x = zoo_ceil_div(rows * lanes, threads), .threads = threads}),
+        &call->buffer[OFFSETS], &call->buffer[COLUMNS], &call->buffer[VALUES], &call->buffer[X],
+        &rows, &call->buffer[Y]);
 }
 
 static CUresult launch_scalar(struct zoo_call *call)
@@ -221,8 +221,7 @@ static unsigned streamed_blocks(const struct zoo_call *call, unsigned resident)
 
 static CUresult launch_streamed(struct zoo_call *call)
 {
-    unsigned resident =
-        zoo_resident(call, "multiply", (unsigned)zoo_tunable(call, "BLOCK"), 0);
+    unsigned resident = zoo_resident(call, "multiply", (unsigned)zoo_tunable(call, "BLOCK"), 0);
     return resident ? launch_path(call, streamed_blocks(call, resident)) : CUDA_ERROR_UNKNOWN;
 }
 
@@ -234,8 +233,7 @@ static size_t workspace_streamed(const struct zoo_call *call)
 
 static const struct zoo_variant variants[] = {
     {"scalar", "a thread for each row", launch_scalar, .traits = ZOO_DETERMINISTIC},
-    {"vector", "a warp for each row: coalesced loads", launch_vector,
-     .traits = ZOO_DETERMINISTIC},
+    {"vector", "a warp for each row: coalesced loads", launch_vector, .traits = ZOO_DETERMINISTIC},
     {"adaptive_vector", "as many lanes for a row as its mean length asks for",
      launch_adaptive_vector, .traits = ZOO_DETERMINISTIC},
     {"row_tiles", "a block's rows as one stream of 16-byte loads, summed up in shared memory",

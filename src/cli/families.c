@@ -13,10 +13,17 @@
 
 /* Words -----------------------------------------------------------------------------------------*/
 
+/* A number from 0 or 1 on; 0 after an error was said. */
+static unsigned take_number(const char *option, const char *value, unsigned most, bool *bad)
+{
+    unsigned long long number = 0;
+    *bad = !value || !cli_number(option, value, most, &number);
+    return *bad ? 0 : (unsigned)number;
+}
+
 bool families_option(struct families_request *request, int count, char **words, int *at, bool *bad)
 {
     const char *value;
-    unsigned long long number;
     if (cli_option(count, words, at, "--gpu", &request->gpu)) {
         *bad = !request->gpu;
     } else if (cli_option(count, words, at, "--ptx", &request->ptx)) {
@@ -24,11 +31,13 @@ bool families_option(struct families_request *request, int count, char **words, 
     } else if (cli_flag(words, at, "--verbose")) {
         request->verbose = true;
     } else if (cli_option(count, words, at, "--repeat", &value)) {
-        *bad = !value || !cli_number("--repeat", value, 1000000, &number);
-        request->repeat = *bad ? 0 : (unsigned)number;
+        request->repeat = take_number("--repeat", value, 1000000, bad);
     } else if (cli_option(count, words, at, "--shift", &value)) {
-        *bad = !value || !cli_number("--shift", value, 1000, &number);
-        request->shift = *bad ? 0 : (unsigned)number;
+        request->shift = take_number("--shift", value, 1000, bad);
+    } else if (cli_option(count, words, at, "--every", &value)) {
+        request->every = take_number("--every", value, 1000000, bad);
+    } else if (cli_option(count, words, at, "--launches", &value)) {
+        request->launches = take_number("--launches", value, 1000000, bad);
     } else if (words[*at][0] == '-') {
         cli_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
         *bad = true;
@@ -139,6 +148,49 @@ static bool run_repeatedly(struct zoo_run *run, unsigned times, char **message)
     return fine;
 }
 
+static bool launch_times(struct zoo_run *run, unsigned times, char **message)
+{
+    for (unsigned i = 0; i < times; i++) {
+        if (zoo_run_reset_outputs(run) != CUDA_SUCCESS) {
+            *message = strdup("the device does not take its input");
+            return false;
+        }
+        if (!zoo_run_launch(run, message))
+            return false;
+    }
+    return true;
+}
+
+static bool ask_free(const struct zoo_run *run, size_t *bytes, char **message)
+{
+    size_t all;
+    CUresult status = run->call.device->cuda->cuMemGetInfo_v2(bytes, &all);
+    if (status != CUDA_SUCCESS)
+        *message = strdup("the device does not say how much memory is free");
+    return status == CUDA_SUCCESS;
+}
+
+/* Memory of a real GPU is also taken by others, and by its driver for the first launches: only
+ * what goes in each of three tries was taken by the kernels. */
+static bool run_often(struct zoo_run *run, unsigned times, char **message)
+{
+    size_t before = 0, after = 0;
+    if (!run_repeatedly(run, 1, message))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!ask_free(run, &before, message) || !launch_times(run, times, message) ||
+            !ask_free(run, &after, message))
+            return false;
+        if (after >= before)
+            return zoo_run_verify(run, message);
+    }
+    struct lk_buf text = {0};
+    lk_buf_printf(&text, "%u launches left %zu bytes of the GPU's memory taken", times,
+                  before - after);
+    *message = text.data;
+    return false;
+}
+
 static bool run_problem(const struct session *session, const struct zoo_instance *instance,
                         const struct zoo_variant *variant, struct zoo_kernels *kernels,
                         char **message)
@@ -149,7 +201,8 @@ static bool run_problem(const struct session *session, const struct zoo_instance
         return zoo_instance_run_cpu(instance, variant, message);
     if (!zoo_run_open(&run, instance, variant, &session->device, kernels, NULL, message))
         return false;
-    bool fine = run_repeatedly(&run, times, message);
+    bool fine = session->request->launches ? run_often(&run, session->request->launches, message)
+                                           : run_repeatedly(&run, times, message);
     zoo_run_close(&run);
     return fine;
 }
@@ -189,6 +242,41 @@ static void print_result(const struct families_result *result)
     fflush(stdout);
 }
 
+/* The least that is more than nothing to do. */
+static const struct zoo_problem *small_one(const struct zoo_problem **problems, size_t count)
+{
+    enum { BYTES = 16384 };
+    const struct zoo_problem *best = problems[0];
+    for (size_t i = 1; i < count; i++) {
+        double bytes = problems[i]->family->bytes(problems[i]);
+        double least = best->family->bytes(best);
+        if (least < BYTES ? bytes > least : bytes >= BYTES && bytes < least)
+            best = problems[i];
+    }
+    return best;
+}
+
+/* Those that the variant takes, thinned out as the request asks; returns how many. */
+static size_t choose_for_variant(const struct session *session, const struct zoo_variant *variant,
+                                 const struct zoo_problem *problems, size_t count,
+                                 const struct zoo_problem **chosen)
+{
+    const struct families_request *request = session->request;
+    size_t taken = 0, kept = 0, every = request->every ? request->every : 1;
+    for (size_t i = 0; i < count; i++)
+        if (zoo_takes(variant, &problems[i]) &&
+            (session->cpu || zoo_fits(&session->device, variant, NULL, &problems[i])))
+            chosen[taken++] = &problems[i];
+    if (taken && request->launches && !request->problems.size) {
+        chosen[0] = small_one(chosen, taken);
+        return 1;
+    }
+    for (size_t i = 0; i < taken; i++)
+        if ((taken - 1 - i) % every == 0)
+            chosen[kept++] = chosen[i];
+    return kept;
+}
+
 /* Every problem of one variant. */
 static void run_variant(struct session *session, const struct zoo_family *family,
                         const struct zoo_variant *variant, const struct zoo_problem *problems,
@@ -210,19 +298,19 @@ static void run_variant(struct session *session, const struct zoo_family *family
             goto out;
         }
     }
+    const struct zoo_problem **chosen = lk_alloc((count + 1) * sizeof *chosen);
+    count = choose_for_variant(session, variant, problems, count, chosen);
     for (size_t i = 0; i < count; i++) {
         struct zoo_instance instance;
-        if (!zoo_takes(variant, &problems[i]) || 
-            (kernels && !zoo_fits(&session->device, variant, NULL, &problems[i])))
-            continue;
-        bool fine = zoo_instance_make(&instance, &problems[i], true, &message);
+        bool fine = zoo_instance_make(&instance, chosen[i], true, &message);
         if (fine) {
             instance.shift = session->request->shift;
             fine = run_problem(session, &instance, variant, kernels, &message);
             zoo_instance_free(&instance);
         }
-        note_result(session, result, &problems[i], fine, message);
+        note_result(session, result, chosen[i], fine, message);
     }
+    free(chosen);
 out:
     zoo_kernels_free(kernels);
     if (!session->request->quiet)

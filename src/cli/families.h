@@ -1,6 +1,6 @@
 /*
- * families.h: running variants of families by name on a GPU chosen on the command line, and comparing
- * with the reference; for 'zoo test' and 'zoo run'.
+ * families.h: running variants of families by name on a GPU chosen on the command line, and
+ * comparing with the reference; for 'zoo test' and 'zoo run'.
  */
 #ifndef LOCKSTEP_CLI_FAMILIES_H
 #define LOCKSTEP_CLI_FAMILIES_H
@@ -13,7 +13,7 @@ struct families_request {
     struct cli_list names;  /* FAMILY[/VARIANT]; none: all */
     struct lk_buf problems; /* "n=1,2 op=sum" */
     const char *gpu, *ptx;
-    unsigned repeat, shift;
+    unsigned repeat, shift, every, launches;
     bool verbose, quiet, edges;
 };
 
@@ -32,7 +32,8 @@ void families_request_free(struct families_request *request);
 bool families_find(const char *name, const struct zoo_family **family,
                    const struct zoo_variant **variant);
 
-/* What zoo_device_open takes, or "cpu", from --gpu or LOCKSTEP_GPU; false after an error was said. */
+/* What zoo_device_open takes, or "cpu", from --gpu or LOCKSTEP_GPU; false after an error was said.
+ */
 enum { FAMILIES_GPU = 32 };
 bool families_gpu(const char *gpu, char name[FAMILIES_GPU]);
 

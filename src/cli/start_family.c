@@ -1,6 +1,6 @@
 /*
- * start_family.c: profile and check of a kernel family: this program once more, as 'zoo run' or 'zoo
- * test', with the environment that our libraries read.
+ * start_family.c: profile and check of a kernel family: this program once more, as 'zoo run' or
+ * 'zoo test', with the environment that our libraries read.
  */
 #include "cli/start.h"
 

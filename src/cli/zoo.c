@@ -2,9 +2,9 @@
  * zoo.c: lockstep zoo: lists the kernel families, shows one, and runs their variants against the
  * reference. 'profile' and 'check' of a family start 'zoo run' with watchers on.
  */
+#include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/families.h"
-#include "base/buf.h"
 #include "zoo/instance.h"
 
 #include <jansson.h>
@@ -27,6 +27,10 @@ static const char help[] =
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
     "  --repeat N       each problem N times; what claims to be deterministic must give the same\n"
     "                   bits each time\n"
+    "  --every K        of the edge problems of each variant the last and every Kth before it\n"
+    "  --launches N     instead: one small problem N times, or each one that is named; then as "
+    "much\n"
+    "                   of the GPU's memory must be free as before\n"
     "  --shift N        buffers begin N, 2N, 3N .. elements from where memory is aligned\n"
     "  --verbose        a line for each problem\n"
     "  --json           the same for programs\n"
@@ -80,10 +84,9 @@ static json_t *variant_json(const struct zoo_family *family, const struct zoo_va
     for (unsigned i = 0; source && i < source->tunable_count; i++)
         json_object_set_new(tunables, source->tunables[i].name,
                             json_integer(source->tunables[i].normal));
-    json_t *object = json_pack(
-        "{s:s, s:s, s:b, s:b, s:o}", "name", variant->name, "technique", variant->technique, "cpu",
-        variant->cpu != NULL, "deterministic", (variant->traits & ZOO_DETERMINISTIC) != 0,
-        "tunables", tunables);
+    json_t *object = json_pack("{s:s, s:s, s:b, s:b, s:o}", "name", variant->name, "technique",
+                               variant->technique, "cpu", variant->cpu != NULL, "deterministic",
+                               (variant->traits & ZOO_DETERMINISTIC) != 0, "tunables", tunables);
     if (source) {
         json_object_set_new(object, "arch", json_sprintf("sm_%s", source->arch));
         json_object_set_new(object, "lines", json_integer(source->lines));

@@ -55,8 +55,8 @@ bool lk_driver_load(struct lk_driver *table, void *library, char **message)
     const char *name = "it did not start";
     if (table->cuGetErrorString)
         table->cuGetErrorString(status, &name);
-    *message = say(table->simulated ? "the simulated GPU did not start: " : "the NVIDIA driver says: ",
-                   name);
+    *message = say(
+        table->simulated ? "the simulated GPU did not start: " : "the NVIDIA driver says: ", name);
     return false;
 }
 

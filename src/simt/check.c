@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
 {
@@ -15,7 +14,8 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->is_running = true;
     pthread_mutex_unlock(&check->host_lock);
     check->launch = launch;
-    check->polls = 0;
+    check->worked = 0;
+    check->writes++;
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
@@ -32,6 +32,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);
+    check_poll_end(check);
     pthread_mutex_lock(&check->host_lock);
     check->is_running = false;
     free(check->caches);
@@ -45,29 +46,17 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
 
 static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
-    check_order_block((struct check *)watcher, block, begins);
-    ((struct check *)watcher)->polls = 0;
+    struct check *check = (struct check *)watcher;
+    check_order_block(check, block, begins);
+    check->writes++;
     if (!begins)
         block->launch->progress = block->launch->instructions;
 }
 
-/* A launch that only polls for so long waits for what will not come: the limit of instructions
- * would take much longer, because polling warps give their turns away. */
-static void count_poll(struct check *check, const struct watch_access *access)
+/* Stores, and atomics that nobody reads the result of, are no polls. */
+static bool is_poll(const struct watch_access *access)
 {
-    enum { POLLS = 1 << 14, SECONDS = 6 };
-    struct timespec time;
-    if (check->polls++ % 1024)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    double now = (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-    if (check->polls == 1)
-        check->polling_since = now;
-    else if (check->polls > POLLS && now - check->polling_since > SECONDS)
-        simt_raise(access->w, access->in, SIMT_FAULT_TIMEOUT, __builtin_ctz(access->mask),
-                   "the launch has done nothing but poll for %d seconds: who sets what this thread "
-                   "waits for?",
-                   SECONDS);
+    return access->what->is_ordered && access->is_read && access->what->kind != WATCH_RED;
 }
 
 static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
@@ -79,6 +68,8 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
         return 0;
     if (atomic_load_explicit(&check->has_events, memory_order_relaxed))
         check_memory_drain(check);
+    if (access->is_write && !is_poll(access))
+        check->writes++;
     switch (access->space) {
     case PTX_SPACE_LOCAL:
         return check_local_bounds(check, access);
@@ -93,12 +84,10 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     uint32_t mask = access->mask & ~refused;
     if (!mask)
         return refused;
-    if (access->what->is_ordered) {
+    if (access->what->is_ordered)
         check_order_access(check, access, mask);
-        count_poll(check, access);
-    } else if (access->is_write) {
-        check->polls = 0;
-    }
+    if (is_poll(access))
+        check_poll(check, access->w, access->in);
     check_race_access(check, access, mask, tracks);
     if (access->what->kind == WATCH_BULK && access->is_write)
         check_order_bulk(check, access->w, access->in);
@@ -113,7 +102,10 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         check_order_fence(check, w, in->ptx);
         break;
     case PTX_GROUP_ASYNC:
-        check_order_async(check, w, in);
+        if (check_order_async(check, w, in))
+            check_poll(check, w, in);
+        else
+            check->writes++;
         break;
     default:
         check_sync_before(check, w, in);

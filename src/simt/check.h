@@ -2,8 +2,8 @@
  * check.h: what the checker's files share. check.c looks at every access; check_memory.c knows the
  * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c
  * remembers who touched each word last; check_order.c knows what is ordered before what;
- * check_sync.c judges barriers and .sync masks; check_place.c names places, threads and arrays;
- * check_write.c writes what was found.
+ * check_sync.c judges barriers and .sync masks; check_poll.c finds launches that wait for ever;
+ * check_place.c names places, threads and arrays; check_write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -92,7 +92,9 @@ struct check_warp {
     uint32_t waited;              /* cp.async copies up to then are done */
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
-    uint64_t acquired; /* version that was taken last, so that polling costs little */
+    uint64_t acquired;    /* version that was taken last, so that polling costs little */
+    uint32_t polls, vain; /* check_poll.c: polls, and looks that found nothing new, */
+    uint64_t news;        /* since the checker's was this */
     /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
@@ -185,8 +187,13 @@ struct check {
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
-    uint64_t polls;       /* ordered accesses since something else was done, */
-    double polling_since; /* and when that was */
+    uint64_t writes; /* stores to memory, and blocks that began or ended */
+    uint64_t news;   /* whatever else was more than polling in vain */
+    uint64_t worked; /* as the launch's when it was last looked at */
+    uint64_t naps_news;
+    uint32_t naps;    /* since naps_news */
+    uint64_t *states; /* of warps at their polls, hashed; 0: none */
+    size_t state_count;
     const struct simt_function *frame_function; /* whose local memory was asked for last, */
     uint32_t frame_bytes;                       /* and how much it is */
 
@@ -260,9 +267,13 @@ void check_order_warp_sync(struct check *check, struct simt_warp *w, uint32_t la
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
 /* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */
 void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask);
-/* mbarriers and the waits of cp.async. */
-void check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
+bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+
+/* check_poll.c */
+void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+void check_poll_end(struct check *check);
 
 /* check_sync.c */
 void check_sync_before(struct check *check, struct simt_warp *w, const struct simt_inst *in);

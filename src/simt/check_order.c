@@ -459,7 +459,7 @@ static void commit_copies(struct check *check, struct check_warp *warp)
 }
 
 /* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. */
-static void use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
     struct check_block *block = w->block->check;
     bool waits = in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT ||
@@ -477,16 +477,17 @@ static void use_mbarrier(struct check *check, struct simt_warp *w, const struct 
     }
     if (!waits)
         close_segment(&block->warps[w->index]);
+    return waits;
 }
 
-void check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
     struct check_warp *warp = check_warp_of(w);
     uint32_t pending;
     switch (in->ptx->op) {
     case PTX_OP_CP_ASYNC_COMMIT:
         commit_copies(check, warp);
-        return;
+        return false;
     case PTX_OP_CP_ASYNC_WAIT_GROUP:
         pending = (uint32_t)in->ptx->operands[0].imm;
         if (pending < sizeof(warp->commits) / sizeof(warp->commits[0])) {
@@ -494,24 +495,22 @@ void check_order_async(struct check *check, struct simt_warp *w, const struct si
                 warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
         }
         close_segment(warp);
-        return;
+        return false;
     case PTX_OP_CP_ASYNC_WAIT_ALL:
         warp->waited = check->time;
         close_segment(warp);
-        return;
+        return false;
     case PTX_OP_CP_ASYNC_MBARRIER:
         warp->waited = check->time;
-        use_mbarrier(check, w, in);
-        return;
+        return use_mbarrier(check, w, in);
     case PTX_OP_MBARRIER_PENDING:
     case PTX_OP_CP_BULK_COMMIT:
     case PTX_OP_CP_BULK_WAIT:
     case PTX_OP_CP_BULK_PREFETCH:
     case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
-        return;
+        return false;
     default:
-        if (strncmp(in->ptx->text, "mbarrier", 8) == 0)
-            use_mbarrier(check, w, in);
+        return strncmp(in->ptx->text, "mbarrier", 8) == 0 && use_mbarrier(check, w, in);
     }
 }
 

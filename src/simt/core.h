@@ -234,6 +234,7 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
+    uint32_t busy;   /* watched: turns since it last polled in vain (check_poll.c) */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
 };
@@ -257,7 +258,7 @@ struct simt_worker {
     struct simt_launch_state *launch;
     unsigned index;
     struct simt_block *parked_first, *parked_last;
-    uint32_t parked_count;
+    uint32_t parked_count, waits;
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
     uint64_t ticks; /* the clock that kernels see: instructions, and what waiting was charged */
@@ -277,11 +278,13 @@ struct simt_launch_state {
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     bool single;             /* one worker: atomics need no lock */
+    uint64_t random;         /* what the blocks' random numbers begin with */
     uint64_t started_ns;     /* %globaltimer when the launch began */
     _Atomic uint64_t next_block;
     _Atomic uint64_t instructions, ticks;
     uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
                           takes a launch that ends blocks for one that comes to its end */
+    uint64_t worked;   /* watched: turns of warps that have not polled in vain for long */
     _Atomic int stop;  /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;

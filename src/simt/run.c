@@ -17,6 +17,10 @@
  * that the caches see them side by side. */
 enum { SLICE = 16384, WATCHED_SLICE = 64 };
 
+/* Turns without a poll in vain after which a watched warp is taken to work; check_poll.c waits for
+ * longer than that. */
+enum { BUSY = 128 };
+
 /* Instructions
  * -------------------------------------------------------------------------------------- */
 
@@ -93,6 +97,14 @@ static void block_free(struct simt_block *block)
     free(block);
 }
 
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
 static struct simt_block *block_start(struct simt_worker *worker, uint64_t linear)
 {
     struct simt_launch_state *launch = worker->launch;
@@ -104,21 +116,13 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[0] = (uint32_t)(linear % grid[0]);
     block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
-    block->random = launch->machine->options.seed * 0x9e3779b97f4a7c15u + linear + 1;
+    block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
     if (launch->machine->watch)
         simt_watch_block(block, true);
     return block;
-}
-
-static uint64_t next_random(struct simt_block *block)
-{
-    uint64_t x = block->random += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
 }
 
 enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
@@ -140,14 +144,14 @@ static enum block_result block_round(struct simt_block *block)
 {
     bool shuffle = block->launch->machine->options.random_schedule;
     bool any_live = false, any_ran = false, all_poll = true;
-    uint32_t first = shuffle ? (uint32_t)(next_random(block) % block->warp_count) : 0;
+    uint32_t first = shuffle ? (uint32_t)(next_random(&block->random) % block->warp_count) : 0;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct simt_warp_state *warp = &block->warps[(first + k) % block->warp_count];
         if (!warp->w.live)
             continue;
         any_live = true;
         if (shuffle)
-            warp->next_path = (uint32_t)(next_random(block) % SIMT_LANES);
+            warp->next_path = (uint32_t)(next_random(&block->random) % SIMT_LANES);
         struct simt_watch *watch = block->launch->machine->watch;
         struct simt_path *path = simt_path_ready(warp);
         if (!path && watch)
@@ -157,9 +161,11 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(block) % 256)
+        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(&block->random) % 256)
                        : watch ? WATCHED_SLICE
                                : SLICE;
+        if (watch && ++warp->busy > BUSY)
+            block->launch->worked++;
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
         if (atomic_load_explicit(&block->launch->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
@@ -171,7 +177,8 @@ static enum block_result block_round(struct simt_block *block)
         return BLOCK_DONE;
     if (!any_ran)
         return unblock_barrier(block) ? BLOCK_GOES_ON : BLOCK_STUCK;
-    return all_poll || (shuffle && next_random(block) % 4 == 0) ? BLOCK_WAITS : BLOCK_GOES_ON;
+    return all_poll || (shuffle && next_random(&block->random) % 4 == 0) ? BLOCK_WAITS
+                                                                         : BLOCK_GOES_ON;
 }
 
 static void raise_stuck(struct simt_block *block)
@@ -273,8 +280,10 @@ static void run_blocks(struct simt_worker *worker)
         if (result == BLOCK_STUCK)
             raise_stuck(block);
         if (result == BLOCK_WAITS) {
-            if (!worker->parked_count)
-                usleep(0); /* alone: let the other workers, or the host, do what it waits for */
+            /* Alone: let the other workers, or the host, do what it waits for. A watched launch has
+             * one worker, and turns so short that only some of them are given away. */
+            if (!worker->parked_count && (!launch->machine->watch || worker->waits++ % 64 == 0))
+                usleep(0);
             park(worker, block);
         } else {
             if (launch->machine->watch)
@@ -349,6 +358,10 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
         (uint64_t)machine->gpu->sms * (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
     state->resident_limit =
         launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
+    /* Another order in each launch, the same in each run of the program. */
+    state->random = machine->options.seed;
+    state->random = next_random(&state->random) + machine->grid_count;
+    state->random = next_random(&state->random);
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
@@ -374,8 +387,8 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     fault->kind = SIMT_OK;
     fault->text[0] = 0;
     state.fault = fault;
-    prepare(&state, machine, launch);
     machine->grid_count++;
+    prepare(&state, machine, launch);
     state.started_ns = machine->elapsed_ns;
     if (launch->params && launch->kernel->info.param_bytes)
         memcpy(state.params, launch->params, launch->kernel->info.param_bytes);

@@ -162,12 +162,11 @@ bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,
                   struct zoo_kernels *kernels, CUstream stream, char **message)
 {
     *message = NULL;
-    *run = (struct zoo_run){.instance = instance,
-                            .variant = variant,
-                            .call = {.problem = &instance->problem,
-                                     .device = device,
-                                     .kernels = kernels,
-                                     .stream = stream}};
+    *run = (struct zoo_run){
+        .instance = instance,
+        .variant = variant,
+        .call = {
+            .problem = &instance->problem, .device = device, .kernels = kernels, .stream = stream}};
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++) {
         size_t shift = (size_t)(i + 1) * instance->shift * zoo_type_bytes[instance->buffer[i].type];
@@ -214,8 +213,8 @@ static CUresult reset(struct zoo_run *run, bool inputs)
             status = cuda->cuMemcpyHtoD_v2(run->call.buffer[i], instance->host[i], bytes);
     }
     if (run->workspace_bytes && status == CUDA_SUCCESS)
-        status = cuda->cuMemsetD8_v2(run->call.workspace, POISON,
-                                     run->workspace_bytes + guard_of(run));
+        status =
+            cuda->cuMemsetD8_v2(run->call.workspace, POISON, run->workspace_bytes + guard_of(run));
     return status;
 }
 

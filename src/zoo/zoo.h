@@ -25,7 +25,7 @@ struct zoo_family;
 /* Problems --------------------------------------------------------------------------------------*/
 
 #define ZOO_PARAMETERS 8
-#define ZOO_BUFFERS    8
+#define ZOO_BUFFERS 8
 
 struct zoo_parameter {
     const char *name, *help;
@@ -87,15 +87,15 @@ struct zoo_variant {
     const char *technique; /* one line: what it does that the one before does not */
     /* Puts its kernels into call->stream. Sizes of zero are its business too. */
     CUresult (*launch)(struct zoo_call *call);
-    size_t (*workspace)(const struct zoo_call *call);      /* NULL: none */
-    bool (*takes)(const struct zoo_problem *problem);      /* NULL: every problem */
+    size_t (*workspace)(const struct zoo_call *call);       /* NULL: none */
+    bool (*takes)(const struct zoo_problem *problem);       /* NULL: every problem */
     bool (*fits)(const struct zoo_call *call);              /* on this GPU; NULL: on every one */
     void (*cpu)(const struct zoo_problem *, void **buffer); /* on the CPU, in place of launch */
     unsigned traits;                                        /* of enum zoo_trait */
 };
 
-/* Somebody else's solution of the same problem, for src/bench; kernels/include/peer.h says how it is
- * called. */
+/* Somebody else's solution of the same problem, for src/bench; kernels/include/peer.h says how it
+ * is called. */
 enum zoo_peer_kind {
     ZOO_PEER_NVCC,    /* kernels/FAMILY/peer_NAME.cu, built by nvcc where there is one: CUB */
     ZOO_PEER_LIBRARY, /* the functions below open a library at run time: cuBLAS, cuSPARSE */
@@ -126,9 +126,9 @@ struct zoo_family {
 
     /* Problems as text, "n=1M op=max,min dist=nan": commas make one problem of each value.
      * All end with NULL. */
-    const char *const *edges;  /* for tests on the machine: every boundary, small */
-    const char *const *bench;  /* for benchmarks: large ones first */
-    const char *profile;       /* one of a size that counters take a second for */
+    const char *const *edges; /* for tests on the machine: every boundary, small */
+    const char *const *bench; /* for benchmarks: large ones first */
+    const char *profile;      /* one of a size that counters take a second for */
 
     /* Fills buffers[], returns how many. */
     unsigned (*shape)(const struct zoo_problem *problem, struct zoo_buffer *buffers);
@@ -189,7 +189,7 @@ struct zoo_tunable {
 struct zoo_source {
     const char *text, *ptx; /* the .cu, and what the build made of it */
     size_t text_size, ptx_size;
-    char arch[8]; /* "80", "90a": from the line "// arch: sm_80" */
+    char arch[8];   /* "80", "90a": from the line "// arch: sm_80" */
     unsigned lines; /* of code, without comments and blank ones */
     unsigned tunable_count;
     struct zoo_tunable tunables[ZOO_TUNABLES]; /* "#define BLOCK 256 // tune: 128 256 512" */

@@ -98,6 +98,49 @@ static void blocks_wait_for_later_ones(void **state)
     simt_destroy(machine);
 }
 
+/* Warps take tickets: out[ticket] is whose turn it was. */
+static const char order_text[] = HEAD ENTRY("order") "shr.u32 %r2, %r1, 5;\n"
+                                                     "mov.u32 %r5, 0;\n"
+                                                     "AGAIN:\n"
+                                                     "atom.global.add.u32 %r3, [%rd1], 1;\n"
+                                                     "mul.wide.u32 %rd2, %r3, 4;\n"
+                                                     "add.u64 %rd2, %rd1, %rd2;\n"
+                                                     "st.global.u32 [%rd2+4], %r2;\n"
+                                                     "add.u32 %r5, %r5, 1;\n"
+                                                     "setp.lt.u32 %p1, %r5, 8;\n"
+                                                     "@%p1 bra AGAIN;\n"
+                                                     "ret;\n}\n";
+enum { TURNS = 8 * 256 };
+
+static void run_in_order(struct simt_machine *machine, uint32_t order[TURNS])
+{
+    struct simt_fault fault;
+    uint64_t out = simt_alloc(machine, 4 + TURNS * 4, SIMT_MEMORY_DEVICE);
+    uint32_t *host = simt_host(machine, out, 4 + TURNS * 4);
+    host[0] = 0;
+    assert_int_equal(run(machine, order_text, 1, 256, out, &fault), SIMT_OK);
+    assert_int_equal(host[0], TURNS);
+    memcpy(order, host + 1, TURNS * 4);
+    assert_true(simt_free(machine, out));
+}
+
+/* A random schedule is another one in each launch, and the same in each run of a program. */
+static void schedules_differ(void **state)
+{
+    static uint32_t order[3][2][TURNS];
+    const uint64_t seeds[] = {7, 7, 8};
+    for (int i = 0; i < 3; i++) {
+        struct simt_machine *machine = open_machine(1, 0, true, seeds[i]);
+        for (int k = 0; k < 2; k++)
+            run_in_order(machine, order[i][k]);
+        assert_memory_not_equal(order[i][0], order[i][1], sizeof order[i][0]);
+        simt_destroy(machine);
+    }
+    assert_memory_equal(order[0], order[1], sizeof order[0]);
+    assert_memory_not_equal(order[0][0], order[2][0], sizeof order[0][0]);
+    assert_memory_not_equal(order[0][1], order[2][0], sizeof order[0][0]);
+}
+
 static void endless_loop_ends(void **state)
 {
     struct simt_machine *machine = open_machine(1, 5000000, false, 0);
@@ -204,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lock_ends),
         cmocka_unit_test(blocks_wait_for_later_ones),
+        cmocka_unit_test(schedules_differ),
         cmocka_unit_test(endless_loop_ends),
         cmocka_unit_test(deadlock_is_told),
         cmocka_unit_test(faults_name_the_place),
