@@ -53,7 +53,7 @@ static bool make_buffers(struct cpu_buffers *buffers, const struct zoo_instance 
     size_t copies = bytes >= wanted ? 1 : wanted / bytes + 2;
     buffers->copies = copies > MOST_COPIES ? MOST_COPIES : (unsigned)copies;
     buffers->count = instance->count;
-    buffers->data = lk_alloc_zeroed(buffers->copies * buffers->count * sizeof *buffers->data);
+    buffers->data = lk_alloc_zeroed((size_t)buffers->copies * buffers->count * sizeof *buffers->data);
     for (unsigned i = 0; i < buffers->copies * buffers->count; i++) {
         const struct zoo_buffer *buffer = &instance->buffer[i % buffers->count];
         size_t size = zoo_buffer_bytes(buffer);

@@ -146,7 +146,7 @@ static void load_peer(struct contest *contest, struct bench_entrant *entrant)
         if (!session->torch && !session->no_torch)
             session->torch = bench_torch_start(&session->device, &session->no_torch);
         if (!session->torch)
-            bench_entrant_fail(entrant, BENCH_SKIPPED, strdup(session->no_torch));
+            bench_entrant_fail(entrant, BENCH_SKIPPED, bench_say("%s", session->no_torch ? session->no_torch : "it did not start"));
         else
             entrant->entry->version = strdup(bench_torch_version(session->torch));
         return;

@@ -200,7 +200,7 @@ static bool memory_handle(const struct zoo_device *device, CUdeviceptr base, cha
         return false;
     }
     for (int i = 0; i < 64; i++)
-        snprintf(text + 2 * i, 3, "%02x", handle[i]);
+        snprintf(text + (size_t)2 * i, 3, "%02x", handle[i]);
     return true;
 }
 
