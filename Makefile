@@ -348,8 +348,12 @@ $(BUILD)/gen/lockstep.pc: include/lockstep.h always
 	    'Version: $(VERSION)' 'Libs: -L$${libdir} -llockstep' 'Requires.private: jansson' \
 	    'Cflags: -I$${includedir}' > $@
 
-.PHONY: install clean
-install: all $(BUILD)/gen/lockstep.pc
+.PHONY: install install-only clean
+install: all
+	+@$(MAKE) --no-print-directory install-only
+
+# What is built already; tests use it, beside which nothing may be linked again.
+install-only: $(BUILD)/gen/lockstep.pc
 	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep $(TO)/lib/pkgconfig \
 	    $(TO)/share/doc/lockstep/examples
 	install -m 755 $(BUILD)/lockstep $(TO)/bin/

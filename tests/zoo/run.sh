@@ -16,7 +16,7 @@ table=$tuned/sim-nvidia-h200.json
 
 # The examples as a program's build would make them, from an installed library.
 prefix=$work/usr
-expect install 0 '' make --no-print-directory install "BUILD=$BUILD" "PREFIX=$prefix"
+expect install 0 '' make --no-print-directory install-only "BUILD=$BUILD" "PREFIX=$prefix"
 expect install-files 0 '' ls "$prefix/bin/lockstep" "$prefix/include/lockstep.h" \
     "$prefix/lib/liblockstep.so" "$prefix/lib/lockstep/libcuda.so.1" \
     "$prefix/lib/pkgconfig/lockstep.pc" "$prefix/share/doc/lockstep/api.md"
