@@ -21,8 +21,8 @@ struct cli_command {
     int (*run)(int count, char **words);
 };
 
-extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_profile, cli_roofline,
-    cli_run, cli_tune, cli_zoo;
+extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_learn, cli_profile,
+    cli_roofline, cli_run, cli_tune, cli_zoo;
 
 /* "lockstep: message" on stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
