@@ -47,7 +47,8 @@ static void print_counters(const struct learn_verdict *verdict)
     }
 }
 
-static void print_failure(const char *path, const struct learn_verdict *verdict)
+/* Each line that names a line of the file is followed by that line. */
+static void print_failure(const char *path, const char *shown, const struct learn_verdict *verdict)
 {
     static const char *const words[LEARN_STAGES] = {
         [LEARN_COMPILE] = "it does not compile yet",
@@ -56,16 +57,18 @@ static void print_failure(const char *path, const struct learn_verdict *verdict)
         [LEARN_CHECK] = "results are right, but the kernel has an error",
         [LEARN_LIMIT] = "right, and not yet good enough",
         [LEARN_BROKEN] = "nothing could be graded"};
-    const char *text = verdict->text, *end = strchr(text, '\n');
     printf("%s%s%s\n", style(CLI_RED), words[verdict->stage], style(CLI_PLAIN));
     if (verdict->stage == LEARN_COMPILE) { /* compilers show the line themselves */
-        fputs(text, stdout);
+        fputs(verdict->text, stdout);
         return;
     }
-    printf("%.*s\n", (int)(end ? end - text : (long)strlen(text)), text);
-    print_line(path, verdict->line);
-    if (end && end[1])
-        fputs(end + 1, stdout);
+    for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        printf("%.*s\n", (int)(end - line), line);
+        size_t length = strlen(shown);
+        if (strncmp(line, shown, length) == 0 && line[length] == ':')
+            print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
+    }
     if (verdict->stage == LEARN_LIMIT)
         print_counters(verdict);
 }
@@ -81,7 +84,7 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
         return;
     }
     if (verdict->stage != LEARN_PASSED) {
-        print_failure(path, verdict);
+        print_failure(path, learn_shown(session, path), verdict);
     } else {
         printf("%spassed%s: right on all %u sizes; no races, no stray accesses", style(CLI_GREEN),
                style(CLI_PLAIN), verdict->sizes);
@@ -132,8 +135,9 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
     learn_print_bar(session);
     printf("%s%s%s  %s\n", style(CLI_BOLD), exercise->lesson->title, style(CLI_PLAIN),
            exercise->lesson->id);
-    printf("  read   %s/%s/lesson.md\n", learn_shown(session, session->folder),
-           exercise->lesson->id);
+    printf("  read   %s\n",
+           learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md",
+                                                session->folder, exercise->lesson->id)));
     printf("  mend   %s   %s\n", learn_shown(session, path), exercise->title);
     if (state.passed)
         printf("  %ssolved%s; next: %s\n", style(CLI_GREEN), style(CLI_PLAIN),

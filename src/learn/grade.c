@@ -22,8 +22,8 @@
 const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong", "fault",
                                                      "check",  "limit",   "broken"};
 
-/* An exercise is small: what takes longer does not end. */
-#define WARP_INSTRUCTIONS "20000000"
+/* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
+#define WARP_INSTRUCTIONS "5000000"
 enum { SECONDS = 20 };
 
 struct job {
@@ -120,6 +120,26 @@ static void add_triple(struct lk_buf *text, const char *name, const json_t *obje
                       (long long)json_integer_value(json_array_get(list, 2)));
 }
 
+/* "allocation #7 of 4 bytes" as the learner knows it: "a (4 bytes; n=1)". The worker allocates the
+ * buffers of one size after the other, in order, and nothing else. */
+static void add_text(struct job *job, const char *text)
+{
+    const struct learn_problem *problem = &job->exercise->problem;
+    const char *at = strstr(text, "allocation #");
+    unsigned number, bytes;
+    int length = 0;
+    if (!at || !problem->buffer_count ||
+        sscanf(at, "allocation #%u of %u bytes%n", &number, &bytes, &length) != 2 || length == 0 ||
+        number == 0 || (number - 1) / problem->buffer_count >= problem->size_count) {
+        const char *advice = strstr(text, " (--limit"); /* an option of other commands */
+        lk_buf_printf(&job->text, "%.*s", advice ? (int)(advice - text) : (int)strlen(text), text);
+        return;
+    }
+    lk_buf_printf(&job->text, "%.*s%s (%u bytes; %s)%s", (int)(at - text), text,
+                  problem->buffer[(number - 1) % problem->buffer_count].name, bytes,
+                  problem->size[(number - 1) / problem->buffer_count], at + length);
+}
+
 static void add_finding(struct job *job, const json_t *object)
 {
     const json_t *other = json_object_get(object, "other");
@@ -130,7 +150,8 @@ static void add_finding(struct job *job, const json_t *object)
     lk_buf_printf(&job->text, "%s:", job->shown);
     if (ours && line)
         lk_buf_printf(&job->text, "%u:", line);
-    lk_buf_printf(&job->text, " %s", text ? text : "an error");
+    lk_buf_printf(&job->text, " ");
+    add_text(job, text ? text : "an error");
     add_triple(&job->text, "block", object);
     add_triple(&job->text, "thread", object);
     if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))

@@ -56,8 +56,9 @@ static void draw_sectors(struct lk_buf *text, const struct access *access)
     }
     lk_buf_printf(text, "%u sector%s of 32 bytes\n", count, count == 1 ? "" : "s");
     for (unsigned i = 0; i < count && i < SECTOR_ROWS; i++) {
-        lk_buf_printf(text, "      sector at %+6lld B: lanes",
-                      (long long)(sector[i] - sector[0]) * 32);
+        lk_buf_printf(text, "      sector at %+6lld B: %s",
+                      (long long)(sector[i] - sector[0]) * 32,
+                      lanes[i] & (lanes[i] - 1) ? "lanes" : "lane");
         print_lanes(text, lanes[i]);
         lk_buf_printf(text, "\n");
     }
@@ -104,9 +105,21 @@ static bool read_access(const struct profile_launch *launch, json_t *record, str
     return access->space && access->kind && access->mask && access->code->line;
 }
 
+/* The same pattern at the same line: an unrolled loop, or two arrays alike. */
+static bool is_alike(const struct access *a, const struct access *b)
+{
+    bool alike = a->code->line == b->code->line && a->mask == b->mask && a->bytes == b->bytes &&
+                 strcmp(a->space, b->space) == 0 && strcmp(a->kind, b->kind) == 0;
+    unsigned first = a->mask ? (unsigned)__builtin_ctz(a->mask) : 0;
+    for (unsigned lane = 0; lane < 32 && alike; lane++)
+        alike = !(a->mask >> lane & 1) || a->address[lane] - a->address[first] ==
+                                              b->address[lane] - b->address[first];
+    return alike;
+}
+
 char *learn_picture(const struct profile_launch *launch)
 {
-    const struct profile_code *shown[MOST_ACCESSES];
+    struct access shown[MOST_ACCESSES];
     unsigned count = 0;
     struct lk_buf text = {0};
     struct access access;
@@ -116,11 +129,11 @@ char *learn_picture(const struct profile_launch *launch)
     {
         bool seen = count == MOST_ACCESSES || !read_access(launch, record, &access);
         for (unsigned j = 0; j < count && !seen; j++)
-            seen = shown[j] == access.code;
+            seen = is_alike(&shown[j], &access);
         bool global = !seen && strcmp(access.space, "global") == 0;
         if (seen || (!global && strcmp(access.space, "shared") != 0))
             continue;
-        shown[count++] = access.code;
+        shown[count++] = access;
         const char *line = access.code->source
                                ? profile_source_line(access.code->source, access.code->line)
                                : NULL;
