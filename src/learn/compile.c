@@ -78,22 +78,24 @@ static char *read_log(const char *log, const char *path, const char *shown)
     return text.data;
 }
 
-bool learn_compile(const struct learn_grader *grader, const char *path, const char *shown,
-                   const char *folder, char **said)
+bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
+                   const char *shown, const char *folder, char **said)
 {
-    char out[PATH_MAX], log[PATH_MAX], include[PATH_MAX], names[PATH_MAX];
+    char target[40], out[PATH_MAX], log[PATH_MAX], include[PATH_MAX], names[PATH_MAX];
+    snprintf(target, sizeof target,
+             grader->is_nvcc ? "-arch=compute_%s" : "--cuda-gpu-arch=sm_%s", arch);
     snprintf(out, sizeof out, "%s/kernel.ptx", folder);
     snprintf(log, sizeof log, "%s/log", folder);
     snprintf(include, sizeof include, "-I%s", folder);
     snprintf(names, sizeof names, "%s/cuda_names.h", folder);
     const char *const nvcc[] = {grader->compiler, "-ptx",   "-O3", "-lineinfo",
-                                "-std=c++17",     include,  "-arch=compute_80",
+                                "-std=c++17",     include,  target,
                                 "-o",             out,      path,  NULL};
     const char *const clang[] = {grader->compiler,
                                  "-x",
                                  "cuda",
                                  "--cuda-device-only",
-                                 "--cuda-gpu-arch=sm_80",
+                                 target,
                                  "-nocudainc",
                                  "-nocudalib",
                                  "-S",

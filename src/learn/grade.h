@@ -56,9 +56,9 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
                   const char *result_path);
 
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
-bool learn_compile(const struct learn_grader *grader, const char *path, const char *shown,
-                   const char *folder, char **said);
-/* Starts a program in folder's log; its exit status, or 128 + signal. */
+bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
+                   const char *shown, const char *folder, char **said);
+/* Starts a program whose output goes to log; its exit status, or 128 + signal. */
 int learn_start(const char *const *words, const char *log, unsigned seconds);
 
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */

@@ -44,6 +44,7 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     names.array_count = 0;
     if (!launch)
         return reader_fail(reader, "launch", "is missing");
+    size_t place = reader_enter(reader, "launch");
     if (!reader_keys(reader, launch, "grid block shared") ||
         !read_dimensions(reader, launch, "grid", &names, exercise->grid) ||
         !read_dimensions(reader, launch, "block", &names, exercise->block))
@@ -51,6 +52,7 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     json_t *shared = json_object_get(launch, "shared");
     if (shared)
         exercise->shared = reader_formula(reader, shared, "shared", &names, NULL);
+    reader_leave(reader, place);
     return !shared || exercise->shared;
 }
 
@@ -114,6 +116,8 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
     json_array_foreach(list, i, each)
     {
         struct learn_limit *limit = &exercise->limit[exercise->limit_count++];
+        size_t place = reader_enter(
+            reader, lk_arena_printf(reader->arena, "limits[%zu]", i));
         if (!reader_keys(reader, each, "counter most why"))
             return false;
         limit->counter = reader_text(reader, each, "counter", true);
@@ -123,8 +127,11 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
         if (!limit->counter || !limit->most)
             return false;
         if (!limits_knows(limit->counter))
-            return reader_fail(reader, "limits", "there is no counter '%s'; gpu/counters.def and "
-                               "docs/learn.md list them", limit->counter);
+            return reader_fail(reader, "counter",
+                               "there is no counter '%s'; src/gpu/counters.def and docs/learn.md "
+                               "list them",
+                               limit->counter);
+        reader_leave(reader, place);
     }
     return !reader->error;
 }
@@ -155,9 +162,12 @@ static bool read_hints(struct lesson_reader *reader, json_t *object,
     json_t *hints = json_object_get(object, "hints");
     if (!json_is_object(hints))
         return reader_fail(reader, "hints", "must be an object: concept, line, diff");
+    size_t place = reader_enter(reader, "hints");
     for (unsigned i = 0; i < LEARN_HINTS; i++)
         exercise->hint[i] = reader_text(reader, hints, learn_hint_names[i], true);
-    return reader_keys(reader, hints, "concept line diff") && !reader->error;
+    bool fine = reader_keys(reader, hints, "concept line diff") && !reader->error;
+    reader_leave(reader, place);
+    return fine;
 }
 
 /* Names become folders and files of the learner. */
@@ -171,23 +181,27 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
 {
     json_t *problem = json_object_get(object, "problem");
     if (!reader_keys(reader, object,
-                     "name title kernel launch arguments problem limits shipped wrong hints"))
+                     "name title kernel arch launch arguments problem limits shipped wrong hints"))
         return false;
     exercise->name = reader_text(reader, object, "name", true);
     exercise->title = reader_text(reader, object, "title", true);
     exercise->kernel = reader_text(reader, object, "kernel", true);
     exercise->shipped = reader_text(reader, object, "shipped", true);
+    exercise->arch = reader_text(reader, object, "arch", false);
     if (reader->error)
         return false;
+    if (!exercise->arch)
+        exercise->arch = "75";
+    if (strlen(exercise->arch) > 4 || !is_plain_name(exercise->arch))
+        return reader_fail(reader, "arch", "must be as in \"80\" or \"90a\"");
     if (!is_plain_name(exercise->name))
         return reader_fail(reader, "name", "'%s' must be of a-z, 0-9 and _", exercise->name);
     if (!problem)
         return reader_fail(reader, "problem", "is missing");
-    size_t end = strlen(reader->where);
-    snprintf(reader->where + end, sizeof reader->where - end, ".problem");
+    size_t place = reader_enter(reader, "problem");
     if (!lesson_read_problem(reader, problem, &exercise->problem))
         return false;
-    reader->where[end] = 0;
+    reader_leave(reader, place);
     return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
            read_limits(reader, object, exercise) && read_wrong(reader, object, exercise) &&
            read_hints(reader, object, exercise);

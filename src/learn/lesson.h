@@ -65,6 +65,7 @@ struct learn_exercise {
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
+    const char *arch; /* the oldest GPU that it is compiled for: "75" */
     struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
     struct learn_argument argument[LEARN_ARGUMENTS];
     unsigned argument_count;

@@ -193,7 +193,11 @@ static struct limits_result check_total(int counter, const struct profile_launch
             worst = &launch->insts[i];
         }
     }
-    lk_buf_printf(text, "%s: %.0f, at most %.0f are allowed", info->words, result.value, most);
+    if (strstr(info->name, "conflicts"))
+        lk_buf_printf(text, "bank conflicts: %.0f extra passes, at most %.0f are allowed",
+                      result.value, most);
+    else
+        lk_buf_printf(text, "%s is %.0f, at most %.0f is allowed", info->name, result.value, most);
     if (worst) {
         const struct profile_memory *shared = worst->memory[PROFILE_SHARED];
         if (strstr(info->name, "conflicts") && shared && shared->requests)

@@ -61,6 +61,18 @@ bool reader_fail(struct lesson_reader *reader, const char *field, const char *fo
     return false;
 }
 
+size_t reader_enter(struct lesson_reader *reader, const char *field)
+{
+    size_t end = strlen(reader->where);
+    snprintf(reader->where + end, sizeof reader->where - end, ".%s", field);
+    return end;
+}
+
+void reader_leave(struct lesson_reader *reader, size_t place)
+{
+    reader->where[place] = 0;
+}
+
 static bool is_among(const char *key, const char *allowed)
 {
     size_t length = strlen(key);

@@ -17,6 +17,9 @@ struct lesson_reader {
 /* Notes the first error; field may be NULL. Always false. */
 bool reader_fail(struct lesson_reader *reader, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Errors are below this field until reader_leave gets what this returned. */
+size_t reader_enter(struct lesson_reader *reader, const char *field);
+void reader_leave(struct lesson_reader *reader, size_t place);
 /* Are all keys of object among the words of allowed, which are set apart by blanks? */
 bool reader_keys(struct lesson_reader *reader, json_t *object, const char *allowed);
 /* NULL, and an error where it is needed, if it is missing or of another type. */

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SHARED = 49152 }; /* of __shared__ variables */
+
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
 /* Is it "add", or "add" as C++ writes it, "_Z3addPKfS0_Pfi"? */
@@ -170,6 +172,13 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
         status = device.cuda->cuModuleGetFunction(&function, module, entry.name);
     if (status != CUDA_SUCCESS) {
         *message = learn_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
+        return;
+    }
+    int shared = 0;
+    device.cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    if (shared > MOST_SHARED) { /* ptxas refuses it */
+        *message = learn_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
+                             MOST_SHARED);
         return;
     }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
