@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const char *style(enum cli_style which)
 {
@@ -16,6 +18,34 @@ void learn_print_json(json_t *object)
     json_dumpf(object, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(object);
+}
+
+/* A line of text, broken between words where a terminal would break it anywhere. */
+static void print_wrapped(const char *text, size_t length)
+{
+    struct winsize size;
+    size_t width = 0;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    while (width > 20 && length > width) {
+        size_t cut = width;
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            break;
+        printf("%.*s\n", (int)cut, text);
+        text += cut + 1;
+        length -= cut + 1;
+    }
+    printf("%.*s\n", (int)length, text);
+}
+
+static void print_lines(const char *text)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        print_wrapped(text, (size_t)(end - text));
+    }
 }
 
 /* Verdicts --------------------------------------------------------------------------------------*/
@@ -64,7 +94,7 @@ static void print_failure(const char *path, const char *shown, const struct lear
     }
     for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
         end = line + strcspn(line, "\n");
-        printf("%.*s\n", (int)(end - line), line);
+        print_wrapped(line, (size_t)(end - line));
         size_t length = strlen(shown);
         if (strncmp(line, shown, length) == 0 && line[length] == ':')
             print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
@@ -197,8 +227,9 @@ void learn_say_hint(struct learn_session *session, const struct learn_exercise *
                                    exercise->hint[rung]));
         return;
     }
-    printf("%shint %u of %d, the %s%s\n%s\n", style(CLI_YELLOW), rung + 1, LEARN_HINTS,
-           learn_hint_names[rung], style(CLI_PLAIN), exercise->hint[rung]);
+    printf("%shint %u of %d, the %s%s\n", style(CLI_YELLOW), rung + 1, LEARN_HINTS,
+           learn_hint_names[rung], style(CLI_PLAIN));
+    print_lines(exercise->hint[rung]);
     if (rung == LEARN_HINTS - 1)
         printf("That is all there is; 'lockstep learn solution' shows the whole.\n");
 }

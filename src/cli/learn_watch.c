@@ -47,7 +47,7 @@ static bool set_keys(struct termios *before)
 
 static void print_keys(void)
 {
-    printf("\n%sn next   h hint   l list   p picture   q quit   (or save the file)%s\n",
+    printf("%sn next   h hint   l list   p picture   q quit   (or save the file)%s\n",
            cli_style(stdout, CLI_DIM), cli_style(stdout, CLI_PLAIN));
     fflush(stdout);
 }
@@ -55,7 +55,6 @@ static void print_keys(void)
 static void grade(struct watch *watch)
 {
     printf("\033[2J\033[H");
-    learn_print_bar(watch->session);
     printf("%s%s%s  %s\n", cli_style(stdout, CLI_BOLD), watch->exercise->lesson->title,
            cli_style(stdout, CLI_PLAIN), watch->exercise->lesson->id);
     printf("%s: %s\n\n",
@@ -70,6 +69,8 @@ static void grade(struct watch *watch)
     if (learn_check_one(watch->session, watch->exercise, &watch->picture) == CLI_OK)
         printf("%sSolved.%s Press n when you want to go on.\n", cli_style(stdout, CLI_GREEN),
                cli_style(stdout, CLI_PLAIN));
+    putchar('\n');
+    learn_print_bar(watch->session);
     print_keys();
 }
 
