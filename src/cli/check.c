@@ -116,7 +116,11 @@ static int run(int count, char **words)
     start_put("LOCKSTEP_CHECK", path);
     status = run_program(&start, options.json);
     struct check_findings findings;
-    if (check_read(path, start.path, &findings)) {
+    char *message = NULL;
+    if (!check_read(path, start.path, &findings, &message)) {
+        cli_error("%s", message);
+        free(message);
+    } else {
         if (options.json)
             check_print_json(&findings);
         else

@@ -21,7 +21,7 @@ struct cli_command {
     int (*run)(int count, char **words);
 };
 
-extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_profile,
+extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_learn, cli_profile,
     cli_roofline, cli_run, cli_tune, cli_zoo;
 
 /* "lockstep: message" on stderr. */

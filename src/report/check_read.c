@@ -3,12 +3,13 @@
  * to, addresses of the host program become lines of its source (if it has -g), and paths under the
  * current folder are made short.
  */
-#include "cli/check.h"
+#include "report/check.h"
 
-#include "cli/cli.h"
+#include "base/buf.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +55,8 @@ static void resolve_callers(json_t *object, const char *program)
     size_t i;
     json_array_foreach(callers, i, caller)
     {
+        if (!program)
+            break;
         char file[PATH_MAX + 32];
         unsigned line;
         if (!host_line(program, json_string_value(caller), file, sizeof file, &line))
@@ -125,13 +128,16 @@ static void add_line(const char *text, struct check_findings *findings, json_t *
     json_array_append_new(remark ? findings->remarks : findings->errors, object);
 }
 
-bool check_read(const char *path, const char *program, struct check_findings *findings)
+bool check_read(const char *path, const char *program, struct check_findings *findings,
+                char **message)
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
     size_t capacity = 0;
     if (!file) {
-        cli_error("%s: %s", path, strerror(errno));
+        struct lk_buf said = {0};
+        lk_buf_printf(&said, "%s: %s", path, strerror(errno));
+        *message = said.data;
         return false;
     }
     findings->errors = json_array();

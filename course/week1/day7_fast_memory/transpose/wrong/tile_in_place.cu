@@ -1,0 +1,16 @@
+// Turns the tile, and puts it where it came from: the tiles must change places too.
+__global__ void transpose(const float *in, float *out, int rows, int cols)
+{
+    __shared__ float tile[32][33];
+    int c = blockIdx.x * 32 + threadIdx.x;
+    int r = blockIdx.y * 32 + threadIdx.y;
+    for (int k = 0; k < 32; k += 8)
+        if (r + k < rows && c < cols)
+            tile[threadIdx.y + k][threadIdx.x] = in[(r + k) * cols + c];
+    __syncthreads();
+    r = blockIdx.x * 32 + threadIdx.x;
+    c = blockIdx.y * 32 + threadIdx.y;
+    for (int k = 0; k < 32; k += 8)
+        if (c + k < cols && r < rows)
+            out[(c + k) * rows + r] = tile[threadIdx.x][threadIdx.y + k];
+}

@@ -1,0 +1,61 @@
+/*
+ * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal).
+ */
+#ifndef LOCKSTEP_CLI_LEARN_H
+#define LOCKSTEP_CLI_LEARN_H
+
+#include "cli/cli.h"
+#include "learn/audit.h"
+#include "learn/progress.h"
+
+struct learn_session {
+    struct lk_arena *arena;
+    bool json;
+    const char *words[4]; /* what is no option */
+    int word_count;
+    const char *answers; /* --answer 2,1,3 */
+    struct learn_course course;
+    struct learn_progress *progress;
+    struct learn_grader grader;
+    const char *folder; /* the learner's; NULL before 'init' */
+};
+
+/* False after an error was said. */
+bool learn_need_folder(const struct learn_session *session);
+bool learn_need_compiler(struct learn_session *session);
+/* The exercise that the first word names, or the current one; a lesson's first unsolved one. */
+bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise);
+/* The exercise after this one in the course; NULL after the last. */
+const struct learn_exercise *learn_next(const struct learn_session *session,
+                                        const struct learn_exercise *exercise);
+void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise);
+/* Grades the learner's file, notes the attempt and prints the verdict. */
+int learn_check_one(struct learn_session *session, const struct learn_exercise *exercise,
+                    char **picture);
+
+/* Files: paths are in the arena. */
+const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise);
+const char *learn_shown(struct learn_session *session, const char *path); /* as short as can be */
+int learn_init(struct learn_session *session);
+int learn_reset(struct learn_session *session);
+int learn_note(struct learn_session *session);
+/* Copies the exercise's file and the lesson's text, if they are not there yet. */
+bool learn_lay_out(struct learn_session *session, const struct learn_exercise *exercise);
+
+/* Printing */
+void learn_print_json(json_t *object); /* takes it */
+void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
+                         const char *path, const struct learn_verdict *verdict);
+void learn_print_place(struct learn_session *session, const struct learn_exercise *exercise);
+void learn_print_bar(struct learn_session *session);
+int learn_list(struct learn_session *session);
+int learn_hint(struct learn_session *session);
+int learn_show_progress(struct learn_session *session);
+int learn_quiz(struct learn_session *session);
+void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
+
+/* The terminal: until the learner quits. */
+int learn_watch(struct learn_session *session);
+
+#endif

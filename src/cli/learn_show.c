@@ -1,0 +1,315 @@
+/*
+ * learn_show.c: what 'lockstep learn' prints: verdicts, places, lists, hints, progress.
+ */
+#include "cli/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const char *style(enum cli_style which)
+{
+    return cli_style(stdout, which);
+}
+
+void learn_print_json(json_t *object)
+{
+    json_dumpf(object, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(object);
+}
+
+/* A line of text, broken between words where a terminal would break it anywhere. */
+static void print_wrapped(const char *text, size_t length)
+{
+    struct winsize size;
+    size_t width = 0;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    while (width > 20 && length > width) {
+        size_t cut = width;
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            break;
+        printf("%.*s\n", (int)cut, text);
+        text += cut + 1;
+        length -= cut + 1;
+    }
+    printf("%.*s\n", (int)length, text);
+}
+
+static void print_lines(const char *text)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        print_wrapped(text, (size_t)(end - text));
+    }
+}
+
+/* Verdicts --------------------------------------------------------------------------------------*/
+
+/* "   14 | text" of the file; nothing if there is no such line. */
+static void print_line(const char *path, unsigned number)
+{
+    FILE *file = number ? fopen(path, "re") : NULL;
+    char *text = NULL;
+    size_t capacity = 0;
+    for (unsigned i = 1; file && getline(&text, &capacity, file) > 0; i++)
+        if (i == number) {
+            text[strcspn(text, "\r\n")] = 0;
+            printf("  %s%5u |%s %s\n", style(CLI_DIM), number, style(CLI_PLAIN), text);
+            break;
+        }
+    free(text);
+    if (file)
+        fclose(file);
+}
+
+static void print_counters(const struct learn_verdict *verdict)
+{
+    for (unsigned i = 0; i < verdict->counter_count; i++) {
+        const struct learn_counter *counter = &verdict->counter[i];
+        printf("  %s%-34s %10.6g%s  at most %.6g\n",
+               style(counter->kept ? CLI_GREEN : CLI_RED), counter->name, counter->value,
+               style(CLI_PLAIN), counter->most);
+    }
+}
+
+/* Each line that names a line of the file is followed by that line. */
+static void print_failure(const char *path, const char *shown, const struct learn_verdict *verdict)
+{
+    static const char *const words[LEARN_STAGES] = {
+        [LEARN_COMPILE] = "it does not compile yet",
+        [LEARN_WRONG] = "the result is not right yet",
+        [LEARN_FAULT] = "the kernel does not run to its end",
+        [LEARN_CHECK] = "results are right, but the kernel has an error",
+        [LEARN_LIMIT] = "right, and not yet good enough",
+        [LEARN_BROKEN] = "nothing could be graded"};
+    printf("%s%s%s\n", style(CLI_RED), words[verdict->stage], style(CLI_PLAIN));
+    if (verdict->stage == LEARN_COMPILE) { /* compilers show the line themselves */
+        fputs(verdict->text, stdout);
+        return;
+    }
+    for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        print_wrapped(line, (size_t)(end - line));
+        size_t length = strlen(shown);
+        if (strncmp(line, shown, length) == 0 && line[length] == ':')
+            print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
+    }
+    if (verdict->stage == LEARN_LIMIT)
+        print_counters(verdict);
+}
+
+void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
+                         const char *path, const struct learn_verdict *verdict)
+{
+    if (session->json) {
+        json_t *object = learn_verdict_json(verdict);
+        json_object_set_new(object, "exercise", json_string(learn_key(exercise)));
+        json_object_set_new(object, "file", json_string(path));
+        learn_print_json(object);
+        return;
+    }
+    if (verdict->stage != LEARN_PASSED) {
+        print_failure(path, learn_shown(session, path), verdict);
+    } else {
+        printf("%spassed%s: right on all %u sizes; no races, no stray accesses", style(CLI_GREEN),
+               style(CLI_PLAIN), verdict->sizes);
+        printf("; %.3g us for %s (modelled)\n", verdict->modelled_us,
+               exercise->problem.size[exercise->problem.measured]);
+        print_counters(verdict);
+    }
+    fflush(stdout);
+}
+
+/* Places ----------------------------------------------------------------------------------------*/
+
+static void count_solved(struct learn_session *session, unsigned *solved, unsigned *all)
+{
+    *solved = *all = 0;
+    for (unsigned i = 0; i < session->course.count; i++)
+        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
+            *solved += learn_progress_state(session->progress,
+                                            &session->course.lesson[i]->exercise[j])
+                           .passed;
+            ++*all;
+        }
+}
+
+void learn_print_bar(struct learn_session *session)
+{
+    enum { WIDTH = 30 };
+    unsigned solved, all;
+    count_solved(session, &solved, &all);
+    unsigned full = all ? solved * WIDTH / all : 0;
+    printf("[");
+    for (unsigned i = 0; i < WIDTH; i++)
+        putchar(i < full ? '#' : '-');
+    printf("] %u of %u exercises\n", solved, all);
+}
+
+void learn_print_place(struct learn_session *session, const struct learn_exercise *exercise)
+{
+    struct learn_state state = learn_progress_state(session->progress, exercise);
+    const char *path = learn_file(session, exercise);
+    if (session->json) {
+        learn_print_json(json_pack("{ss ss ss ss sb si}", "exercise", learn_key(exercise), "title",
+                                   exercise->title, "file", path, "lesson",
+                                   exercise->lesson->title, "passed", state.passed, "attempts",
+                                   (int)state.attempts));
+        return;
+    }
+    learn_print_bar(session);
+    printf("%s%s%s  %s\n", style(CLI_BOLD), exercise->lesson->title, style(CLI_PLAIN),
+           exercise->lesson->id);
+    printf("  read   %s\n",
+           learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md",
+                                                session->folder, exercise->lesson->id)));
+    printf("  mend   %s   %s\n", learn_shown(session, path), exercise->title);
+    if (state.passed)
+        printf("  %ssolved%s; next: %s\n", style(CLI_GREEN), style(CLI_PLAIN),
+               learn_next(session, exercise) ? learn_next(session, exercise)->name
+                                             : "you are through");
+    else
+        printf("  then   lockstep learn check\n");
+}
+
+int learn_list(struct learn_session *session)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < session->course.count; i++) {
+        const struct learn_lesson *lesson = session->course.lesson[i];
+        unsigned right = learn_progress_right(session->progress, lesson);
+        json_t *exercises = json_array();
+        if (!session->json)
+            printf("%s%s%s  %s, about %u minutes; quiz %u of %u\n", style(CLI_BOLD), lesson->id,
+                   style(CLI_PLAIN), lesson->title, lesson->minutes, right,
+                   lesson->question_count);
+        for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            const struct learn_exercise *exercise = &lesson->exercise[j];
+            struct learn_state state = learn_progress_state(session->progress, exercise);
+            json_array_append_new(exercises,
+                                  json_pack("{ss ss sb si}", "name", exercise->name, "title",
+                                            exercise->title, "passed", state.passed, "attempts",
+                                            (int)state.attempts));
+            if (!session->json)
+                printf("  %s%s%s %-16s %s\n", style(state.passed ? CLI_GREEN : CLI_DIM),
+                       state.passed      ? "solved"
+                       : state.attempts ? "tried "
+                                        : "      ",
+                       style(CLI_PLAIN), exercise->name, exercise->title);
+        }
+        json_array_append_new(list, json_pack("{ss ss si si si so}", "id", lesson->id, "title",
+                                              lesson->title, "minutes", (int)lesson->minutes,
+                                              "questions", (int)lesson->question_count,
+                                              "answered_right", (int)right, "exercises",
+                                              exercises));
+    }
+    if (session->json)
+        learn_print_json(list);
+    else
+        json_decref(list);
+    return CLI_OK;
+}
+
+/* Hints -----------------------------------------------------------------------------------------*/
+
+void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise)
+{
+    unsigned seen = learn_progress_look(session->progress, exercise, "hint");
+    unsigned rung = seen < LEARN_HINTS ? seen : LEARN_HINTS - 1;
+    if (session->json) {
+        learn_print_json(json_pack("{ss ss si ss}", "exercise", learn_key(exercise), "kind",
+                                   learn_hint_names[rung], "rung", (int)rung + 1, "text",
+                                   exercise->hint[rung]));
+        return;
+    }
+    printf("%shint %u of %d, the %s%s\n", style(CLI_YELLOW), rung + 1, LEARN_HINTS,
+           learn_hint_names[rung], style(CLI_PLAIN));
+    print_lines(exercise->hint[rung]);
+    if (rung == LEARN_HINTS - 1)
+        printf("That is all there is; 'lockstep learn solution' shows the whole.\n");
+}
+
+int learn_hint(struct learn_session *session)
+{
+    const struct learn_exercise *exercise;
+    if (!learn_choose(session, &exercise))
+        return CLI_USAGE;
+    learn_say_hint(session, exercise);
+    return CLI_OK;
+}
+
+/* Progress --------------------------------------------------------------------------------------*/
+
+static const struct learn_exercise *first_unsolved(struct learn_session *session)
+{
+    for (unsigned i = 0; i < session->course.count; i++)
+        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
+            const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
+            if (!learn_progress_state(session->progress, exercise).passed)
+                return exercise;
+        }
+    return NULL;
+}
+
+static json_t *exercise_json(struct learn_session *session, const struct learn_exercise *exercise)
+{
+    struct learn_state state = learn_progress_state(session->progress, exercise);
+    json_t *last = learn_progress_last(session->progress, exercise);
+    return json_pack("{ss sb si si sb so so}", "exercise", learn_key(exercise), "passed",
+                     state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
+                     "saw_solution", state.saw_solution, "best",
+                     learn_progress_best(session->progress, exercise), "last",
+                     last ? last : json_null());
+}
+
+static void print_progress(struct learn_session *session)
+{
+    learn_print_bar(session);
+    unsigned streak = learn_progress_streak(session->progress);
+    printf("days in a row: %u\n", streak);
+    for (unsigned i = 0; i < session->course.count; i++) {
+        const struct learn_lesson *lesson = session->course.lesson[i];
+        printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
+               learn_progress_right(session->progress, lesson), lesson->question_count);
+        for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            struct learn_state state =
+                learn_progress_state(session->progress, &lesson->exercise[j]);
+            printf("  %-16s %s, %u attempt%s, %u hint%s%s\n", lesson->exercise[j].name,
+                   state.passed ? "solved" : "open", state.attempts,
+                   state.attempts == 1 ? "" : "s", state.hints, state.hints == 1 ? "" : "s",
+                   state.saw_solution ? ", solution seen" : "");
+        }
+    }
+}
+
+int learn_show_progress(struct learn_session *session)
+{
+    const struct learn_exercise *next = first_unsolved(session);
+    if (!session->json) {
+        print_progress(session);
+        if (next)
+            printf("next: lockstep learn start %s\n", next->name);
+        else
+            printf("All exercises are solved.\n");
+        return CLI_OK;
+    }
+    json_t *exercises = json_array(), *lessons = json_array();
+    for (unsigned i = 0; i < session->course.count; i++) {
+        const struct learn_lesson *lesson = session->course.lesson[i];
+        json_array_append_new(lessons,
+                              json_pack("{ss si si}", "lesson", lesson->id, "questions",
+                                        (int)lesson->question_count, "answered_right",
+                                        (int)learn_progress_right(session->progress, lesson)));
+        for (unsigned j = 0; j < lesson->exercise_count; j++)
+            json_array_append_new(exercises, exercise_json(session, &lesson->exercise[j]));
+    }
+    learn_print_json(json_pack("{si so so ss*}", "streak",
+                               (int)learn_progress_streak(session->progress), "lessons", lessons,
+                               "exercises", exercises, "next", next ? learn_key(next) : NULL));
+    return CLI_OK;
+}

@@ -1,0 +1,16 @@
+/*
+ * audit.h: proves a lesson: the exercise as it is given fails with the message that it should, the
+ * solution passes, every wrong kernel fails for its stated reason, and text, quiz and hints are sound.
+ */
+#ifndef LOCKSTEP_LEARN_AUDIT_H
+#define LOCKSTEP_LEARN_AUDIT_H
+
+#include "learn/grade.h"
+
+/* One result: what was looked at; why is NULL if it is fine. */
+typedef void learn_audit_note(void *context, const char *what, const char *why);
+/* How many things are not fine. */
+unsigned learn_audit(const struct learn_grader *grader, const struct learn_lesson *lesson,
+                     learn_audit_note *note, void *context);
+
+#endif

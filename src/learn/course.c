@@ -1,0 +1,169 @@
+/*
+ * course.c: the lessons of a course in order, and what a learner's words name among them.
+ */
+#include "gpu/gpu.h"
+#include "learn/lesson.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reading ---------------------------------------------------------------------------------------*/
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static bool add_lesson(struct learn_course *course, const char *id, char **message)
+{
+    char folder[PATH_MAX], probe[PATH_MAX + 16];
+    if (snprintf(folder, sizeof folder, "%s/%s", course->folder, id) >= (int)sizeof folder)
+        return true;
+    snprintf(probe, sizeof probe, "%s/lesson.json", folder);
+    if (access(probe, F_OK) != 0)
+        return true; /* no lesson */
+    struct learn_lesson *lesson = learn_lesson_read(folder, id, message);
+    if (!lesson)
+        return false;
+    course->lesson = lk_realloc(course->lesson, (course->count + 1) * sizeof *course->lesson);
+    course->lesson[course->count++] = lesson;
+    return true;
+}
+
+/* week2 goes before week10: versionsort. */
+static bool add_week(struct learn_course *course, const char *week, char **message)
+{
+    char folder[PATH_MAX], id[PATH_MAX];
+    struct dirent **days;
+    bool fine = true;
+    snprintf(folder, sizeof folder, "%s/%s", course->folder, week);
+    int count = scandir(folder, &days, is_visible, versionsort);
+    for (int i = 0; i < count; i++) {
+        int length = snprintf(id, sizeof id, "%s/%s", week, days[i]->d_name);
+        fine = fine && length < (int)sizeof id && add_lesson(course, id, message);
+        free(days[i]);
+    }
+    if (count >= 0)
+        free(days);
+    return fine;
+}
+
+bool learn_course_open(const char *folder, struct learn_course *course, char **message)
+{
+    struct dirent **weeks;
+    *course = (struct learn_course){.folder = strdup(folder)};
+    *message = NULL;
+    int count = scandir(folder, &weeks, is_visible, versionsort);
+    bool fine = count >= 0;
+    if (!fine)
+        *message = learn_say("%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        fine = fine && add_week(course, weeks[i]->d_name, message);
+        free(weeks[i]);
+    }
+    if (count >= 0)
+        free(weeks);
+    if (fine && course->count == 0) {
+        *message = learn_say("%s: there is no lesson in it (WEEK/DAY/lesson.json)", folder);
+        fine = false;
+    }
+    if (!fine)
+        learn_course_free(course);
+    return fine;
+}
+
+void learn_course_free(struct learn_course *course)
+{
+    for (unsigned i = 0; i < course->count; i++)
+        learn_lesson_free(course->lesson[i]);
+    free(course->lesson);
+    free(course->folder);
+    *course = (struct learn_course){0};
+}
+
+/* Finding ---------------------------------------------------------------------------------------*/
+
+static const char *last_part(const char *id)
+{
+    const char *slash = strrchr(id, '/');
+    return slash ? slash + 1 : id;
+}
+
+/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". */
+static bool names_lesson(const struct learn_lesson *lesson, const char *word, size_t length)
+{
+    const char *ids[] = {lesson->id, last_part(lesson->id)};
+    for (int i = 0; i < 2; i++)
+        if (strncmp(ids[i], word, length) == 0 && (ids[i][length] == 0 || ids[i][length] == '_'))
+            return length > 0;
+    return false;
+}
+
+static bool names_exercise(const struct learn_exercise *exercise, const char *word)
+{
+    const char *name = last_part(word);
+    if (strcmp(exercise->name, name) != 0)
+        return false;
+    return name == word || names_lesson(exercise->lesson, word, (size_t)(name - 1 - word));
+}
+
+static void consider(const char *word, const char *candidate, unsigned *least, const char **nearest)
+{
+    unsigned distance = gpu_edit_distance(word, candidate);
+    if (distance < *least) {
+        *least = distance;
+        *nearest = candidate;
+    }
+}
+
+static char *suggest(const struct learn_course *course, const char *word)
+{
+    const char *nearest = NULL;
+    unsigned least = 4;
+    for (unsigned i = 0; i < course->count; i++) {
+        const struct learn_lesson *lesson = course->lesson[i];
+        consider(word, lesson->id, &least, &nearest);
+        consider(word, last_part(lesson->id), &least, &nearest);
+        for (unsigned j = 0; j < lesson->exercise_count; j++)
+            consider(last_part(word), lesson->exercise[j].name, &least, &nearest);
+    }
+    return nearest ? learn_say("there is no lesson or exercise '%s'; did you mean '%s'?", word,
+                               nearest)
+                   : learn_say("there is no lesson or exercise '%s'; 'lockstep learn list' names "
+                               "them",
+                               word);
+}
+
+bool learn_course_find(const struct learn_course *course, const char *word,
+                       const struct learn_lesson **lesson,
+                       const struct learn_exercise **exercise, char **message)
+{
+    unsigned found = 0;
+    const struct learn_lesson *lessons[2] = {0};
+    const struct learn_exercise *exercises[2] = {0};
+    for (unsigned i = 0; i < course->count; i++) {
+        const struct learn_lesson *each = course->lesson[i];
+        if (names_lesson(each, word, strlen(word)) && found < 2)
+            lessons[found++] = each;
+        for (unsigned j = 0; j < each->exercise_count; j++)
+            if (names_exercise(&each->exercise[j], word) && found < 2) {
+                exercises[found] = &each->exercise[j];
+                lessons[found++] = each;
+            }
+    }
+    *message = found == 0 ? suggest(course, word)
+               : found == 2
+                   ? learn_say("'%s' could be %s%s%s or %s%s%s", word, lessons[0]->id,
+                               exercises[0] ? "/" : "", exercises[0] ? exercises[0]->name : "",
+                               lessons[1]->id, exercises[1] ? "/" : "",
+                               exercises[1] ? exercises[1]->name : "")
+                   : NULL;
+    *lesson = lessons[0];
+    *exercise = exercises[0];
+    return found == 1;
+}

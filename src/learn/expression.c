@@ -1,0 +1,470 @@
+/*
+ * expression.c: parses formulas by recursive descent into a tree, and evaluates the tree.
+ */
+#include "learn/expression.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { NUMBER, VARIABLE, ELEMENT, CALL, SUM, BINARY, NOT, NEGATE, CHOOSE };
+
+struct expression {
+    enum kind kind;
+    int op;         /* BINARY: a token; CALL: a row of functions */
+    double number;  /* NUMBER */
+    unsigned which; /* VARIABLE, ELEMENT, SUM: index of the name */
+    unsigned count; /* of parts */
+    struct expression *part[EXPRESSION_RANK];
+};
+
+/* Functions -------------------------------------------------------------------------------------*/
+
+static double of_ceil_div(double a, double b)
+{
+    return ceil(a / b);
+}
+static double of_div(double a, double b)
+{
+    return trunc(a / b);
+}
+static double of_sqrt(double a, double unused)
+{
+    return sqrt(a);
+}
+static double of_exp(double a, double unused)
+{
+    return exp(a);
+}
+static double of_abs(double a, double unused)
+{
+    return fabs(a);
+}
+
+static const struct {
+    const char *name;
+    unsigned count;
+    double (*call)(double, double);
+} functions[] = {{"ceil_div", 2, of_ceil_div}, {"div", 2, of_div}, {"min", 2, fmin},
+                 {"max", 2, fmax},             {"sqrt", 1, of_sqrt}, {"exp", 1, of_exp},
+                 {"abs", 1, of_abs}};
+#define FUNCTIONS (sizeof functions / sizeof functions[0])
+
+/* Tokens ----------------------------------------------------------------------------------------*/
+
+/* Operators of two characters have codes above those of characters. */
+enum token { END = 0, NAME = 256, LITERAL, LE, GE, EQ, NE, AND, OR };
+enum { DEPTH = 64 };
+
+struct parser {
+    struct lk_arena *arena;
+    const char *text;
+    const char *at, *begin; /* behind the token, and where it begins */
+    int token;
+    double number;
+    char name[32];
+    struct expression_names names; /* a copy: sum() adds to it */
+    unsigned depth;
+    char *error;
+};
+
+static void fail(struct parser *parser, const char *message)
+{
+    struct lk_buf text = {0};
+    if (parser->error)
+        return;
+    lk_buf_place(&text, "formula", parser->text, strlen(parser->text),
+                 (size_t)(parser->begin - parser->text), message);
+    parser->error = text.data;
+    parser->token = END;
+    parser->at = parser->text + strlen(parser->text);
+}
+
+static void take_name(struct parser *parser)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)parser->begin[length]) || parser->begin[length] == '_')
+        length++;
+    parser->token = NAME;
+    parser->at = parser->begin + length;
+    if (length >= sizeof parser->name) {
+        fail(parser, "this name is too long");
+        return;
+    }
+    memcpy(parser->name, parser->begin, length);
+    parser->name[length] = 0;
+}
+
+static void next(struct parser *parser)
+{
+    static const struct {
+        char text[3];
+        int token;
+    } pairs[] = {{"<=", LE}, {">=", GE}, {"==", EQ}, {"!=", NE}, {"&&", AND}, {"||", OR}};
+    if (parser->error)
+        return;
+    while (*parser->at == ' ')
+        parser->at++;
+    parser->begin = parser->at;
+    unsigned char first = (unsigned char)*parser->at;
+    if (isalpha(first) || first == '_') {
+        take_name(parser);
+        return;
+    }
+    if (isdigit(first)) {
+        char *end;
+        parser->number = strtod(parser->at, &end);
+        parser->at = end;
+        parser->token = LITERAL;
+        return;
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (strncmp(parser->at, pairs[i].text, 2) == 0) {
+            parser->token = pairs[i].token;
+            parser->at += 2;
+            return;
+        }
+    parser->token = first;
+    if (first == 0)
+        return;
+    parser->at++;
+    if (!strchr("+-*/%()[],<>!?:=", first))
+        fail(parser, "this character means nothing here");
+}
+
+static void expect(struct parser *parser, int token, const char *message)
+{
+    if (parser->token != token)
+        fail(parser, message);
+    else
+        next(parser);
+}
+
+/* Grammar ---------------------------------------------------------------------------------------*/
+
+static struct expression *parse_choice(struct parser *parser);
+
+static struct expression *make(struct parser *parser, enum kind kind, struct expression *a,
+                               struct expression *b, struct expression *c)
+{
+    struct expression *made = lk_arena_alloc(parser->arena, sizeof *made);
+    made->kind = kind;
+    made->part[0] = a;
+    made->part[1] = b;
+    made->part[2] = c;
+    return made;
+}
+
+static int find(const char *const *names, unsigned count, const char *name)
+{
+    for (unsigned i = count; i-- > 0;)
+        if (strcmp(names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* sum(p, count, term): p is a variable of the term alone. */
+static struct expression *parse_sum(struct parser *parser)
+{
+    struct expression *made = make(parser, SUM, NULL, NULL, NULL);
+    next(parser);
+    expect(parser, '(', "sum needs '(variable, count, term)'");
+    const char *name = lk_arena_printf(parser->arena, "%s", parser->name);
+    expect(parser, NAME, "sum begins with the name of its variable");
+    expect(parser, ',', "a ',' is missing here");
+    made->part[0] = parse_choice(parser);
+    expect(parser, ',', "a ',' is missing here");
+    unsigned outer = parser->names.variable_count;
+    if (outer == EXPRESSION_VARIABLES) {
+        fail(parser, "there are too many variables");
+        return made;
+    }
+    /* Slots of ended sums are not used again: a sum in a sum has its own. */
+    parser->names.variable[outer] = name;
+    parser->names.variable_count++;
+    made->which = outer;
+    made->part[1] = parse_choice(parser);
+    parser->names.variable[outer] = "";
+    expect(parser, ')', "a ')' is missing here");
+    return made;
+}
+
+static struct expression *parse_call(struct parser *parser, size_t function)
+{
+    struct expression *made = make(parser, CALL, NULL, NULL, NULL);
+    made->op = (int)function;
+    next(parser);
+    expect(parser, '(', "a '(' is missing here");
+    for (; made->count < functions[function].count; made->count++) {
+        if (made->count)
+            expect(parser, ',', "an argument is missing here");
+        made->part[made->count] = parse_choice(parser);
+    }
+    expect(parser, ')', "a ')' is missing here");
+    return made;
+}
+
+static struct expression *parse_element(struct parser *parser, unsigned array)
+{
+    struct expression *made = make(parser, ELEMENT, NULL, NULL, NULL);
+    made->which = array;
+    next(parser);
+    for (; made->count < parser->names.rank[array]; made->count++) {
+        expect(parser, '[', "a subscript is missing here");
+        made->part[made->count] = parse_choice(parser);
+        expect(parser, ']', "a ']' is missing here");
+    }
+    return made;
+}
+
+static struct expression *parse_name(struct parser *parser)
+{
+    const struct expression_names *names = &parser->names;
+    if (strcmp(parser->name, "sum") == 0)
+        return parse_sum(parser);
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        if (strcmp(functions[i].name, parser->name) == 0)
+            return parse_call(parser, i);
+    int index = find(names->array, names->array_count, parser->name);
+    if (index >= 0)
+        return parse_element(parser, (unsigned)index);
+    index = find(names->variable, names->variable_count, parser->name);
+    struct expression *made = make(parser, VARIABLE, NULL, NULL, NULL);
+    if (index < 0) {
+        fail(parser, "there is no parameter, buffer or function of this name");
+        return made;
+    }
+    made->which = (unsigned)index;
+    next(parser);
+    return made;
+}
+
+static struct expression *parse_primary(struct parser *parser)
+{
+    struct expression *made;
+    if (++parser->depth > DEPTH)
+        fail(parser, "this is nested too deeply");
+    if (parser->token == LITERAL) {
+        made = make(parser, NUMBER, NULL, NULL, NULL);
+        made->number = parser->number;
+        next(parser);
+    } else if (parser->token == NAME) {
+        made = parse_name(parser);
+    } else if (parser->token == '-' || parser->token == '!') {
+        enum kind kind = parser->token == '-' ? NEGATE : NOT;
+        next(parser);
+        made = make(parser, kind, parse_primary(parser), NULL, NULL);
+    } else if (parser->token == '(') {
+        next(parser);
+        made = parse_choice(parser);
+        expect(parser, ')', "a ')' is missing here");
+    } else {
+        fail(parser, "a number, a name or '(' is missing here");
+        made = make(parser, NUMBER, NULL, NULL, NULL);
+    }
+    parser->depth--;
+    return made;
+}
+
+static int precedence(int token)
+{
+    switch (token) {
+    case OR:
+        return 1;
+    case AND:
+        return 2;
+    case EQ:
+    case NE:
+        return 3;
+    case '<':
+    case '>':
+    case LE:
+    case GE:
+        return 4;
+    case '+':
+    case '-':
+        return 5;
+    case '*':
+    case '/':
+    case '%':
+        return 6;
+    default:
+        return 0;
+    }
+}
+
+static struct expression *parse_binary(struct parser *parser, int least)
+{
+    struct expression *left = parse_primary(parser);
+    for (int level; (level = precedence(parser->token)) >= least && level;) {
+        int op = parser->token;
+        next(parser);
+        left = make(parser, BINARY, left, parse_binary(parser, level + 1), NULL);
+        left->op = op;
+    }
+    return left;
+}
+
+static struct expression *parse_choice(struct parser *parser)
+{
+    struct expression *condition, *yes, *no;
+    if (++parser->depth > DEPTH)
+        fail(parser, "this is nested too deeply");
+    condition = parse_binary(parser, 1);
+    if (parser->token == '?') {
+        next(parser);
+        yes = parse_choice(parser);
+        expect(parser, ':', "a ':' is missing here");
+        no = parse_choice(parser);
+        condition = make(parser, CHOOSE, condition, yes, no);
+    }
+    parser->depth--;
+    return condition;
+}
+
+struct expression *expression_parse(struct lk_arena *arena, const char *text,
+                                    const struct expression_names *names, char **message)
+{
+    struct parser parser = {.arena = arena, .text = text, .at = text, .names = *names};
+    next(&parser);
+    struct expression *made = parse_choice(&parser);
+    if (parser.token != END)
+        fail(&parser, "the formula should end here");
+    *message = parser.error;
+    return parser.error ? NULL : made;
+}
+
+bool expression_parse_rule(struct lk_arena *arena, const char *text,
+                           const struct expression_names *names, struct expression_rule *rule,
+                           char **message)
+{
+    struct parser parser = {.arena = arena, .text = text, .at = text, .names = *names};
+    next(&parser);
+    int array = parser.token == NAME ? find(names->array, names->array_count, parser.name) : -1;
+    if (array < 0)
+        fail(&parser, "a reference begins with a buffer, as in 'y[i] = ...'");
+    rule->array = (unsigned)array;
+    next(&parser);
+    for (unsigned i = 0; array >= 0 && i < names->rank[array]; i++) {
+        expect(&parser, '[', "an index is missing here");
+        rule->index[i] = parser.names.variable_count;
+        if (parser.names.variable_count == EXPRESSION_VARIABLES) {
+            fail(&parser, "there are too many variables");
+            break;
+        }
+        parser.names.variable[parser.names.variable_count++] =
+            lk_arena_printf(arena, "%s", parser.name);
+        expect(&parser, NAME, "an index is a new name, such as i");
+        expect(&parser, ']', "a ']' is missing here");
+    }
+    expect(&parser, '=', "a '=' is missing here");
+    rule->value = parse_choice(&parser);
+    if (parser.token != END)
+        fail(&parser, "the formula should end here");
+    *message = parser.error;
+    return parser.error == NULL;
+}
+
+/* Values ----------------------------------------------------------------------------------------*/
+
+static double element(const struct expression *expression, struct expression_state *state)
+{
+    const struct expression_array *array = &state->array[expression->which];
+    size_t at = 0;
+    for (unsigned i = 0; i < expression->count; i++) {
+        double index = expression_eval(expression->part[i], state);
+        if (!(index >= 0 && index < (double)array->extent[i])) {
+            state->error = "a subscript is out of range";
+            return 0;
+        }
+        at = at * array->extent[i] + (size_t)index;
+    }
+    if (state->seen_count < EXPRESSION_SEEN)
+        state->seen[state->seen_count] = (struct expression_seen){expression->which, at};
+    state->seen_count++;
+    return zoo_get(array->type, array->data, at);
+}
+
+static double sum(const struct expression *expression, struct expression_state *state)
+{
+    double count = expression_eval(expression->part[0], state), total = 0;
+    for (double i = 0; i < count && !state->error; i++) {
+        state->variable[expression->which] = i;
+        total += expression_eval(expression->part[1], state);
+    }
+    return total;
+}
+
+static double binary(int op, double a, double b)
+{
+    switch (op) {
+    case '+':
+        return a + b;
+    case '-':
+        return a - b;
+    case '*':
+        return a * b;
+    case '/':
+        return a / b;
+    case '%':
+        return fmod(a, b);
+    case '<':
+        return a < b;
+    case '>':
+        return a > b;
+    case LE:
+        return a <= b;
+    case GE:
+        return a >= b;
+    case EQ:
+        return a == b;
+    case NE:
+        return a != b;
+    case AND:
+        return a != 0 && b != 0;
+    default:
+        return a != 0 || b != 0;
+    }
+}
+
+double expression_eval(const struct expression *expression, struct expression_state *state)
+{
+    struct expression *const *part = expression->part;
+    if (++state->steps > EXPRESSION_STEPS)
+        state->error = "the formula takes too long";
+    if (state->error)
+        return 0;
+    switch (expression->kind) {
+    case NUMBER:
+        return expression->number;
+    case VARIABLE:
+        return state->variable[expression->which];
+    case ELEMENT:
+        return element(expression, state);
+    case CALL:
+        return functions[expression->op].call(
+            expression_eval(part[0], state),
+            expression->count > 1 ? expression_eval(part[1], state) : 0);
+    case SUM:
+        return sum(expression, state);
+    case BINARY: {
+        double left = expression_eval(part[0], state);
+        if (expression->op == AND && left == 0)
+            return 0;
+        if (expression->op == OR && left != 0)
+            return 1;
+        return binary(expression->op, left, expression_eval(part[1], state));
+    }
+    case NOT:
+        return expression_eval(part[0], state) == 0;
+    case NEGATE:
+        return -expression_eval(part[0], state);
+    case CHOOSE:
+        return expression_eval(part[0], state) != 0 ? expression_eval(part[1], state)
+                                                    : expression_eval(part[2], state);
+    }
+    return 0;
+}

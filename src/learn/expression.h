@@ -1,0 +1,67 @@
+/*
+ * expression.h: small formulas of lesson files: how many blocks ("ceil_div(n, 256)"), limits
+ * ("8 * n"), and references ("c[i][j] = sum(p, k, a[i][p] * b[p][j])").
+ *
+ * Numbers are doubles. There are + - * / %, comparisons, && || !, a ? b : c, subscripts, and the
+ * functions of expression.c's table; '/' is the division of real numbers and div(a, b) that of whole
+ * ones. sum(p, count, term) adds term for p = 0 .. count - 1. Nothing else can be done with them,
+ * so a lesson from elsewhere is safe to grade with.
+ */
+#ifndef LOCKSTEP_LEARN_EXPRESSION_H
+#define LOCKSTEP_LEARN_EXPRESSION_H
+
+#include "base/arena.h"
+#include "zoo/types.h"
+
+#include <stdbool.h>
+
+enum { EXPRESSION_VARIABLES = 24, EXPRESSION_ARRAYS = 8, EXPRESSION_RANK = 4 };
+
+struct expression;
+
+/* What a formula may name. */
+struct expression_names {
+    const char *variable[EXPRESSION_VARIABLES];
+    unsigned variable_count;
+    const char *array[EXPRESSION_ARRAYS];
+    unsigned rank[EXPRESSION_ARRAYS];
+    unsigned array_count;
+};
+
+/* What the names stand for. */
+struct expression_array {
+    enum zoo_type type;
+    const void *data;
+    size_t extent[EXPRESSION_RANK];
+};
+struct expression_state {
+    double variable[EXPRESSION_VARIABLES];
+    struct expression_array array[EXPRESSION_ARRAYS];
+    const char *error; /* set by expression_eval: a subscript out of range, too much work */
+    uint64_t steps;    /* set to 0 by the caller; beyond EXPRESSION_STEPS it is an error */
+    /* The first elements that were read, up to EXPRESSION_SEEN of seen_count. */
+    struct expression_seen {
+        unsigned array;
+        size_t at; /* counted through all extents */
+    } seen[3];
+    unsigned seen_count; /* set to 0 by the caller */
+};
+enum { EXPRESSION_SEEN = 3 };
+#define EXPRESSION_STEPS 2000000000u
+
+/* NULL and a malloc'd message with a caret if text is not understood. */
+struct expression *expression_parse(struct lk_arena *arena, const char *text,
+                                    const struct expression_names *names, char **message);
+double expression_eval(const struct expression *expression, struct expression_state *state);
+
+/* "y[i] = formula": for each index of an array its value. */
+struct expression_rule {
+    unsigned array;                 /* what is defined */
+    unsigned index[EXPRESSION_RANK]; /* variables that run over it */
+    struct expression *value;
+};
+bool expression_parse_rule(struct lk_arena *arena, const char *text,
+                           const struct expression_names *names, struct expression_rule *rule,
+                           char **message);
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * grade.c: from a file to a verdict. compile -> run in a child under the checker and the counters ->
+ * wrong results first, then what the checker found, then limits.
+ */
+#include "learn/grade.h"
+
+#include "base/buf.h"
+#include "learn/limits.h"
+#include "report/check.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong", "fault",
+                                                     "check",  "limit",   "broken"};
+
+/* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
+#define WARP_INSTRUCTIONS "5000000"
+enum { SECONDS = 20 };
+
+struct job {
+    const struct learn_grader *grader;
+    const struct learn_exercise *exercise;
+    const char *path, *shown;
+    char folder[256];
+    struct learn_verdict *verdict;
+    struct lk_buf text;
+};
+
+static const char *file_in(const struct job *job, char path[PATH_MAX], const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", job->folder, name);
+    return path;
+}
+
+/* Notes a line of the verdict; the first stage that is said stays. */
+static void set_stage(struct job *job, enum learn_stage stage, unsigned line)
+{
+    if (job->verdict->stage != LEARN_PASSED)
+        return;
+    job->verdict->stage = stage;
+    job->verdict->line = line;
+}
+
+static bool is_learners(const struct job *job, const char *file)
+{
+    const char *a = file ? strrchr(file, '/') : NULL, *b = strrchr(job->path, '/');
+    return file && strcmp(a ? a + 1 : file, b ? b + 1 : job->path) == 0;
+}
+
+/* The child -------------------------------------------------------------------------------------*/
+
+static int run_worker(const struct job *job)
+{
+    char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
+    const char *const words[] = {job->grader->self,
+                                 "learn",
+                                 "grade-worker",
+                                 job->exercise->lesson->folder,
+                                 job->exercise->name,
+                                 file_in(job, ptx, "kernel.ptx"),
+                                 job->grader->gpu,
+                                 file_in(job, result, "result.json"),
+                                 NULL};
+    setenv("LOCKSTEP_CHECK", file_in(job, check, "check"), 1);
+    setenv("LOCKSTEP_PROFILE", file_in(job, profile, "profile"), 1);
+    setenv("LOCKSTEP_TRACE", "blocks:0-0,warps:0-0,records:512", 1);
+    setenv("LOCKSTEP_LIMIT", WARP_INSTRUCTIONS, 1);
+    setenv("LOCKSTEP_GPU", job->grader->gpu, 1);
+    unsetenv("LOCKSTEP_SCHEDULE");
+    return learn_start(words, file_in(job, log, "log"), SECONDS);
+}
+
+/* Wrong results and faults. False if the counters say nothing. */
+static bool read_sizes(struct job *job, json_t *result)
+{
+    json_t *sizes = json_object_get(result, "sizes"), *row;
+    const char *error = json_string_value(json_object_get(result, "error"));
+    size_t i;
+    json_array_foreach(sizes, i, row)
+    {
+        const char *wrong = json_string_value(json_object_get(row, "wrong"));
+        const char *fault = json_string_value(json_object_get(row, "fault"));
+        if (!wrong && !fault) {
+            job->verdict->right++;
+            continue;
+        }
+        if (job->verdict->stage == LEARN_PASSED && wrong)
+            lk_buf_printf(&job->text, "%s: %s\n", job->shown, wrong);
+        else if (job->verdict->stage == LEARN_PASSED)
+            lk_buf_printf(&job->text, "%s: for %s: %s\n", job->shown,
+                          json_string_value(json_object_get(row, "size")), fault);
+        set_stage(job, wrong ? LEARN_WRONG : LEARN_FAULT, 0);
+    }
+    if (error) {
+        lk_buf_printf(&job->text, "%s: %s\n", job->shown, error);
+        set_stage(job, LEARN_FAULT, 0);
+        job->verdict->right = 0;
+    }
+    return !error;
+}
+
+/* Findings --------------------------------------------------------------------------------------*/
+
+static void add_triple(struct lk_buf *text, const char *name, const json_t *object)
+{
+    const json_t *list = json_object_get(object, name);
+    if (json_array_size(list) == 3)
+        lk_buf_printf(text, ", %s (%lld,%lld,%lld)", name,
+                      (long long)json_integer_value(json_array_get(list, 0)),
+                      (long long)json_integer_value(json_array_get(list, 1)),
+                      (long long)json_integer_value(json_array_get(list, 2)));
+}
+
+/* "allocation #7 of 4 bytes" as the learner knows it: "a (4 bytes; n=1)". The worker allocates the
+ * buffers of one size after the other, in order, and nothing else. */
+static void add_text(struct job *job, const char *text)
+{
+    const struct learn_problem *problem = &job->exercise->problem;
+    const char *at = strstr(text, "allocation #");
+    unsigned number, bytes;
+    int length = 0;
+    if (!at || !problem->buffer_count ||
+        sscanf(at, "allocation #%u of %u bytes%n", &number, &bytes, &length) != 2 || length == 0 ||
+        number == 0 || (number - 1) / problem->buffer_count >= problem->size_count) {
+        const char *advice = strstr(text, " (--limit"); /* an option of other commands */
+        lk_buf_printf(&job->text, "%.*s", advice ? (int)(advice - text) : (int)strlen(text), text);
+        return;
+    }
+    lk_buf_printf(&job->text, "%.*s%s (%u bytes; %s)%s", (int)(at - text), text,
+                  problem->buffer[(number - 1) % problem->buffer_count].name, bytes,
+                  problem->size[(number - 1) / problem->buffer_count], at + length);
+}
+
+static void add_finding(struct job *job, const json_t *object)
+{
+    const json_t *other = json_object_get(object, "other");
+    unsigned line = (unsigned)json_integer_value(json_object_get(object, "line"));
+    unsigned with = (unsigned)json_integer_value(json_object_get(other, "line"));
+    const char *text = json_string_value(json_object_get(object, "text"));
+    bool ours = is_learners(job, json_string_value(json_object_get(object, "file")));
+    lk_buf_printf(&job->text, "%s:", job->shown);
+    if (ours && line)
+        lk_buf_printf(&job->text, "%u:", line);
+    lk_buf_printf(&job->text, " ");
+    add_text(job, text ? text : "an error");
+    add_triple(&job->text, "block", object);
+    add_triple(&job->text, "thread", object);
+    if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))
+        lk_buf_printf(&job->text, "; the other side is line %u", with);
+    lk_buf_printf(&job->text, "\n");
+    set_stage(job, LEARN_CHECK, ours ? line : 0);
+    if (job->verdict->line == 0 && ours)
+        job->verdict->line = line;
+}
+
+/* At most two: the rest mostly follows from them. */
+static void read_findings(struct job *job)
+{
+    struct check_findings findings;
+    char path[PATH_MAX], *message = NULL;
+    if (!check_read(file_in(job, path, "check"), NULL, &findings, &message)) {
+        free(message); /* the worker did not get as far as the machine */
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(findings.errors) && i < 2; i++)
+        add_finding(job, json_array_get(findings.errors, i));
+    check_free(&findings);
+}
+
+/* Limits ----------------------------------------------------------------------------------------*/
+
+static void check_limits(struct job *job, const struct profile_launch *launch)
+{
+    const struct learn_exercise *exercise = job->exercise;
+    const struct learn_problem *problem = &exercise->problem;
+    for (unsigned i = 0; i < exercise->limit_count; i++) {
+        const struct learn_limit *limit = &exercise->limit[i];
+        struct expression_state state = {0};
+        struct lk_buf text = {0};
+        memcpy(state.variable, problem->value[problem->measured], sizeof state.variable);
+        double most = expression_eval(limit->most, &state);
+        struct limits_result result = limits_check(launch, limit->counter, most, &text);
+        job->verdict->counter[job->verdict->counter_count++] =
+            (struct learn_counter){limit->counter, result.value, most, result.kept};
+        bool passed = job->verdict->stage == LEARN_PASSED;
+        if (!result.kept && (passed || job->verdict->stage == LEARN_LIMIT)) {
+            bool ours = is_learners(job, result.file);
+            lk_buf_printf(&job->text, "%s:", job->shown);
+            if (ours)
+                lk_buf_printf(&job->text, "%u:", result.line);
+            lk_buf_printf(&job->text, " %s\n", text.data);
+            if (limit->why)
+                lk_buf_printf(&job->text, "    %s\n", limit->why);
+            set_stage(job, LEARN_LIMIT, ours ? result.line : 0);
+        }
+        lk_buf_free(&text);
+    }
+}
+
+static void read_counters(struct job *job)
+{
+    struct profile_filter filter = {.launch = (long)job->exercise->problem.measured};
+    char path[PATH_MAX], *message = NULL;
+    struct profile *profile = profile_read(file_in(job, path, "profile"), &filter, &message);
+    if (!profile) {
+        free(message);
+        return;
+    }
+    profile_evaluate(profile);
+    if (profile->launch_count && !profile->launches[0]->fault) {
+        struct profile_launch *launch = profile->launches[0];
+        job->verdict->modelled_us = launch->model.seconds * 1e6;
+        job->verdict->picture = learn_picture(launch);
+        check_limits(job, launch);
+    }
+    profile_free(profile);
+}
+
+/* The verdict -----------------------------------------------------------------------------------*/
+
+static void read_results(struct job *job, int status)
+{
+    char path[PATH_MAX], *message = NULL;
+    json_t *result = json_load_file(file_in(job, path, "result.json"), 0, NULL);
+    if (result) {
+        if (read_sizes(job, result)) {
+            read_findings(job);
+            read_counters(job);
+        }
+        json_decref(result);
+    } else if (status == 128 + SIGALRM) {
+        lk_buf_printf(&job->text, "%s: the kernel was stopped after %d seconds: is there an "
+                                  "endless loop?\n", job->shown, SECONDS);
+        set_stage(job, LEARN_FAULT, 0);
+        read_findings(job);
+    } else {
+        char *log = learn_read_file(file_in(job, path, "log"), &message);
+        lk_buf_printf(&job->text, "%s: it could not be run (status %d): %s\n", job->shown, status,
+                      log ? log : message);
+        set_stage(job, LEARN_BROKEN, 0);
+        free(log);
+        free(message);
+    }
+}
+
+/* The first "FILE:LINE:" in what the compiler said. */
+static unsigned line_in(const char *text, const char *shown)
+{
+    const char *at = strstr(text, shown);
+    at = at ? at + strlen(shown) : NULL;
+    return at && (*at == ':' || *at == '(') ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
+}
+
+static void compile_and_run(struct job *job)
+{
+    char *said = NULL;
+    if (access(job->path, R_OK) != 0) {
+        lk_buf_printf(&job->text, "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
+                      job->shown, strerror(errno), job->exercise->name);
+        set_stage(job, LEARN_COMPILE, 0);
+    } else if (!learn_compile(job->grader, job->exercise->arch, job->path, job->shown,
+                              job->folder, &said)) {
+        set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
+        lk_buf_printf(&job->text, "%s", said);
+    } else {
+        read_results(job, run_worker(job));
+    }
+    free(said);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    return remove(path);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                 const char *path, const char *shown, struct learn_verdict *verdict)
+{
+    struct job job = {grader, exercise, path, shown, .verdict = verdict};
+    const char *temporary = getenv("TMPDIR");
+    double begin = now();
+    *verdict = (struct learn_verdict){.sizes = exercise->problem.size_count};
+    snprintf(job.folder, sizeof job.folder, "%.200s/lockstep-learn-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(job.folder)) {
+        lk_buf_printf(&job.text, "%s: %s; nowhere to compile\n", job.folder, strerror(errno));
+        set_stage(&job, LEARN_BROKEN, 0);
+    } else {
+        compile_and_run(&job);
+        nftw(job.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    verdict->text = job.text.data ? job.text.data : strdup("");
+    verdict->seconds = now() - begin;
+}
+
+void learn_verdict_free(struct learn_verdict *verdict)
+{
+    free(verdict->text);
+    free(verdict->picture);
+    *verdict = (struct learn_verdict){0};
+}
+
+json_t *learn_verdict_json(const struct learn_verdict *verdict)
+{
+    json_t *counters = json_array();
+    for (unsigned i = 0; i < verdict->counter_count; i++) {
+        const struct learn_counter *counter = &verdict->counter[i];
+        json_array_append_new(counters, json_pack("{ss sf sf sb}", "name", counter->name, "value",
+                                                  counter->value, "most", counter->most, "kept",
+                                                  counter->kept));
+    }
+    return json_pack("{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED,
+                     "stage", learn_stage_names[verdict->stage], "text", verdict->text, "line",
+                     (int)verdict->line, "sizes", (int)verdict->sizes, "right",
+                     (int)verdict->right, "counters", counters, "time_us", verdict->modelled_us,
+                     "modelled", 1, "picture", verdict->picture);
+}

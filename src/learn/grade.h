@@ -1,0 +1,68 @@
+/*
+ * grade.h: a verdict on a learner's kernel: does it compile, is it right on every size, is it free of
+ * races and stray accesses, does it keep the limits on its counters.
+ */
+#ifndef LOCKSTEP_LEARN_GRADE_H
+#define LOCKSTEP_LEARN_GRADE_H
+
+#include "learn/lesson.h"
+
+enum learn_stage {
+    LEARN_PASSED,
+    LEARN_COMPILE, /* it does not compile */
+    LEARN_WRONG,   /* a wrong result */
+    LEARN_FAULT,   /* it does not end, or cannot be launched */
+    LEARN_CHECK,   /* out of bounds, a race .. */
+    LEARN_LIMIT,   /* right, and too costly */
+    LEARN_BROKEN,  /* nothing could be said: the machine's or the lesson's fault */
+    LEARN_STAGES
+};
+extern const char *const learn_stage_names[LEARN_STAGES];
+
+struct learn_counter {
+    const char *name;
+    double value, most;
+    bool kept;
+};
+
+struct learn_verdict {
+    enum learn_stage stage;
+    char *text;    /* malloc'd lines; each that is of a line begins with FILE:LINE: */
+    unsigned line; /* of the learner's file, 0 if not known */
+    unsigned sizes, right; /* how many there are, and how many of them were right */
+    struct learn_counter counter[LEARN_LIMITS];
+    unsigned counter_count;
+    char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    double modelled_us; /* of the measured size; 0 if it did not run to its end */
+    double seconds;     /* that the verdict took */
+};
+
+/* What grading needs to know of this machine. */
+struct learn_grader {
+    const char *compiler; /* nvcc or clang */
+    bool is_nvcc;
+    const char *self; /* this program, for 'learn grade-worker' */
+    const char *gpu;  /* "sim:h200" */
+};
+
+/* Grades the kernel in path, which the verdict calls shown. */
+void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                 const char *path, const char *shown, struct learn_verdict *verdict);
+void learn_verdict_free(struct learn_verdict *verdict);
+json_t *learn_verdict_json(const struct learn_verdict *verdict);
+
+/* The child's part: worker.c. False if the result cannot be written. */
+bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
+                  const char *result_path);
+
+/* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
+bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
+                   const char *shown, const char *folder, char **said);
+/* Starts a program whose output goes to log; its exit status, or 128 + signal. */
+int learn_start(const char *const *words, const char *log, unsigned seconds);
+
+/* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
+struct profile_launch;
+char *learn_picture(const struct profile_launch *launch);
+
+#endif

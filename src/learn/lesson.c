@@ -1,0 +1,319 @@
+/*
+ * lesson.c: reads a lesson's lesson.json and checks every field of it; see lesson.h.
+ */
+#include "learn/lesson.h"
+
+#include "learn/limits.h"
+#include "learn/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const learn_hint_names[LEARN_HINTS] = {"concept", "line", "diff"};
+
+const char *learn_path(const struct learn_exercise *exercise, const char *file)
+{
+    return lk_arena_printf(exercise->lesson->arena, "%s/%s/%s", exercise->lesson->folder,
+                           exercise->name, file);
+}
+
+/* Launch and arguments --------------------------------------------------------------------------*/
+
+static bool read_dimensions(struct lesson_reader *reader, json_t *launch, const char *field,
+                            const struct expression_names *names, struct expression *dimensions[3])
+{
+    json_t *list = reader_array(reader, launch, field, true), *each;
+    size_t i;
+    if (!list || json_array_size(list) == 0 || json_array_size(list) > 3)
+        return reader_fail(reader, field, "must be 1 to 3 formulas");
+    json_array_foreach(list, i, each)
+    {
+        dimensions[i] = reader_formula(reader, each, field, names, NULL);
+        if (!dimensions[i])
+            return false;
+    }
+    return true;
+}
+
+static bool read_launch(struct lesson_reader *reader, json_t *object,
+                        struct learn_exercise *exercise)
+{
+    json_t *launch = json_object_get(object, "launch");
+    struct expression_names names = exercise->problem.names;
+    names.array_count = 0;
+    if (!launch)
+        return reader_fail(reader, "launch", "is missing");
+    size_t place = reader_enter(reader, "launch");
+    if (!reader_keys(reader, launch, "grid block shared") ||
+        !read_dimensions(reader, launch, "grid", &names, exercise->grid) ||
+        !read_dimensions(reader, launch, "block", &names, exercise->block))
+        return false;
+    json_t *shared = json_object_get(launch, "shared");
+    if (shared)
+        exercise->shared = reader_formula(reader, shared, "shared", &names, NULL);
+    reader_leave(reader, place);
+    return !shared || exercise->shared;
+}
+
+/* "x" is a buffer; "int n", "float alpha", "long rows * cols" are values. */
+static bool read_argument(struct lesson_reader *reader, const char *text,
+                          const struct learn_problem *problem, struct learn_argument *argument)
+{
+    static const struct {
+        const char *name;
+        int kind;
+    } types[] = {{"int ", LEARN_INT}, {"long ", LEARN_LONG}, {"float ", LEARN_FLOAT},
+                 {"double ", LEARN_DOUBLE}};
+    struct expression_names names = problem->names;
+    names.array_count = 0;
+    argument->text = text;
+    for (unsigned i = 0; i < problem->buffer_count; i++)
+        if (strcmp(problem->buffer[i].name, text) == 0) {
+            argument->buffer = i;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strncmp(text, types[i].name, strlen(types[i].name)) == 0) {
+            json_t *formula = json_string(text + strlen(types[i].name));
+            argument->kind = types[i].kind;
+            argument->value = reader_formula(reader, formula, "arguments", &names, NULL);
+            json_decref(formula);
+            return argument->value != NULL;
+        }
+    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'", text);
+}
+
+static bool read_arguments(struct lesson_reader *reader, json_t *object,
+                           struct learn_exercise *exercise)
+{
+    json_t *list = reader_array(reader, object, "arguments", true), *each;
+    size_t i;
+    if (!list || json_array_size(list) > LEARN_ARGUMENTS)
+        return reader_fail(reader, "arguments", "must be at most %d", LEARN_ARGUMENTS);
+    json_array_foreach(list, i, each)
+    {
+        if (!json_is_string(each))
+            return reader_fail(reader, "arguments", "must be texts");
+        if (!read_argument(reader, json_string_value(each), &exercise->problem,
+                           &exercise->argument[exercise->argument_count++]))
+            return false;
+    }
+    return true;
+}
+
+/* Limits, wrong kernels, hints ------------------------------------------------------------------*/
+
+static bool read_limits(struct lesson_reader *reader, json_t *object,
+                        struct learn_exercise *exercise)
+{
+    json_t *list = reader_array(reader, object, "limits", false), *each;
+    struct expression_names names = exercise->problem.names;
+    size_t i;
+    names.array_count = 0;
+    if (list && json_array_size(list) > LEARN_LIMITS)
+        return reader_fail(reader, "limits", "must be at most %d", LEARN_LIMITS);
+    json_array_foreach(list, i, each)
+    {
+        struct learn_limit *limit = &exercise->limit[exercise->limit_count++];
+        size_t place = reader_enter(
+            reader, lk_arena_printf(reader->arena, "limits[%zu]", i));
+        if (!reader_keys(reader, each, "counter most why"))
+            return false;
+        limit->counter = reader_text(reader, each, "counter", true);
+        limit->why = reader_text(reader, each, "why", false);
+        limit->most =
+            reader_formula(reader, json_object_get(each, "most"), "most", &names, &limit->text);
+        if (!limit->counter || !limit->most)
+            return false;
+        if (!limits_knows(limit->counter))
+            return reader_fail(reader, "counter",
+                               "there is no counter '%s'; src/gpu/counters.def and docs/learn.md "
+                               "list them",
+                               limit->counter);
+        reader_leave(reader, place);
+    }
+    return !reader->error;
+}
+
+static bool read_wrong(struct lesson_reader *reader, json_t *object,
+                       struct learn_exercise *exercise)
+{
+    json_t *wrong = json_object_get(object, "wrong"), *verdict;
+    const char *file;
+    if (!json_is_object(wrong) || json_object_size(wrong) < 3)
+        return reader_fail(reader, "wrong", "needs at least three files, each with its verdict");
+    exercise->wrong = lk_arena_alloc(reader->arena,
+                                     json_object_size(wrong) * sizeof *exercise->wrong);
+    json_object_foreach(wrong, file, verdict)
+    {
+        if (!json_is_string(verdict) || strchr(file, '/'))
+            return reader_fail(reader, "wrong", "'%s' must be a file's name with an expression",
+                               file);
+        exercise->wrong[exercise->wrong_count++] =
+            (struct learn_wrong){file, json_string_value(verdict)};
+    }
+    return true;
+}
+
+static bool read_hints(struct lesson_reader *reader, json_t *object,
+                       struct learn_exercise *exercise)
+{
+    json_t *hints = json_object_get(object, "hints");
+    if (!json_is_object(hints))
+        return reader_fail(reader, "hints", "must be an object: concept, line, diff");
+    size_t place = reader_enter(reader, "hints");
+    for (unsigned i = 0; i < LEARN_HINTS; i++)
+        exercise->hint[i] = reader_text(reader, hints, learn_hint_names[i], true);
+    bool fine = reader_keys(reader, hints, "concept line diff") && !reader->error;
+    reader_leave(reader, place);
+    return fine;
+}
+
+/* Names become folders and files of the learner. */
+static bool is_plain_name(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+static bool read_exercise(struct lesson_reader *reader, json_t *object,
+                          struct learn_exercise *exercise)
+{
+    json_t *problem = json_object_get(object, "problem");
+    if (!reader_keys(reader, object,
+                     "name title kernel arch launch arguments problem limits shipped wrong hints"))
+        return false;
+    exercise->name = reader_text(reader, object, "name", true);
+    exercise->title = reader_text(reader, object, "title", true);
+    exercise->kernel = reader_text(reader, object, "kernel", true);
+    exercise->shipped = reader_text(reader, object, "shipped", true);
+    exercise->arch = reader_text(reader, object, "arch", false);
+    if (reader->error)
+        return false;
+    if (!exercise->arch)
+        exercise->arch = "75";
+    if (strlen(exercise->arch) > 4 || !is_plain_name(exercise->arch))
+        return reader_fail(reader, "arch", "must be as in \"80\" or \"90a\"");
+    if (!is_plain_name(exercise->name))
+        return reader_fail(reader, "name", "'%s' must be of a-z, 0-9 and _", exercise->name);
+    if (!problem)
+        return reader_fail(reader, "problem", "is missing");
+    size_t place = reader_enter(reader, "problem");
+    if (!lesson_read_problem(reader, problem, &exercise->problem))
+        return false;
+    reader_leave(reader, place);
+    return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
+           read_limits(reader, object, exercise) && read_wrong(reader, object, exercise) &&
+           read_hints(reader, object, exercise);
+}
+
+/* Quiz ------------------------------------------------------------------------------------------*/
+
+static bool read_question(struct lesson_reader *reader, json_t *object,
+                          struct learn_question *question)
+{
+    json_t *choices = reader_array(reader, object, "choices", true), *each;
+    json_t *answer = json_object_get(object, "answer");
+    size_t i;
+    if (!choices || !reader_keys(reader, object, "question choices answer why"))
+        return false;
+    question->question = reader_text(reader, object, "question", true);
+    question->why = reader_text(reader, object, "why", true);
+    if (json_array_size(choices) < 2 || json_array_size(choices) > 9)
+        return reader_fail(reader, "choices", "must be 2 to 9");
+    question->choices =
+        lk_arena_alloc(reader->arena, json_array_size(choices) * sizeof *question->choices);
+    json_array_foreach(choices, i, each)
+    {
+        if (!json_is_string(each) || !*json_string_value(each))
+            return reader_fail(reader, "choices", "must be texts");
+        for (unsigned j = 0; j < question->choice_count; j++)
+            if (strcmp(question->choices[j], json_string_value(each)) == 0)
+                return reader_fail(reader, "choices", "'%s' is there twice", question->choices[j]);
+        question->choices[question->choice_count++] = json_string_value(each);
+    }
+    if (!json_is_integer(answer) || json_integer_value(answer) < 1 ||
+        json_integer_value(answer) > question->choice_count)
+        return reader_fail(reader, "answer", "must be the number of a choice, from 1");
+    question->answer = (unsigned)json_integer_value(answer) - 1;
+    return !reader->error;
+}
+
+/* The whole -------------------------------------------------------------------------------------*/
+
+static bool read_lists(struct lesson_reader *reader, struct learn_lesson *lesson)
+{
+    json_t *exercises = reader_array(reader, lesson->json, "exercises", true), *each;
+    json_t *quiz = reader_array(reader, lesson->json, "quiz", true);
+    size_t i;
+    if (!exercises || !quiz)
+        return false;
+    lesson->exercise = lk_arena_alloc(lesson->arena, (json_array_size(exercises) + 1) *
+                                                         sizeof *lesson->exercise);
+    lesson->question =
+        lk_arena_alloc(lesson->arena, (json_array_size(quiz) + 1) * sizeof *lesson->question);
+    json_array_foreach(exercises, i, each)
+    {
+        struct learn_exercise *exercise = &lesson->exercise[lesson->exercise_count++];
+        exercise->lesson = lesson;
+        snprintf(reader->where, sizeof reader->where, "exercises[%zu]", i);
+        if (!read_exercise(reader, each, exercise))
+            return false;
+    }
+    json_array_foreach(quiz, i, each)
+    {
+        snprintf(reader->where, sizeof reader->where, "quiz[%zu]", i);
+        if (!read_question(reader, each, &lesson->question[lesson->question_count++]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
+{
+    json_error_t error;
+    char *message, *text = learn_read_file(reader->path, &message);
+    if (!text) {
+        reader->error = message;
+        return false;
+    }
+    lesson->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!lesson->json) {
+        reader->error =
+            learn_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
+        return false;
+    }
+    if (!reader_keys(reader, lesson->json, "title minutes exercises quiz"))
+        return false;
+    lesson->title = reader_text(reader, lesson->json, "title", true);
+    json_t *minutes = json_object_get(lesson->json, "minutes");
+    if (!json_is_integer(minutes) || json_integer_value(minutes) < 1 ||
+        json_integer_value(minutes) > 600)
+        return reader_fail(reader, "minutes", "must be a whole number from 1 to 600");
+    lesson->minutes = (unsigned)json_integer_value(minutes);
+    return lesson->title && read_lists(reader, lesson);
+}
+
+struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char **message)
+{
+    struct lk_arena *arena = lk_arena_create();
+    struct learn_lesson *lesson = lk_arena_alloc(arena, sizeof *lesson);
+    struct lesson_reader reader = {.arena = arena};
+    lesson->arena = arena;
+    lesson->folder = lk_arena_printf(arena, "%s", folder);
+    lesson->id = lk_arena_printf(arena, "%s", id);
+    reader.path = lk_arena_printf(arena, "%s/lesson.json", folder);
+    *message = NULL;
+    if (read_all(&reader, lesson) && !reader.error)
+        return lesson;
+    *message = reader.error;
+    learn_lesson_free(lesson);
+    return NULL;
+}
+
+void learn_lesson_free(struct learn_lesson *lesson)
+{
+    json_decref(lesson->json);
+    lk_arena_destroy(lesson->arena);
+}

@@ -1,0 +1,132 @@
+/*
+ * lesson.h: a lesson as its files have it. course/WEEK/DAY_NAME/ has lesson.md, lesson.json and a
+ * folder for each exercise; docs/learn.md says what each field means.
+ *
+ *   learn_course_open -> learn_course_find -> learn_lesson -> its exercises
+ */
+#ifndef LOCKSTEP_LEARN_LESSON_H
+#define LOCKSTEP_LEARN_LESSON_H
+
+#include "learn/expression.h"
+#include "zoo/zoo.h"
+
+#include <jansson.h>
+
+enum { LEARN_ARGUMENTS = 16, LEARN_SIZES = 16, LEARN_LIMITS = 8, LEARN_RULES = 4, LEARN_HINTS = 3 };
+extern const char *const learn_hint_names[LEARN_HINTS]; /* concept, line, diff */
+
+struct learn_lesson;
+
+/* An argument of the kernel: a buffer, or a formula's value. */
+struct learn_argument {
+    enum { LEARN_BUFFER, LEARN_INT, LEARN_LONG, LEARN_FLOAT, LEARN_DOUBLE } kind;
+    unsigned buffer;
+    struct expression *value;
+    const char *text; /* as the lesson has it */
+};
+
+struct learn_buffer {
+    const char *name;
+    enum zoo_role role;
+    enum zoo_type type;
+    unsigned rank;
+    struct expression *extent[EXPRESSION_RANK];
+};
+
+/* A problem with its sizes: a family of the zoo, or one of the lesson's own. */
+struct learn_problem {
+    const struct zoo_family *family; /* NULL: own */
+    const char *size[LEARN_SIZES];   /* "n=1000 alpha=2.5" */
+    unsigned size_count, measured;   /* the size whose counters are looked at */
+    struct expression_names names;   /* parameters and buffers */
+    double value[LEARN_SIZES][EXPRESSION_VARIABLES];
+    struct zoo_problem instance[LEARN_SIZES]; /* of a family */
+    struct learn_buffer buffer[ZOO_BUFFERS];
+    unsigned buffer_count;
+    struct expression_rule rule[LEARN_RULES];
+    unsigned rule_count;
+    double tolerance; /* of |expected|, or of 1 if that is more */
+};
+
+struct learn_limit {
+    const char *counter; /* of gpu/counters.def, or NAME_per_request of limits.c */
+    struct expression *most;
+    const char *text; /* of most */
+    const char *why;  /* said to the learner; may be NULL */
+};
+
+struct learn_wrong {
+    const char *file;    /* in wrong/ */
+    const char *verdict; /* an extended regular expression that its verdict must match */
+};
+
+struct learn_exercise {
+    const struct learn_lesson *lesson;
+    const char *name;  /* its folder */
+    const char *title; /* a line: what is to be done */
+    const char *kernel;
+    const char *arch; /* the oldest GPU that it is compiled for: "75" */
+    struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
+    struct learn_argument argument[LEARN_ARGUMENTS];
+    unsigned argument_count;
+    struct learn_problem problem;
+    struct learn_limit limit[LEARN_LIMITS];
+    unsigned limit_count;
+    const char *shipped; /* what the exercise as it is must get */
+    struct learn_wrong *wrong;
+    unsigned wrong_count;
+    const char *hint[LEARN_HINTS];
+};
+
+struct learn_question {
+    const char *question, *why;
+    const char **choices;
+    unsigned choice_count, answer; /* answer counts from 0 */
+};
+
+struct learn_lesson {
+    struct lk_arena *arena; /* owns all of it */
+    json_t *json;           /* owns the texts */
+    const char *id;         /* "week1/day4_first_kernel" */
+    const char *folder;
+    const char *title;
+    unsigned minutes;
+    struct learn_exercise *exercise;
+    unsigned exercise_count;
+    struct learn_question *question;
+    unsigned question_count;
+};
+
+/* NULL and a malloc'd message that names file and field. */
+struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char **message);
+void learn_lesson_free(struct learn_lesson *lesson);
+/* By lesson.c, of one exercise's "problem": lesson_problem.c. */
+struct lesson_reader;
+bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
+                         struct learn_problem *problem);
+
+/* A path inside an exercise's folder, in the lesson's arena. */
+const char *learn_path(const struct learn_exercise *exercise, const char *file);
+/* All of a file, malloc'd and ended by a NUL; NULL and a malloc'd message. */
+char *learn_read_file(const char *path, char **message);
+char *learn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A course: its lessons in order --------------------------------------------------------------*/
+
+struct learn_course {
+    char *folder;
+    struct learn_lesson **lesson;
+    unsigned count;
+};
+
+/* Reads every lesson below folder. False and a malloc'd message, of the first that is wrong. */
+bool learn_course_open(const char *folder, struct learn_course *course, char **message);
+void learn_course_free(struct learn_course *course);
+
+/* What a word names: a lesson (week1/day4_first_kernel, day4_first_kernel, day4) or an exercise
+ * (.../add, add); exercise is NULL for a lesson. False and a malloc'd message that suggests. */
+bool learn_course_find(const struct learn_course *course, const char *word,
+                       const struct learn_lesson **lesson,
+                       const struct learn_exercise **exercise, char **message);
+
+#endif

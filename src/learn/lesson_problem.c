@@ -1,0 +1,222 @@
+/*
+ * lesson_problem.c: the problem of an exercise: a family's, or buffers with a reference of its own.
+ */
+#include "learn/reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes -----------------------------------------------------------------------------------------*/
+
+/* "n=1000 alpha=2.5": names in the order of the first line, and the same ones in every line. */
+static bool read_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line)
+{
+    unsigned size = problem->size_count, count = 0;
+    struct expression_names *names = &problem->names;
+    for (const char *at = line; *at; count++) {
+        size_t length = strcspn(at, "= ");
+        char *end, *name = lk_arena_strndup(reader->arena, at, length);
+        if (at[length] != '=' || length == 0 || count == EXPRESSION_VARIABLES / 2)
+            return reader_fail(reader, "sizes", "'%s' is not of the form 'n=1000 alpha=2.5'", line);
+        double value = strtod(at + length + 1, &end);
+        if (end == at + length + 1 || (*end && *end != ' ') || !isfinite(value))
+            return reader_fail(reader, "sizes", "'%s': %s needs a number", line, name);
+        if (size == 0)
+            names->variable[names->variable_count++] = name;
+        else if (count >= names->variable_count || strcmp(names->variable[count], name) != 0)
+            return reader_fail(reader, "sizes", "'%s' must name the same parameters as '%s'", line,
+                               problem->size[0]);
+        problem->value[size][count] = value;
+        for (at = end; *at == ' ';)
+            at++;
+    }
+    if (count != names->variable_count || count == 0)
+        return reader_fail(reader, "sizes", "'%s' must name the same parameters as the first", line);
+    return true;
+}
+
+static bool read_family_size(struct lesson_reader *reader, struct learn_problem *problem,
+                             const char *line)
+{
+    size_t count;
+    char *message;
+    struct zoo_problem *made = zoo_problems(problem->family, line, &count, &message);
+    if (!made || count != 1) {
+        reader_fail(reader, "sizes", "%s", made ? "one line is one problem" : message);
+        free(made);
+        return false;
+    }
+    struct zoo_problem *kept = &problem->instance[problem->size_count];
+    *kept = *made;
+    free(made);
+    for (unsigned i = 0; problem->family->parameters[i].name; i++) {
+        bool is_float = kept->value[i] >= ZOO_FLOAT && problem->family->parameters[i].scalar;
+        problem->value[problem->size_count][i] =
+            is_float ? (double)zoo_as_float(kept->value[i]) : (double)kept->value[i];
+    }
+    return true;
+}
+
+static bool read_sizes(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *list = reader_array(reader, object, "sizes", true), *each;
+    const char *measured = reader_text(reader, object, "measured", false);
+    size_t i;
+    bool found = !measured;
+    if (!list || json_array_size(list) == 0 || json_array_size(list) > LEARN_SIZES)
+        return reader_fail(reader, "sizes", "must be 1 to %d lines", LEARN_SIZES);
+    json_array_foreach(list, i, each)
+    {
+        const char *line = json_string_value(each);
+        if (!line)
+            return reader_fail(reader, "sizes", "must be texts such as \"n=1000\"");
+        if (problem->family ? !read_family_size(reader, problem, line)
+                            : !read_size(reader, problem, line))
+            return false;
+        problem->size[problem->size_count] = line;
+        if (measured && strcmp(measured, line) == 0) {
+            problem->measured = problem->size_count;
+            found = true;
+        }
+        problem->size_count++;
+    }
+    return found || reader_fail(reader, "measured", "'%s' is none of the sizes", measured);
+}
+
+/* Buffers ---------------------------------------------------------------------------------------*/
+
+static int word_index(const char *const *words, unsigned count, const char *word)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return (int)i;
+    return -1;
+}
+
+static bool read_buffer(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    static const char *const roles[] = {[ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
+    struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
+    if (!reader_keys(reader, object, "name type role shape"))
+        return false;
+    buffer->name = reader_text(reader, object, "name", true);
+    const char *type = reader_text(reader, object, "type", true);
+    const char *role = reader_text(reader, object, "role", true);
+    json_t *shape = reader_array(reader, object, "shape", true), *each;
+    if (!buffer->name || !type || !role || !shape)
+        return false;
+    int index = word_index(zoo_type_names, ZOO_TYPES, type);
+    if (index < 0)
+        return reader_fail(reader, "buffers", "%s: there is no type '%s'", buffer->name, type);
+    buffer->type = (enum zoo_type)index;
+    index = word_index(roles, 3, role);
+    if (index < 0)
+        return reader_fail(reader, "buffers", "%s: the role is in, out or 'in out', not '%s'",
+                           buffer->name, role);
+    buffer->role = (enum zoo_role)index;
+    if (json_array_size(shape) == 0 || json_array_size(shape) > EXPRESSION_RANK)
+        return reader_fail(reader, "buffers", "%s: a shape has 1 to %d extents", buffer->name,
+                           EXPRESSION_RANK);
+    size_t i;
+    json_array_foreach(shape, i, each)
+    {
+        buffer->extent[i] = reader_formula(reader, each, "shape", &problem->names, NULL);
+        if (!buffer->extent[i])
+            return false;
+        buffer->rank++;
+    }
+    problem->buffer_count++;
+    return true;
+}
+
+static bool read_buffers(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *list = reader_array(reader, object, "buffers", true), *each;
+    struct expression_names *names = &problem->names;
+    size_t i;
+    if (!list || json_array_size(list) > ZOO_BUFFERS)
+        return reader_fail(reader, "buffers", "must be at most %d", ZOO_BUFFERS);
+    json_array_foreach(list, i, each) if (!read_buffer(reader, each, problem)) return false;
+    for (unsigned b = 0; b < problem->buffer_count; b++) {
+        names->array[b] = problem->buffer[b].name;
+        names->rank[b] = problem->buffer[b].rank;
+    }
+    names->array_count = problem->buffer_count;
+    return true;
+}
+
+/* Every output needs a rule, and only outputs have one. */
+static bool check_rules(struct lesson_reader *reader, const struct learn_problem *problem)
+{
+    for (unsigned b = 0; b < problem->buffer_count; b++) {
+        unsigned rules = 0;
+        for (unsigned r = 0; r < problem->rule_count; r++)
+            rules += problem->rule[r].array == b;
+        if (rules != (problem->buffer[b].role != ZOO_IN))
+            return reader_fail(reader, "reference", "%s has %u rules; outputs have one, inputs none",
+                               problem->buffer[b].name, rules);
+    }
+    return true;
+}
+
+static bool read_rules(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *list = reader_array(reader, object, "reference", true), *each;
+    size_t i;
+    if (!list || json_array_size(list) > LEARN_RULES)
+        return reader_fail(reader, "reference", "must be at most %d rules", LEARN_RULES);
+    json_array_foreach(list, i, each)
+    {
+        char *message = NULL;
+        const char *text = json_string_value(each);
+        if (!text)
+            return reader_fail(reader, "reference", "must be texts such as \"y[i] = 2 * x[i]\"");
+        if (!expression_parse_rule(reader->arena, text, &problem->names,
+                                   &problem->rule[problem->rule_count++], &message)) {
+            reader_fail(reader, "reference", "%s", message);
+            free(message);
+            return false;
+        }
+    }
+    return check_rules(reader, problem);
+}
+
+static bool read_family(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    const struct zoo_variant *variant;
+    char *message;
+    const char *name = reader_text(reader, object, "family", true);
+    struct zoo_buffer shape[ZOO_BUFFERS];
+    if (!name || !reader_keys(reader, object, "family sizes measured"))
+        return false;
+    if (!zoo_find(name, &problem->family, &variant, &message) || variant) {
+        reader_fail(reader, "family", "'%s' is no family", name);
+        return false;
+    }
+    for (unsigned i = 0; problem->family->parameters[i].name; i++)
+        problem->names.variable[problem->names.variable_count++] =
+            problem->family->parameters[i].name;
+    if (!read_sizes(reader, object, problem))
+        return false;
+    problem->buffer_count = problem->family->shape(&problem->instance[0], shape);
+    for (unsigned i = 0; i < problem->buffer_count; i++)
+        problem->buffer[i] = (struct learn_buffer){
+            .name = shape[i].name, .role = shape[i].role, .type = shape[i].type};
+    return true;
+}
+
+bool lesson_read_problem(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *tolerance;
+    if (json_object_get(object, "family"))
+        return read_family(reader, object, problem);
+    if (!reader_keys(reader, object, "sizes measured buffers reference tolerance"))
+        return false;
+    tolerance = json_object_get(object, "tolerance");
+    if (tolerance && !json_is_number(tolerance))
+        return reader_fail(reader, "tolerance", "must be a number");
+    problem->tolerance = tolerance ? json_number_value(tolerance) : 1e-6;
+    return read_sizes(reader, object, problem) && read_buffers(reader, object, problem) &&
+           read_rules(reader, object, problem);
+}

@@ -1,0 +1,24 @@
+/*
+ * limits.h: counters of a launch against what an exercise allows, with the line that is to blame.
+ */
+#ifndef LOCKSTEP_LEARN_LIMITS_H
+#define LOCKSTEP_LEARN_LIMITS_H
+
+#include "base/buf.h"
+#include "report/profile.h"
+
+/* Is this a counter of gpu/counters.def, or one of the ratios in limits.c? */
+bool limits_knows(const char *counter);
+
+struct limits_result {
+    double value;
+    bool kept;
+    const char *file; /* of the line to blame; NULL if none is known */
+    unsigned line;
+};
+
+/* Evaluates a counter of launch. If it is above most, says why in text, without file and line. */
+struct limits_result limits_check(const struct profile_launch *launch, const char *counter,
+                                  double most, struct lk_buf *text);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * problem.c: data, reference, launch and comparison of one size of an exercise; see problem.h.
+ *
+ * Inputs of a lesson's own problem are quarters between -8 and 8: a person can check them by hand,
+ * and sums and products of them are exact in f32, so that a right kernel is right to the last bit.
+ */
+#include "learn/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ELEMENTS ((size_t)1 << 26)
+
+/* Data ------------------------------------------------------------------------------------------*/
+
+static struct expression_state state_of(const struct learn_problem *problem, unsigned size)
+{
+    struct expression_state state = {0};
+    memcpy(state.variable, problem->value[size], sizeof state.variable);
+    return state;
+}
+
+static bool extents_of(const struct learn_problem *problem, unsigned size, unsigned buffer,
+                       size_t extent[EXPRESSION_RANK], size_t *count, char **message)
+{
+    const struct learn_buffer *of = &problem->buffer[buffer];
+    struct expression_state state = state_of(problem, size);
+    *count = 1;
+    for (unsigned i = 0; i < of->rank; i++) {
+        double value = expression_eval(of->extent[i], &state);
+        if (state.error || !(value >= 0) || value != floor(value) ||
+            value * (double)*count > (double)MOST_ELEMENTS) {
+            *message = learn_say("%s: extent %u of %s is %g", problem->size[size], i, of->name,
+                                 value);
+            return false;
+        }
+        extent[i] = (size_t)value;
+        *count *= extent[i];
+    }
+    return true;
+}
+
+static void fill(enum zoo_type type, unsigned stream, void *data, size_t count)
+{
+    bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_BF16;
+    bool is_unsigned = type == ZOO_U32 || type == ZOO_U8;
+    for (size_t i = 0; i < count; i++) {
+        double value = (double)(zoo_random(1, stream, i) % 64);
+        zoo_put(type, data, i, is_float ? (value - 32) / 4 : is_unsigned ? value : value - 32);
+    }
+}
+
+static bool allocate(struct zoo_instance *instance, unsigned i)
+{
+    struct zoo_buffer *buffer = &instance->buffer[i];
+    struct zoo_expected *expected = &instance->expected[i];
+    instance->host[i] = malloc(zoo_buffer_bytes(buffer) + 16);
+    if (buffer->role == ZOO_IN)
+        return instance->host[i] != NULL;
+    expected->count = buffer->count;
+    expected->value = calloc(buffer->count + 1, sizeof(double));
+    expected->bound = calloc(buffer->count + 1, sizeof(double));
+    return instance->host[i] && expected->value && expected->bound;
+}
+
+/* The rule's value at one element; at counts through all extents. */
+static double evaluate(const struct expression_rule *rule, unsigned rank,
+                       struct expression_state *state, size_t at)
+{
+    const size_t *extent = state->array[rule->array].extent;
+    state->seen_count = 0;
+    for (unsigned i = rank; i-- > 0;) {
+        state->variable[rule->index[i]] = (double)(at % extent[i]);
+        at /= extent[i];
+    }
+    return expression_eval(rule->value, state);
+}
+
+static bool make_state(const struct learn_problem *problem, unsigned size,
+                       const struct zoo_instance *instance, struct expression_state *state,
+                       char **message)
+{
+    size_t count;
+    *state = state_of(problem, size);
+    for (unsigned b = 0; b < problem->buffer_count; b++) {
+        struct expression_array *array = &state->array[b];
+        if (!extents_of(problem, size, b, array->extent, &count, message))
+            return false;
+        array->type = problem->buffer[b].type;
+        array->data = instance->host[b];
+    }
+    return true;
+}
+
+static bool compute_reference(const struct learn_problem *problem, unsigned size,
+                              struct zoo_instance *instance, char **message)
+{
+    struct expression_state state;
+    if (!make_state(problem, size, instance, &state, message))
+        return false;
+    for (unsigned r = 0; r < problem->rule_count; r++) {
+        const struct expression_rule *rule = &problem->rule[r];
+        struct zoo_expected *expected = &instance->expected[rule->array];
+        for (size_t i = 0; i < expected->count && !state.error; i++) {
+            double value = evaluate(rule, problem->buffer[rule->array].rank, &state, i);
+            expected->value[i] = value;
+            expected->bound[i] = problem->tolerance * fmax(1, fabs(value));
+        }
+    }
+    if (state.error)
+        *message = learn_say("%s: the reference fails: %s", problem->size[size], state.error);
+    return !state.error;
+}
+
+bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo_instance *instance,
+                  char **message)
+{
+    if (problem->family)
+        return zoo_instance_make(instance, &problem->instance[size], true, message);
+    *instance = (struct zoo_instance){.has_reference = true};
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        struct zoo_buffer *buffer = &instance->buffer[i];
+        size_t extent[EXPRESSION_RANK], count;
+        if (!extents_of(problem, size, i, extent, &count, message))
+            goto failed;
+        *buffer = (struct zoo_buffer){problem->buffer[i].name, problem->buffer[i].role,
+                                      problem->buffer[i].type, count};
+        instance->count++;
+        if (!allocate(instance, i)) {
+            *message = learn_say("%s: too little memory here", problem->size[size]);
+            goto failed;
+        }
+        fill(buffer->type, i, instance->host[i], count);
+    }
+    if (compute_reference(problem, size, instance, message))
+        return true;
+failed:
+    zoo_instance_free(instance);
+    return false;
+}
+
+/* Launch ----------------------------------------------------------------------------------------*/
+
+unsigned problem_argument_bytes(const struct learn_argument *argument)
+{
+    return argument->kind == LEARN_INT || argument->kind == LEARN_FLOAT ? 4 : 8;
+}
+
+static bool dimension(struct expression *formula, struct expression_state *state, unsigned *value)
+{
+    double number = formula ? expression_eval(formula, state) : 1;
+    *value = number >= 0 && number <= 2147483647.0 ? (unsigned)number : 0;
+    return !state->error && *value > 0 && number == floor(number);
+}
+
+bool problem_launch(const struct learn_exercise *exercise, unsigned size,
+                    const CUdeviceptr *buffers, struct problem_launch *launch, char **message)
+{
+    struct expression_state state = state_of(&exercise->problem, size);
+    bool fine = true;
+    *launch = (struct problem_launch){0};
+    for (unsigned i = 0; i < 3; i++)
+        fine = fine && dimension(exercise->grid[i], &state, &launch->grid[i]) &&
+               dimension(exercise->block[i], &state, &launch->block[i]);
+    if (fine && exercise->shared)
+        fine = dimension(exercise->shared, &state, &launch->shared);
+    if (!fine) {
+        *message = learn_say("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
+        return false;
+    }
+    for (unsigned i = 0; i < exercise->argument_count; i++) {
+        const struct learn_argument *argument = &exercise->argument[i];
+        double value = argument->value ? expression_eval(argument->value, &state) : 0;
+        launch->argument[i] = &launch->value[i];
+        if (argument->kind == LEARN_BUFFER)
+            launch->value[i].pointer = buffers[argument->buffer];
+        else if (argument->kind == LEARN_INT)
+            launch->value[i].i32 = (int32_t)value;
+        else if (argument->kind == LEARN_LONG)
+            launch->value[i].i64 = (int64_t)value;
+        else if (argument->kind == LEARN_FLOAT)
+            launch->value[i].f32 = (float)value;
+        else
+            launch->value[i].f64 = value;
+    }
+    return true;
+}
+
+/* Comparison ------------------------------------------------------------------------------------*/
+
+static void print_place(const struct learn_buffer *buffer, const size_t *extent, size_t at,
+                        struct lk_buf *text)
+{
+    size_t index[EXPRESSION_RANK] = {at};
+    unsigned rank = buffer->rank ? buffer->rank : 1;
+    for (unsigned i = rank; buffer->rank && i-- > 0;) {
+        index[i] = at % extent[i];
+        at /= extent[i];
+    }
+    lk_buf_printf(text, "%s", buffer->name);
+    for (unsigned i = 0; i < rank; i++)
+        lk_buf_printf(text, "[%zu]", index[i]);
+}
+
+static bool is_unwritten(enum zoo_type type, const void *data, size_t index)
+{
+    const unsigned char *bytes = (const unsigned char *)data + index * zoo_type_bytes[type];
+    for (unsigned i = 0; i < zoo_type_bytes[type]; i++)
+        if (bytes[i] != 0xff)
+            return false;
+    return true;
+}
+
+static bool agrees(double value, double expected, double bound)
+{
+    if (isnan(expected))
+        return isnan(value);
+    if (isinf(expected) || isnan(value) || isinf(value))
+        return value == expected;
+    return fabs(value - expected) <= bound;
+}
+
+/* What went into an element of the lesson's own problem: "(a[3] = 0.25, b[3] = 2)". */
+static void print_inputs(const struct learn_problem *problem, unsigned size,
+                         const struct zoo_instance *instance, unsigned output, size_t at,
+                         struct lk_buf *text)
+{
+    struct expression_state state;
+    char *message = NULL;
+    if (problem->family || !make_state(problem, size, instance, &state, &message)) {
+        free(message);
+        return;
+    }
+    for (unsigned r = 0; r < problem->rule_count; r++)
+        if (problem->rule[r].array == output)
+            evaluate(&problem->rule[r], problem->buffer[output].rank, &state, at);
+    for (unsigned i = 0; i < state.seen_count && i < EXPRESSION_SEEN; i++) {
+        unsigned input = state.seen[i].array;
+        lk_buf_printf(text, i ? ", " : " from ");
+        print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
+        lk_buf_printf(text, " = %.9g",
+                      zoo_get(problem->buffer[input].type, instance->host[input],
+                              state.seen[i].at));
+    }
+    if (state.seen_count > EXPRESSION_SEEN)
+        lk_buf_printf(text, " and %u more", state.seen_count - EXPRESSION_SEEN);
+}
+
+static bool verify_output(const struct learn_problem *problem, unsigned size,
+                          const struct zoo_instance *instance, unsigned output, const void *data,
+                          struct lk_buf *text)
+{
+    const struct zoo_expected *expected = &instance->expected[output];
+    const struct zoo_buffer *buffer = &instance->buffer[output];
+    size_t wrong = 0, first = 0, extent[EXPRESSION_RANK] = {0}, count;
+    char *message = NULL;
+    for (size_t i = 0; i < expected->count; i++)
+        if (!agrees(zoo_get(buffer->type, data, i), expected->value[i], expected->bound[i]) &&
+            wrong++ == 0)
+            first = i;
+    if (!wrong)
+        return true;
+    if (!problem->family)
+        extents_of(problem, size, output, extent, &count, &message);
+    lk_buf_printf(text, "wrong result for %s: ", problem->size[size]);
+    print_place(&problem->buffer[output], extent, first, text);
+    lk_buf_printf(text, " must be %.9g", expected->value[first]);
+    print_inputs(problem, size, instance, output, first, text);
+    if (buffer->role == ZOO_OUT && is_unwritten(buffer->type, data, first))
+        lk_buf_printf(text, ", but it was never written");
+    else
+        lk_buf_printf(text, ", but it is %.9g", zoo_get(buffer->type, data, first));
+    lk_buf_printf(text, "; %zu of %zu are wrong", wrong, expected->count);
+    return false;
+}
+
+static bool verify_input(const struct learn_problem *problem, unsigned size,
+                         const struct zoo_instance *instance, unsigned input, const void *data,
+                         struct lk_buf *text)
+{
+    size_t bytes = zoo_buffer_bytes(&instance->buffer[input]);
+    if (bytes == 0 || memcmp(instance->host[input], data, bytes) == 0)
+        return true;
+    lk_buf_printf(text, "wrong result for %s: %s is an input, and the kernel has changed it",
+                  problem->size[size], instance->buffer[input].name);
+    return false;
+}
+
+bool problem_verify(const struct learn_problem *problem, unsigned size,
+                    const struct zoo_instance *instance, void *const *result, struct lk_buf *text)
+{
+    for (unsigned i = 0; i < instance->count; i++)
+        if (instance->buffer[i].role != ZOO_IN &&
+            !verify_output(problem, size, instance, i, result[i], text))
+            return false;
+    for (unsigned i = 0; i < instance->count; i++)
+        if (instance->buffer[i].role == ZOO_IN &&
+            !verify_input(problem, size, instance, i, result[i], text))
+            return false;
+    return true;
+}

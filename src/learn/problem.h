@@ -1,0 +1,35 @@
+/*
+ * problem.h: one size of an exercise with its data, and how its kernel is launched; for the worker.
+ */
+#ifndef LOCKSTEP_LEARN_PROBLEM_H
+#define LOCKSTEP_LEARN_PROBLEM_H
+
+#include "base/buf.h"
+#include "learn/lesson.h"
+#include "zoo/instance.h"
+
+/* False and a malloc'd message if the lesson is at fault or memory is short. */
+bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo_instance *instance,
+                  char **message);
+
+struct problem_launch {
+    unsigned grid[3], block[3], shared;
+    union {
+        CUdeviceptr pointer;
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+    } value[LEARN_ARGUMENTS];
+    void *argument[LEARN_ARGUMENTS]; /* into value */
+};
+bool problem_launch(const struct learn_exercise *exercise, unsigned size,
+                    const CUdeviceptr *buffers, struct problem_launch *launch, char **message);
+unsigned problem_argument_bytes(const struct learn_argument *argument);
+
+/* Compares result[i], the content of buffer i afterwards; says in text what is wrong: the first
+ * wrong element, what went into it, what was expected, and how many are wrong. */
+bool problem_verify(const struct learn_problem *problem, unsigned size,
+                    const struct zoo_instance *instance, void *const *result, struct lk_buf *text);
+
+#endif

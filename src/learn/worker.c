@@ -1,0 +1,203 @@
+/*
+ * worker.c: runs a graded kernel on the simulated GPU, in a process of its own: the machine reads
+ * LOCKSTEP_CHECK, LOCKSTEP_PROFILE and its limits from the environment when it starts, and a kernel
+ * that takes the machine down takes only this process with it.
+ *
+ * The result is a JSON file: {"error": text or null, "sizes": [{"size": .., "wrong": text or null,
+ * "fault": text or null}, ..]}. "error" is what kept the kernel from being run at all.
+ */
+#include "learn/grade.h"
+
+#include "learn/problem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHARED = 49152 }; /* of __shared__ variables */
+
+/* The kernel in the PTX -------------------------------------------------------------------------*/
+
+/* Is it "add", or "add" as C++ writes it, "_Z3addPKfS0_Pfi"? */
+static bool is_name(const char *symbol, size_t length, const char *kernel)
+{
+    size_t want = strlen(kernel);
+    char prefix[96];
+    if (length == want && memcmp(symbol, kernel, want) == 0)
+        return true;
+    int size = snprintf(prefix, sizeof prefix, "_Z%zu%s", want, kernel);
+    return size > 0 && (size_t)size < sizeof prefix && length >= (size_t)size &&
+           memcmp(symbol, prefix, (size_t)size) == 0;
+}
+
+struct entry {
+    char name[256];
+    unsigned bytes[LEARN_ARGUMENTS + 1], count;
+};
+
+/* Sizes of ".param .u64 name," lines: the digits of the type are its bits. */
+static void read_parameters(const char *text, const char *end, struct entry *entry)
+{
+    for (const char *at = text; (at = strstr(at, ".param")) && at < end;) {
+        at += 6;
+        while (*at == ' ' || *at == '.' || isalpha((unsigned char)*at)) {
+            if (strncmp(at, "align", 5) == 0 || strncmp(at, "ptr", 3) == 0)
+                break;
+            at++;
+        }
+        if (entry->count <= LEARN_ARGUMENTS)
+            entry->bytes[entry->count++] = (unsigned)strtoul(at, NULL, 10) / 8;
+    }
+}
+
+static bool find_entry(const char *ptx, const char *kernel, struct entry *entry)
+{
+    *entry = (struct entry){0};
+    for (const char *at = ptx; (at = strstr(at, ".entry"));) {
+        at += 6;
+        at += strspn(at, " \t\n");
+        size_t length = strcspn(at, "( \t\n");
+        if (!is_name(at, length, kernel) || length >= sizeof entry->name)
+            continue;
+        memcpy(entry->name, at, length);
+        const char *body = strchr(at, '{');
+        read_parameters(at + length, body ? body : at + strlen(at), entry);
+        return true;
+    }
+    return false;
+}
+
+static bool check_entry(const struct learn_exercise *exercise, const struct entry *entry,
+                        char **message)
+{
+    struct lk_buf text = {0};
+    bool fits = entry->count == exercise->argument_count;
+    for (unsigned i = 0; fits && i < entry->count; i++)
+        fits = entry->bytes[i] == problem_argument_bytes(&exercise->argument[i]);
+    if (fits)
+        return true;
+    lk_buf_printf(&text, "the kernel %s is called with (", exercise->kernel);
+    for (unsigned i = 0; i < exercise->argument_count; i++)
+        lk_buf_printf(&text, "%s%s", i ? ", " : "", exercise->argument[i].text);
+    lk_buf_printf(&text, "); do not change its parameters");
+    *message = text.data;
+    return false;
+}
+
+/* Running ---------------------------------------------------------------------------------------*/
+
+static const char *words_of(CUresult status, const struct zoo_device *device)
+{
+    if (status == CUDA_ERROR_LAUNCH_TIMEOUT)
+        return "the kernel does not end: it was stopped. Is there an endless loop, or a barrier "
+               "that not all threads reach?";
+    return zoo_error(device->cuda, status);
+}
+
+static CUresult read_back(const struct zoo_run *run, void **result)
+{
+    const struct zoo_instance *instance = run->instance;
+    CUresult status = CUDA_SUCCESS;
+    for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++) {
+        size_t bytes = zoo_buffer_bytes(&instance->buffer[i]);
+        result[i] = lk_alloc(bytes + 16);
+        if (bytes)
+            status = run->call.device->cuda->cuMemcpyDtoH_v2(result[i], run->call.buffer[i], bytes);
+    }
+    return status;
+}
+
+/* One size: launch and compare. False if nothing more can be run. */
+static bool run_size(const struct learn_exercise *exercise, unsigned size,
+                     struct zoo_device *device, CUfunction function, json_t *sizes, char **message)
+{
+    static const struct zoo_variant none = {.name = "exercise"};
+    struct zoo_instance instance;
+    struct zoo_run run;
+    struct problem_launch launch;
+    struct lk_buf wrong = {0};
+    void *result[ZOO_BUFFERS] = {0};
+    json_t *row = json_pack("{ss sn sn}", "size", exercise->problem.size[size], "wrong", "fault");
+    bool goes_on = false;
+    json_array_append_new(sizes, row);
+    if (!problem_make(&exercise->problem, size, &instance, message))
+        return false;
+    if (!zoo_run_open(&run, &instance, &none, device, NULL, NULL, message))
+        goto free_instance;
+    if (!problem_launch(exercise, size, run.call.buffer, &launch, message))
+        goto close_run;
+    CUresult status = zoo_run_reset(&run);
+    if (status == CUDA_SUCCESS)
+        status = device->cuda->cuLaunchKernel(function, launch.grid[0], launch.grid[1],
+                                              launch.grid[2], launch.block[0], launch.block[1],
+                                              launch.block[2], launch.shared, NULL,
+                                              launch.argument, NULL);
+    if (status == CUDA_SUCCESS)
+        status = device->cuda->cuCtxSynchronize();
+    if (status == CUDA_SUCCESS)
+        status = read_back(&run, result);
+    if (status != CUDA_SUCCESS) {
+        json_object_set_new(row, "fault", json_string(words_of(status, device)));
+    } else {
+        goes_on = true;
+        if (!problem_verify(&exercise->problem, size, &instance, result, &wrong))
+            json_object_set_new(row, "wrong", json_string(wrong.data));
+    }
+    for (unsigned i = 0; i < instance.count; i++)
+        free(result[i]);
+    lk_buf_free(&wrong);
+close_run:
+    zoo_run_close(&run);
+free_instance:
+    zoo_instance_free(&instance);
+    return goes_on;
+}
+
+static void run_all(const struct learn_exercise *exercise, const char *ptx, const char *gpu,
+                    json_t *sizes, char **message)
+{
+    struct zoo_device device;
+    struct entry entry;
+    CUmodule module;
+    CUfunction function;
+    if (!find_entry(ptx, exercise->kernel, &entry)) {
+        *message = learn_say("there is no kernel '__global__ void %s' in the file",
+                             exercise->kernel);
+        return;
+    }
+    if (!check_entry(exercise, &entry, message) || !zoo_device_open(gpu, &device, message))
+        return;
+    CUresult status = device.cuda->cuModuleLoadData(&module, ptx);
+    if (status == CUDA_SUCCESS)
+        status = device.cuda->cuModuleGetFunction(&function, module, entry.name);
+    if (status != CUDA_SUCCESS) {
+        *message = learn_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
+        return;
+    }
+    int shared = 0;
+    device.cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    if (shared > MOST_SHARED) { /* ptxas refuses it */
+        *message = learn_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
+                             MOST_SHARED);
+        return;
+    }
+    for (unsigned i = 0; i < exercise->problem.size_count; i++)
+        if (!run_size(exercise, i, &device, function, sizes, message))
+            break;
+}
+
+bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
+                  const char *result_path)
+{
+    char *message = NULL, *ptx = learn_read_file(ptx_path, &message);
+    json_t *sizes = json_array();
+    if (ptx)
+        run_all(exercise, ptx, gpu, sizes, &message);
+    json_t *result = json_pack("{so so}", "sizes", sizes, "error",
+                               message ? json_string(message) : json_null());
+    bool written = result && json_dump_file(result, result_path, JSON_INDENT(1)) == 0;
+    json_decref(result);
+    free(message);
+    free(ptx);
+    return written;
+}

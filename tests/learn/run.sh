@@ -1,0 +1,231 @@
+#!/bin/sh
+# 'lockstep learn' from outside: the course proves itself, and a learner's good, odd and hostile files
+# get the verdicts that they should; progress is kept. No times are compared.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME="$work/home" XDG_DATA_HOME="$work/data"
+unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT \
+    LOCKSTEP_PROFILE LOCKSTEP_CHECK LOCKSTEP_TRACE LD_LIBRARY_PATH
+course=$(pwd)/course
+mkdir -p "$HOME"
+cd "$work" || exit 1
+learn="$LOCKSTEP learn"
+
+# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
+# output (both streams; newlines as blanks) must match.
+expect() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    output=$("$@" 2>&1 </dev/null)
+    got=$?
+    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
+        echo "ok $name"
+    else
+        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
+    fi
+}
+
+# json NAME CONDITION COMMAND...: r is what the command prints, whatever its status.
+json() {
+    name=$1 condition=$2
+    shift 2
+    "$@" 2>err.txt </dev/null >out.json
+    if python3 - "$condition" <<'PY'; then
+import json, sys
+r = json.load(open("out.json"))
+sys.exit(not eval("(" + sys.argv[1] + ")"))
+PY
+        echo "ok $name"
+    else
+        echo "not ok $name: $condition; $(cat err.txt; head -c 2000 out.json)"
+    fi
+}
+
+# The course itself, with either compiler
+$learn check-course >course.txt 2>&1
+grep -q '0 things to mend' course.txt && echo "ok course" ||
+    echo "not ok course: $(grep -A2 '^not ok' course.txt)"
+if "$LOCKSTEP" doctor 2>/dev/null | grep -q nvcc; then
+    expect course-nvcc 0 '0 things to mend' $learn check-course day4 --compiler nvcc
+fi
+json course-json 'r == {"sound": True, "failed": 0}' $learn check-course day4 --json
+
+# A lesson that is not sound is found out
+cp -r "$course" broken
+sed -i 's/i < n/i <= n/' broken/week1/day4_first_kernel/add/solution.cu
+sed -i 's/^## Explore/## Explored/' broken/week1/day4_first_kernel/lesson.md
+cp broken/week1/day4_first_kernel/add/solution.cu broken/week1/day4_first_kernel/saxpy/wrong/new.cu
+sed -i 's/day7_fast_memory/day8/' broken/week1/day4_first_kernel/lesson.md
+expect unsound 1 'no section .## Explore.*day8/lesson.md. leads nowhere.*must pass, and got: solution.cu:6: out of bounds.*wrong/new.cu has no verdict' \
+    env LOCKSTEP_COURSE="$work/broken" $learn check-course day4
+echo '{' >broken/week1/day4_first_kernel/lesson.json
+expect unreadable 2 'lesson.json:[0-9]+:[0-9]+: ' env LOCKSTEP_COURSE="$work/broken" $learn list
+expect no-course 2 'No such file' env LOCKSTEP_COURSE="$work/none" $learn list
+mkdir empty
+expect empty-course 2 'there is no lesson in it' env LOCKSTEP_COURSE="$work/empty" $learn list
+
+# Beginning
+expect welcome 0 'broken on purpose.*learn init' $learn
+expect no-folder 2 'learn init DIR' $learn check
+expect init-needs-folder 2 'init needs a folder' $learn init
+expect init-in-course 2 'is the course itself' $learn init "$course/week1"
+expect init-unwritable 2 '/proc/' $learn init /proc/none
+expect init 0 'broken on purpose.*Next: +lockstep learn' $learn init mine
+json init-again 'r["folder"].endswith("/mine") and r["lessons"] >= 2' $learn init mine --json
+add=mine/week1/day4_first_kernel/add.cu
+[ -z "$(find mine -name 'solution*' -o -name wrong)" ] && [ -f $add ] && echo "ok laid-out" ||
+    echo "not ok laid-out: $(find mine)"
+expect bare 0 '0 of [0-9]+ exercises.*lesson.md.*add.cu' $learn
+json bare-json 'r["exercise"] == "week1/day4_first_kernel/add" and not r["passed"]' $learn --json
+
+# Verdicts
+expect given 1 'not right yet.*add.cu: wrong result for n=1000: c\[256\] must be [-0-9.]+ from a\[256\] = [-0-9.]+, b\[256\] = [-0-9.]+, but it was never written; 744 of 1000' \
+    $learn check
+write() { cat >$add; }
+write <<'CU'
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x
+    if (i < n)
+        c[i] = a[i] + b[i];
+}
+CU
+expect syntax-error 1 "does not compile yet.*add.cu:3:[0-9]+: error: expected ';'" $learn check
+json syntax-error-json 'r["stage"] == "compile" and r["line"] == 3 and "expected" in r["text"]' \
+    $learn check --json
+write <<'CU'
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    volatile int never = 0;
+    for (int i = threadIdx.x; never == 0; i++)
+        c[i % n] = a[i % n] + b[i % n];
+}
+CU
+expect endless 1 'does not run to its end.*the kernel does not end' $learn check
+write <<'CU'
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        ((float *)a)[i] = c[i] = a[i] + b[i];
+}
+CU
+expect input-changed 1 'a is an input, and the kernel has changed it' $learn check
+write <<'CU'
+__global__ void add(const float *a, const float *b, float *c, long n) {}
+CU
+expect other-parameters 1 'is called with \(a, b, c, int n\); do not change its parameters' $learn check
+write <<'CU'
+__global__ void plus(const float *a, const float *b, float *c, int n) {}
+CU
+expect other-name 1 "there is no kernel '__global__ void add'" $learn check
+write <<'CU'
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float big[20000];
+    big[threadIdx.x] = a[0];
+    __syncthreads();
+    c[0] = big[255 - threadIdx.x];
+}
+CU
+expect too-much-shared 1 '80000 bytes of shared memory; a block has 49152' $learn check
+write <<'CU'
+__device__ float huge[1ull << 40];
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    huge[threadIdx.x * 1000000ull] = a[0];
+    c[0] = huge[b[0] > 0];
+}
+CU
+expect huge-variable 1 'add.cu' $learn check
+: >$add
+expect empty-file 1 "there is no kernel" $learn check
+head -c 100000 /dev/urandom >$add
+expect noise 1 'does not compile yet' $learn check
+rm $add
+expect deleted 1 "add.cu: No such file.*'lockstep learn reset add' puts it back" $learn check
+expect reset-deleted 0 'is back' $learn reset add
+echo '// mine' >>$add
+expect reset-keeps 0 'as it was given; yours is .*add.cu.1' $learn reset add
+grep -q '// mine' $add.1 && ! grep -q '// mine' $add && echo "ok reset-kept" ||
+    echo "not ok reset-kept: $(ls mine/week1/*)"
+write <<'CU'
+#include "device.h"
+KERNEL add(const f32 *a, const f32 *b, f32 *c, i32 n)
+{
+    i32 i = (i32)global_thread();
+    if (i < n)
+        c[i] = a[i] + b[i];
+}
+CU
+expect with-device-h 0 'passed: right on all 6 sizes' $learn check
+cp "$course/week1/day4_first_kernel/add/solution.cu" $add
+expect solved 0 'passed: right on all 6 sizes; no races.*modelled.*global_load_sectors_per_request +4' \
+    $learn check
+json solved-json 'r["passed"] and r["right"] == 6 and r["counters"][0]["value"] == 4 and r["modelled"]' \
+    $learn check add --json
+expect picture 0 'line 6: .*load of global memory: 4 sectors.*lanes 0-7' $learn picture add
+cp "$course/week1/day4_first_kernel/saxpy/wrong/own_piece.cu" mine/week1/day4_first_kernel/saxpy.cu
+expect limit 1 'saxpy.cu:8: warp 0 fetched 32 sectors, 4 suffice \(stride 128 B\)' $learn check saxpy
+
+# Mutations of a solution are caught: a barrier dropped, indices swapped, off by one, no padding
+transpose=mine/week1/day7_fast_memory/transpose.cu
+mutate() {
+    name=$1 change=$2 wanted=$3
+    sed "$change" "$course/week1/day7_fast_memory/transpose/solution.cu" >$transpose
+    expect "mutation-$name" 1 "transpose.cu[0-9:]* $wanted" $learn check transpose
+}
+mutate barrier '/__syncthreads/d' 'race'
+mutate indices 's/tile\[threadIdx.x\]\[threadIdx.y + k\]/tile[threadIdx.y + k][threadIdx.x]/' 'wrong result'
+mutate off-by-one 's/c + k < cols/c + k < cols - 1/' 'wrong result'
+mutate off-by-one-up 's/r < rows)/r <= rows)/' '(wrong result|out of bounds|race)'
+mutate padding 's/\[33\]/[32]/' 'bank conflicts'
+cp "$course/week1/day7_fast_memory/transpose/solution.cu" $transpose
+expect mutation-none 0 'passed' $learn check transpose
+
+# Words
+expect unknown-lesson 2 "no lesson or exercise 'sapxy'; did you mean 'saxpy'" $learn start sapxy
+expect unknown-far 2 "'lockstep learn list' names them" $learn start quantum
+expect unknown-command 2 "no command 'chekc'; did you mean 'check'" $learn chekc
+expect unknown-option 2 "no option '--fast'" $learn check --fast
+expect too-many-words 2 'one word too many' $learn check add saxpy
+expect real-gpu 2 'runs on a simulated GPU' $learn check --gpu cuda:0
+expect unknown-gpu 2 'h20' $learn check --gpu sim:h20
+expect other-gpu 0 'passed' $learn check add --gpu sim:t4
+expect bad-compiler 2 '--compiler is clang or nvcc' $learn check --compiler gcc
+expect start 0 'Fast memory.*row_walk.cu' $learn start day7
+json current 'r["exercise"] == "week1/day7_fast_memory/row_walk"' $learn --json
+
+# Hints, solution, quiz, notebook
+expect hint-1 0 'hint 1 of 3, the concept' $learn hint saxpy
+expect hint-2 0 'hint 2 of 3, the line' $learn hint saxpy
+json hint-3 'r["kind"] == "diff" and "+" in r["text"]' $learn hint saxpy --json
+expect hint-last 0 'hint 3 of 3, the diff.*That is all' $learn hint saxpy
+expect solution 0 'i \+= step' $learn solution saxpy
+json quiz-list 'len(r["quiz"]) >= 3 and "answer" not in r["quiz"][0]' $learn quiz day4 --json
+json quiz 'r["right"] == 4 and r["questions"] == 4' $learn quiz day4 --answer 3,2,3,2 --json
+expect quiz-wrong 1 'no\. Two blocks of 128.*3 of 4 right' $learn quiz day4 --answer 1,2,3,2
+expect quiz-bad 2 "whole number up to 4, not 'x'" $learn quiz day4 --answer x
+expect quiz-zero 2 'count from 1' $learn quiz day4 --answer 0
+expect quiz-many 2 'and more answers' $learn quiz day4 --answer 1,1,1,1,1
+$learn check add >/dev/null 2>&1
+expect note 0 'noted in .*notes/[0-9-]+\.md' $learn note 'threads beyond n must stop'
+expect note-text 0 'day4_first_kernel/add.*threads beyond n must stop.*Last verdict: passed.*sectors_per_request: 4' \
+    sh -c 'cat mine/notes/*.md'
+
+# Progress is kept, and can be lost only by the learner
+json progress 'r["streak"] == 1 and r["next"].endswith("saxpy") and
+    [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["passed"] and
+    [e for e in r["exercises"] if e["exercise"].endswith("/saxpy")][0]["saw_solution"] and
+    [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["best"]["global_load_sectors_per_request"] == 4' \
+    $learn progress --json
+expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: lockstep learn start saxpy' \
+    $learn progress
+expect list 0 'solved add' $learn list
+json list-json 'r[0]["exercises"][0]["passed"] and r[0]["questions"] == 4' $learn list --json
+echo 'no database at all, just a line of text that somebody wrote into the wrong file' >text.db
+expect progress-alien 2 'text.db: .*not a database' env LOCKSTEP_PROGRESS="$work/text.db" $learn list
+expect progress-unwritable 2 'LOCKSTEP_PROGRESS names another file' \
+    env LOCKSTEP_PROGRESS=/proc/none/p.db $learn list
+expect progress-homeless 2 'no home folder' env -u XDG_DATA_HOME -u HOME $learn list
