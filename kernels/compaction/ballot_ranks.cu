@@ -1,6 +1,6 @@
 /*
- * ballot_ranks.cu: a ballot tells every lane which lanes keep theirs, and the rank is a count of bits:
- * no scan and no shared memory but one count a warp.
+ * ballot_ranks.cu: a ballot tells every lane which lanes keep theirs, and the rank is a count of
+ * bits: no scan and no shared memory but one count a warp.
  */
 // arch: sm_75
 #include "counts.h"

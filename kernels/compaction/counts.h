@@ -1,6 +1,6 @@
 /*
- * counts.h: the first two of three kernels: what each block keeps, and the scan of those counts by one
- * block.
+ * counts.h: the first two of three kernels: what each block keeps, and the scan of those counts by
+ * one block.
  */
 #ifndef LOCKSTEP_COMPACTION_COUNTS_H
 #define LOCKSTEP_COMPACTION_COUNTS_H

@@ -1,7 +1,7 @@
 /*
- * look_back.cu: one pass: a block takes the next tile, announces how many it keeps and looks back for
- * the counts before it (see scan/look_back.cu), so that the input is read once. Kept elements are
- * packed in shared memory first, so that writes are whole lines.
+ * look_back.cu: one pass: a block takes the next tile, announces how many it keeps and looks back
+ * for the counts before it (see scan/look_back.cu), so that the input is read once. Kept elements
+ * are packed in shared memory first, so that writes are whole lines.
  */
 // arch: sm_75
 #include "clear.h"

@@ -1,7 +1,7 @@
 /*
- * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block counts
- * what is kept before its tile itself, from the L2, and then packs the tile: more reads, but nobody
- * waits.
+ * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block
+ * counts what is kept before its tile itself, from the L2, and then packs the tile: more reads,
+ * but nobody waits.
  */
 // arch: sm_75
 #include "select_rows.h"

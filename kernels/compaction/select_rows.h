@@ -25,8 +25,8 @@ DEVICE u32 kept_of_four(f32x4 v, i64 left, f32 threshold)
     return there & large;
 }
 
-/* Writes one row's kept elements from kept[count] on; returns how many there are then. All lanes have
- * read the row before any writes, because kept may be where the rows lie. */
+/* Writes one row's kept elements from kept[count] on; returns how many there are then. All lanes
+ * have read the row before any writes, because kept may be where the rows lie. */
 DEVICE u32 keep_row(f32x4 v, u32 mine, f32 *kept, u32 count)
 {
     u32 below = lanes_below(), in_row = 0, rank = count;

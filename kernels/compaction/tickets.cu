@@ -1,9 +1,9 @@
 /*
  * tickets.cu: one pass at the memory's limit, as scan/tickets.cu: blocks stay and take tiles by
- * tickets, STAGES of them ahead, fetched by cp.async. A tile is packed where it lies when it arrives
- * and its count announced at once; then the block turns to the tile before, adds up the counts that
- * were announced since its own last tile, and writes what is packed. The first STAGES tiles of each
- * block are given: all blocks are there at once (a cooperative launch).
+ * tickets, STAGES of them ahead, fetched by cp.async. A tile is packed where it lies when it
+ * arrives and its count announced at once; then the block turns to the tile before, adds up the
+ * counts that were announced since its own last tile, and writes what is packed. The first STAGES
+ * tiles of each block are given: all blocks are there at once (a cooperative launch).
  */
 // arch: sm_80
 #include "clear.h"

@@ -1,8 +1,8 @@
 /*
- * cuda_names.h: CUDA's own names (threadIdx, __syncthreads, atomicAdd ..) for clang without NVIDIA's
- * toolkit. The course's exercises are written with them, as CUDA programs elsewhere are; it is put
- * in front of an exercise with -include. nvcc knows the names by itself. The kernel library does not
- * use it: its kernels have device.h.
+ * cuda_names.h: CUDA's own names (threadIdx, __syncthreads, atomicAdd ..) for clang without
+ * NVIDIA's toolkit. The course's exercises are written with them, as CUDA programs elsewhere are;
+ * it is put in front of an exercise with -include. nvcc knows the names by itself. The kernel
+ * library does not use it: its kernels have device.h.
  */
 #ifndef LOCKSTEP_KERNELS_CUDA_NAMES_H
 #define LOCKSTEP_KERNELS_CUDA_NAMES_H

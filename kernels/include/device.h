@@ -98,7 +98,7 @@ DEVICE void fence_gpu(void)
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-/* Within a warp; all 32 lanes take part ------------------------------------------------------------*/
+/* Within a warp; all 32 lanes take part ---------------------------------------------------------*/
 
 #define LK_SHUFFLE(name, mode, limit)                                                              \
     DEVICE u32 name##_u32(u32 value, u32 lane)                                                     \
@@ -205,7 +205,7 @@ DEVICE u32 permute_bytes(u32 a, u32 b, u32 choice)
     return result;
 }
 
-/* Vectors of 16 bytes and loads -------------------------------------------------------------------*/
+/* Vectors of 16 bytes and loads -----------------------------------------------------------------*/
 
 typedef struct __align__(16) {
     f32 x, y, z, w;
@@ -335,7 +335,7 @@ DEVICE u64 load_relaxed_u64(const u64 *at)
     return value;
 }
 
-/* Atomics: the old value; red_ forms give none back --------------------------------------------------*/
+/* Atomics: the old value; red_ forms give none back ---------------------------------------------*/
 
 #define LK_ATOMIC(name, operation, type, letter)                                                   \
     DEVICE type atomic_##name(type *at, type value)                                                \
@@ -382,7 +382,7 @@ DEVICE u64 compare_and_swap_u64(u64 *at, u64 expected, u64 value)
     return old;
 }
 
-/* Shared memory by its own 32-bit addresses ---------------------------------------------------------*/
+/* Shared memory by its own 32-bit addresses -----------------------------------------------------*/
 
 DEVICE u32 shared_address(const void *at)
 {
@@ -447,7 +447,7 @@ DEVICE void copy_async_commit(void)
 /* Waits until at most so many groups are on their way; a constant. */
 #define copy_async_wait(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
-/* Numbers -----------------------------------------------------------------------------------------*/
+/* Numbers ---------------------------------------------------------------------------------------*/
 
 DEVICE f32 f32_from_bf16(bf16 value)
 {

@@ -1,13 +1,13 @@
 /*
- * waves.h: how the blocks of a persistent grid tell each other a number in every wave. All blocks are
- * resident (a cooperative launch); in wave w block b works on tile w * blocks + b, so that what comes
- * before its tile is the total of all waves before and the numbers of blocks 0 .. b-1 in this one.
- * Each block adds all of them up itself: one round trip to the L2, no chain of look-backs, and always
- * the same order, so that float sums have the same bits in every run.
+ * waves.h: how the blocks of a persistent grid tell each other a number in every wave. All blocks
+ * are resident (a cooperative launch); in wave w block b works on tile w * blocks + b, so that
+ * what comes before its tile is the total of all waves before and the numbers of blocks 0 .. b-1
+ * in this one. Each block adds all of them up itself: one round trip to the L2, no chain of look-
+ * backs, and always the same order, so that float sums have the same bits in every run.
  *
- * A slot is a number and the wave's tag in one 64-bit word, and so needs no fence. Four sets of slots
- * are enough: a block announces wave w + 1 after it gathered w - 1, for which all others had announced
- * w - 1, after they gathered w - 3.
+ * A slot is a number and the wave's tag in one 64-bit word, and so needs no fence. Four sets of
+ * slots are enough: a block announces wave w + 1 after it gathered w - 1, for which all others had
+ * announced w - 1, after they gathered w - 3.
  */
 #ifndef LOCKSTEP_KERNELS_WAVES_H
 #define LOCKSTEP_KERNELS_WAVES_H

@@ -1,7 +1,7 @@
 /*
- * block_atomics.cu: one launch: each block reduces its share by shuffles and adds the outcome to the
- * result with one atomic. No workspace and no second pass, but floats come out in the order in which
- * the blocks finish. Sums only.
+ * block_atomics.cu: one launch: each block reduces its share by shuffles and adds the outcome to
+ * the result with one atomic. No workspace and no second pass, but floats come out in the order in
+ * which the blocks finish. Sums only.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,7 +1,7 @@
 /*
- * global_atomics.cu: every thread adds its element to the one result in memory. The simplest that is
- * right, and the slowest: all threads wait for one address. Sums only: floats have no atomic min
- * that keeps NaN.
+ * global_atomics.cu: every thread adds its element to the one result in memory. The simplest that
+ * is right, and the slowest: all threads wait for one address. Sums only: floats have no atomic
+ * min that keeps NaN.
  */
 // arch: sm_75
 #ifndef EACH

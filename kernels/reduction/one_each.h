@@ -1,6 +1,6 @@
 /*
- * one_each.h: the kernels of a tree that has one element for each thread: the first pass over elements,
- * and passes over partial results. Included for each type, after NAME(tree).
+ * one_each.h: the kernels of a tree that has one element for each thread: the first pass over
+ * elements, and passes over partial results. Included for each type, after NAME(tree).
  */
 KERNEL NAME(reduce)(const T *in, i64 n, A *partials, OUT *result)
 {

@@ -1,7 +1,7 @@
 /*
- * sequential.cu: the tree with the working threads packed at the front: whole warps fall silent, and
- * neighbours touch neighbouring words, so that no bank is asked twice.
- * Each block leaves one partial result; the host launches passes until one is left.
+ * sequential.cu: the tree with the working threads packed at the front: whole warps fall silent,
+ * and neighbours touch neighbouring words, so that no bank is asked twice. Each block leaves one
+ * partial result; the host launches passes until one is left.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,6 +1,6 @@
 /*
- * shared_tree.cu: each thread first combines many elements, a grid apart, in a register; the tree in
- * shared memory then runs once a block instead of once every 256 elements.
+ * shared_tree.cu: each thread first combines many elements, a grid apart, in a register; the tree
+ * in shared memory then runs once a block instead of once every 256 elements.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,6 +1,6 @@
 /*
- * vectorised.cu: 16-byte loads, UNROLL of them in flight a thread, past the L1; two passes in a fixed
- * order, so that the same input gives the same bits. This one reaches the memory's limit.
+ * vectorised.cu: 16-byte loads, UNROLL of them in flight a thread, past the L1; two passes in a
+ * fixed order, so that the same input gives the same bits. This one reaches the memory's limit.
  */
 // arch: sm_75
 #ifndef EACH

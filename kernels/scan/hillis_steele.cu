@@ -1,7 +1,7 @@
 /*
  * hillis_steele.cu: in each of log2(block) steps every thread adds the element so far before it.
- * Simple and regular, but n log n additions. Blocks are scanned, then their sums in the same way, and
- * a second kernel adds those: 4n bytes.
+ * Simple and regular, but n log n additions. Blocks are scanned, then their sums in the same way,
+ * and a second kernel adds those: 4n bytes.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,7 +1,8 @@
 /*
- * look_back.cu: one pass, 2n bytes: decoupled look-back. A block takes the next tile, announces its
- * sum, then looks back over the announcements before it, 32 at a time, until it meets a block that
- * knows its whole prefix. A block waits only for tiles taken before its own, so that it always ends.
+ * look_back.cu: one pass, 2n bytes: decoupled look-back. A block takes the next tile, announces
+ * its sum, then looks back over the announcements before it, 32 at a time, until it meets a block
+ * that knows its whole prefix. A block waits only for tiles taken before its own, so that it
+ * always ends.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,9 +1,10 @@
 /*
- * persistent.cu: one pass, 2n bytes, without look-back. The grid stays on the GPU and walks over the
- * input in waves; in each, every block gathers the sums of all blocks (waves.h). The tile of the next
- * wave is summed and announced before this wave's is scanned, so that nobody waits for the L2, and
- * cp.async keeps STAGES tiles on their way from memory. Each thread copies what it will scan itself,
- * so that the data need no barrier; a wave has two, for the sums of warps and of blocks.
+ * persistent.cu: one pass, 2n bytes, without look-back. The grid stays on the GPU and walks over
+ * the input in waves; in each, every block gathers the sums of all blocks (waves.h). The tile of
+ * the next wave is summed and announced before this wave's is scanned, so that nobody waits for
+ * the L2, and cp.async keeps STAGES tiles on their way from memory. Each thread copies what it
+ * will scan itself, so that the data need no barrier; a wave has two, for the sums of warps and of
+ * blocks.
  */
 // arch: sm_80
 #ifndef EACH

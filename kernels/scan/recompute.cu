@@ -1,7 +1,7 @@
 /*
- * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block adds up
- * all that lies before its tile itself, from the L2, and then scans the tile: more reads, but nobody
- * waits. It ends where the reads take longer than a second launch would.
+ * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block adds
+ * up all that lies before its tile itself, from the L2, and then scans the tile: more reads, but
+ * nobody waits. It ends where the reads take longer than a second launch would.
  */
 // arch: sm_75
 #ifndef EACH

@@ -1,7 +1,7 @@
 /*
  * two_pass.cu: reduce, then scan: a fixed grid sums its shares of the input (n bytes), one block
- * scans those sums, and the grid scans its shares with the right start (2n): 3n bytes in place of 4n,
- * with 16-byte accesses.
+ * scans those sums, and the grid scans its shares with the right start (2n): 3n bytes in place of
+ * 4n, with 16-byte accesses.
  */
 // arch: sm_75
 #ifndef EACH

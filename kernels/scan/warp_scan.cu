@@ -1,6 +1,6 @@
 /*
- * warp_scan.cu: the scan within registers: five shuffles a warp, then one warp scans the sums of the
- * warps. Two barriers in place of sixteen, and next to no shared memory.
+ * warp_scan.cu: the scan within registers: five shuffles a warp, then one warp scans the sums of
+ * the warps. Two barriers in place of sixteen, and next to no shared memory.
  */
 // arch: sm_75
 #ifndef EACH
