@@ -2,7 +2,7 @@
 #   make                build everything into build/
 #   make test           install what is missing, build, run every test; last line "N passed, N failed"
 #   make tour           install what is missing, build, show what Lockstep does
-#   make gpu-test       compare the machine with a real GPU      (needs one)
+#   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
@@ -250,7 +250,7 @@ $(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
 $(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
 	$(call say,LINK)
-	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -llockstep -lcmocka $(LIBS)
+	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,'$$ORIGIN/../..' -llockstep -lcmocka $(LIBS)
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
@@ -277,7 +277,7 @@ test: setup
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
-test-only: all $(UNIT_BIN)
+test-only: all kernels $(UNIT_BIN)
 	@BUILD=$(abspath $(BUILD)) scripts/run-tests $(SUITES)
 
 unit: $(UNIT_BIN)
@@ -290,6 +290,7 @@ tour: setup
 	@BUILD=$(abspath $(BUILD)) scripts/tour
 
 # These live in scripts/ and need everything built.
+gpu-test: unit kernels
 gpu-test gpu-bench bench-machine: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi

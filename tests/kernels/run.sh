@@ -1,36 +1,42 @@
 #!/bin/bash
 # Every variant of every family on the simulated GPU: on its edge problems, as nvcc and as clang
-# compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads), and ten times under random
-# schedules, in which what claims to be deterministic must give the same bits.
+# compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads), ten
+# times under random schedules, in which what claims to be deterministic must give the same bits, and
+# so many launches that memory which they leave behind would show.
+#   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-LOCKSTEP=${LOCKSTEP:-build/lockstep}
-families=$("$LOCKSTEP" zoo list --json | python3 -c 'import json, sys
-for family in json.load(sys.stdin): print(family["name"])')
+export LOCKSTEP=${LOCKSTEP:-build/lockstep}
+. tests/kernels/common.sh
 
-# "family/variant  right 3 problems" -> "ok WHAT family/variant"; the line after a wrong one says why.
-as_tests() { # WHAT
-    sed -n -e "s|^\([a-z0-9_]*/[a-z0-9_]*\)  *right .*|ok $1 \1|p" \
-           -e "s|^\([a-z0-9_]*/[a-z0-9_]*\)  *WRONG.*|not ok $1 \1|p" \
-           -e "s|^\([a-z0-9_]*/[a-z0-9_]*\)  *takes none.*|not ok $1 \1 (takes no edge problem)|p" \
-           -e 's|^\(    .*\)|\1|p'
+checked() { # FAMILY
+    local output
+    if output=$("$LOCKSTEP" check "$1" --gpu sim:h200 2>&1); then
+        echo "ok check $1"
+    else
+        printf 'not ok check %s\n%s\n' "$1" "$(tail -n 30 <<<"$output" | sed 's/^/    /')"
+    fi
 }
 
-for family in $families; do
-    for compiler in nvcc clang; do
-        "$LOCKSTEP" zoo test "$family" --gpu sim:h200 --ptx "build/ptx/$compiler" | as_tests "$compiler"
+# Each launch has another schedule (tests/simt/test_machine.c), so fewer problems do.
+one() { # STEP FAMILY
+    local sim="--gpu sim:h200"
+    # shellcheck disable=SC2086
+    case $1 in
+    nvcc | clang) zoo_test "$1" "$2" $sim --ptx "build/ptx/$1" ;;
+    shift*) zoo_test "misaligned by ${1#shift}" "$2" $sim --shift "${1#shift}" ;;
+    schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 10 --every 4 ;;
+    launches) zoo_test launches "$2" $sim --launches 20 ;;
+    check) checked "$2" ;;
+    esac
+}
+export -f one checked zoo_test
+
+[ $# -gt 0 ] || set -- $(families)
+# What takes longest comes first.
+for step in schedules check nvcc clang shift1 shift2 launches; do
+    for family; do
+        echo "$step $family"
     done
-    LOCKSTEP_SCHEDULE=random:11 "$LOCKSTEP" zoo test "$family" --gpu sim:h200 --repeat 10 |
-        as_tests schedules
-    for shift in 1 2; do
-        "$LOCKSTEP" zoo test "$family" --gpu sim:h200 --shift $shift | as_tests "misaligned by $shift"
-    done
-    if "$LOCKSTEP" check "$family" --gpu sim:h200 >/tmp/lockstep-kernels.$$ 2>&1; then
-        echo "ok check $family"
-    else
-        echo "not ok check $family"
-        tail -n 30 /tmp/lockstep-kernels.$$
-    fi
-    rm -f /tmp/lockstep-kernels.$$
-done
-"$LOCKSTEP" zoo test --gpu cpu | as_tests cpu
+done | xargs -P "${JOBS:-2}" -L 1 bash -c 'one "$0" "$1"'
+zoo_test cpu "$@" --gpu cpu

@@ -1,6 +1,6 @@
 /*
- * api_tools.h: for tests of the public calls: device memory by size, the driver that the library
- * has loaded, and what must hold of a status.
+ * api_tools.h: for tests of the public calls: the GPU that they run on, device memory by size, the
+ * driver that the library has loaded, and what must hold of a status.
  */
 #ifndef LOCKSTEP_TESTS_ZOO_API_TOOLS_H
 #define LOCKSTEP_TESTS_ZOO_API_TOOLS_H
@@ -17,6 +17,7 @@
 #include <cmocka.h>
 // clang-format on
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +67,42 @@ static inline size_t free_memory(void)
     return left;
 }
 
-/* A simulated GPU, and no tables of the user's. */
-static inline int open_simulated(void **state)
+/* A simulated GPU, or the one that LOCKSTEP_TEST_GPU names: scripts/gpu-test says cuda:0. */
+static inline const char *test_gpu(void)
+{
+    const char *gpu = getenv("LOCKSTEP_TEST_GPU");
+    return gpu && *gpu ? gpu : "sim:h200";
+}
+
+static inline bool is_simulated(void)
+{
+    return strncmp(test_gpu(), "sim:", 4) == 0;
+}
+
+/* Then any address may be right, and none can be told to be wrong. */
+static inline bool reaches_host_memory(void)
+{
+    DRIVER(CUresult, cuCtxGetDevice, CUdevice *);
+    DRIVER(CUresult, cuDeviceGetAttribute, int *, CUdevice_attribute, CUdevice);
+    CUdevice device;
+    int value = 0;
+    assert_int_equal(cuCtxGetDevice(&device), CUDA_SUCCESS);
+    cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+    return value;
+}
+
+/* No tables of the user's. */
+static inline int open_gpu(void **state)
 {
     static char folder[] = "/tmp/lockstep-test-XXXXXX";
     if (!mkdtemp(folder))
         return -1;
     setenv("XDG_DATA_HOME", folder, 1);
-    setenv("LOCKSTEP_GPU", "sim:h200", 1);
+    setenv("LOCKSTEP_GPU", test_gpu(), 1);
     return 0;
 }
 
-static inline int close_simulated(void **state)
+static inline int close_gpu(void **state)
 {
     return rmdir(getenv("XDG_DATA_HOME"));
 }

@@ -1,6 +1,6 @@
 /*
- * test_api.c: the public calls through liblockstep.so on the simulated GPU: results, and every kind
- * of bad input, which must be told clearly and change nothing.
+ * test_api.c: the public calls through liblockstep.so: results, and every kind of bad input, which
+ * must be told clearly and change nothing.
  */
 #include "api_tools.h"
 
@@ -31,15 +31,19 @@ static void without_a_context(void **state)
 
 static void opened(void **state)
 {
-    char name[64], small[8];
+    char name[64], small[8], words[64];
     must(lk_open(NULL));
     must(lk_open(NULL)); /* what is current stays */
     must(lk_gpu_name(name, sizeof name));
-    assert_string_equal(name, "NVIDIA H200 (simulated)");
+    if (strcmp(test_gpu(), "sim:h200") == 0)
+        assert_string_equal(name, "NVIDIA H200 (simulated)");
+    assert_int_equal(strstr(name, " (simulated)") != NULL, is_simulated());
     must(lk_gpu_name(small, sizeof small));
-    assert_string_equal(small, "NVIDIA ");
+    assert_memory_equal(small, name, 7);
+    assert_int_equal(small[7], 0);
     must_fail(lk_gpu_name(NULL, 4), LK_BAD_ARGUMENT, "text is NULL");
-    must_fail(lk_open("sim:t4"), LK_NO_GPU, "this process uses sim:h200 already");
+    snprintf(words, sizeof words, "this process uses %s already", test_gpu());
+    must_fail(lk_open("sim:rtx4090"), LK_NO_GPU, words);
     assert_string_equal(lk_version(), LK_VERSION);
 
     for (int i = 0; i < N; i++) {
@@ -325,27 +329,28 @@ static void bad_arguments(void **state)
         const void *in;
         int64_t n;
         void *out;
-        lk_status status;
+        bool unreachable; /* wrong only where the GPU cannot reach it */
         const char *words;
     } rows[] = {
-        {NULL, 10, out, LK_BAD_ARGUMENT,
+        {NULL, 10, out, false,
          "lk_reduce_sum_f32: in is NULL; it must be device memory for 10 f32"},
-        {in, 10, NULL, LK_BAD_ARGUMENT, "out is NULL; it must be device memory for 1 f32"},
-        {(char *)in + 2, 10, out, LK_BAD_ARGUMENT, "is not aligned to 4 bytes, as f32 must be"},
-        {in, 10, (char *)out + 1, LK_BAD_ARGUMENT, "out (0x"},
-        {in, -1, out, LK_BAD_ARGUMENT, "n is -1; it goes from 0 to 17179869184"},
-        {in, INT64_MIN, out, LK_BAD_ARGUMENT, "n is -9223372036854775808"},
-        {in, INT64_MAX, out, LK_BAD_ARGUMENT, "n is 9223372036854775807"},
-        {in, (int64_t)1 << 33, out, LK_BAD_ARGUMENT, "fewer than the 34359738368 bytes"},
-        {(void *)-64, 1000, out, LK_BAD_ARGUMENT, "over the end of all addresses"},
-        {host, 8, out, LK_BAD_ARGUMENT, "is not memory that the GPU can reach"},
-        {in, 10, host, LK_BAD_ARGUMENT, "out (0x"},
-        {in, 10, in + 4, LK_BAD_ARGUMENT, "in and out overlap; give them memory of their own"},
+        {in, 10, NULL, false, "out is NULL; it must be device memory for 1 f32"},
+        {(char *)in + 2, 10, out, false, "is not aligned to 4 bytes, as f32 must be"},
+        {in, 10, (char *)out + 1, false, "out (0x"},
+        {in, -1, out, false, "n is -1; it goes from 0 to 17179869184"},
+        {in, INT64_MIN, out, false, "n is -9223372036854775808"},
+        {in, INT64_MAX, out, false, "n is 9223372036854775807"},
+        {in, (int64_t)1 << 33, out, true, "fewer than the 34359738368 bytes"},
+        {(void *)-64, 1000, out, false, "over the end of all addresses"},
+        {host, 8, out, true, "is not memory that the GPU can reach"},
+        {in, 10, host, true, "out (0x"},
+        {in, 10, in + 4, false, "in and out overlap; give them memory of their own"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        must_fail(
-            lk_reduce_sum_f32(NULL, rows[i].in, rows[i].n, rows[i].out, workspace, workspace_bytes),
-            rows[i].status, rows[i].words);
+        if (!rows[i].unreachable || !reaches_host_memory())
+            must_fail(lk_reduce_sum_f32(NULL, rows[i].in, rows[i].n, rows[i].out, workspace,
+                                        workspace_bytes),
+                      LK_BAD_ARGUMENT, rows[i].words);
     float after[8];
     must(lk_wait(NULL));
     must(lk_copy_from(after, out, sizeof after));
@@ -357,11 +362,13 @@ static void bad_workspaces(void **state)
 {
     size_t bytes;
     must(lk_reduce_sum_f32_workspace(1000000, &bytes));
-    assert_in_range(bytes, 1, workspace_bytes);
+    assert_in_range(bytes, 0, workspace_bytes);
     must_fail(lk_reduce_sum_f32_workspace(1000000, NULL), LK_BAD_ARGUMENT, "bytes is NULL");
     must_fail(lk_reduce_sum_f32_workspace(-2, &bytes), LK_BAD_ARGUMENT, "n is -2");
     assert_int_equal(bytes, 0);
     must(lk_reduce_sum_f32_workspace(N, &bytes));
+    if (bytes == 0)
+        skip(); /* on this GPU the best variant needs none */
     must_fail(lk_reduce_sum_f32(NULL, in, N, out, workspace, bytes - 1), LK_SMALL_WORKSPACE,
               "lk_reduce_sum_f32_workspace says how many");
     must_fail(lk_reduce_sum_f32(NULL, in, N, out, NULL, 0), LK_SMALL_WORKSPACE,
@@ -372,8 +379,9 @@ static void bad_workspaces(void **state)
               LK_BAD_ARGUMENT, "workspace and in overlap");
     must_fail(lk_reduce_sum_f32(NULL, in, N, workspace, workspace, workspace_bytes),
               LK_BAD_ARGUMENT, "workspace and out overlap");
-    must_fail(lk_reduce_sum_f32(NULL, in, N, out, &bytes, workspace_bytes), LK_BAD_ARGUMENT,
-              "workspace (0x");
+    if (!reaches_host_memory())
+        must_fail(lk_reduce_sum_f32(NULL, in, N, out, &bytes, workspace_bytes), LK_BAD_ARGUMENT,
+                  "workspace (0x");
     must(lk_reduce_sum_f32(NULL, in, N, out, workspace, bytes));
 }
 
@@ -423,5 +431,5 @@ int main(void)
         cmocka_unit_test(bad_copies),
         cmocka_unit_test(closed),
     };
-    return cmocka_run_group_tests(tests, open_simulated, close_simulated);
+    return cmocka_run_group_tests(tests, open_gpu, close_gpu);
 }

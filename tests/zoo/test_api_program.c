@@ -6,7 +6,6 @@
 #include "api_tools.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 enum { N = 5000 };
 
@@ -17,7 +16,7 @@ static const size_t workspace_bytes = 1 << 20;
 
 static int open_all(void **state)
 {
-    if (open_simulated(state) != 0 || lk_open(NULL) != LK_OK)
+    if (open_gpu(state) != 0 || lk_open(NULL) != LK_OK)
         return -1;
     for (int i = 0; i < N; i++)
         sum += numbers[i] = (float)(i % 100);
@@ -34,10 +33,12 @@ static void expect_sum(void)
     assert_true(value == sum);
 }
 
+/* A copy may return before it is done; streams that do not wait for others come next. */
 static void clear_out(void)
 {
     const float zero = 0;
     must(lk_copy_to(out, &zero, sizeof zero));
+    must(lk_wait(NULL));
 }
 
 /* Streams and contexts of the program */
@@ -54,16 +55,34 @@ static void streams(void **state)
     expect_sum();
     assert_int_equal(cuStreamDestroy_v2(stream), CUDA_SUCCESS);
     clear_out();
-    must_fail(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes), LK_BAD_ARGUMENT,
-              "is no stream");
-    must_fail(lk_reduce_sum_f32((void *)0x1234560, in, N, out, workspace, workspace_bytes),
-              LK_BAD_ARGUMENT, "stream (0x1234560) is no stream");
-    float value;
-    must(lk_copy_from(&value, out, sizeof value));
-    assert_true(value == 0);
+    if (is_simulated()) { /* NVIDIA's driver follows such a pointer */
+        must_fail(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes),
+                  LK_BAD_ARGUMENT, "is no stream");
+        must_fail(lk_reduce_sum_f32((void *)0x1234560, in, N, out, workspace, workspace_bytes),
+                  LK_BAD_ARGUMENT, "stream (0x1234560) is no stream");
+        float value;
+        must(lk_copy_from(&value, out, sizeof value));
+        assert_true(value == 0);
+    }
     must(lk_reduce_sum_f32((void *)2, in, N, out, workspace, workspace_bytes)); /* per thread */
     must(lk_wait((void *)2));
     expect_sum();
+}
+
+/* In a context with memory of its own. */
+static void sum_in_context(CUstream foreign)
+{
+    float *data = on_device(numbers, sizeof numbers), *result = on_device(NULL, sizeof *result);
+    void *space = on_device(NULL, workspace_bytes);
+    float value;
+    must(lk_reduce_sum_f32(NULL, data, N, result, space, workspace_bytes));
+    must(lk_copy_from(&value, result, sizeof value));
+    assert_true(value == sum);
+    must_fail(lk_reduce_sum_f32(foreign, data, N, result, space, workspace_bytes), LK_BAD_ARGUMENT,
+              "belongs to another context");
+    must(lk_free(data));
+    must(lk_free(result));
+    must(lk_free(space));
 }
 
 static void contexts(void **state)
@@ -79,12 +98,7 @@ static void contexts(void **state)
     assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
     for (int round = 0; round < 3; round++) { /* a new context may get the old one's address */
         assert_int_equal(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
-        clear_out();
-        must(lk_reduce_sum_f32(NULL, in, N, out, workspace, workspace_bytes));
-        must(lk_wait(NULL));
-        expect_sum();
-        must_fail(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes),
-                  LK_BAD_ARGUMENT, "belongs to another context");
+        sum_in_context(stream);
         assert_int_equal(cuCtxDestroy_v2(second), CUDA_SUCCESS);
         assert_int_equal(cuCtxSetCurrent(first), CUDA_SUCCESS);
     }
@@ -124,19 +138,24 @@ static void a_graph(void **state)
     expect_sum();
 }
 
+static void launch_all_sizes(void)
+{
+    for (int i = 0; i < 1000; i++)
+        must(lk_reduce_sum_f32(NULL, in, N - i, out, workspace, workspace_bytes));
+    must(lk_wait(NULL));
+}
+
+/* The first of each size may load kernels, which take memory of a real GPU. */
 static void a_thousand_launches(void **state)
 {
-    must(lk_reduce_sum_f32(NULL, in, N, out, workspace, workspace_bytes));
-    must(lk_wait(NULL));
+    launch_all_sizes();
     size_t before = free_memory();
-    for (int i = 0; i < 1000; i++)
-        must(lk_reduce_sum_f32(NULL, in, 1 + i % N, out, workspace, workspace_bytes));
-    must(lk_wait(NULL));
-    assert_int_equal(free_memory(), before);
+    launch_all_sizes();
+    assert_true(free_memory() >= before);
     must(lk_unload());
     must(lk_reduce_sum_f32(NULL, in, N, out, workspace, workspace_bytes));
     expect_sum();
-    assert_int_equal(free_memory(), before);
+    assert_true(free_memory() >= before);
 }
 
 /* Threads */
@@ -189,9 +208,11 @@ static void threads(void **state)
 
 static void explanations(void **state)
 {
-    char text[2048], small[10];
+    char text[2048], small[10], name[64], words[128];
+    must(lk_gpu_name(name, sizeof name));
     must(lk_reduce_explain("sum_f32", 1 << 20, text, sizeof text));
-    assert_non_null(strstr(text, "lk_reduce_sum_f32(n=1048576) on NVIDIA H200 (simulated): "));
+    snprintf(words, sizeof words, "lk_reduce_sum_f32(n=1048576) on %s: ", name);
+    assert_non_null(strstr(text, words));
     assert_non_null(strstr(text, "reduction/"));
     assert_non_null(strstr(text, "why: "));
     must(lk_explain("lk_matmul_f32", (int64_t[]){64, 32, 16}, 3, text, sizeof text));
@@ -266,15 +287,11 @@ static void the_header_is_what_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams),
-        cmocka_unit_test(contexts),
-        cmocka_unit_test(a_graph),
-        cmocka_unit_test(a_thousand_launches),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(explanations),
-        cmocka_unit_test(determinism),
+        cmocka_unit_test(streams),     cmocka_unit_test(contexts),
+        cmocka_unit_test(a_graph),     cmocka_unit_test(a_thousand_launches),
+        cmocka_unit_test(threads),     cmocka_unit_test(explanations),
+        cmocka_unit_test(determinism), cmocka_unit_test(the_header_is_what_is_shown),
         cmocka_unit_test(a_reset),
-        cmocka_unit_test(the_header_is_what_is_shown),
     };
-    return cmocka_run_group_tests(tests, open_all, close_simulated);
+    return cmocka_run_group_tests(tests, open_all, close_gpu);
 }

@@ -36,7 +36,7 @@ static int open_all(void **state)
     const char *given = getenv("LOCKSTEP_TEST_SEED");
     seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
-    if (open_simulated(state) != 0 || lk_open(NULL) != LK_OK)
+    if (open_gpu(state) != 0 || lk_open(NULL) != LK_OK)
         return -1;
     for (int i = 0; i < 3; i++) {
         host[i] = malloc(ROOM * sizeof(float));
@@ -53,7 +53,7 @@ static int close_all(void **state)
         must(lk_free(device[i]));
     }
     must(lk_free(workspace));
-    return close_simulated(state);
+    return close_gpu(state);
 }
 
 /* -8 .. 8 */
