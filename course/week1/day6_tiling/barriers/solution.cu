@@ -1,4 +1,4 @@
-// barriers: c = a turned, times b. One barrier after a tile is filled, one before it is filled again,
+// barriers: c = a turned, times b. A barrier after a tile is filled, one before it is filled again,
 // and every thread of the block comes to both.
 __global__ void barriers(const float *a, const float *b, float *c, int m, int n, int k)
 {
