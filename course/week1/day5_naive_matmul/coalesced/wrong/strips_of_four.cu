@@ -1,4 +1,4 @@
-// Right, but a warp has 8 rows of 4 columns: 8 sectors of a in a request, and 8 halves of sectors of c.
+// Right, but a warp has 8 rows of 4 columns: it needs 8 sectors of a, and 8 halves of sectors of c.
 __global__ void coalesced(const float *a, const float *b, float *c, int m, int n, int k)
 {
     int t = threadIdx.y * 32 + threadIdx.x;
