@@ -56,7 +56,7 @@ cp -r "$course" broken
 sed -i 's/i < n/i <= n/' broken/week1/day4_first_kernel/add/solution.cu
 sed -i 's/^## Explore/## Explored/' broken/week1/day4_first_kernel/lesson.md
 cp broken/week1/day4_first_kernel/add/solution.cu broken/week1/day4_first_kernel/saxpy/wrong/new.cu
-sed -i 's/day7_fast_memory/day8/' broken/week1/day4_first_kernel/lesson.md
+sed -i 's/day5_naive_matmul/day8/' broken/week1/day4_first_kernel/lesson.md
 expect unsound 1 'no section .## Explore.*day8/lesson.md. leads nowhere.*must pass, and got: solution.cu:6: out of bounds.*wrong/new.cu has no verdict' \
     env LOCKSTEP_COURSE="$work/broken" $learn check-course day4
 echo '{' >broken/week1/day4_first_kernel/lesson.json
