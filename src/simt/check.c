@@ -87,7 +87,7 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     if (access->what->is_ordered)
         check_order_access(check, access, mask);
     if (is_poll(access))
-        check_poll(check, access->w, access->in);
+        check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
     if (access->what->kind == WATCH_BULK && access->is_write)
         check_order_bulk(check, access->w, access->in);
@@ -103,7 +103,7 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         break;
     case PTX_GROUP_ASYNC:
         if (check_order_async(check, w, in))
-            check_poll(check, w, in);
+            check_poll(check, w, in, NULL);
         else
             check->writes++;
         break;

@@ -272,7 +272,9 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 
 /* check_poll.c */
-void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* access: what it reads, or NULL if that is no access. */
+void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                const struct watch_access *access);
 void check_poll_end(struct check *check);
 
 /* check_sync.c */

@@ -2,11 +2,10 @@
  * check_poll.c: tells a launch that waits for what will not come from one that waits for long.
  *
  * A poll is an ordered load, an atomic whose result is read, or a wait for an mbarrier. A warp
- * polls in vain when it comes to one with the registers that it had there before, and nobody has
- * stored anything in between: whatever it does from there on, it has done already. A launch in
- * which every warp that gets its turn does that, many times over, is stuck. A loop that counts,
- * walks over addresses or waits for the clock changes a register, and so does a word that has
- * changed.
+ * polls in vain when it comes to one with the registers that it had there before, finds the same
+ * words, and nobody has stored anything in between: whatever it does from there on, it has done
+ * already. A launch in which every warp that gets its turn does that, many times over, is stuck. A
+ * loop that counts, walks over addresses or waits for the clock changes a register.
  *
  * It is counted in polls of one warp, between which all others have had their turns, so the verdict
  * depends neither on the host's speed nor on how many warps poll. Only the host itself, which may
@@ -49,7 +48,29 @@ static uint64_t mix_bytes(uint64_t hash, const uint8_t *data, size_t size)
     return hash;
 }
 
-/* Everything that decides what the warp does next, but for memory: that is what `writes` is for. */
+/* The words that it is about to read: others may have changed them with atomics. */
+static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
+{
+    struct simt_block *block = access->w->block;
+    struct simt_memory *memory = &block->launch->machine->memory;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint64_t address = access->addresses[__builtin_ctz(rest)];
+        const uint8_t *at;
+        if (access->space == PTX_SPACE_SHARED) {
+            at = address + access->bytes <= block->shared_bytes ? block->shared + address : NULL;
+        } else {
+            at = simt_memory_host(memory, address, access->bytes);
+            if (!at)
+                at = simt_memory_registered(memory, address, access->bytes);
+        }
+        if (at)
+            hash = mix_bytes(hash, at, access->bytes);
+    }
+    return hash;
+}
+
+/* Everything that decides what the warp does next, but for the rest of memory: that is what
+ * `writes` is for. */
 static uint64_t state_of(const struct check *check, const struct simt_warp *w,
                          const struct simt_inst *in)
 {
@@ -71,7 +92,7 @@ static uint64_t state_of(const struct check *check, const struct simt_warp *w,
             hash = mix_bytes(mix(hash, (uintptr_t)frame->return_to), frame->regs,
                              frame->function->frame_bytes);
     }
-    return hash ? hash : 1;
+    return hash;
 }
 
 /* Adds it to those seen; false if it is one of them. */
@@ -83,6 +104,7 @@ static bool is_new(struct check *check, uint64_t state)
         memset(check->states, 0, STATES * sizeof(*check->states));
         check->state_count = 0;
     }
+    state += !state; /* 0: nothing is there */
     size_t at = state & (STATES - 1);
     while (check->states[at] && check->states[at] != state)
         at = (at + 1) & (STATES - 1);
@@ -95,7 +117,8 @@ static bool is_new(struct check *check, uint64_t state)
 
 /* Polls -----------------------------------------------------------------------------------------*/
 
-void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                const struct watch_access *access)
 {
     struct check_warp *warp = check_warp_of(w);
     if (++warp->polls % EVERY)
@@ -104,7 +127,8 @@ void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst
         check->worked = check->launch->worked;
         check->news++;
     }
-    if (is_new(check, state_of(check, w, in))) {
+    uint64_t state = state_of(check, w, in);
+    if (is_new(check, access ? mix_words(state, access) : state)) {
         check->news++;
         return;
     }

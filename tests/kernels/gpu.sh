@@ -1,11 +1,11 @@
 #!/bin/bash
 # gpu.sh: the kernel library on a real GPU: every variant of every family on its edge problems, as
 # nvcc and as clang compiled it, aligned and not, ten times each with the same bits where that is
-# claimed; then a thousand launches of each, which must leave memory where it was. Prints "ok NAME" or
-# "not ok NAME" lines; the exit status is 1 if one is not.
+# claimed; then a thousand launches of each, which must leave memory where it was. Prints "ok NAME"
+# or "not ok NAME" lines; the exit status is 1 if one is not.
 #   tests/kernels/gpu.sh [--gpu cuda:0] [--repeat 10] [--every 1] [--launches 1000] [FAMILY...]
-# Needs build/lockstep and build/ptx ('make all kernels'). make gpu-test calls it. Every family has a
-# process of its own, JOBS (4) at a time: a fault takes the driver's context with it.
+# Needs build/lockstep and build/ptx ('make all kernels'). make gpu-test calls it. Every family has
+# a process of its own, JOBS (4) at a time: a fault takes the driver's context with it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LOCKSTEP=${LOCKSTEP:-${BUILD:-build}/lockstep}
@@ -29,6 +29,7 @@ while [[ ${1-} == --* ]]; do
     shift 2
 done
 export gpu repeat every
+# shellcheck disable=SC2046 # one word each
 [ $# -gt 0 ] || set -- $(families)
 
 one() { # COMPILER SHIFT FAMILY

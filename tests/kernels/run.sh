@@ -1,8 +1,8 @@
 #!/bin/bash
 # Every variant of every family on the simulated GPU: on its edge problems, as nvcc and as clang
-# compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads), ten
-# times under random schedules, in which what claims to be deterministic must give the same bits, and
-# so many launches that memory which they leave behind would show.
+# compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads),
+# ten times under random schedules, in which what claims to be deterministic must give the same
+# bits, and so many launches that memory which they leave behind would show.
 #   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,6 +32,7 @@ one() { # STEP FAMILY
 }
 export -f one checked zoo_test
 
+# shellcheck disable=SC2046 # one word each
 [ $# -gt 0 ] || set -- $(families)
 # What takes longest comes first.
 for step in schedules check nvcc clang shift1 shift2 launches; do
