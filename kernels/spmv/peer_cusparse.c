@@ -22,7 +22,7 @@ enum { FAILED = 1000 }; /* no status of cuSPARSE's */
                 const void *beta, void *y, int type, int algorithm, last)
 
 static struct {
-    void *library, *handle;
+    void *opened, *handle;
     int (*create)(void **handle);
     int (*set_stream)(void *handle, void *stream);
     int (*get_property)(int type, int *value);
@@ -47,9 +47,9 @@ static bool open_library(void)
     if (tried)
         return sparse.handle;
     tried = true;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !sparse.library; i++)
-        sparse.library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    void *cuda = sparse.library ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !sparse.opened; i++)
+        sparse.opened = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    void *cuda = sparse.opened ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!cuda)
         return false;
     const struct {
@@ -57,16 +57,16 @@ static bool open_library(void)
         const char *name;
         bool optional;
     } wanted[] = {
-        {sparse.library, &sparse.create, "cusparseCreate", false},
-        {sparse.library, &sparse.set_stream, "cusparseSetStream", false},
-        {sparse.library, &sparse.get_property, "cusparseGetProperty", false},
-        {sparse.library, &sparse.create_csr, "cusparseCreateCsr", false},
-        {sparse.library, &sparse.create_vector, "cusparseCreateDnVec", false},
-        {sparse.library, &sparse.destroy_matrix, "cusparseDestroySpMat", false},
-        {sparse.library, &sparse.destroy_vector, "cusparseDestroyDnVec", false},
-        {sparse.library, &sparse.buffer_size, "cusparseSpMV_bufferSize", false},
-        {sparse.library, &sparse.preprocess, "cusparseSpMV_preprocess", true},
-        {sparse.library, &sparse.multiply, "cusparseSpMV", false},
+        {sparse.opened, &sparse.create, "cusparseCreate", false},
+        {sparse.opened, &sparse.set_stream, "cusparseSetStream", false},
+        {sparse.opened, &sparse.get_property, "cusparseGetProperty", false},
+        {sparse.opened, &sparse.create_csr, "cusparseCreateCsr", false},
+        {sparse.opened, &sparse.create_vector, "cusparseCreateDnVec", false},
+        {sparse.opened, &sparse.destroy_matrix, "cusparseDestroySpMat", false},
+        {sparse.opened, &sparse.destroy_vector, "cusparseDestroyDnVec", false},
+        {sparse.opened, &sparse.buffer_size, "cusparseSpMV_bufferSize", false},
+        {sparse.opened, &sparse.preprocess, "cusparseSpMV_preprocess", true},
+        {sparse.opened, &sparse.multiply, "cusparseSpMV", false},
         {cuda, &sparse.allocate, "cuMemAlloc_v2", false},
         {cuda, &sparse.release, "cuMemFree_v2", false},
     };

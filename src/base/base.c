@@ -259,6 +259,16 @@ void lk_map_free(struct lk_map *map)
     memset(map, 0, sizeof(*map));
 }
 
+char *lk_say(const char *format, ...)
+{
+    struct lk_buf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    return text.data;
+}
+
 char *lk_arena_printf(struct lk_arena *arena, const char *format, ...)
 {
     struct lk_buf buf = {0};

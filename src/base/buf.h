@@ -16,6 +16,8 @@ void lk_buf_add(struct lk_buf *buf, const void *data, size_t size);
 void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lk_buf_vprintf(struct lk_buf *buf, const char *format, va_list arguments);
+/* Formatted text, malloc'd: what a function that fails says of it. */
+char *lk_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void lk_buf_json(struct lk_buf *buf, const char *text); /* as a JSON string, with quotes */
 void lk_buf_free(struct lk_buf *buf);
 

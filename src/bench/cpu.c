@@ -53,7 +53,8 @@ static bool make_buffers(struct cpu_buffers *buffers, const struct zoo_instance 
     size_t copies = bytes >= wanted ? 1 : wanted / bytes + 2;
     buffers->copies = copies > MOST_COPIES ? MOST_COPIES : (unsigned)copies;
     buffers->count = instance->count;
-    buffers->data = lk_alloc_zeroed((size_t)buffers->copies * buffers->count * sizeof *buffers->data);
+    buffers->data =
+        lk_alloc_zeroed((size_t)buffers->copies * buffers->count * sizeof *buffers->data);
     for (unsigned i = 0; i < buffers->copies * buffers->count; i++) {
         const struct zoo_buffer *buffer = &instance->buffer[i % buffers->count];
         size_t size = zoo_buffer_bytes(buffer);
@@ -172,7 +173,7 @@ bool bench_problem_cpu(struct bench_session *session, const struct bench_request
     if (fine && result->count)
         race(session, request, result, entrants, &buffers);
     else if (!fine)
-        *message = bench_say("too little memory");
+        *message = lk_say("too little memory");
     result->copies = buffers.copies;
     for (size_t i = 0; i < result->count; i++) {
         result->entries[i].time = bench_summarise(entrants[i].samples, entrants[i].count);

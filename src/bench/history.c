@@ -35,9 +35,9 @@ char *bench_history_path(void)
     if (path && *path)
         return strdup(path);
     if (data && *data == '/')
-        return bench_say("%s/lockstep/history.db", data);
+        return lk_say("%s/lockstep/history.db", data);
     if (home && *home == '/')
-        return bench_say("%s/.local/share/lockstep/history.db", home);
+        return lk_say("%s/.local/share/lockstep/history.db", home);
     return NULL;
 }
 
@@ -54,7 +54,7 @@ static void make_folders(const char *path)
 
 static char *failure(const struct bench_history *history)
 {
-    return bench_say("%s: %s", history->path, sqlite3_errmsg(history->db));
+    return lk_say("%s: %s", history->path, sqlite3_errmsg(history->db));
 }
 
 struct bench_history *bench_history_open(const char *path, bool writable, char **message)
@@ -62,7 +62,7 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
     struct bench_history *history = lk_alloc_zeroed(sizeof *history);
     *message = NULL;
     if (!writable && access(path, F_OK) != 0) {
-        *message = bench_say("nothing was measured yet: there is no %s", path);
+        *message = lk_say("nothing was measured yet: there is no %s", path);
         free(history);
         return NULL;
     }

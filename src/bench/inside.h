@@ -5,6 +5,7 @@
 #define LOCKSTEP_BENCH_INSIDE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "bench/bench.h"
 #include "zoo/instance.h"
 
@@ -135,7 +136,6 @@ bool bench_entrant_launch(struct bench_session *session, struct bench_entrant *e
                           const struct bench_slab *slab, unsigned copy);
 void bench_entrant_add(struct bench_entrant *entrant, double seconds, unsigned mhz);
 void bench_entrant_fail(struct bench_entrant *entrant, enum bench_state state, char *message);
-char *bench_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void bench_remark(struct bench_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

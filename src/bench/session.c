@@ -13,16 +13,6 @@ const char *const bench_method_names[] = {[BENCH_SINGLE] = "single launches",
                                           [BENCH_MODEL] = "modelled",
                                           [BENCH_CLOCK] = "the CPU's clock"};
 
-char *bench_say(const char *format, ...)
-{
-    struct lk_buf text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    lk_buf_vprintf(&text, format, arguments);
-    va_end(arguments);
-    return text.data;
-}
-
 /* The table's row for what the device calls itself: "NVIDIA H200", "Tesla T4". The longest name
  * that it contains, or that contains it. */
 static const struct gpu_info *find_info(const char *name)
@@ -114,7 +104,7 @@ static bool get_ready(struct bench_session *session, char **message)
         status = bench_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
     if (status != CUDA_SUCCESS) {
         *message =
-            bench_say("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
+            lk_say("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
         return false;
     }
     session->clocks = bench_clocks_open(&session->device);
@@ -136,7 +126,7 @@ struct bench_session *bench_open(const char *gpu, const struct bench_host *host,
         abort();
     if (!zoo_device_open(gpu, &session->device, message) || !get_ready(session, message)) {
         if (!*message)
-            *message = bench_say("%s did not open", gpu);
+            *message = lk_say("%s did not open", gpu);
         bench_close(session);
         return NULL;
     }

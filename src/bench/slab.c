@@ -31,15 +31,17 @@ bool bench_slab_open(struct bench_slab *slab, const struct zoo_device *device,
     size_t copies = wanted / slab->stride + 2;
     slab->copies = copies > MOST_COPIES ? MOST_COPIES : (unsigned)copies;
     CUresult status;
-    do {
+    for (;; slab->copies = 1) {
         slab->bytes = round_up(slab->stride * slab->copies, OWN_ALLOCATION);
         status = device->cuda->cuMemAlloc_v2(&slab->base, slab->bytes);
         if (status == CUDA_SUCCESS)
             return true;
         slab->base = 0;
-    } while (status == CUDA_ERROR_OUT_OF_MEMORY && slab->copies-- == 2);
-    *message = bench_say("%zu MiB of device memory: %s", slab->bytes >> 20,
-                         zoo_error(device->cuda, status));
+        if (status != CUDA_ERROR_OUT_OF_MEMORY || slab->copies != 2)
+            break;
+    }
+    *message =
+        lk_say("%zu MiB of device memory: %s", slab->bytes >> 20, zoo_error(device->cuda, status));
     return false;
 }
 

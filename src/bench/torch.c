@@ -41,7 +41,7 @@ static bool start_python(struct bench_torch *torch, char **message)
     if (!python || !*python)
         python = "python3";
     if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
-        *message = bench_say("pipe: %s", strerror(errno));
+        *message = lk_say("pipe: %s", strerror(errno));
         return false;
     }
     fflush(NULL);
@@ -58,7 +58,7 @@ static bool start_python(struct bench_torch *torch, char **message)
     torch->from = from[0];
     if (torch->child > 0)
         return true;
-    *message = bench_say("fork: %s", strerror(errno));
+    *message = lk_say("fork: %s", strerror(errno));
     return false;
 }
 
@@ -116,8 +116,8 @@ static json_t *ask(struct bench_torch *torch, json_t *request, char **message)
     }
     const char *error = json_string_value(json_object_get(answer, "error"));
     *message = error ? strdup(error)
-                     : bench_say("the Python process ended or does not answer%s%.200s",
-                                 text ? ": " : "", text ? text : "");
+                     : lk_say("the Python process ended or does not answer%s%.200s",
+                              text ? ": " : "", text ? text : "");
     json_decref(answer);
     free(text);
     return NULL;
@@ -149,7 +149,7 @@ struct bench_torch *bench_torch_start(const struct zoo_device *device, char **me
     }
     json_decref(answer);
     if (!*message)
-        *message = bench_say("it does not answer");
+        *message = lk_say("it does not answer");
     bench_torch_stop(torch);
     return NULL;
 }
@@ -196,7 +196,7 @@ static bool memory_handle(const struct zoo_device *device, CUdeviceptr base, cha
     if (status == CUDA_SUCCESS && get)
         status = get(handle, base);
     if (status != CUDA_SUCCESS || !get) {
-        *message = bench_say("the memory cannot be shared: %s", zoo_error(cuda, status));
+        *message = lk_say("the memory cannot be shared: %s", zoo_error(cuda, status));
         return false;
     }
     for (int i = 0; i < 64; i++)
@@ -287,7 +287,7 @@ bool bench_torch_time(struct bench_torch *torch, unsigned samples, double *secon
     for (unsigned i = 0; i < samples && fine; i++)
         seconds[i] = json_number_value(json_array_get(list, i));
     if (answer && !fine)
-        *message = bench_say("it gave %zu times, not %u", json_array_size(list), samples);
+        *message = lk_say("it gave %zu times, not %u", json_array_size(list), samples);
     json_decref(answer);
     return fine;
 }

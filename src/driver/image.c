@@ -35,28 +35,18 @@ char *drv_read_file(const char *path, size_t *size)
     return buf.data ? buf.data : lk_alloc_zeroed(1);
 }
 
-static char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *say(const char *format, ...)
-{
-    struct lk_buf buf = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    lk_buf_vprintf(&buf, format, arguments);
-    va_end(arguments);
-    return buf.data;
-}
-
 /* A fat binary without PTX that fits: say which, and what to do about it. */
 static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content *content)
 {
     unsigned cc = gpu->cc_major * 10 + gpu->cc_minor;
     if (content->ptx)
-        return say("the program's PTX is for sm_%u or newer and the GPU here is %s (sm_%u); "
-                   "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
-                   content->lowest_ptx, gpu->name, cc, cc, cc);
-    return say("the program holds machine code only and no PTX; "
-               "compile with -gencode arch=compute_%u,code=compute_%u",
-               cc, cc);
+        return lk_say(
+            "the program's PTX is for sm_%u or newer and the GPU here is %s (sm_%u); "
+            "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
+            content->lowest_ptx, gpu->name, cc, cc, cc);
+    return lk_say("the program holds machine code only and no PTX; "
+                  "compile with -gencode arch=compute_%u,code=compute_%u",
+                  cc, cc);
 }
 
 static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size_t size,
@@ -66,13 +56,13 @@ static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size
     struct fatbin_content content;
     const char *broken = NULL;
     if (!fatbin_best_ptx(data, size, gpu->cc_major, gpu->cc_minor, &best, &content, &broken)) {
-        *message = broken ? say("%s", broken) : say_no_ptx(gpu, &content);
+        *message = broken ? lk_say("%s", broken) : say_no_ptx(gpu, &content);
         return broken ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     *text = fatbin_unpack(&best, text_size, &broken);
     if (*text)
         return CUDA_SUCCESS;
-    *message = say("%s", broken);
+    *message = lk_say("%s", broken);
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -141,8 +131,8 @@ static CUresult check_target(const struct gpu_info *gpu, const char *text, size_
                                  .suffix = suffix == 'a' || suffix == 'f' ? suffix : 0};
     if (fatbin_runs_on(&entry, gpu->cc_major, gpu->cc_minor))
         return CUDA_SUCCESS;
-    *message = say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
-                   entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
+    *message = lk_say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
+                      entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
     return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -160,12 +150,12 @@ static CUresult check_head(const char *text, size_t size, char **message)
         at = *at != '/' ? at + 1 : close ? close + (*close == '*' ? 2 : 1) : end;
     }
     if (at == end || *at != '.') {
-        *message = say("this is no PTX, no fat binary and no cubin");
+        *message = lk_say("this is no PTX, no fat binary and no cubin");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     unsigned major;
     if (sscanf(at, ".version %u", &major) == 1 && major > 9) {
-        *message = say("PTX version %u is newer than this machine knows", major);
+        *message = lk_say("PTX version %u is newer than this machine knows", major);
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     return CUDA_SUCCESS;
@@ -194,7 +184,8 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
             memcpy(&machine, bytes + 18, 2);
         if (machine != 190) /* EM_CUDA */
             return CUDA_ERROR_INVALID_IMAGE;
-        *message = say("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
+        *message =
+            lk_say("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     size_t skip = 0;

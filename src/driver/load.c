@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *say(const char *format, const char *what)
-{
-    struct lk_buf text = {0};
-    lk_buf_printf(&text, "%s%s", format, what);
-    return text.data;
-}
-
 bool lk_driver_is_ours(void *library)
 {
     return dlsym(library, "lk_driver_marker") != NULL;
@@ -40,7 +33,7 @@ void *lk_driver_find_real(char **message)
         if (library)
             dlclose(library);
     }
-    *message = say("there is no NVIDIA driver here (libcuda.so.1); sim:h200 needs none", "");
+    *message = lk_say("there is no NVIDIA driver here (libcuda.so.1); sim:h200 needs none");
     return NULL;
 }
 
@@ -55,8 +48,9 @@ bool lk_driver_load(struct lk_driver *table, void *library, char **message)
     const char *name = "it did not start";
     if (table->cuGetErrorString)
         table->cuGetErrorString(status, &name);
-    *message = say(
-        table->simulated ? "the simulated GPU did not start: " : "the NVIDIA driver says: ", name);
+    *message = lk_say(
+        "%s: %s", table->simulated ? "the simulated GPU did not start" : "the NVIDIA driver says",
+        name);
     return false;
 }
 
@@ -68,11 +62,11 @@ bool lk_driver_has_device(const struct lk_driver *table, const char *gpu, int *d
     const char *colon = strchr(gpu, ':');
     long ordinal = colon ? strtol(colon + 1, &end, 10) : -1;
     if (ordinal < 0 || end == colon + 1 || *end) {
-        *message = say("this is no GPU of the machine: ", gpu);
+        *message = lk_say("this is no GPU of the machine: %s", gpu);
         return false;
     }
     if (table->cuDeviceGetCount(&count) != CUDA_SUCCESS || ordinal >= count) {
-        *message = say("this machine has fewer GPUs: there is no ", gpu);
+        *message = lk_say("this machine has fewer GPUs: there is no %s", gpu);
         return false;
     }
     *device = (int)ordinal;

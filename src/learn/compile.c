@@ -82,15 +82,14 @@ bool learn_compile(const struct learn_grader *grader, const char *arch, const ch
                    const char *shown, const char *folder, char **said)
 {
     char target[40], out[PATH_MAX], log[PATH_MAX], include[PATH_MAX], names[PATH_MAX];
-    snprintf(target, sizeof target,
-             grader->is_nvcc ? "-arch=compute_%s" : "--cuda-gpu-arch=sm_%s", arch);
+    snprintf(target, sizeof target, grader->is_nvcc ? "-arch=compute_%s" : "--cuda-gpu-arch=sm_%s",
+             arch);
     snprintf(out, sizeof out, "%s/kernel.ptx", folder);
     snprintf(log, sizeof log, "%s/log", folder);
     snprintf(include, sizeof include, "-I%s", folder);
     snprintf(names, sizeof names, "%s/cuda_names.h", folder);
-    const char *const nvcc[] = {grader->compiler, "-ptx",   "-O3", "-lineinfo",
-                                "-std=c++17",     include,  target,
-                                "-o",             out,      path,  NULL};
+    const char *const nvcc[] = {grader->compiler, "-ptx", "-O3", "-lineinfo", "-std=c++17", include,
+                                target,           "-o",   out,   path,        NULL};
     const char *const clang[] = {grader->compiler,
                                  "-x",
                                  "cuda",
@@ -113,13 +112,13 @@ bool learn_compile(const struct learn_grader *grader, const char *arch, const ch
                                  NULL};
     *said = NULL;
     if (!write_headers(folder)) {
-        *said = learn_say("%s: %s; nowhere to compile", folder, strerror(errno));
+        *said = lk_say("%s: %s; nowhere to compile", folder, strerror(errno));
         return false;
     }
     int status = learn_start(grader->is_nvcc ? nvcc : clang, log, SECONDS);
     if (status == 0)
         return true;
-    *said = status == 127 ? learn_say("%s did not start", grader->compiler)
-                          : read_log(log, path, shown);
+    *said =
+        status == 127 ? lk_say("%s did not start", grader->compiler) : read_log(log, path, shown);
     return false;
 }

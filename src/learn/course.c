@@ -61,7 +61,7 @@ bool learn_course_open(const char *folder, struct learn_course *course, char **m
     int count = scandir(folder, &weeks, is_visible, versionsort);
     bool fine = count >= 0;
     if (!fine)
-        *message = learn_say("%s: %s", folder, strerror(errno));
+        *message = lk_say("%s: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         fine = fine && add_week(course, weeks[i]->d_name, message);
         free(weeks[i]);
@@ -69,7 +69,7 @@ bool learn_course_open(const char *folder, struct learn_course *course, char **m
     if (count >= 0)
         free(weeks);
     if (fine && course->count == 0) {
-        *message = learn_say("%s: there is no lesson in it (WEEK/DAY/lesson.json)", folder);
+        *message = lk_say("%s: there is no lesson in it (WEEK/DAY/lesson.json)", folder);
         fine = false;
     }
     if (!fine)
@@ -132,16 +132,16 @@ static char *suggest(const struct learn_course *course, const char *word)
         for (unsigned j = 0; j < lesson->exercise_count; j++)
             consider(last_part(word), lesson->exercise[j].name, &least, &nearest);
     }
-    return nearest ? learn_say("there is no lesson or exercise '%s'; did you mean '%s'?", word,
-                               nearest)
-                   : learn_say("there is no lesson or exercise '%s'; 'lockstep learn list' names "
-                               "them",
-                               word);
+    return nearest
+               ? lk_say("there is no lesson or exercise '%s'; did you mean '%s'?", word, nearest)
+               : lk_say("there is no lesson or exercise '%s'; 'lockstep learn list' names "
+                        "them",
+                        word);
 }
 
 bool learn_course_find(const struct learn_course *course, const char *word,
-                       const struct learn_lesson **lesson,
-                       const struct learn_exercise **exercise, char **message)
+                       const struct learn_lesson **lesson, const struct learn_exercise **exercise,
+                       char **message)
 {
     unsigned found = 0;
     const struct learn_lesson *lessons[2] = {0};
@@ -158,10 +158,10 @@ bool learn_course_find(const struct learn_course *course, const char *word,
     }
     *message = found == 0 ? suggest(course, word)
                : found == 2
-                   ? learn_say("'%s' could be %s%s%s or %s%s%s", word, lessons[0]->id,
-                               exercises[0] ? "/" : "", exercises[0] ? exercises[0]->name : "",
-                               lessons[1]->id, exercises[1] ? "/" : "",
-                               exercises[1] ? exercises[1]->name : "")
+                   ? lk_say("'%s' could be %s%s%s or %s%s%s", word, lessons[0]->id,
+                            exercises[0] ? "/" : "", exercises[0] ? exercises[0]->name : "",
+                            lessons[1]->id, exercises[1] ? "/" : "",
+                            exercises[1] ? exercises[1]->name : "")
                    : NULL;
     *lesson = lessons[0];
     *exercise = exercises[0];

@@ -63,7 +63,9 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
     static const struct {
         const char *name;
         int kind;
-    } types[] = {{"int ", LEARN_INT}, {"long ", LEARN_LONG}, {"float ", LEARN_FLOAT},
+    } types[] = {{"int ", LEARN_INT},
+                 {"long ", LEARN_LONG},
+                 {"float ", LEARN_FLOAT},
                  {"double ", LEARN_DOUBLE}};
     struct expression_names names = problem->names;
     names.array_count = 0;
@@ -81,7 +83,8 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
             json_decref(formula);
             return argument->value != NULL;
         }
-    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'", text);
+    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'",
+                       text);
 }
 
 static bool read_arguments(struct lesson_reader *reader, json_t *object,
@@ -116,8 +119,7 @@ static bool read_limits(struct lesson_reader *reader, json_t *object,
     json_array_foreach(list, i, each)
     {
         struct learn_limit *limit = &exercise->limit[exercise->limit_count++];
-        size_t place = reader_enter(
-            reader, lk_arena_printf(reader->arena, "limits[%zu]", i));
+        size_t place = reader_enter(reader, lk_arena_printf(reader->arena, "limits[%zu]", i));
         if (!reader_keys(reader, each, "counter most why"))
             return false;
         limit->counter = reader_text(reader, each, "counter", true);
@@ -143,8 +145,8 @@ static bool read_wrong(struct lesson_reader *reader, json_t *object,
     const char *file;
     if (!json_is_object(wrong) || json_object_size(wrong) < 3)
         return reader_fail(reader, "wrong", "needs at least three files, each with its verdict");
-    exercise->wrong = lk_arena_alloc(reader->arena,
-                                     json_object_size(wrong) * sizeof *exercise->wrong);
+    exercise->wrong =
+        lk_arena_alloc(reader->arena, json_object_size(wrong) * sizeof *exercise->wrong);
     json_object_foreach(wrong, file, verdict)
     {
         if (!json_is_string(verdict) || strchr(file, '/'))
@@ -248,8 +250,8 @@ static bool read_lists(struct lesson_reader *reader, struct learn_lesson *lesson
     size_t i;
     if (!exercises || !quiz)
         return false;
-    lesson->exercise = lk_arena_alloc(lesson->arena, (json_array_size(exercises) + 1) *
-                                                         sizeof *lesson->exercise);
+    lesson->exercise =
+        lk_arena_alloc(lesson->arena, (json_array_size(exercises) + 1) * sizeof *lesson->exercise);
     lesson->question =
         lk_arena_alloc(lesson->arena, (json_array_size(quiz) + 1) * sizeof *lesson->question);
     json_array_foreach(exercises, i, each)
@@ -280,8 +282,7 @@ static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
     lesson->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!lesson->json) {
-        reader->error =
-            learn_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
+        reader->error = lk_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
         return false;
     }
     if (!reader_keys(reader, lesson->json, "title minutes exercises quiz"))

@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_LEARN_LESSON_H
 #define LOCKSTEP_LEARN_LESSON_H
 
+#include "base/buf.h"
 #include "learn/expression.h"
 #include "zoo/zoo.h"
 
@@ -109,7 +110,6 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
 const char *learn_path(const struct learn_exercise *exercise, const char *file);
 /* All of a file, malloc'd and ended by a NUL; NULL and a malloc'd message. */
 char *learn_read_file(const char *path, char **message);
-char *learn_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A course: its lessons in order --------------------------------------------------------------*/
 
@@ -126,7 +126,7 @@ void learn_course_free(struct learn_course *course);
 /* What a word names: a lesson (week1/day4_first_kernel, day4_first_kernel, day4) or an exercise
  * (.../add, add); exercise is NULL for a lesson. False and a malloc'd message that suggests. */
 bool learn_course_find(const struct learn_course *course, const char *word,
-                       const struct learn_lesson **lesson,
-                       const struct learn_exercise **exercise, char **message);
+                       const struct learn_lesson **lesson, const struct learn_exercise **exercise,
+                       char **message);
 
 #endif

@@ -31,8 +31,7 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
         double value = expression_eval(of->extent[i], &state);
         if (state.error || !(value >= 0) || value != floor(value) ||
             value * (double)*count > (double)MOST_ELEMENTS) {
-            *message = learn_say("%s: extent %u of %s is %g", problem->size[size], i, of->name,
-                                 value);
+            *message = lk_say("%s: extent %u of %s is %g", problem->size[size], i, of->name, value);
             return false;
         }
         extent[i] = (size_t)value;
@@ -109,7 +108,7 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
         }
     }
     if (state.error)
-        *message = learn_say("%s: the reference fails: %s", problem->size[size], state.error);
+        *message = lk_say("%s: the reference fails: %s", problem->size[size], state.error);
     return !state.error;
 }
 
@@ -128,7 +127,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
                                       problem->buffer[i].type, count};
         instance->count++;
         if (!allocate(instance, i)) {
-            *message = learn_say("%s: too little memory here", problem->size[size]);
+            *message = lk_say("%s: too little memory here", problem->size[size]);
             goto failed;
         }
         fill(buffer->type, i, instance->host[i], count);
@@ -166,7 +165,7 @@ bool problem_launch(const struct learn_exercise *exercise, unsigned size,
     if (fine && exercise->shared)
         fine = dimension(exercise->shared, &state, &launch->shared);
     if (!fine) {
-        *message = learn_say("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
+        *message = lk_say("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
         return false;
     }
     for (unsigned i = 0; i < exercise->argument_count; i++) {
@@ -239,9 +238,9 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
         unsigned input = state.seen[i].array;
         lk_buf_printf(text, i ? ", " : " from ");
         print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
-        lk_buf_printf(text, " = %.9g",
-                      zoo_get(problem->buffer[input].type, instance->host[input],
-                              state.seen[i].at));
+        lk_buf_printf(
+            text, " = %.9g",
+            zoo_get(problem->buffer[input].type, instance->host[input], state.seen[i].at));
     }
     if (state.seen_count > EXPRESSION_SEEN)
         lk_buf_printf(text, " and %u more", state.seen_count - EXPRESSION_SEEN);

@@ -35,9 +35,9 @@ char *learn_progress_path(void)
     if (path && *path)
         return strdup(path);
     if (data && *data == '/')
-        return learn_say("%s/lockstep/progress.db", data);
+        return lk_say("%s/lockstep/progress.db", data);
     if (home && *home == '/')
-        return learn_say("%s/.local/share/lockstep/progress.db", home);
+        return lk_say("%s/.local/share/lockstep/progress.db", home);
     return NULL;
 }
 
@@ -64,7 +64,7 @@ struct learn_progress *learn_progress_open(const char *path, char **message)
     }
     if (status == SQLITE_OK)
         return progress;
-    *message = learn_say("%s: %s", path, sqlite3_errmsg(progress->db));
+    *message = lk_say("%s: %s", path, sqlite3_errmsg(progress->db));
     learn_progress_close(progress);
     return NULL;
 }
@@ -139,7 +139,8 @@ char *learn_progress_get(struct learn_progress *progress, const char *key)
 
 bool learn_progress_set(struct learn_progress *progress, const char *key, const char *value)
 {
-    return finish(prepare(progress, "INSERT OR REPLACE INTO words VALUES (?, ?)", "ss", key, value));
+    return finish(
+        prepare(progress, "INSERT OR REPLACE INTO words VALUES (?, ?)", "ss", key, value));
 }
 
 /* Attempts --------------------------------------------------------------------------------------*/
@@ -167,8 +168,8 @@ bool learn_progress_attempt(struct learn_progress *progress, const struct learn_
     return fine;
 }
 
-unsigned learn_progress_look(struct learn_progress *progress,
-                             const struct learn_exercise *exercise, const char *what)
+unsigned learn_progress_look(struct learn_progress *progress, const struct learn_exercise *exercise,
+                             const char *what)
 {
     const char *key = learn_key(exercise);
     int64_t before = number(prepare(
@@ -206,10 +207,10 @@ json_t *learn_progress_last(struct learn_progress *progress, const struct learn_
     json_t *last = NULL;
     if (statement && sqlite3_step(statement) == SQLITE_ROW) {
         json_t *counters = json_loads(column(statement, 2), 0, NULL);
-        last = json_pack("{ss ss so ss sf}", "stage", column(statement, 0), "text",
-                         column(statement, 1), "counters", counters ? counters : json_object(),
-                         "time", column(statement, 3), "time_us",
-                         sqlite3_column_double(statement, 4));
+        last =
+            json_pack("{ss ss so ss sf}", "stage", column(statement, 0), "text",
+                      column(statement, 1), "counters", counters ? counters : json_object(), "time",
+                      column(statement, 3), "time_us", sqlite3_column_double(statement, 4));
     }
     sqlite3_finalize(statement);
     return last;
@@ -217,9 +218,9 @@ json_t *learn_progress_last(struct learn_progress *progress, const struct learn_
 
 json_t *learn_progress_best(struct learn_progress *progress, const struct learn_exercise *exercise)
 {
-    sqlite3_stmt *statement = prepare(
-        progress, "SELECT counters FROM attempts WHERE exercise = ? AND stage = 'passed'", "s",
-        learn_key(exercise));
+    sqlite3_stmt *statement =
+        prepare(progress, "SELECT counters FROM attempts WHERE exercise = ? AND stage = 'passed'",
+                "s", learn_key(exercise));
     json_t *best = json_object(), *value;
     const char *name;
     while (statement && sqlite3_step(statement) == SQLITE_ROW) {
@@ -244,8 +245,7 @@ bool learn_progress_answer(struct learn_progress *progress, const struct learn_l
     return finish(prepare(progress,
                           "INSERT INTO answers (lesson, question, choice, right)"
                           " VALUES (?, ?, ?, ?)",
-                          "siii", lesson->id, (int64_t)question, (int64_t)choice,
-                          (int64_t)right));
+                          "siii", lesson->id, (int64_t)question, (int64_t)choice, (int64_t)right));
 }
 
 unsigned learn_progress_right(struct learn_progress *progress, const struct learn_lesson *lesson)
@@ -259,11 +259,11 @@ unsigned learn_progress_right(struct learn_progress *progress, const struct lear
 
 unsigned learn_progress_streak(struct learn_progress *progress)
 {
-    sqlite3_stmt *statement = prepare(
-        progress,
-        "SELECT CAST(julianday(date('now', 'localtime')) - julianday(day) AS INTEGER) FROM"
-        " (SELECT day FROM attempts UNION SELECT day FROM answers) ORDER BY day DESC",
-        "");
+    sqlite3_stmt *statement =
+        prepare(progress,
+                "SELECT CAST(julianday(date('now', 'localtime')) - julianday(day) AS INTEGER) FROM"
+                " (SELECT day FROM attempts UNION SELECT day FROM answers) ORDER BY day DESC",
+                "");
     int64_t next = -1;
     unsigned streak = 0;
     while (statement && sqlite3_step(statement) == SQLITE_ROW) {

@@ -11,16 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *learn_say(const char *format, ...)
-{
-    struct lk_buf text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    lk_buf_vprintf(&text, format, arguments);
-    va_end(arguments);
-    return text.data;
-}
-
 char *learn_read_file(const char *path, char **message)
 {
     enum { MOST = 4 << 20 }; /* no lesson and no exercise is near it */
@@ -28,7 +18,7 @@ char *learn_read_file(const char *path, char **message)
     char part[16384];
     FILE *file = fopen(path, "re");
     if (!file) {
-        *message = learn_say("%s: %s", path, strerror(errno));
+        *message = lk_say("%s: %s", path, strerror(errno));
         return NULL;
     }
     for (size_t size; text.size < MOST && (size = fread(part, 1, sizeof part, file)) > 0;)
@@ -36,7 +26,7 @@ char *learn_read_file(const char *path, char **message)
     bool bad = ferror(file) != 0;
     fclose(file);
     if (bad || text.size >= MOST) {
-        *message = learn_say("%s: %s", path, bad ? "cannot be read" : "is too large");
+        *message = lk_say("%s: %s", path, bad ? "cannot be read" : "is too large");
         lk_buf_free(&text);
         return NULL;
     }
@@ -88,8 +78,8 @@ bool reader_keys(struct lesson_reader *reader, json_t *object, const char *allow
     json_t *value;
     if (!json_is_object(object))
         return reader_fail(reader, NULL, "must be an object with some of: %s", allowed);
-    json_object_foreach(object, key, value) if (!is_among(key, allowed))
-        return reader_fail(reader, key, "there is no such field; there are: %s", allowed);
+    json_object_foreach(object, key, value) if (!is_among(key, allowed)) return reader_fail(
+        reader, key, "there is no such field; there are: %s", allowed);
     return true;
 }
 

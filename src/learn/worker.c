@@ -128,10 +128,9 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         goto close_run;
     CUresult status = zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
-        status = device->cuda->cuLaunchKernel(function, launch.grid[0], launch.grid[1],
-                                              launch.grid[2], launch.block[0], launch.block[1],
-                                              launch.block[2], launch.shared, NULL,
-                                              launch.argument, NULL);
+        status = device->cuda->cuLaunchKernel(
+            function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+            launch.block[1], launch.block[2], launch.shared, NULL, launch.argument, NULL);
     if (status == CUDA_SUCCESS)
         status = device->cuda->cuCtxSynchronize();
     if (status == CUDA_SUCCESS)
@@ -161,8 +160,7 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     CUmodule module;
     CUfunction function;
     if (!find_entry(ptx, exercise->kernel, &entry)) {
-        *message = learn_say("there is no kernel '__global__ void %s' in the file",
-                             exercise->kernel);
+        *message = lk_say("there is no kernel '__global__ void %s' in the file", exercise->kernel);
         return;
     }
     if (!check_entry(exercise, &entry, message) || !zoo_device_open(gpu, &device, message))
@@ -171,14 +169,14 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     if (status == CUDA_SUCCESS)
         status = device.cuda->cuModuleGetFunction(&function, module, entry.name);
     if (status != CUDA_SUCCESS) {
-        *message = learn_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
+        *message = lk_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
         return;
     }
     int shared = 0;
     device.cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
     if (shared > MOST_SHARED) { /* ptxas refuses it */
-        *message = learn_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
-                             MOST_SHARED);
+        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
+                          MOST_SHARED);
         return;
     }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
@@ -193,8 +191,8 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
     json_t *sizes = json_array();
     if (ptx)
         run_all(exercise, ptx, gpu, sizes, &message);
-    json_t *result = json_pack("{so so}", "sizes", sizes, "error",
-                               message ? json_string(message) : json_null());
+    json_t *result =
+        json_pack("{so so}", "sizes", sizes, "error", message ? json_string(message) : json_null());
     bool written = result && json_dump_file(result, result_path, JSON_INDENT(1)) == 0;
     json_decref(result);
     free(message);

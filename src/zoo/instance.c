@@ -76,6 +76,8 @@ static bool agrees(enum zoo_type type, const void *data, size_t index, double ex
     double value = zoo_get(type, data, index);
     if (isnan(expected))
         return isnan(value) && !is_poison(type, data, index);
+    if (isinf(bound) && !isinf(expected))
+        return !is_poison(type, data, index);
     if (isinf(expected) || isnan(value) || isinf(value))
         return value == expected;
     return fabs(value - expected) <= bound;

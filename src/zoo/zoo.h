@@ -72,7 +72,8 @@ struct zoo_buffer {
 struct zoo_expected {
     size_t count;
     double *value;
-    double *bound; /* the largest absolute error allowed; 0 asks for the exact value */
+    double *bound; /* the largest absolute error allowed; 0 asks for the exact value,
+                      INFINITY for any: it depends on the order */
 };
 
 /* Variants and peers ----------------------------------------------------------------------------*/
