@@ -286,10 +286,6 @@ DEVICE void store_stream_f32(f32 *at, f32 v)
 {
     asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(at), "f"(v) : "memory");
 }
-DEVICE void store_stream_u32(void *at, u32 v)
-{
-    asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(at), "r"(v) : "memory");
-}
 /* Plain 16-byte accesses of any space, when order matters. */
 DEVICE f32x4 load_f32x4(const f32 *at)
 {
@@ -306,10 +302,6 @@ DEVICE bool is_aligned(const void *at, u32 bytes)
 
 /* Between blocks --------------------------------------------------------------------------------*/
 
-DEVICE void store_release_u32(u32 *at, u32 value)
-{
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
-}
 DEVICE u32 load_acquire_u32(const u32 *at)
 {
     u32 value;
@@ -353,15 +345,8 @@ DEVICE u64 load_relaxed_u64(const u64 *at)
                      : "memory");                                                                  \
     }
 LK_ATOMIC(add_u32, "add.u32", u32, "r")
-LK_ATOMIC(add_u64, "add.u64", u64, "l")
 LK_ATOMIC(add_f32, "add.f32", f32, "f")
 LK_ATOMIC(add_f64, "add.f64", f64, "d")
-LK_ATOMIC(min_i32, "min.s32", i32, "r")
-LK_ATOMIC(max_i32, "max.s32", i32, "r")
-LK_ATOMIC(min_u32, "min.u32", u32, "r")
-LK_ATOMIC(max_u32, "max.u32", u32, "r")
-LK_ATOMIC(max_u64, "max.u64", u64, "l")
-LK_ATOMIC(or_u32, "or.b32", u32, "r")
 
 DEVICE u32 compare_and_swap_u32(u32 *at, u32 expected, u32 value)
 {
@@ -369,15 +354,6 @@ DEVICE u32 compare_and_swap_u32(u32 *at, u32 expected, u32 value)
     asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
                  : "=r"(old)
                  : "l"(at), "r"(expected), "r"(value)
-                 : "memory");
-    return old;
-}
-DEVICE u64 compare_and_swap_u64(u64 *at, u64 expected, u64 value)
-{
-    u64 old;
-    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
-                 : "=l"(old)
-                 : "l"(at), "l"(expected), "l"(value)
                  : "memory");
     return old;
 }
@@ -453,25 +429,10 @@ DEVICE f32 f32_from_bf16(bf16 value)
 {
     return f32_from_bits((u32)value.bits << 16);
 }
-DEVICE bf16 bf16_from_f32(f32 value) /* to nearest even, NaN to 0x7fff */
-{
-    u32 bits = f32_bits(value);
-    bf16 result;
-    result.bits = (bits & 0x7fffffffu) > 0x7f800000u
-                      ? (u16)0x7fff
-                      : (u16)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-    return result;
-}
 DEVICE f32 fma_f32(f32 a, f32 b, f32 c)
 {
     f32 result;
     asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(result) : "f"(a), "f"(b), "f"(c));
-    return result;
-}
-DEVICE f32 sqrt_f32(f32 value)
-{
-    f32 result;
-    asm("sqrt.rn.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
 }
 DEVICE u32 u32_from_f32(f32 value) /* cut; 0 for what is negative or NaN */
