@@ -55,18 +55,25 @@ static bool may_run(const struct drv_device *device, const struct drv_op *op)
 }
 
 /* The first ready operation that may run now; of one stream, for a thread that waits for it. */
-static struct drv_op *ready_take(struct drv_device *device, CUstream only)
+static struct drv_op *ready_find(const struct drv_device *device, CUstream only)
 {
     for (struct drv_op *op = device->ready_first; op; op = op->next) {
         if (only && (op->stream != only || drv_work_calls_host(&op->work)))
             continue;
-        if (!may_run(device, op))
-            continue;
-        ready_remove(device, op);
-        op->state = DRV_OP_RUNNING;
-        return op;
+        if (may_run(device, op))
+            return op;
     }
     return NULL;
+}
+
+static struct drv_op *ready_take(struct drv_device *device, CUstream only)
+{
+    struct drv_op *op = ready_find(device, only);
+    if (op) {
+        ready_remove(device, op);
+        op->state = DRV_OP_RUNNING;
+    }
+    return op;
 }
 
 /* Somebody must look at the ready list: an idle executor, or a new one. */
@@ -167,6 +174,10 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     bool machine = drv_work_uses_machine(&op->work);
     if (machine)
         device->machine_busy = true;
+    /* One idle executor may have been woken for two operations, and this one may wait for what the
+     * other does. */
+    if (ready_find(device, NULL))
+        wake_executor(device);
     CUresult result = context->error;
     if (result == CUDA_SUCCESS || op->work.kind == DRV_WORK_CALLBACK) {
         drv_leave_lock();

@@ -171,6 +171,23 @@ static void waits_for_values(void **state)
     OK(cu->cuMemFree_v2(data));
 }
 
+/* On a fresh device, so that one thread at most is idle: it may be woken for the wait and for the
+ * write that ends it before it looks, and must not leave the write to nobody. */
+static void a_wait_does_not_hold_back_its_write(void **state)
+{
+    CUstream a, b;
+    CUdeviceptr data = zeros(1);
+    OK(cu->cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cu->cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    usleep(50000);
+    OK(cu->cuStreamWaitValue32_v2(a, data, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    OK(cu->cuStreamWriteValue32_v2(b, data, 1, 0));
+    OK(cu->cuStreamSynchronize(a));
+    OK(cu->cuStreamDestroy_v2(a));
+    OK(cu->cuStreamDestroy_v2(b));
+    OK(cu->cuMemFree_v2(data));
+}
+
 static void wrong_launches(void **state)
 {
     CUfunction add = function("add"), shared = function("shared"), bounded = function("bounded");
@@ -245,6 +262,7 @@ static void threads_share_a_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_does_not_hold_back_its_write),
         cmocka_unit_test(keeps_order),
         cmocka_unit_test(legacy_stream_orders),
         cmocka_unit_test(kernel_waits_for_host),
