@@ -10,7 +10,11 @@
  *                format: {value: "fp16", choices: ["fp32", "fp16"], label: "format"},
  *                text: {value: "1, 2, 3", label: "scores"},
  *                bits: {value: 0, hidden: true}}      state that is set in the figure
+ *               `to` may be a function of the state; parameters that it looks at stand before it
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   defaults(run)            optional: {name: value} in place of the table's values, from the run
+ *   settle(state, changed)   optional: brings the rest of the state into line with the names that
+ *               changed; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
@@ -19,7 +23,20 @@
  */
 import { element } from "./draw.js";
 
-function within(parameter, word) {
+function most(parameter, state) {
+    const { to } = parameter;
+    return (typeof to === "function" ? to(state) : to) ?? Infinity;
+}
+
+/* Within its limits, and on a step where steps are whole numbers. */
+function fit(parameter, value, state) {
+    const { from = -Infinity, step = 1 } = parameter;
+    const whole = Number.isInteger(step) && Number.isFinite(from);
+    const stepped = whole ? from + Math.round((value - from) / step) * step : value;
+    return Math.max(Math.min(stepped, most(parameter, state)), from);
+}
+
+function within(parameter, word, state) {
     if (parameter.choices)
         return parameter.choices.map(String).includes(word) ? sameKind(parameter, word) : null;
     if (typeof parameter.value !== "number")
@@ -27,7 +44,7 @@ function within(parameter, word) {
     const value = Number(word);
     if (word.trim() === "" || !Number.isFinite(value))
         return null;
-    return Math.min(Math.max(value, parameter.from ?? -Infinity), parameter.to ?? Infinity);
+    return fit(parameter, value, state);
 }
 
 function sameKind(parameter, word) {
@@ -40,7 +57,7 @@ export function readState(parameters, search) {
     const state = {};
     for (const [name, parameter] of Object.entries(parameters)) {
         const word = words.get(name);
-        const value = word === null ? null : within(parameter, word);
+        const value = word === null ? null : within(parameter, word, state);
         state[name] = value === null ? parameter.value : value;
     }
     return state;
@@ -98,11 +115,31 @@ function control(name, parameter, state, set) {
             show: (value) => { if (input.value !== value) input.value = value; } };
     }
     const shown = element("output", { for: id }, String(state[name]));
-    const input = element("input", { id, type: "range", min: parameter.from, max: parameter.to,
+    const input = element("input", { id, type: "range", min: parameter.from,
+        max: most(parameter, state),
         step: parameter.step ?? 1, value: state[name],
         oninput: () => set({ [name]: Number(input.value) }) });
     return { row: element("div", { class: "control" }, label, input, shown),
-        show: (value) => { input.value = value; shown.textContent = String(value); } };
+        show: (value) => {
+            input.max = most(parameter, state);
+            input.value = value;
+            shown.textContent = String(value);
+        } };
+}
+
+/* The table with the values that the run gives in place of its own. */
+function tableFor(interactive, run) {
+    const values = run && interactive.defaults ? interactive.defaults(run) : {};
+    return Object.fromEntries(Object.entries(interactive.parameters).map(([name, parameter]) =>
+        [name, name in values ? { ...parameter, value: values[name] } : parameter]));
+}
+
+/* Brings the state into line: limits that moved, and what the interactive itself has to say. */
+function settle(interactive, parameters, state, changed) {
+    interactive.settle?.(state, changed);
+    for (const [name, parameter] of Object.entries(parameters))
+        if (typeof parameter.to === "function")
+            state[name] = fit(parameter, state[name], state);
 }
 
 function sourceLine(run) {
@@ -124,15 +161,17 @@ function redraw(figure, paint) {
 
 export async function show(root, name) {
     const interactive = (await import(`./interactives/${name}.js`)).default;
-    const { parameters } = interactive;
     const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const parameters = tableFor(interactive, run);
     const view = { state: readState(parameters, location.search), run };
+    settle(interactive, parameters, view.state, [...new URLSearchParams(location.search).keys()]);
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
     const controls = {};
 
     view.set = (changes) => {
         Object.assign(view.state, changes);
+        settle(interactive, parameters, view.state, Object.keys(changes));
         history.replaceState(null, "",
             location.pathname + writeState(parameters, view.state, location.search));
         paint();
