@@ -194,6 +194,13 @@ export async function show(root, name) {
         figure, results);
     paint();
     root.dataset.ready = "yes";
+    let width = window.innerWidth;
+    window.addEventListener("resize", () => {
+        if (window.innerWidth === width)
+            return;
+        width = window.innerWidth;
+        paint();
+    });
 }
 
 const root = document.getElementById("interactive");

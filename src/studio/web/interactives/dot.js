@@ -77,8 +77,8 @@ function plane(view, figure, a, b) {
 }
 
 /* Each product as a bar from the sum before it to the sum after it. */
-function waterfall(figure, parts) {
-    const width = widthOf(figure), high = 22, height = parts.length * high + 26;
+function waterfall(width, parts) {
+    const high = 22, height = parts.length * high + 26;
     const sums = [0, ...parts.map((part) => part.sum)];
     const least = Math.min(...sums), most = Math.max(...sums), room = width - 130;
     const x = (at) => 60 + (at - least) / (most - least || 1) * room;
@@ -130,9 +130,12 @@ export default {
         }
         const parts = terms(a.values, b.values), sum = parts[parts.length - 1].sum;
         const degrees = angle(a.values, b.values);
-        if (a.values.length === 2)
-            place.append(plane(view, figure, a.values, b.values));
-        place.append(waterfall(figure, parts), table("Terms", ["i", "a", "b", "a × b", "sum so far"],
+        const isPlane = a.values.length === 2, room = widthOf(figure);
+        place.append(element("div", { class: "dot-both" },
+            isPlane ? plane(view, figure, a.values, b.values) : null,
+            element("div", { class: "dot-terms" },
+                waterfall(isPlane && room > 700 ? room - 356 : room, parts))),
+        table("Terms", ["i", "a", "b", "a × b", "sum so far"],
             parts.map((part, i) => row({}, String(i), value(part.a), value(part.b),
                 value(part.product), value(part.sum)))), float32(view, a.values, b.values, sum));
         view.result("dot", allDigits(sum), "a · b");

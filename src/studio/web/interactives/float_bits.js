@@ -81,8 +81,10 @@ function bitRow(view, format, code) {
 function formula(format, code) {
     const { sign, exponent, mantissa } = fields(format, code);
     const what = kind(format, code);
-    if (what === "NaN" || what === "infinity")
-        return `exponent all ones: ${what === "NaN" ? "not a number" : allDigits(decode(format, code))}`;
+    if (what === "infinity")
+        return `exponent all ones, mantissa 0: ${allDigits(decode(format, code))}`;
+    if (what === "NaN")
+        return `exponent all ones, mantissa ${format.top === "nan" ? "too" : "not 0"}: not a number`;
     const isSmall = exponent === 0;
     const power = isSmall ? `1 - ${format.bias}` : `${exponent} - ${format.bias}`;
     return `${sign ? "-" : "+"} 2^(${power}) × (${isSmall ? 0 : 1} + ` +
@@ -103,7 +105,9 @@ function neighbours(figure, format, code, exact) {
         return;
     const width = widthOf(figure), least = Math.min(...values), most = Math.max(...values);
     const x = (at) => 40 + (at - least) / (most - least) * (width - 80);
-    const here = decode(format, code);
+    const here = decode(format, code), far = (at) => Math.abs(x(at) - x(here)) > 110;
+    const label = (at, anchor, kind) => text(anchor === "start" ? 4 : anchor === "end" ? width - 4
+        : x(at), 58, Number(at.toPrecision(9)), { "text-anchor": anchor, class: kind });
     const marks = [...new Set(values)].map((at) => svg("line", { x1: x(at), x2: x(at), y1: 18,
         y2: at === here ? 44 : 34, class: at === here ? "bits-here" : "bits-tick" }));
     const typed = exact.kind === "finite" ? (exact.negative ? -1 : 1) * sizeOf(exact) : NaN;
@@ -111,10 +115,13 @@ function neighbours(figure, format, code, exact) {
         marks.push(svg("circle", { cx: x(typed), cy: 26, r: 4.5, class: "bits-typed" }));
     figure.append(drawing(width, 64, `the numbers of ${format.words} next to ${allDigits(here)}`,
         svg("line", { x1: 10, x2: width - 10, y1: 26, y2: 26, class: "bits-tick" }), ...marks,
-        text(x(least), 58, value(least), { "text-anchor": "middle", class: "soft" }),
-        text(x(here), 58, value(here), { "text-anchor": "middle" }),
-        text(x(most), 58, value(most), { "text-anchor": "middle", class: "soft" }),
+        far(least) ? label(least, "start", "soft") : null, label(here, "middle", ""),
+        far(most) ? label(most, "end", "soft") : null,
         text(4, 12, "its neighbours; the dot is the number you typed", { class: "soft" })));
+}
+
+function short(x) {
+    return value(Number(x.toPrecision(3)));
 }
 
 function everyFormat(exact, chosen) {
@@ -123,8 +130,8 @@ function everyFormat(exact, chosen) {
         const code = encode(format, exact), got = decode(format, code), error = errorOf(got, exact);
         const relative = error === 0 ? 0 : Math.abs(error) / size;
         return row({ "data-format": format.name, class: format.name === chosen ? "chosen" : null },
-            format.words, `0x${hex(format, code)}`, allDigits(got), value(error),
-            exact.over === 0n || !Number.isFinite(relative) ? "" : value(relative));
+            format.words, `0x${hex(format, code)}`, allDigits(got), short(error),
+            exact.over === 0n || !Number.isFinite(relative) ? "" : short(relative));
     });
     return table("The number you typed, in every format",
         ["format", "bits", "value", "error", "relative"], rows);

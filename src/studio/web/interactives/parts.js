@@ -3,7 +3,7 @@ import { element } from "../draw.js";
 
 /* Units of a drawing are pixels where it is drawn, so that text is as large on a phone. */
 export function widthOf(figure) {
-    return Math.max(320, Math.min(760, figure.clientWidth || 640));
+    return Math.max(320, Math.min(960, figure.clientWidth || 640));
 }
 
 export function problem(figure, words) {

@@ -37,8 +37,7 @@ function levels(figure, values, group) {
         class: "quantisation-axis" }), ...ticks,
     ...[-reach, 0, reach].map((at) => text(x(at), 134, value(Number(at.toPrecision(2))),
         { "text-anchor": at < 0 ? "start" : at > 0 ? "end" : "middle", class: "soft" })),
-    text(2, 12, "values of the group shown", { class: "soft" }),
-    text(width - 2, line - 6, "levels below the line", { "text-anchor": "end", class: "soft" }));
+    text(2, 12, "values of the group shown; below the line its levels", { class: "soft" }));
 }
 
 /* The size of each value's error; a click on a group shows its levels above. */

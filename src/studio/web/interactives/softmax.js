@@ -39,7 +39,7 @@ const list = (values) => values.map((x) => value(x)).join(", ");
 export default {
     title: "Softmax",
     look: "Raise a score until exp overflows (above 11.09 in FP16, above 88.7 in FP32 and BF16): the " +
-        "left side falls to ∞ and NaN, the right side does not notice.",
+        "naive softmax falls to ∞ and NaN, the other one does not notice.",
     parameters: {
         scores: { value: "2, 9, 11, 12", label: "scores" },
         temperature: { value: 1, from: 0.1, to: 5, step: 0.1, label: "temperature" },

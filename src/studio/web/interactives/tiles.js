@@ -45,6 +45,7 @@ const lastThread = (state) => state.tile - 1;
 /* One matrix: its tiles, what hangs over the edge, the tile in use and the element of the thread. */
 function matrix(name, x, y, cell, { n, tile }, chosen, element_, extra) {
     const side = tileCount(n, tile) * tile, at = (elements) => elements * cell;
+    const mark = Math.max(cell, 7); /* seen even where cells are small */
     const lines = [];
     for (let i = 0; i <= side; i += cell >= 5 ? 1 : tile) {
         const kind = i % tile === 0 ? "tiles-edge" : "tiles-line";
@@ -58,10 +59,10 @@ function matrix(name, x, y, cell, { n, tile }, chosen, element_, extra) {
         box(x + at(chosen.col), y + at(chosen.row), at(chosen.cols), at(chosen.rows),
             { class: `tiles-chosen tiles-${name}`, "data-tile": name }),
         ...(extra ?? []), ...lines,
-        box(x + at(element_.col), y + at(element_.row), cell, cell,
+        box(x + at(element_.col + 0.5) - mark / 2, y + at(element_.row + 0.5) - mark / 2, mark, mark,
             { class: element_.inside ? "tiles-element" : "tiles-element outside",
                 "data-element": name }),
-        text(x, y - 6, `${name.toUpperCase()}${n < side ? ` (${n} x ${n}, hatched: outside)` : ""}`)];
+        text(x, y - 6, name.toUpperCase())];
 }
 
 /* A click on C chooses the block and the thread that own the element. */
@@ -79,12 +80,14 @@ function choose(view, event) {
 /* B above C and A to its left, so that rows of A and columns of B lead to the element. */
 function picture(figure, view) {
     const { state } = view, { n, tile, bx, by, step } = state;
-    const side = tileCount(n, tile) * tile, gap = 26, width = Math.min(620, widthOf(figure));
+    const side = tileCount(n, tile) * tile, gap = 26, width = Math.min(520, widthOf(figure));
     const cell = (width - gap - 4) / (2 * side), size = side * cell;
     const own = coordinates(state), right = size + gap, below = size + 2 * gap;
     const pattern = svg("pattern", { id: "tiles-hatch", width: 6, height: 6,
         patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
     svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, class: "tiles-hatch" }));
+    const hints = ["Click in C", "to choose a thread.",
+        ...(n < side ? ["", "Hatched: outside", `of n = ${n}.`] : [])];
     const band = (x, y, w, h) => box(x, y, w, h, { class: "tiles-band" });
     return drawing(width, below + size + 4,
         `block (${bx}, ${by}) in step ${step}: its tiles of A, B and C`,
@@ -94,10 +97,9 @@ function picture(figure, view) {
         ...matrix("a", 2, below, cell, state, tileOf(n, tile, by, step), own.a,
             [band(2, below + own.c.row * cell, size, cell)]),
         ...matrix("c", right, below, cell, state, tileOf(n, tile, by, bx), own.c),
-        box(right, below, size, size, { class: "tiles-click", "data-key": "c",
+        box(right, below, size, size, { class: "tiles-click",
             onclick: (event) => choose(view, event) }),
-        text(2, gap + 14, "Click in C", { class: "soft" }),
-        text(2, gap + 30, "to choose a thread.", { class: "soft" }));
+        ...hints.map((words, i) => text(2, gap + 14 + 16 * i, words, { class: "soft" })));
 }
 
 /* The index arithmetic of the kernel with this thread's numbers. */
@@ -148,8 +150,11 @@ export default {
     },
     draw(figure, view) {
         figure.append(element("div", { class: "tiles" }, launchLine(view.run),
-            stepButtons(view, "step", lastBlock(view.state)), picture(figure, view),
-            element("pre", { class: "tiles-code" }, lines(view.state).join("\n"))));
+            stepButtons(view, "step", lastBlock(view.state)),
+            element("div", { class: "tiles-both" }, picture(figure, view),
+                element("pre", { class: "tiles-code", tabindex: 0, "data-key": "code",
+                    "aria-label": "the index arithmetic of the thread" },
+                lines(view.state).join("\n")))));
         results(view);
     },
 };
