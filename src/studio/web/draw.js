@@ -61,6 +61,14 @@ export function bytes(value) {
     return `${digits(value)} B`;
 }
 
+/* The numbers of lanes or banks below a row of cells; only each fourth where they are narrow. */
+export function laneNumbers(y, count, cell) {
+    return Array.from({ length: count }, (_, lane) => lane)
+        .filter((lane) => cell >= 14 || lane % 4 === 0)
+        .map((lane) => text((lane + 0.5) * cell, y, lane,
+            { class: "soft lane-number", "text-anchor": "middle" }));
+}
+
 /* What colours mean: legend(["fill-0", "active"], ["empty", "not"]) */
 export function legend(...pairs) {
     return element("ul", { class: "legend" }, ...pairs.map(([name, words]) => element("li", {},

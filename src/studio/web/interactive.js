@@ -82,18 +82,21 @@ async function fetchJson(address) {
     const answer = await fetch(address);
     if (!answer.ok)
         throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-    return answer.json();
+    return answer.status === 204 ? null : answer.json();
 }
 
-/* The learner's run of the exercise that the address names, or of the current one. */
+/* The learner's run of the exercise that the address names, or of the current one. Where there is
+ * none the answer is null, or 204 without a body: an error would stand in the browser's console. */
 async function fetchRun(shipped, search) {
     const exercise = new URLSearchParams(search).get("exercise");
     if (exercise !== "none") {
         try {
-            return await fetchJson("/api/run" +
+            const run = await fetchJson("/api/run" +
                 (exercise ? `?exercise=${encodeURIComponent(exercise)}` : ""));
+            if (run)
+                return run;
         } catch {
-            /* none yet: the shipped one is drawn, and the page says so */
+            /* pages without a studio have shipped runs only */
         }
     }
     return fetchJson(`/web/runs/${shipped}.json`);

@@ -1,10 +1,12 @@
 /*
  * access.js: what the addresses of a warp come to: sectors of global memory, passes over the banks
  * of shared memory. The rules are those of src/simt/lanes.h and exec_count.c; tests/studio compares
- * sums over whole traces with the machine's counters. Nothing is drawn here.
+ * sums over whole traces with the machine's counters. Accesses that NVIDIA's assembler would merge
+ * (src/simt/watch_fold.c) are seen one by one here. Nothing is drawn.
  *
  * An access is a record of a trace (docs/trace.md), or something with the same kind, text, bytes,
- * mask and addresses. Addresses have more than 32 bits, so they are divided, never shifted.
+ * mask and addresses; of a copy with its partner (records.js). Addresses have more than 32 bits, so
+ * they are divided, never shifted.
  */
 export const LANES = 32, SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4;
 
@@ -57,13 +59,24 @@ export function linesOf(access) {
     return [...lines.values()].sort((a, b) => a.number - b.number);
 }
 
+/* cp.async.cg: lanes that are overwritten drop out; then pairs of line read and sector written. */
+function bypassSectors(access) {
+    const to = access.partner.addresses, lanes = lanesOf(access.mask);
+    const kept = lanes.filter((lane) =>
+        !lanes.some((later) => later > lane && to[later] === to[lane]));
+    return new Set(kept.map((lane) => `${Math.floor(access.addresses[lane] / LINE)} ` +
+        Math.floor(to[lane] / SECTOR))).size;
+}
+
 /* fetched: 32-byte sectors that move; needed: those that would hold all bytes side by side;
  * efficiency: of the bytes that move, the part that a lane asked for. */
 export function sectors(access) {
     const lines = linesOf(access);
     const touched = lines.flatMap((line) => line.sectors).filter((sector) => sector);
     const used = touched.flat().filter((lanes) => lanes.length).length;
-    const fetched = access.kind === "atomic" ? atomicSectors(access) : touched.length;
+    const fetched = access.kind === "atomic" ? atomicSectors(access)
+        : access.partner && /^cp\.async\.cg/.test(access.text) ? bypassSectors(access)
+        : touched.length;
     return { lines, fetched, used, needed: Math.ceil(used / SECTOR),
         efficiency: fetched ? used / (fetched * SECTOR) : 0 };
 }
@@ -118,9 +131,9 @@ function groupsOf(access) {
     return groups;
 }
 
-/* cp.async.ca writes what four lines gave at a time; a bank takes one lane a pass, read or written.
- * from: the record of its read. */
-function copyConflicts(access, from) {
+/* cp.async.ca writes what four lines gave at a time; a bank takes one lane a pass, read or written. */
+function copyConflicts(access) {
+    const from = access.partner;
     const size = access.bytes <= WORD ? 32 : access.bytes === 8 ? 16 : 8;
     let conflicts = 0;
     for (let first = 0; first < LANES; first += size) {
@@ -138,14 +151,13 @@ function copyConflicts(access, from) {
 }
 
 /* passes: times that the 32 banks are gone over for this access; conflicts: passes beyond those
- * that its bytes need anyway; groups: how its lanes stack up. from: see
- * copyConflicts, or nothing. */
-export function bankPasses(access, from) {
+ * that its bytes need anyway; groups: how its lanes stack up. */
+export function bankPasses(access) {
     const groups = groupsOf(access);
     let conflicts = groups.reduce((sum, group) => sum + group.passes - 1, 0);
     let passes = groups.reduce((sum, group) => sum + group.passes, 0);
     if (/^cp\.async/.test(access.text)) {
-        conflicts = from && /\.ca\./.test(access.text) ? copyConflicts(access, from) : 0;
+        conflicts = access.partner && /\.ca\./.test(access.text) ? copyConflicts(access) : 0;
         passes = Math.max(access.bytes / WORD, 1) + conflicts;
     } else if (/^wmma/.test(access.text)) {
         conflicts = 0;

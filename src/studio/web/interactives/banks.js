@@ -4,7 +4,7 @@
  * made by a formula: lane i has the first element of row i of an array. Padding makes rows
  * longer in both.
  */
-import { element, svg, box, text, drawing, legend, colour } from "../draw.js";
+import { element, svg, box, text, drawing, laneNumbers, legend, colour } from "../draw.js";
 import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
 import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords }
     from "./records.js";
@@ -50,10 +50,7 @@ function picture(sum, width) {
         parts.push(...drawn.parts);
         y = drawn.bottom + 4;
     }
-    for (let bank = 0; bank < BANKS; bank++)
-        parts.push(text((bank + 0.5) * cell, y + 11, bank, { class: "soft lane-number",
-            "text-anchor": "middle" }));
-    parts.push(text(0, y + 27, "bank", { class: "soft" }));
+    parts.push(...laneNumbers(y + 11, BANKS, cell), text(0, y + 27, "bank", { class: "soft" }));
     return drawing(width, y + 32, `32 banks, ${sum.passes} passes`, ...parts);
 }
 
@@ -77,7 +74,7 @@ function words(view, access) {
 }
 
 function draw(figure, view) {
-    const access = accessOf(view), sum = bankPasses(access, access.from);
+    const access = accessOf(view), sum = bankPasses(access);
     figure.classList.add("banks");
     figure.append(element("p", {}, element("code", {}, words(view, access))),
         picture(sum, Math.max(view.width, 340)),
@@ -101,7 +98,7 @@ export default {
             from: fromParameter(records.length, "an access of the run", "a formula",
                 "addresses from"),
             line: { ...lineParameter(run, records, worstLine(records, (record) =>
-                bankPasses(record, record.from).conflicts)), when: isRun },
+                bankPasses(record).conflicts)), when: isRun },
             record: { value: 0, from: 0, label: "access", when: isRun,
                 to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
             row: { value: 32, from: 1, to: 64, label: "row (elements)" },

@@ -7,20 +7,18 @@ export function recordsOf(run) {
         launch.records.map((record) => ({ ...record, launch: launch.launch })));
 }
 
-/* Accesses of a space ("global", "shared") by at least one lane. A copy's write has its read as
- * from. */
+/* Accesses of a space ("global", "shared") by at least one lane. A copy (cp.async) has a read and
+ * then a write; each gets the other as partner. */
 export function accessesOf(run, space) {
     const records = recordsOf(run);
-    const found = [];
-    records.forEach((record, at) => {
+    return records.flatMap((record, at) => {
         if (record.space !== space || !record.mask)
-            return;
-        const before = records[at - 1];
-        const isCopy = /^cp\.async/.test(record.text) && record.kind === "store" &&
-            before?.ptx_line === record.ptx_line && before.kind === "load";
-        found.push(isCopy ? { ...record, from: before } : record);
+            return [];
+        const other = records[record.kind === "load" ? at + 1 : at - 1];
+        const isCopy = /^cp\.async/.test(record.text) && other?.ptx_line === record.ptx_line &&
+            other.kind !== record.kind;
+        return [isCopy ? { ...record, partner: other } : record];
     });
-    return found;
 }
 
 /* Has the same lines, whatever folder a file's name came with. */

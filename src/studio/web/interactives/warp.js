@@ -2,7 +2,7 @@
  * warp.js: what a warp did, record by record: a row for each memory access and branch of the trace,
  * and in it a cell for each of the 32 lanes. Instructions that are neither are not in a trace.
  */
-import { element, svg, box, text, drawing, legend, number } from "../draw.js";
+import { element, svg, box, drawing, laneNumbers, legend, number } from "../draw.js";
 import { LANES, lanesOf } from "./access.js";
 import { recordsOf, placeWords, kernelOf } from "./records.js";
 
@@ -78,14 +78,13 @@ function sentence(record) {
 /* The step itself, with its lanes' numbers. */
 function now(view, record) {
     const width = Math.max(view.width, 340), cell = width / LANES;
-    const lanes = Array.from({ length: LANES }, (_, lane) => [
-        box(lane * cell + 0.5, 0.5, cell - 1, 20, { class: laneClass(record, lane) }),
-        text((lane + 0.5) * cell, 34, lane, { class: "soft lane-number", "text-anchor": "middle" }),
-    ]);
+    const lanes = Array.from({ length: LANES }, (_, lane) =>
+        box(lane * cell + 0.5, 0.5, cell - 1, 20, { class: laneClass(record, lane) }));
     return element("div", { class: "warp-step" },
         element("p", {}, element("strong", {}, `Step ${view.state.step}, `),
             element("code", {}, placeWords(view.run, record)), ` (${record.text})`),
-        drawing(width, 40, "the 32 lanes at this step", ...lanes),
+        drawing(width, 40, "the 32 lanes at this step", ...lanes,
+            ...laneNumbers(34, LANES, cell)),
         element("p", { "aria-live": "polite" }, sentence(record)));
 }
 
