@@ -96,6 +96,11 @@ def softmax(scores, temperature, name, shifted):
     return [to(divide(x, total)) for x in exps], total
 
 
+def true_softmax(scores):
+    exps = [math.exp(score - max(scores)) for score in scores]
+    return [x / math.fsum(exps) for x in exps]
+
+
 def online(scores, block):
     """(m, l, factor) after each block, in exact steps of float32."""
     m, total, steps = -math.inf, 0.0, []

@@ -112,7 +112,7 @@ function float32(view, a, b, exact) {
 
 export default {
     title: "Dot product",
-    look: "Turn one arrow until the sum is 0: the terms cancel just where the arrows stand at a " +
+    look: "Look at the terms while you turn an arrow: they cancel just where the arrows stand at a " +
         "right angle.",
     parameters: {
         a: { value: EXAMPLES[0][1], label: "a" },

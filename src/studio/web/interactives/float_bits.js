@@ -105,6 +105,8 @@ function neighbours(figure, format, code, exact) {
         return;
     const width = widthOf(figure), least = Math.min(...values), most = Math.max(...values);
     const x = (at) => 40 + (at - least) / (most - least) * (width - 80);
+    if (!Number.isFinite(decode(format, code)))
+        return;
     const here = decode(format, code), far = (at) => Math.abs(x(at) - x(here)) > 110;
     const label = (at, anchor, kind) => text(anchor === "start" ? 4 : anchor === "end" ? width - 4
         : x(at), 58, Number(at.toPrecision(9)), { "text-anchor": anchor, class: kind });
@@ -159,7 +161,7 @@ function results(view, format, code, exact) {
 
 export default {
     title: "Floating-point bits",
-    look: "Flip bits and watch the step to the next number: one more in the exponent doubles " +
+    look: "Look at the step to the next number as you flip bits: one more in the exponent doubles " +
         "it, a bit of the mantissa leaves it as it is.",
     parameters: {
         format: { value: "fp16", choices: Object.keys(formats), label: "format" },

@@ -72,7 +72,7 @@ function compare(view, scores, steps) {
 
 export default {
     title: "Online softmax",
-    look: "Watch the rescale factor: it is 1 as long as the largest score stays, and below 1 in " +
+    look: "Look at the rescale factor: it is 1 as long as the largest score stays, and below 1 in " +
         "just those steps where a block brings a larger one.",
     parameters: {
         scores: { value: "1, 3, 2, 5, 4, 0, 6, 2", label: "scores" },

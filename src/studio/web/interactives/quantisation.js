@@ -76,8 +76,8 @@ function results(view, options, outcome, group) {
 
 export default {
     title: "Quantisation",
-    look: "Raise the outlier: with one scale for the tensor the levels move apart and nearly all " +
-        "values fall on 0; then choose blocks, and only the outlier's own block pays for it.",
+    look: "Look at the levels while you raise the outlier: with one scale for the tensor they move " +
+        "apart until nearly all values fall on 0; with blocks only the outlier's own block pays.",
     parameters: {
         kind: { value: "int4", choices: Object.keys(kinds), label: "format" },
         scale: { value: "tensor", choices: ["tensor", "block 64", "block 32", "block 16", "block 8"],

@@ -17,10 +17,10 @@ function squareTile(launch) {
 }
 
 /* The run's own tile and size; of a large one, as many blocks as can be drawn. */
-function defaults(run) {
+function sizes(run) {
     const launch = launchOf(run);
     if (!launch || !squareTile(launch))
-        return {};
+        return { tile: 8, n: 20 };
     const tile = launch.block[0];
     const blocks = Math.max(1, Math.min(Math.max(launch.grid[0], launch.grid[1]),
         Math.floor(MOST / tile)));
@@ -135,19 +135,18 @@ function results(view) {
 
 export default {
     title: "Tile coordinates",
-    look: "Move the step: the block's tile slides right in A and down in B, while its tile of C " +
-        "stays; then make n no multiple of the tile and look at what hangs over the edge.",
+    look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then make " +
+        "n no multiple of the tile, and look at what hangs over the edge.",
     run: "tiles",
-    defaults,
-    parameters: {
-        n: { value: 20, from: 1, to: MOST, label: "n" },
-        tile: { value: 8, from: 2, to: 32, label: "tile" },
+    parameters: (run) => ({
+        n: { value: sizes(run).n, from: 1, to: MOST, label: "n" },
+        tile: { value: sizes(run).tile, from: 2, to: 32, label: "tile" },
         bx: { value: 1, from: 0, to: lastBlock, label: "blockIdx.x" },
         by: { value: 0, from: 0, to: lastBlock, label: "blockIdx.y" },
         tx: { value: 2, from: 0, to: lastThread, label: "threadIdx.x" },
         ty: { value: 1, from: 0, to: lastThread, label: "threadIdx.y" },
         step: { value: 0, from: 0, to: lastBlock, label: "step" },
-    },
+    }),
     draw(figure, view) {
         figure.append(element("div", { class: "tiles" }, launchLine(view.run),
             stepButtons(view, "step", lastBlock(view.state)),
