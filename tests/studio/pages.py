@@ -1,5 +1,5 @@
-"""pages.py: what tests of the studio's pages share: a server that stands in for the studio and serves
-src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it is
+"""pages.py: what tests of the studio's pages share: a server that stands in for the studio and
+serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it is
 installed and in that browser otherwise.
 """
 import http.server, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
@@ -140,8 +140,8 @@ console.log(JSON.stringify(await body(load, argument)));
 
 
 def evaluate(body, argument, browser=None):
-    """What the JavaScript function's body returns; it has load("access.js") and argument. browser: a
-    Browser, for machines without node."""
+    """What the JavaScript function's body returns; it has load("draw.js") and argument. browser:
+    a Browser, for machines without node."""
     node = shutil.which("node") or shutil.which("nodejs")
     if node:
         done = subprocess.run([node, "--input-type=module", "--no-warnings", "-e",

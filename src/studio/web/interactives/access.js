@@ -131,7 +131,8 @@ function groupsOf(access) {
     return groups;
 }
 
-/* cp.async.ca writes what four lines gave at a time; a bank takes one lane a pass, read or written. */
+/* cp.async.ca writes what four lines gave at a time; a bank takes one lane a pass, read or
+ * written. */
 function copyConflicts(access) {
     const from = access.partner;
     const size = access.bytes <= WORD ? 32 : access.bytes === 8 ? 16 : 8;
