@@ -13,6 +13,7 @@
  *               or a function of the run that gives such a table. Besides: words (what choices are
  *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   below       true: results stand below the figure, which has switches of its own
  *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
  *               by name; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
@@ -207,7 +208,7 @@ export async function show(root, name) {
     root.replaceChildren(element("h1", {}, interactive.title),
         element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
         element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
-        results, figure);
+        ...(interactive.below ? [figure, results] : [results, figure]));
     paint();
     new ResizeObserver(() => {
         if (figure.clientWidth !== view.width)

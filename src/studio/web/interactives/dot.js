@@ -114,6 +114,7 @@ export default {
     title: "Dot product",
     look: "Look at the terms while you turn an arrow: they cancel just where the arrows stand at a " +
         "right angle.",
+    below: true,
     parameters: {
         a: { value: EXAMPLES[0][1], label: "a" },
         b: { value: EXAMPLES[0][2], label: "b" },

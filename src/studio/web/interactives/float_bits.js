@@ -163,6 +163,7 @@ export default {
     title: "Floating-point bits",
     look: "Look at the step to the next number as you flip bits: one more in the exponent doubles " +
         "it, a bit of the mantissa leaves it as it is.",
+    below: true,
     parameters: {
         format: { value: "fp16", choices: Object.keys(formats), label: "format" },
         number: { value: "0.1", label: "a number" },

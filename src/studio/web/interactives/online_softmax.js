@@ -74,6 +74,7 @@ export default {
     title: "Online softmax",
     look: "Look at the rescale factor: it is 1 as long as the largest score stays, and below 1 in " +
         "just those steps where a block brings a larger one.",
+    below: true,
     parameters: {
         scores: { value: "1, 3, 2, 5, 4, 0, 6, 2", label: "scores" },
         block: { value: 2, from: 1, to: (state) => Math.max(1, scoresOf(state).values.length),

@@ -78,6 +78,7 @@ export default {
     title: "Quantisation",
     look: "Look at the levels while you raise the outlier: with one scale for the tensor they move " +
         "apart until nearly all values fall on 0; with blocks only the outlier's own block pays.",
+    below: true,
     parameters: {
         kind: { value: "int4", choices: Object.keys(kinds), label: "format" },
         scale: { value: "tensor", choices: ["tensor", "block 64", "block 32", "block 16", "block 8"],

@@ -43,7 +43,7 @@ const lastBlock = (state) => tileCount(state.n, state.tile) - 1;
 const lastThread = (state) => state.tile - 1;
 
 /* One matrix: its tiles, what hangs over the edge, the tile in use and the element of the thread. */
-function matrix(name, x, y, cell, { n, tile }, chosen, element_, extra) {
+function matrix(name, x, y, cell, { n, tile }, chosen, own, extra) {
     const side = tileCount(n, tile) * tile, at = (elements) => elements * cell;
     const mark = Math.max(cell, 7); /* seen even where cells are small */
     const lines = [];
@@ -59,8 +59,8 @@ function matrix(name, x, y, cell, { n, tile }, chosen, element_, extra) {
         box(x + at(chosen.col), y + at(chosen.row), at(chosen.cols), at(chosen.rows),
             { class: `tiles-chosen tiles-${name}`, "data-tile": name }),
         ...(extra ?? []), ...lines,
-        box(x + at(element_.col + 0.5) - mark / 2, y + at(element_.row + 0.5) - mark / 2, mark, mark,
-            { class: element_.inside ? "tiles-element" : "tiles-element outside",
+        box(x + at(own.col + 0.5) - mark / 2, y + at(own.row + 0.5) - mark / 2, mark, mark,
+            { class: own.inside ? "tiles-element" : "tiles-element outside",
                 "data-element": name }),
         text(x, y - 6, name.toUpperCase())];
 }
@@ -138,6 +138,7 @@ export default {
     look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then make " +
         "n no multiple of the tile, and look at what hangs over the edge.",
     run: "tiles",
+    below: true,
     parameters: (run) => ({
         n: { value: sizes(run).n, from: 1, to: MOST, label: "n" },
         tile: { value: sizes(run).tile, from: 2, to: 32, label: "tile" },
