@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The interactives that draw a run, in a browser: every control is moved, and what is shown is
-compared with values that are computed here; the address keeps the state; a learner's run takes the place of
-the shipped one; nothing stands in the console.
+compared with values that are computed here; the address keeps the state; a learner's run takes the
+place of the shipped one; nothing stands in the console.
 """
 import decimal, json, os, subprocess, sys
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The studio's pages: what was made for them is fresh, and each tests/studio/NAME.py but pages.py, which
-# they share, prints "ok" and "not ok" lines. Browser tests need Debian's chromium, chromium-driver
-# and python3-selenium; where there is no chromium they say that they are skipped.
+# run.sh: the studio's pages: what was made for them is fresh, and what they compute and show is
+# right. Each interactives_NAME.py prints "ok" and "not ok" lines. Browser tests need Debian's
+# chromium, chromium-driver and python3-selenium; where there is no chromium they are skipped.
 set -u
 scripts/make-runs --check
 
@@ -14,8 +14,7 @@ for each in python3 /usr/bin/python3; do
     fi
 done
 status=0
-for test in tests/studio/*.py; do
-    [ "$test" = tests/studio/pages.py ] && continue
+for test in tests/studio/interactives_*.py; do
     "$python" "$test" || status=1
 done
 exit $status

@@ -19,9 +19,8 @@
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none), width (CSS pixels that the figure has; drawn again when it changes) and
- * result(name, value, words): a number that is shown above the figure as words and that a test can
- * read in [data-result=name].
+ * it needs none) and result(name, value, words): a number that is shown above the figure as words
+ * and that a test can read in [data-result=name].
  */
 import { element } from "./draw.js";
 
@@ -183,6 +182,7 @@ export async function show(root, name) {
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
     const controls = {};
+    let width = 0; /* that it was drawn for */
 
     view.set = (changes) => {
         clamp(parameters, Object.assign(view.state, changes));
@@ -197,7 +197,7 @@ export async function show(root, name) {
             part.show(view.state[key]);
             part.row.hidden = parameters[key].when ? !parameters[key].when(view.state) : false;
         }
-        view.width = figure.clientWidth;
+        width = figure.clientWidth;
         results.replaceChildren();
         redraw(figure, () => interactive.draw(figure, view));
     }
@@ -211,7 +211,7 @@ export async function show(root, name) {
         ...(interactive.below ? [figure, results] : [results, figure]));
     paint();
     new ResizeObserver(() => {
-        if (figure.clientWidth !== view.width)
+        if (figure.clientWidth !== width)
             paint();
     }).observe(figure);
     root.dataset.ready = "yes";

@@ -6,6 +6,7 @@
  */
 import { element, svg, box, text, drawing, laneNumbers, legend, colour } from "../draw.js";
 import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
+import { widthOf } from "./parts.js";
 import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords }
     from "./records.js";
 import { worstLine } from "./coalescing.js";
@@ -77,7 +78,7 @@ function draw(figure, view) {
     const access = accessOf(view), sum = bankPasses(access);
     figure.classList.add("banks");
     figure.append(element("p", {}, element("code", {}, words(view, access))),
-        picture(sum, Math.max(view.width, 340)),
+        picture(sum, widthOf(figure)),
         legend(["fill-0", "a word, with the lane that wants it"],
             ["banks-legend-shared", "one word for several lanes: no extra pass"],
             ["empty", "bank idle in this pass"]));

@@ -5,6 +5,7 @@
  */
 import { element, svg, box, text, drawing, legend, number, colour } from "../draw.js";
 import { LANES, SECTOR, LINE, lanesOf, formulaAccess, sectors } from "./access.js";
+import { widthOf } from "./parts.js";
 import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords }
     from "./records.js";
 
@@ -101,7 +102,7 @@ function draw(figure, view) {
         : `${placeWords(view.run, access)} (${accessWords(access)})`;
     figure.classList.add("coalescing");
     figure.append(element("p", {}, element("code", {}, words)),
-        picture(access, sum, Math.max(view.width, 340)),
+        picture(access, sum, widthOf(figure)),
         legend(["fill-0", "bytes a lane asked for"], ["coalescing-waste", "fetched for nothing"],
             ["empty", "not fetched"]),
         element("p", { class: "soft-words" },

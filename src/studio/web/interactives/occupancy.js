@@ -6,6 +6,7 @@
 import { element, svg, box, text, drawing, legend, number, bytes } from "../draw.js";
 import { gpus } from "../gpus.js";
 import { occupancy } from "../occupancy.js";
+import { widthOf } from "./parts.js";
 import { kernelOf } from "./records.js";
 
 const HEIGHT = 190, TOP = 22, LEFT = 34, BOTTOM = 34;
@@ -96,7 +97,7 @@ function limitBars(gpu, got, width) {
 
 function draw(figure, view) {
     const { state } = view, gpu = gpuOf(state.gpu), got = occupancyOf(state);
-    const kernel = kernelShape(view.run), width = Math.max(view.width, 340);
+    const kernel = kernelShape(view.run), width = widthOf(figure);
     const each = width > 680 ? (width - 32) / 3 : width;
     figure.classList.add("occupancy");
     figure.append(
