@@ -262,6 +262,10 @@ def check_empty_run(browser):
         browser.show(name)
         assert not browser.script("return document.querySelector('.error')"), name
         assert browser.script("return document.querySelector('.figure').textContent") != "", name
+        if name in ("coalescing", "banks"):
+            figure = browser.script("return document.querySelector('.figure').textContent")
+            assert figure.startswith("Your last run has no traced access"), figure
+            assert browser.script("return document.querySelector('.run-source').hidden")
     assert browser.results()["bound"] == "DRAM", "the formula stands in"
 
 

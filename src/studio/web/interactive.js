@@ -13,6 +13,7 @@
  *               or a function of the run that gives such a table. Besides: words (what choices are
  *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   drawsRun(state)   optional: false while a formula stands in for the run
  *   below       true: results stand below the figure, which has switches of its own
  *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
  *               by name; at the start with those that the address has
@@ -181,7 +182,7 @@ export async function show(root, name) {
         location.pathname + writeState(parameters, view.state, location.search));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
-    const controls = {};
+    const controls = {}, source = sourceLine(run);
     let width = 0; /* that it was drawn for */
 
     view.set = (changes) => {
@@ -197,6 +198,8 @@ export async function show(root, name) {
             part.show(view.state[key]);
             part.row.hidden = parameters[key].when ? !parameters[key].when(view.state) : false;
         }
+        if (source)
+            source.hidden = interactive.drawsRun ? !interactive.drawsRun(view.state) : false;
         width = figure.clientWidth;
         results.replaceChildren();
         redraw(figure, () => interactive.draw(figure, view));
@@ -206,7 +209,7 @@ export async function show(root, name) {
         if (!parameter.hidden)
             controls[key] = control(key, parameter, view.state, view.set);
     root.replaceChildren(element("h1", {}, interactive.title),
-        element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
+        element("p", { class: "look" }, interactive.look), source ?? "",
         element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
         ...(interactive.below ? [figure, results] : [results, figure]));
     paint();

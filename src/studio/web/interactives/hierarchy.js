@@ -123,6 +123,7 @@ export default {
     look: "Look at how the bars shrink downwards: what a level keeps and gives out again, the " +
         "level below it need not bring.",
     run: "hierarchy",
+    drawsRun: (state) => state.from === "run",
     parameters(run) {
         const kernels = run?.profile?.kernels ?? [];
         const isFormula = (state) => state.from === "formula";
