@@ -588,8 +588,8 @@ def tests():
     return listed + [(test.__name__.replace("_", " "), test) for test in (
         neighbours, float_bits_numbers, float_bits_switches, float_bits_special,
         float_bits_keyboard, softmax_formats, softmax_bad_input, online_steps, online_buttons,
-        dot_products, dot_arrows, tiles_coordinates, tiles_picture, tiles_run, quantisation_results, quantisation_outlier,
-        addresses, address_late, phone)]
+        dot_products, dot_arrows, tiles_coordinates, tiles_picture, tiles_run,
+        quantisation_results, quantisation_outlier, addresses, address_late, phone)]
 
 
 if __name__ == "__main__":
