@@ -68,11 +68,11 @@ function chart(curve, state, kernel, width) {
         svg("path", { d: curvePath(curve, state, place), class: "occupancy-curve" }));
     const [x, y] = place(state[curve.key], occupancyOf(state).warps);
     parts.push(svg("line", { x1: x, x2: x, y1: y, y2: bottom, class: "occupancy-here" }),
-        svg("circle", { cx: x, cy: y, r: 5, class: "fill-0" }),
+        svg("circle", { cx: x, cy: y, r: 5, class: "occupancy-set" }),
         text(Math.min(Math.max(x, LEFT + 20), right - 20), HEIGHT - 2,
             curve.tick(state[curve.key]), { "text-anchor": "middle" }));
-    if (kernel && kernel.gpu === state.gpu) {
-        const [kx, ky] = place(kernel[curve.key], occupancyOf(kernel).warps);
+    if (kernel) {
+        const [kx, ky] = place(kernel[curve.key], occupancyOf({ ...kernel, gpu: state.gpu }).warps);
         parts.push(svg("circle", { cx: kx, cy: ky, r: 8, class: "occupancy-kernel" },
             svg("title", {}, `${kernel.name}: ${curve.tick(kernel[curve.key])}`)));
     }
@@ -103,8 +103,9 @@ function draw(figure, view) {
     figure.append(
         element("div", { class: "occupancy-charts" },
             ...curves(gpu).map((curve) => chart(curve, state, kernel, each))),
-        legend(["fill-0", "as set above"], ["occupancy-kernel", kernel
-            ? `${kernel.name}, as it ran (${kernel.gpu})` : "no kernel has run"]),
+        legend(["occupancy-set", "as set above"], ["occupancy-kernel", kernel
+            ? `${kernel.name}: ${kernel.block} threads, ${kernel.registers} registers, ` +
+                `${bytes(kernel.shared)} of shared memory` : "no kernel has run"]),
         element("h2", {}, "Blocks of an SM by each limit"), limitBars(gpu, got, width));
     if (kernel)
         figure.append(element("button", { type: "button", "data-key": "kernel",
