@@ -228,10 +228,12 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 {
     struct learn_verdict verdict;
     const char *path = learn_file(session, exercise);
-    learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
-    if (verdict.stage != LEARN_BROKEN &&
-        !learn_progress_attempt(session->progress, exercise, &verdict))
-        cli_error("remark: this attempt is not kept: %s", learn_progress_error(session->progress));
+    char *remark;
+    learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
+                  &verdict, &remark);
+    if (remark)
+        cli_error("remark: %s", remark);
+    free(remark);
     if (picture) {
         *picture = verdict.picture;
         verdict.picture = NULL;

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,28 +23,12 @@ char *learner_text(const char *folder, const struct learn_lesson *lesson)
     return lk_say("%s/%s/lesson.md", folder, lesson->id);
 }
 
-/* Makes the folders that path lies in. */
-static bool make_folders(const char *path, char **message)
-{
-    char *folder = lk_say("%s", path);
-    bool fine = true;
-    for (char *slash = folder; fine && (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        fine = mkdir(folder, 0777) == 0 || errno == EEXIST;
-        if (!fine)
-            *message = lk_say("%s: %s", folder, strerror(errno));
-        *slash = '/';
-    }
-    free(folder);
-    return fine;
-}
-
 /* A file that is already there stays as it is. Frees to. */
 static bool copy_file(const char *from, char *to, char **message)
 {
     bool fine = access(to, F_OK) == 0;
     char *text = NULL;
-    if (!fine && make_folders(to, message) && (text = learn_read_file(from, message))) {
+    if (!fine && learn_make_folders(to, message) && (text = learn_read_file(from, message))) {
         FILE *file = fopen(to, "wxe");
         fine = file && fputs(text, file) >= 0;
         fine = (!file || fclose(file) == 0) && fine;
@@ -91,7 +74,7 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
 {
     char *inside = lk_say("%s/.", asked), *folder = NULL;
     size_t length = strlen(course->folder);
-    bool fine = make_folders(inside, message);
+    bool fine = learn_make_folders(inside, message);
     if (fine && !(folder = realpath(asked, NULL))) {
         *message = lk_say("%s: %s", asked, strerror(errno));
         fine = false;
@@ -259,7 +242,7 @@ char *learner_note(const char *folder, struct learn_progress *progress,
     strftime(day, sizeof day, "%Y-%m-%d", &here);
     strftime(clock, sizeof clock, "%H:%M", &here);
     char *path = lk_say("%s/notes/%s.md", folder, day);
-    if (!make_folders(path, message)) {
+    if (!learn_make_folders(path, message)) {
         free(path);
         return NULL;
     }
@@ -276,4 +259,22 @@ char *learner_note(const char *folder, struct learn_progress *progress,
     *message = lk_say("%s: %s", path, strerror(errno));
     free(path);
     return NULL;
+}
+
+/* Checks ----------------------------------------------------------------------------------------*/
+
+void learner_check(const struct learn_grader *grader, struct learn_progress *progress,
+                   const struct learn_exercise *exercise, const char *path, const char *shown,
+                   struct learn_verdict *verdict, char **remark)
+{
+    char *message;
+    *remark = NULL;
+    learn_grade(grader, exercise, path, shown, verdict);
+    if (verdict->stage != LEARN_BROKEN && !learn_progress_attempt(progress, exercise, verdict))
+        *remark = lk_say("this attempt is not kept: %s", learn_progress_error(progress));
+    if (verdict->run && !learn_run_save(progress, exercise, verdict->run, &message)) {
+        if (!*remark)
+            *remark = lk_say("this run is not kept: %s", message);
+        free(message);
+    }
 }
