@@ -15,7 +15,8 @@
 
 char *learner_file(const char *folder, const struct learn_exercise *exercise)
 {
-    return lk_say("%s/%s/%s.cu", folder, exercise->lesson->id, exercise->name);
+    return lk_say("%s/%s/%s.%s", folder, exercise->lesson->id, exercise->name,
+                  exercise->is_c ? "c" : "cu");
 }
 
 char *learner_text(const char *folder, const struct learn_lesson *lesson)
@@ -53,7 +54,8 @@ static bool copy_text(const char *folder, const struct learn_lesson *lesson, cha
 bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, char **message)
 {
     return copy_text(folder, exercise->lesson, message) &&
-           copy_file(learn_path(exercise, "exercise.cu"), learner_file(folder, exercise), message);
+           copy_file(learn_path(exercise, learn_given(exercise)), learner_file(folder, exercise),
+                     message);
 }
 
 static bool lay_out_all(const char *folder, const struct learn_course *course, char **message)
