@@ -122,30 +122,20 @@ static bool parse(struct learn_session *session, int count, char **words)
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
-/* $LOCKSTEP_COURSE; beside build/; or where 'make install' puts it. */
-static const char *course_folder(struct learn_session *session)
+static const char *self_path(void)
 {
-    static const char *const places[] = {"/../course", "/../share/lockstep/course"};
-    static char self[PATH_MAX], folder[PATH_MAX];
-    const char *asked = getenv("LOCKSTEP_COURSE");
+    static char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = 0;
-    session->grader.self = self;
-    if (asked && *asked)
-        return asked;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char place[PATH_MAX + 32];
-        snprintf(place, sizeof place, "%.*s%s", (int)(strrchr(self, '/') - self), self, places[i]);
-        if (realpath(place, folder))
-            return folder;
-    }
-    return NULL;
+    return self;
 }
 
 static bool open_course(struct learn_session *session)
 {
     char *message;
-    const char *folder = course_folder(session);
+    const char *folder = cli_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
+                                         "/../share/lockstep/course");
+    session->grader.self = self_path();
     if (!folder) {
         cli_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
         return false;
@@ -176,6 +166,12 @@ static bool open_progress(struct learn_session *session)
         free(folder);
     }
     return session->progress != NULL;
+}
+
+bool learn_open(struct learn_session *session, const char *gpu, const char *compiler)
+{
+    return choose_gpu(session, gpu) && choose_compiler(session, compiler) &&
+           open_course(session) && open_progress(session);
 }
 
 bool learn_need_folder(const struct learn_session *session)

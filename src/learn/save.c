@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,6 +27,16 @@ bool learn_make_folders(const char *path, char **message)
     }
     free(folder);
     return fine;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    return remove(path);
+}
+
+void learn_remove_tree(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static bool write_all(int file, const char *data, size_t size)
