@@ -1,5 +1,5 @@
 /*
- * check.c: POST /api/check: saves the learner's text and grades it, as 'lockstep learn check' does:
+ * check.c: saves the learner's text and grades it, as 'lockstep learn check' does:
  * in a child that is that command, so that terminal and studio cannot differ. A newer check of the
  * same exercise ends an older one; no more children run at once than there are cores.
  */
@@ -253,21 +253,35 @@ static bool save(struct studio_request *request, struct studio_reply *reply)
     return saved == LEARNER_SAVED;
 }
 
+/* All that can be wrong with the text itself; false after a reply was made. */
+static bool take_text(struct studio_request *request, struct studio_reply *reply)
+{
+    if (!request->studio->folder)
+        reply_error(reply, 409,
+                    "you have no folder for the exercises yet; the first page makes one");
+    else if (!is_text(request))
+        reply_error(reply, 400, "this is no text in UTF-8; nothing was saved");
+    else
+        return save(request, reply);
+    return false;
+}
+
+void studio_api_save(struct studio_request *request, struct studio_reply *reply)
+{
+    char version[LEARNER_VERSION];
+    if (!take_text(request, reply))
+        return;
+    learner_version(request->body, version);
+    reply_json(reply, 200,
+               json_pack("{ss ss}", "exercise", request->exercise->key, "version", version));
+}
+
 void studio_api_check(struct studio_request *request, struct studio_reply *reply)
 {
     struct studio *studio = request->studio;
     const struct learn_exercise *exercise = request->exercise;
     char version[LEARNER_VERSION];
-    if (!studio->folder) {
-        reply_error(reply, 409,
-                    "you have no folder for the exercises yet; the first page makes one");
-        return;
-    }
-    if (!is_text(request)) {
-        reply_error(reply, 400, "this is no text in UTF-8; nothing was saved");
-        return;
-    }
-    if (!save(request, reply))
+    if (!take_text(request, reply))
         return;
     learner_version(request->body, version);
     json_t *verdict =

@@ -6,6 +6,7 @@
  */
 #include "studio/inside.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -79,6 +80,35 @@ static bool has_token(struct studio_request *request)
     return true;
 }
 
+static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    struct lk_buf *out = context;
+    if (strcmp(name, "token") == 0 || strcmp(name, "ticket") == 0)
+        return MHD_YES;
+    lk_buf_printf(out, "%c", strchr(out->data, '?') ? '&' : '?');
+    for (int part = 0; part < 2; part++) {
+        for (const char *at = part ? value : name; at && *at; at++)
+            lk_buf_printf(out, isalnum((unsigned char)*at) ? "%c" : "%%%02X", (unsigned char)*at);
+        if (part == 0)
+            lk_buf_printf(out, "=");
+    }
+    return MHD_YES;
+}
+
+/* The same place without the token; "/" where the path is none of ours. */
+static char *without_token(const struct studio_request *request)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "_-./";
+    struct lk_buf out = {0};
+    const char *path = request->path;
+    bool plain = strspn(path, letters) == strlen(path) && !strstr(path, "//");
+    lk_buf_printf(&out, "%s", plain ? path : "/");
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_argument, &out);
+    return out.data;
+}
+
 /* The first visit: the token goes into a cookie and out of the address. A browser that was led here
  * by another page does not send the cookie along a redirection, but does from a page of ours. */
 static void let_in(struct studio_request *request, struct studio_reply *reply)
@@ -89,14 +119,19 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
     reply->cookie =
         lk_say("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, request->studio->token);
     if (strcmp(from, "cross-site") != 0 && strcmp(from, "same-site") != 0) {
-        reply_see(reply, lk_say("/"));
+        reply_see(reply, without_token(request));
         return;
     }
+    char *to = without_token(request);
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
-    lk_buf_printf(&reply->body,
-                  "<!doctype html><meta charset=\"utf-8\"><title>Lockstep</title>"
-                  "<meta http-equiv=\"refresh\" content=\"0;url=/\"><a href=\"/\">Go on</a>\n");
+    lk_buf_printf(&reply->body, "<!doctype html><meta charset=\"utf-8\"><title>Lockstep</title>"
+                                "<meta http-equiv=\"refresh\" content=\"0;url=");
+    html_text(&reply->body, to);
+    lk_buf_printf(&reply->body, "\"><a href=\"");
+    html_text(&reply->body, to);
+    lk_buf_printf(&reply->body, "\">Go on</a>\n");
+    free(to);
 }
 
 bool studio_guard(struct studio_request *request, struct studio_reply *reply)
@@ -108,7 +143,7 @@ bool studio_guard(struct studio_request *request, struct studio_reply *reply)
                       "'lockstep studio' printed.");
         return false;
     }
-    if (reads && strcmp(request->path, "/") == 0 && has_token(request)) {
+    if (reads && has_token(request)) {
         let_in(request, reply);
         return false;
     }

@@ -106,6 +106,7 @@ void html_words(struct lk_buf *out, const char *name, size_t length);
 struct studio_page {
     const char *title;
     const char *script; /* a module in web/, without .js; may be NULL */
+    const char *style;  /* beside style.css, in web/, without .css; may be NULL */
     const char *body;   /* its class; may be NULL */
     const char *main;   /* attributes of <main>; may be NULL */
     bool editor;        /* needs CodeMirror */
@@ -131,8 +132,9 @@ studio_answer file_web, file_codemirror, file_katex;
 #define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
 #define STUDIO_KATEX "/usr/share/javascript/katex"
 
-studio_answer studio_api_file, studio_api_check, studio_api_hint, studio_api_solution,
-    studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run, studio_api_events;
+studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
+    studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
+    studio_api_events;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
 /* Ends children and takes their folders away; the lock is held. */

@@ -51,6 +51,8 @@ static void add_scripts(struct studio_request *request, struct lk_buf *out,
     if (page->math && request->studio->katex)
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/lib/katex/katex.css\">\n"
                            "<script defer src=\"/lib/katex/katex.js\"></script>\n");
+    if (page->style)
+        lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/web/%s.css\">\n", page->style);
     if (page->script)
         lk_buf_printf(out, "<script type=\"module\" src=\"/web/%s.js\"></script>\n", page->script);
 }

@@ -41,6 +41,7 @@ void page_interactive(struct studio_request *request, struct studio_reply *reply
         page_begin(request, reply,
                    &(struct studio_page){.title = interactives[i].title,
                                          .script = "interactive",
+                                         .style = "interactives/interactives",
                                          .body = "interactive-page",
                                          .main = main});
         free(main);

@@ -212,6 +212,9 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
                   "<div class=\"columns\" data-lesson=\"%s\">\n<div id=\"text\">"
                   "<article>\n",
                   lesson->id);
+    if (exercise)
+        lk_buf_printf(&reply->body,
+                      "<p class=\"to-work\"><a href=\"#work\">To the exercise</a></p>\n");
     lk_buf_add(&reply->body, html.data, html.size);
     lk_buf_printf(&reply->body, "</article>\n");
     show_quiz(request, &reply->body, lesson, exercise);

@@ -18,6 +18,7 @@ const struct studio_route studio_routes[] = {
     {"GET", "/lib/codemirror/", file_codemirror, false, NULL},
     {"GET", "/lib/katex/", file_katex, false, NULL},
     {"GET", "/api/file", studio_api_file, true, NULL},
+    {"POST", "/api/file", studio_api_save, true, NULL},
     {"POST", "/api/check", studio_api_check, true, NULL},
     {"POST", "/api/hint", studio_api_hint, true, NULL},
     {"POST", "/api/solution", studio_api_solution, true, NULL},
