@@ -88,11 +88,11 @@ static void turn_link(struct lk_buf *out, const struct link *link, const char *t
         lk_buf_printf(out, "<a>");
 }
 
-/* <h2>Challenge</h2> can be linked as #challenge. */
+/* <h2>Challenge</h2> can be linked as #part-challenge. */
 static const char *turn_heading(struct lk_buf *out, const char *at)
 {
     const char *text = at + 4, *end = strstr(text, "</h2>");
-    lk_buf_printf(out, "<h2 id=\"");
+    lk_buf_printf(out, "<h2 id=\"part-"); /* apart from the ids of the page itself */
     for (; end && text < end; text++)
         if (isalnum((unsigned char)*text))
             lk_buf_printf(out, "%c", tolower((unsigned char)*text));

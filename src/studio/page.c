@@ -81,9 +81,9 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
                        "<title>");
     html_text(out, page->title);
     lk_buf_printf(out, " - Lockstep</title>\n<link rel=\"icon\" href=\"/web/icon.svg\">\n"
-                       "<link rel=\"stylesheet\" href=\"/web/style.css\">\n"
                        "<script src=\"/web/theme.js\"></script>\n");
     add_scripts(request, out, page);
+    lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/web/style.css\">\n"); /* ours wins */
     lk_buf_printf(out, "</head>\n<body class=\"%s%s\">\n", page->body ? page->body : "",
                   embedded ? " embed" : "");
     if (!embedded) {

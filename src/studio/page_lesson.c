@@ -121,19 +121,19 @@ static void show_tabs(struct studio_request *request, struct lk_buf *out,
 static void show_buttons(struct lk_buf *out)
 {
     lk_buf_printf(
-        out,
-        "<div class=\"buttons\" hidden><button type=\"button\" id=\"run\" class=\"primary\" "
-        "title=\"Ctrl-Enter\">Run</button>"
-        "<button type=\"button\" id=\"hint\">Hint</button>"
-        "<button type=\"button\" id=\"solution\">Solution</button>"
-        "<button type=\"button\" id=\"reset\">Reset</button>"
-        "<span id=\"status\" role=\"status\"></span></div>\n"
-        "<p class=\"soft keys\" hidden>Ctrl-Enter runs. Esc, then Tab, leaves the editor.</p>\n"
-        "<div id=\"notice\" role=\"alert\"></div>\n"
-        "<section id=\"verdict\" aria-live=\"polite\" aria-label=\"Verdict\"></section>\n"
-        "<section id=\"help\" aria-live=\"polite\" aria-label=\"Hints\"></section>\n"
-        "<noscript><p>Editing and running here need JavaScript. In a terminal, "
-        "<code>lockstep learn</code> grades the file whenever you save it.</p></noscript>\n");
+        out, "<div class=\"buttons\" hidden><button type=\"button\" id=\"run\" class=\"primary\" "
+             "title=\"Ctrl-Enter\">Run</button>"
+             "<button type=\"button\" id=\"hint\">Hint</button>"
+             "<button type=\"button\" id=\"solution\">Solution</button>"
+             "<button type=\"button\" id=\"reset\">Reset</button>"
+             "<span id=\"status\" role=\"status\"></span></div>\n"
+             "<p class=\"soft keys\" hidden>Ctrl-Enter runs, Ctrl-S saves. Esc, then Tab, leaves "
+             "the editor.</p>\n"
+             "<div id=\"notice\" role=\"alert\"></div>\n"
+             "<section id=\"verdict\" aria-live=\"polite\" aria-label=\"Verdict\"></section>\n"
+             "<section id=\"help\" aria-live=\"polite\" aria-label=\"Hints\"></section>\n"
+             "<noscript><p>Editing and running here need JavaScript. In a terminal, "
+             "<code>lockstep learn</code> grades the file whenever you save it.</p></noscript>\n");
 }
 
 static void show_exercise(struct studio_request *request, struct lk_buf *out,

@@ -70,7 +70,8 @@ function next(verdict) {
     if (!verdict.next)
         return element("p", {}, "This was the last exercise of the course.");
     return element("p", {}, element("a", { id: "next", class: "button primary",
-        href: verdict.next.url }, `Next: ${verdict.next.title}`));
+        href: verdict.next.url }, `Next: ${verdict.next.exercise.split("/").pop()}`),
+        element("span", { class: "soft" }, ` ${verdict.next.title}`));
 }
 
 /* What the progress file keeps has its counters by name, and no limits. */
