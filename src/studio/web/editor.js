@@ -63,7 +63,8 @@ function rich(field, { language, run, save, changed }) {
                 element("span", { class: "mark-line", title: words }, "●"));
             mirror.addLineClass(line - 1, "background", "marked-line");
             widgets.push(mirror.addLineWidget(line - 1,
-                element("div", { class: "line-words", "data-line": line }, words)));
+                element("div", { class: "line-words", "data-line": line }, words),
+                { noHScroll: true }));
         },
         clear: () => {
             mirror.clearGutter("marks");
