@@ -26,7 +26,8 @@ WORK = Path(tempfile.mkdtemp())
 def environment(**more):
     words = {name: value for name, value in os.environ.items()
              if not name.startswith("LOCKSTEP_") and name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    words.update(HOME=str(WORK / "home"), XDG_DATA_HOME=str(WORK / "data"), TMPDIR=str(WORK / "tmp"))
+    words.update(HOME=str(WORK / "home"), XDG_DATA_HOME=str(WORK / "data"),
+                 TMPDIR=str(WORK / "tmp"))
     words.update(more)
     return words
 
@@ -106,9 +107,10 @@ def first_visit(studio):
 
 def who_is_let_in(studio):
     host, cookie = studio.host, studio.cookie
+    wrong = cookie[:-1] + ("0" if cookie[-1] != "0" else "1")
     for name, headers in {
             "no-cookie": {"Host": host},
-            "wrong-cookie": {"Host": host, "Cookie": cookie[:-1] + ("0" if cookie[-1] != "0" else "1")},
+            "wrong-cookie": {"Host": host, "Cookie": wrong},
             "short-cookie": {"Host": host, "Cookie": cookie[:-1]},
             "empty-cookie": {"Host": host, "Cookie": cookie.split("=")[0] + "="},
             "other-port's-cookie": {"Host": host, "Cookie": f"lockstep_1={studio.token}"},
@@ -203,13 +205,14 @@ def verdicts(studio, mine):
     progress = json.loads(command("learn", "progress", "--json").stdout)
     row = [row for row in progress["exercises"] if row["exercise"] == ADD][0]
     expect("same-progress", row["passed"] and row["attempts"] >= 4 and
-           [(row["exercise"], row["attempts"], row["passed"]) for row in
+           [(each["exercise"], each["attempts"], each["passed"]) for each in
             studio.get("/api/progress").json()["exercises"]] ==
-           [(row["exercise"], row["attempts"], row["passed"]) for row in progress["exercises"]], row)
+           [(each["exercise"], each["attempts"], each["passed"]) for each in
+            progress["exercises"]], row)
     run = studio.get("/api/run", exercise=ADD).json()
     records = [row for row in run["trace"]["launches"][0]["records"] if row["kind"] == "load"]
-    expect("run", run["source"] == "yours" and run["code"] == SOLUTION and run["file"] == "add.cu" and
-           records[0]["file"] == "add.cu" and len(records[0]["addresses"]) == 32 and
+    expect("run", run["source"] == "yours" and run["code"] == SOLUTION and
+           run["file"] == "add.cu" and records[0]["file"] == "add.cu" and len(records[0]["addresses"]) == 32 and
            run["profile"]["kernels"][0]["lines"][0]["file"] == "add.cu", str(run)[:400])
     kept = WORK / "data/lockstep/runs" / f"{ADD}.json"
     expect("run-is-kept", json.loads(kept.read_text()) == run)
@@ -220,7 +223,8 @@ def nothing_is_lost(studio, mine):
     before = studio.get("/api/file", exercise=ADD).json()
     mine.write_text(SOLUTION + "// by another editor\n")
     clash = studio.check(SOLUTION + "// here\n", version=before["version"])
-    expect("conflict", clash.status == 409 and clash.json()["theirs"].endswith("another editor\n") and
+    expect("conflict", clash.status == 409 and
+           clash.json()["theirs"].endswith("another editor\n") and
            clash.json()["yours"].endswith("here\n") and
            mine.read_text().endswith("another editor\n"), clash.text)
     no_version = studio.post("/api/check", "x", exercise=ADD)
@@ -239,12 +243,14 @@ def nothing_is_lost(studio, mine):
         expect(name, answer.status == status and mine.read_text() == SOLUTION, answer.text)
     mine.write_bytes(b"\x00\x01")
     binary = studio.check(SOLUTION, version="none")
-    expect("no-text-on-disk", binary.status >= 400 and mine.read_bytes() == b"\x00\x01", binary.text)
+    expect("no-text-on-disk", binary.status >= 400 and mine.read_bytes() == b"\x00\x01",
+           binary.text)
     mine.write_text(SOLUTION)
     mine.chmod(0o640)
     studio.post("/api/file", GIVEN, exercise=ADD,
                 version=studio.get("/api/file", exercise=ADD).json()["version"])
-    expect("save-keeps-the-mode", mine.read_text() == GIVEN and mine.stat().st_mode & 0o777 == 0o640)
+    expect("save-keeps-the-mode", mine.read_text() == GIVEN and
+           mine.stat().st_mode & 0o777 == 0o640)
     reset = studio.post("/api/reset", exercise=ADD).json()
     kept = Path(reset["kept"])
     expect("reset", reset["text"] == GIVEN and kept.read_text() == GIVEN and
@@ -273,13 +279,15 @@ def help_and_quiz(studio):
             {"lesson": DAY, "question": 0, "choice": choice})).json()
         expect(f"answer-{expected}", answer["right"] == expected and
                answer["why"] == quiz[0]["why"], answer)
-    for name, body in (("no-json", "{"), ("no-lesson", '{"lesson": "x", "question": 0, "choice": 1}'),
+    for name, body in (("no-json", "{"),
+                       ("no-lesson", '{"lesson": "x", "question": 0, "choice": 1}'),
                        ("no-question", json.dumps({"lesson": DAY, "question": 99, "choice": 1})),
                        ("no-choice", json.dumps({"lesson": DAY, "question": 0, "choice": 99}))):
         expect(f"answer-{name}", studio.post("/api/answer", body).status == 400)
     form = studio.post(f"/quiz/{DAY}", urlencode({"q0": right, "q1": 1, "q9": 1, "q2": "x"}),
                        exercise="add")
-    expect("quiz-form", form.status == 303 and form.headers["Location"].endswith("#quiz"), form.text)
+    expect("quiz-form", form.status == 303 and form.headers["Location"].endswith("#quiz"),
+           form.text)
     page = studio.get(f"/lesson/{DAY}", exercise="add").text
     expect("quiz-says-why", page.count("<strong>Right.</strong>") +
            page.count("<strong>No.</strong>") == 2, page[-3000:])
@@ -352,8 +360,8 @@ def two_at_once(studio, mine):
     expect("both-grade", results[ADD]["passed"] and
            results[f"{DAY}/saxpy"]["stage"] == "fault", results)
     taken = command("studio", "--port", str(studio.port), "--no-open")
-    expect("port-in-use", taken.returncode == 2 and f"port {studio.port} is in use" in taken.stderr and
-           "without --port" in taken.stderr, taken)
+    expect("port-in-use", taken.returncode == 2 and
+           f"port {studio.port} is in use" in taken.stderr and "without --port" in taken.stderr, taken)
     expect("ends", other.stop() == 0)
 
 
@@ -388,8 +396,8 @@ def odd_compilers(mine):
     expect("leaves-nothing", not list((WORK / "tmp").iterdir()), list((WORK / "tmp").iterdir()))
     studio = Studio(PATH=str(WORK / "home"), NVCC="none")
     broken = studio.check(SOLUTION + "// kept\n").json()
-    expect("no-compiler", broken["stage"] == "broken" and "apt install clang-19" in broken["text"] and
-           mine.read_text().endswith("// kept\n"), broken)
+    expect("no-compiler", broken["stage"] == "broken" and
+           "apt install clang-19" in broken["text"] and mine.read_text().endswith("// kept\n"), broken)
     studio.stop()
 
 

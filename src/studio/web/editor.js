@@ -42,7 +42,8 @@ function rich(field, { language, run, save, changed }) {
         },
     });
     let widgets = [];
-    mirror.getInputField().setAttribute("aria-label", field.labels[0]?.textContent ?? "Your kernel");
+    mirror.getInputField().setAttribute("aria-label",
+        field.labels[0]?.textContent ?? "Your kernel");
     mirror.on("change", (_, change) => { if (change.origin !== "setValue") changed(); });
     return {
         text: () => mirror.getValue(),
