@@ -33,6 +33,8 @@ static const char help[] =
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
+    "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
+    "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
     "Exercises are broken on purpose: mending them is the course. Your files are only ever written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
@@ -87,9 +89,20 @@ bool learn_need_compiler(struct learn_session *session)
     return session->grader.compiler != NULL;
 }
 
+static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
+{
+    unsigned long long number;
+    if (!cli_number(option, text, most, &number))
+        return false;
+    if (number == 0)
+        cli_error("%s counts from 1", option);
+    *limit = (unsigned)number;
+    return number > 0;
+}
+
 static bool parse(struct learn_session *session, int count, char **words)
 {
-    const char *gpu = "sim:h200", *compiler = NULL;
+    const char *gpu = "sim:h200", *compiler = NULL, *seconds = NULL, *mib = NULL;
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
@@ -101,6 +114,12 @@ static bool parse(struct learn_session *session, int count, char **words)
                 return false;
         } else if (cli_option(count, words, &at, "--folder", &session->folder)) {
             if (!session->folder)
+                return false;
+        } else if (cli_option(count, words, &at, "--seconds", &seconds)) {
+            if (!seconds || !read_limit("--seconds", seconds, 3600, &session->grader.seconds))
+                return false;
+        } else if (cli_option(count, words, &at, "--memory", &mib)) {
+            if (!mib || !read_limit("--memory", mib, 1 << 20, &session->grader.mib))
                 return false;
         } else if (cli_option(count, words, &at, "--answer", &session->answers)) {
             if (!session->answers)

@@ -1,10 +1,11 @@
 /*
- * grade.c: from a file to a verdict. compile -> run in a child under the checker and the counters ->
- * wrong results first, then what the checker found, then limits.
+ * grade.c: from a file to a verdict. compile -> run in a child under the checker and the counters
+ * -> wrong results first, then what the checker found, then limits.
  */
 #include "learn/grade.h"
 
 #include "base/buf.h"
+#include "learn/child.h"
 #include "learn/limits.h"
 #include "report/check.h"
 
@@ -12,7 +13,6 @@
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong
 
 /* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
 #define WARP_INSTRUCTIONS "5000000"
-enum { SECONDS = 20 };
+enum { SECONDS = 20, MIB = 1024 };
 
 struct job {
     const struct learn_grader *grader;
@@ -58,9 +58,20 @@ static bool is_learners(const struct job *job, const char *file)
 
 /* The child -------------------------------------------------------------------------------------*/
 
-static int run_worker(const struct job *job)
+static unsigned seconds_of(const struct job *job)
+{
+    return job->grader->seconds ? job->grader->seconds : SECONDS;
+}
+
+static unsigned mib_of(const struct job *job)
+{
+    return job->grader->mib ? job->grader->mib : MIB;
+}
+
+static enum learn_end run_worker(const struct job *job, int *status)
 {
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
+    char gpu[64];
     const char *const words[] = {job->grader->self,
                                  "learn",
                                  "grade-worker",
@@ -70,13 +81,24 @@ static int run_worker(const struct job *job)
                                  job->grader->gpu,
                                  file_in(job, result, "result.json"),
                                  NULL};
-    setenv("LOCKSTEP_CHECK", file_in(job, check, "check"), 1);
-    setenv("LOCKSTEP_PROFILE", file_in(job, profile, "profile"), 1);
-    setenv("LOCKSTEP_TRACE", "blocks:0-0,warps:0-0,records:512", 1);
-    setenv("LOCKSTEP_LIMIT", WARP_INSTRUCTIONS, 1);
-    setenv("LOCKSTEP_GPU", job->grader->gpu, 1);
-    unsetenv("LOCKSTEP_SCHEDULE");
-    return learn_start(words, file_in(job, log, "log"), SECONDS);
+    snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
+    snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
+    snprintf(gpu, sizeof gpu, "LOCKSTEP_GPU=%s", job->grader->gpu);
+    const char *const environment[] = {check,
+                                       profile,
+                                       gpu,
+                                       "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
+                                       "LOCKSTEP_LIMIT=" WARP_INSTRUCTIONS,
+                                       "LOCKSTEP_SCHEDULE",
+                                       NULL};
+    return learn_child_run(&(struct learn_child){.words = words,
+                                                 .environment = environment,
+                                                 .log = file_in(job, log, "log"),
+                                                 .seconds = seconds_of(job),
+                                                 .mib = mib_of(job),
+                                                 .reserves = true,
+                                                 .interrupted = job->grader->interrupted},
+                           status);
 }
 
 /* Wrong results and faults. False if the counters say nothing. */
@@ -227,29 +249,56 @@ static void read_counters(struct job *job)
 
 /* The verdict -----------------------------------------------------------------------------------*/
 
-static void read_results(struct job *job, int status)
+/* The worker left no result: why. */
+static void tell_end(struct job *job, enum learn_end how, int status)
 {
     char path[PATH_MAX], *message = NULL;
-    json_t *result = json_load_file(file_in(job, path, "result.json"), 0, NULL);
-    if (result) {
-        if (read_sizes(job, result)) {
-            read_findings(job);
-            read_counters(job);
-        }
-        json_decref(result);
-    } else if (status == 128 + SIGALRM) {
-        lk_buf_printf(&job->text, "%s: the kernel was stopped after %d seconds: is there an "
-                                  "endless loop?\n", job->shown, SECONDS);
-        set_stage(job, LEARN_FAULT, 0);
-        read_findings(job);
+    char *log = learn_read_file(file_in(job, path, "log"), &message);
+    enum learn_stage stage = LEARN_FAULT;
+    lk_buf_printf(&job->text, "%s: ", job->shown);
+    if (how == LEARN_ENDED && log && strstr(log, "out of host memory"))
+        how = LEARN_BIG; /* it asked for so much at once that it was not given */
+    if (how == LEARN_SLOW) {
+        lk_buf_printf(&job->text,
+                      "the kernel was stopped after %u seconds: is there an endless "
+                      "loop?\n",
+                      seconds_of(job));
+    } else if (how == LEARN_BIG) {
+        lk_buf_printf(&job->text, "the kernel was stopped: it uses more than %u MiB of memory\n",
+                      mib_of(job));
+    } else if (how == LEARN_LOUD) {
+        lk_buf_printf(&job->text, "the kernel was stopped: it prints without end\n");
+    } else if (how == LEARN_INTERRUPTED) {
+        lk_buf_printf(&job->text, "stopped before it was graded\n");
+        stage = LEARN_BROKEN;
     } else {
-        char *log = learn_read_file(file_in(job, path, "log"), &message);
-        lk_buf_printf(&job->text, "%s: it could not be run (status %d): %s\n", job->shown, status,
+        lk_buf_printf(&job->text, "it could not be run (status %d): %s\n", status,
                       log ? log : message);
-        set_stage(job, LEARN_BROKEN, 0);
-        free(log);
-        free(message);
+        stage = LEARN_BROKEN;
     }
+    set_stage(job, stage, 0);
+    if (stage == LEARN_FAULT)
+        read_findings(job);
+    free(log);
+    free(message);
+}
+
+static void read_results(struct job *job)
+{
+    char path[PATH_MAX];
+    int status;
+    enum learn_end how = run_worker(job, &status);
+    json_t *result =
+        how == LEARN_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
+    if (!result) {
+        tell_end(job, how, status);
+        return;
+    }
+    if (read_sizes(job, result)) {
+        read_findings(job);
+        read_counters(job);
+    }
+    json_decref(result);
 }
 
 /* The first "FILE:LINE:" in what the compiler said. */
@@ -264,15 +313,16 @@ static void compile_and_run(struct job *job)
 {
     char *said = NULL;
     if (access(job->path, R_OK) != 0) {
-        lk_buf_printf(&job->text, "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
+        lk_buf_printf(&job->text,
+                      "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
                       job->shown, strerror(errno), job->exercise->name);
         set_stage(job, LEARN_COMPILE, 0);
-    } else if (!learn_compile(job->grader, job->exercise->arch, job->path, job->shown,
-                              job->folder, &said)) {
+    } else if (!learn_compile(job->grader, job->exercise->arch, job->path, job->shown, job->folder,
+                              &said)) {
         set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
         lk_buf_printf(&job->text, "%s", said);
     } else {
-        read_results(job, run_worker(job));
+        read_results(job);
     }
     free(said);
 }
@@ -327,7 +377,7 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
     }
     return json_pack("{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED,
                      "stage", learn_stage_names[verdict->stage], "text", verdict->text, "line",
-                     (int)verdict->line, "sizes", (int)verdict->sizes, "right",
-                     (int)verdict->right, "counters", counters, "time_us", verdict->modelled_us,
-                     "modelled", 1, "picture", verdict->picture);
+                     (int)verdict->line, "sizes", (int)verdict->sizes, "right", (int)verdict->right,
+                     "counters", counters, "time_us", verdict->modelled_us, "modelled", 1,
+                     "picture", verdict->picture);
 }

@@ -7,6 +7,8 @@
 
 #include "learn/lesson.h"
 
+#include <signal.h>
+
 enum learn_stage {
     LEARN_PASSED,
     LEARN_COMPILE, /* it does not compile */
@@ -43,6 +45,8 @@ struct learn_grader {
     bool is_nvcc;
     const char *self; /* this program, for 'learn grade-worker' */
     const char *gpu;  /* "sim:h200" */
+    unsigned seconds, mib; /* the most that compiling or running may take; 0: as usual */
+    const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
 
 /* Grades the kernel in path, which the verdict calls shown. */
@@ -58,8 +62,6 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
 bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
                    const char *shown, const char *folder, char **said);
-/* Starts a program whose output goes to log; its exit status, or 128 + signal. */
-int learn_start(const char *const *words, const char *log, unsigned seconds);
 
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
 struct profile_launch;

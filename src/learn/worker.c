@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARED = 49152 }; /* of __shared__ variables */
+/* What ptxas refuses: bytes of __shared__ variables of a block, and of a thread's own arrays. */
+enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
@@ -152,6 +153,20 @@ free_instance:
     return goes_on;
 }
 
+static bool check_memory(const struct zoo_device *device, CUfunction function, char **message)
+{
+    int shared = 0, local = 0;
+    device->cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    device->cuda->cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+    if (shared > MOST_SHARED)
+        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
+                          MOST_SHARED);
+    else if (local > MOST_LOCAL)
+        *message = lk_say("the kernel's own arrays are too big: a thread has %d bytes for them",
+                          MOST_LOCAL);
+    return !*message;
+}
+
 static void run_all(const struct learn_exercise *exercise, const char *ptx, const char *gpu,
                     json_t *sizes, char **message)
 {
@@ -172,13 +187,8 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
         *message = lk_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
         return;
     }
-    int shared = 0;
-    device.cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
-    if (shared > MOST_SHARED) { /* ptxas refuses it */
-        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
-                          MOST_SHARED);
+    if (!check_memory(&device, function, message))
         return;
-    }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
         if (!run_size(exercise, i, &device, function, sizes, message))
             break;
