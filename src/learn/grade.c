@@ -317,7 +317,7 @@ static void compile_and_run(struct job *job)
                       "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
                       job->shown, strerror(errno), job->exercise->name);
         set_stage(job, LEARN_COMPILE, 0);
-    } else if (!learn_compile(job->grader, job->exercise->arch, job->path, job->shown, job->folder,
+    } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
                               &said)) {
         set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
         lk_buf_printf(&job->text, "%s", said);
