@@ -31,6 +31,7 @@ static const char help[] =
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
+    "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
@@ -49,16 +50,19 @@ static const char help[] =
 
 /* Words -----------------------------------------------------------------------------------------*/
 
+/* A real GPU runs what the simulated one, which has the checker and the counters, found right. */
 static bool choose_gpu(struct learn_session *session, const char *gpu)
 {
     char name[FAMILIES_GPU];
-    if (!gpu || strncmp(gpu, "sim:", 4) != 0) {
-        cli_error("the course runs on a simulated GPU, as in --gpu sim:h200");
+    if (strcmp(gpu, "cpu") == 0) {
+        cli_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
         return false;
     }
     if (!families_gpu(gpu, name))
         return false;
-    session->grader.gpu = lk_arena_printf(session->arena, "%s", name);
+    bool real = strncmp(name, "cuda:", 5) == 0;
+    session->grader.gpu = real ? "sim:h200" : lk_arena_printf(session->arena, "%s", name);
+    session->grader.real = real ? lk_arena_printf(session->arena, "%s", name) : NULL;
     return true;
 }
 

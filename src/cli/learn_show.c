@@ -77,6 +77,13 @@ static void print_counters(const struct learn_verdict *verdict)
     }
 }
 
+static void print_measured(const struct learn_verdict *verdict)
+{
+    if (verdict->measured_us > 0)
+        printf("right on %s too: %.3g us measured there\n", verdict->gpu_name,
+               verdict->measured_us);
+}
+
 /* Each line that names a line of the file is followed by that line. */
 static void print_failure(const char *path, const char *shown, const struct learn_verdict *verdict)
 {
@@ -99,8 +106,10 @@ static void print_failure(const char *path, const char *shown, const struct lear
         if (strncmp(line, shown, length) == 0 && line[length] == ':')
             print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
     }
-    if (verdict->stage == LEARN_LIMIT)
+    if (verdict->stage == LEARN_LIMIT) {
+        print_measured(verdict);
         print_counters(verdict);
+    }
 }
 
 void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
@@ -120,6 +129,7 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
                style(CLI_PLAIN), verdict->sizes);
         printf("; %.3g us for %s (modelled)\n", verdict->modelled_us,
                exercise->problem.size[exercise->problem.measured]);
+        print_measured(verdict);
         print_counters(verdict);
     }
     fflush(stdout);

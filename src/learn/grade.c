@@ -68,34 +68,39 @@ static unsigned mib_of(const struct job *job)
     return job->grader->mib ? job->grader->mib : MIB;
 }
 
-static enum learn_end run_worker(const struct job *job, int *status)
+/* gpu: the machine's, with its checker and counters, or a real one. */
+static enum learn_end run_worker(const struct job *job, const char *gpu, int *status)
 {
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
-    char gpu[64];
+    char which[64];
+    bool real = gpu == job->grader->real;
     const char *const words[] = {job->grader->self,
                                  "learn",
                                  "grade-worker",
                                  job->exercise->lesson->folder,
                                  job->exercise->name,
                                  file_in(job, ptx, "kernel.ptx"),
-                                 job->grader->gpu,
+                                 gpu,
                                  file_in(job, result, "result.json"),
                                  NULL};
     snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
     snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
-    snprintf(gpu, sizeof gpu, "LOCKSTEP_GPU=%s", job->grader->gpu);
-    const char *const environment[] = {check,
-                                       profile,
-                                       gpu,
-                                       "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
-                                       "LOCKSTEP_LIMIT=" WARP_INSTRUCTIONS,
-                                       "LOCKSTEP_SCHEDULE",
-                                       NULL};
+    snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
+    const char *const watched[] = {check,
+                                   profile,
+                                   which,
+                                   "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
+                                   "LOCKSTEP_LIMIT=" WARP_INSTRUCTIONS,
+                                   "LOCKSTEP_SCHEDULE",
+                                   NULL};
+    static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
+                                        "LOCKSTEP_GPU", NULL};
+    (void)remove(result);
     return learn_child_run(&(struct learn_child){.words = words,
-                                                 .environment = environment,
+                                                 .environment = real ? plain : watched,
                                                  .log = file_in(job, log, "log"),
-                                                 .seconds = seconds_of(job),
-                                                 .mib = mib_of(job),
+                                                 .seconds = seconds_of(job) * (real ? 3 : 1),
+                                                 .mib = mib_of(job) * (real ? 4 : 1),
                                                  .reserves = true,
                                                  .interrupted = job->grader->interrupted},
                            status);
@@ -283,20 +288,58 @@ static void tell_end(struct job *job, enum learn_end how, int status)
     free(message);
 }
 
-static void read_results(struct job *job)
+static json_t *run_and_load(struct job *job, const char *gpu)
 {
     char path[PATH_MAX];
     int status;
-    enum learn_end how = run_worker(job, &status);
+    enum learn_end how = run_worker(job, gpu, &status);
     json_t *result =
         how == LEARN_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
-    if (!result) {
+    if (!result)
         tell_end(job, how, status);
+    return result;
+}
+
+/* On the real GPU, which has no checker: only what has been found right and clean runs there. */
+static void run_real(struct job *job)
+{
+    struct learn_verdict *verdict = job->verdict;
+    enum learn_stage before = verdict->stage;
+    if (!job->grader->real || (before != LEARN_PASSED && before != LEARN_LIMIT))
         return;
+    verdict->stage = LEARN_PASSED; /* so that what is wrong there is told */
+    verdict->right = 0;
+    json_t *result = run_and_load(job, job->grader->real);
+    const char *name = json_string_value(json_object_get(result, "name"));
+    snprintf(verdict->gpu_name, sizeof verdict->gpu_name, "%s", name ? name : "");
+    if (result && !name) { /* it could not be opened */
+        lk_buf_printf(&job->text, "%s\n", json_string_value(json_object_get(result, "error")));
+        set_stage(job, LEARN_BROKEN, 0);
+    } else if (result) {
+        read_sizes(job, result);
+        json_t *row =
+            json_array_get(json_object_get(result, "sizes"), job->exercise->problem.measured);
+        verdict->measured_us = json_number_value(json_object_get(row, "us"));
     }
+    if (verdict->stage == LEARN_PASSED)
+        verdict->stage = before;
+    else if (name)
+        lk_buf_printf(&job->text,
+                      "    That was on %s; on the simulated GPU it is right. Does it rely on an "
+                      "order\n    that a GPU does not promise?\n",
+                      name);
+    json_decref(result);
+}
+
+static void read_results(struct job *job)
+{
+    json_t *result = run_and_load(job, job->grader->gpu);
+    if (!result)
+        return;
     if (read_sizes(job, result)) {
         read_findings(job);
         read_counters(job);
+        run_real(job);
     }
     json_decref(result);
 }
@@ -319,7 +362,8 @@ static void compile_and_run(struct job *job)
         set_stage(job, LEARN_COMPILE, 0);
     } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
                               &said)) {
-        set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
+        bool stopped = job->grader->interrupted && *job->grader->interrupted;
+        set_stage(job, stopped ? LEARN_BROKEN : LEARN_COMPILE, line_in(said, job->shown));
         lk_buf_printf(&job->text, "%s", said);
     } else {
         read_results(job);
@@ -375,9 +419,14 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
                                                   counter->value, "most", counter->most, "kept",
                                                   counter->kept));
     }
-    return json_pack("{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED,
-                     "stage", learn_stage_names[verdict->stage], "text", verdict->text, "line",
-                     (int)verdict->line, "sizes", (int)verdict->sizes, "right", (int)verdict->right,
-                     "counters", counters, "time_us", verdict->modelled_us, "modelled", 1,
-                     "picture", verdict->picture);
+    json_t *object = json_pack(
+        "{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED, "stage",
+        learn_stage_names[verdict->stage], "text", verdict->text, "line", (int)verdict->line,
+        "sizes", (int)verdict->sizes, "right", (int)verdict->right, "counters", counters, "time_us",
+        verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
+    if (verdict->gpu_name[0])
+        json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
+    if (verdict->measured_us > 0)
+        json_object_set_new(object, "measured_us", json_real(verdict->measured_us));
+    return object;
 }

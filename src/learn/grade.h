@@ -36,6 +36,8 @@ struct learn_verdict {
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
+    char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */
+    double measured_us; /* there, of the measured size; 0 if it was not right there */
     double seconds;     /* that the verdict took */
 };
 
@@ -46,6 +48,7 @@ struct learn_grader {
     const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
     const char *self;       /* this program, for 'learn grade-worker' */
     const char *gpu;        /* "sim:h200" */
+    const char *real;       /* "cuda:0": run there what is right; NULL: nowhere else */
     unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
     const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
