@@ -27,7 +27,9 @@ static const char help[] =
     "  progress           what you have done, and what comes next\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
-    "  check-course [NAME]  proves the lessons themselves\n"
+    "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
+    "                     solutions, one at a time, and proves that they are caught;\n"
+    "                     --mutate-some takes the first of each kind\n"
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
@@ -111,6 +113,10 @@ static bool parse(struct learn_session *session, int count, char **words)
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
+        } else if (cli_flag(words, &at, "--mutate")) {
+            session->mutate = LEARN_ALL_MUTANTS;
+        } else if (cli_flag(words, &at, "--mutate-some")) {
+            session->mutate = LEARN_SOME_MUTANTS;
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;
@@ -375,44 +381,7 @@ static int go_on(struct learn_session *session)
     return CLI_OK;
 }
 
-/* The course itself -----------------------------------------------------------------------------*/
-
-static void note_audit(void *context, const char *what, const char *why)
-{
-    struct learn_session *session = context;
-    if (session->json)
-        return;
-    printf("%s%s%s %s\n", cli_style(stdout, why ? CLI_RED : CLI_GREEN), why ? "not ok" : "ok",
-           cli_style(stdout, CLI_PLAIN), what);
-    if (why)
-        printf("    %s%s", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
-    fflush(stdout);
-}
-
-static int check_course(struct learn_session *session)
-{
-    const struct learn_lesson *only = NULL;
-    const struct learn_exercise *exercise;
-    unsigned bad = 0;
-    char *message;
-    if (!learn_need_compiler(session))
-        return CLI_USAGE;
-    if (session->word_count > 1 &&
-        !learn_course_find(&session->course, session->words[1], &only, &exercise, &message)) {
-        cli_error("%s", message);
-        free(message);
-        return CLI_USAGE;
-    }
-    for (unsigned i = 0; i < session->course.count; i++)
-        if (!only || only == session->course.lesson[i])
-            bad += learn_audit(&session->grader, session->course.lesson[i], note_audit, session);
-    if (session->json)
-        learn_print_json(json_pack("{sb si}", "sound", bad == 0, "failed", (int)bad));
-    else
-        printf("%u lesson%s, %u thing%s to mend\n", only ? 1 : session->course.count,
-               only || session->course.count == 1 ? "" : "s", bad, bad == 1 ? "" : "s");
-    return bad ? CLI_FINDINGS : CLI_OK;
-}
+/* The worker ------------------------------------------------------------------------------------*/
 
 /* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c. */
 static int worker(int count, char **words)
@@ -445,7 +414,7 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", check_course}};
+                {"picture", picture},     {"check-course", learn_check_course}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

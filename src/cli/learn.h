@@ -1,6 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal),
+ * learn_course.c (the lessons' own proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -15,6 +16,7 @@ struct learn_session {
     const char *words[4]; /* what is no option */
     int word_count;
     const char *answers; /* --answer 2,1,3 */
+    enum { LEARN_NO_MUTANTS, LEARN_SOME_MUTANTS, LEARN_ALL_MUTANTS } mutate;
     struct learn_course course;
     struct learn_progress *progress;
     struct learn_grader grader;
@@ -38,6 +40,7 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise);
 const char *learn_shown(struct learn_session *session, const char *path); /* as short as can be */
 int learn_init(struct learn_session *session);
+int learn_check_course(struct learn_session *session);
 int learn_reset(struct learn_session *session);
 int learn_note(struct learn_session *session);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
