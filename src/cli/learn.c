@@ -6,6 +6,7 @@
 
 #include "cli/families.h"
 #include "gpu/gpu.h"
+#include "learn/learner.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -215,36 +216,12 @@ bool learn_need_folder(const struct learn_session *session)
 
 /* Exercises -------------------------------------------------------------------------------------*/
 
-/* The lesson's first that is not solved, or its first. */
-static const struct learn_exercise *first_open(struct learn_session *session,
-                                               const struct learn_lesson *lesson)
-{
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (!learn_progress_state(session->progress, &lesson->exercise[i]).passed)
-            return &lesson->exercise[i];
-    return lesson->exercise_count ? &lesson->exercise[0] : NULL;
-}
-
-static const struct learn_exercise *current(struct learn_session *session)
-{
-    char *key = learn_progress_get(session->progress, "current"), *message = NULL;
-    const struct learn_lesson *lesson;
-    const struct learn_exercise *exercise = NULL;
-    if (key && !learn_course_find(&session->course, key, &lesson, &exercise, &message))
-        exercise = NULL; /* the course has changed */
-    free(message);
-    free(key);
-    for (unsigned i = 0; i < session->course.count && !exercise; i++)
-        exercise = first_open(session, session->course.lesson[i]);
-    return exercise;
-}
-
 bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise)
 {
     const struct learn_lesson *lesson;
     char *message;
     if (session->word_count < 2) {
-        *exercise = current(session);
+        *exercise = learner_current(&session->course, session->progress);
         if (!*exercise)
             cli_error("this course has no exercises");
         return *exercise != NULL;
@@ -255,7 +232,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
         return false;
     }
     if (!*exercise)
-        *exercise = first_open(session, lesson);
+        *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
         cli_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
                   session->words[1]);
@@ -265,14 +242,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
 const struct learn_exercise *learn_next(const struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
-    bool behind = false;
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (behind)
-                return &session->course.lesson[i]->exercise[j];
-            behind = &session->course.lesson[i]->exercise[j] == exercise;
-        }
-    return NULL;
+    return learner_next(&session->course, exercise);
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
@@ -288,10 +258,12 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 {
     struct learn_verdict verdict;
     const char *path = learn_file(session, exercise);
-    learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
-    if (verdict.stage != LEARN_BROKEN &&
-        !learn_progress_attempt(session->progress, exercise, &verdict))
-        cli_error("remark: this attempt is not kept: %s", learn_progress_error(session->progress));
+    char *remark;
+    learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
+                  &verdict, &remark);
+    if (remark)
+        cli_error("remark: %s", remark);
+    free(remark);
     if (picture) {
         *picture = verdict.picture;
         verdict.picture = NULL;

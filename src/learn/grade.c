@@ -248,6 +248,7 @@ static void read_counters(struct job *job)
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
+        job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }
     profile_free(profile);
 }
@@ -400,6 +401,8 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
         nftw(job.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
     verdict->text = job.text.data ? job.text.data : strdup("");
+    lk_mend_utf8(verdict->text); /* what the learner wrote may be anything */
+    lk_mend_utf8(verdict->picture);
     verdict->seconds = now() - begin;
 }
 
@@ -407,6 +410,7 @@ void learn_verdict_free(struct learn_verdict *verdict)
 {
     free(verdict->text);
     free(verdict->picture);
+    json_decref(verdict->run);
     *verdict = (struct learn_verdict){0};
 }
 

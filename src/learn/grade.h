@@ -35,6 +35,7 @@ struct learn_verdict {
     struct learn_counter counter[LEARN_LIMITS];
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */
     double measured_us; /* there, of the measured size; 0 if it was not right there */
@@ -66,6 +67,12 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
                    const char *path, const char *shown, const char *folder, char **said);
+
+/* {"source": "yours", "exercise", "file", "code", "trace", "profile"} of a launch of the kernel in
+ * path; run.c. NULL if the file cannot be read. */
+struct profile;
+json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
+                       struct profile *profile);
 
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
 struct profile_launch;
