@@ -48,6 +48,7 @@ bool learn_lay_out(struct learn_session *session, const struct learn_exercise *e
 
 /* Printing */
 void learn_print_json(json_t *object); /* takes it */
+void learn_print_lines(const char *text); /* broken between words where the terminal ends */
 void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
                          const char *path, const struct learn_verdict *verdict);
 void learn_print_place(struct learn_session *session, const struct learn_exercise *exercise);
