@@ -301,11 +301,21 @@ int learn_hint(struct learn_session *session)
 
 /* Progress --------------------------------------------------------------------------------------*/
 
+/* The counters that have limits, as low as they were in a verdict that passed. */
+static void print_best(struct learn_session *session, const struct learn_exercise *exercise)
+{
+    json_t *best = learn_progress_best(session->progress, exercise), *value;
+    const char *name;
+    json_object_foreach(best, name, value) printf("    %sbest %s %.6g%s\n", style(CLI_DIM), name,
+                                                  json_number_value(value), style(CLI_PLAIN));
+    json_decref(best);
+}
+
 static void print_progress(struct learn_session *session)
 {
     learn_print_bar(session);
     unsigned streak = learn_progress_streak(session->progress);
-    printf("days in a row: %u\n", streak);
+    printf("days in a row: %u, of %u in all\n", streak, learn_progress_days(session->progress));
     for (unsigned i = 0; i < session->course.count; i++) {
         const struct learn_lesson *lesson = session->course.lesson[i];
         printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
@@ -317,6 +327,7 @@ static void print_progress(struct learn_session *session)
                    state.passed ? "solved" : "open", state.attempts, state.attempts == 1 ? "" : "s",
                    state.hints, state.hints == 1 ? "" : "s",
                    state.saw_solution ? ", solution seen" : "");
+            print_best(session, &lesson->exercise[j]);
         }
     }
 }
@@ -333,5 +344,8 @@ int learn_show_progress(struct learn_session *session)
         printf("next: lockstep learn start %s\n", next->name);
     else
         printf("All exercises are solved.\n");
+    const struct learn_lesson *quiz = learner_open_quiz(&session->course, session->progress);
+    if (quiz)
+        printf("open: lockstep learn quiz %s\n", strrchr(quiz->id, '/') + 1);
     return CLI_OK;
 }
