@@ -1,7 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal),
- * learn_course.c (the lessons' own proof).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the
+ * terminal), learn_course.c (the lessons' own proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H

@@ -119,12 +119,12 @@ static double now(void)
 
 static unsigned long long resident_bytes(pid_t pid)
 {
-    char path[64];
-    unsigned long long size, resident = 0;
+    char path[64], text[128];
+    unsigned long long resident = 0;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
+    if (file && fgets(text, sizeof text, file)) /* "SIZE RESIDENT ...", in pages */
+        resident = strtoull(text + strcspn(text, " "), NULL, 10);
     if (file)
         fclose(file);
     return resident * (unsigned long long)sysconf(_SC_PAGESIZE);

@@ -23,7 +23,7 @@ const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong
                                                      "check",  "limit",   "broken"};
 
 /* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
-#define WARP_INSTRUCTIONS "5000000"
+#define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
 enum { SECONDS = 20, MIB = 1024 };
 
 struct job {
@@ -90,7 +90,7 @@ static enum learn_end run_worker(const struct job *job, const char *gpu, int *st
                                    profile,
                                    which,
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
-                                   "LOCKSTEP_LIMIT=" WARP_INSTRUCTIONS,
+                                   WARP_INSTRUCTIONS,
                                    "LOCKSTEP_SCHEDULE",
                                    NULL};
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",

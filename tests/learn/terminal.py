@@ -1,5 +1,5 @@
-"""Plays a learner at a terminal for run_hostile.sh: starts 'lockstep learn' on a pseudo terminal, saves,
-deletes and renames files, presses keys, and prints "ok NAME" or "not ok NAME" lines.
+"""Plays a learner at a terminal for run_hostile.sh: starts 'lockstep learn' on a pseudo terminal,
+saves, deletes and renames files, presses keys, and prints "ok NAME" or "not ok NAME" lines.
 
     terminal.py LOCKSTEP FOLDER SOLUTION     FOLDER is the learner's, SOLUTION a right add.cu
 """
@@ -73,7 +73,8 @@ class Learner:
 
 
 def tell(name, fine, learner=None):
-    print("ok " + name if fine else "not ok %s: %r" % (name, learner.seen[-600:] if learner else ""))
+    seen = learner.seen[-600:] if learner else ""
+    print("ok " + name if fine else "not ok %s: %r" % (name, seen))
     sys.stdout.flush()
 
 
@@ -108,7 +109,8 @@ KEYS = "q quit  or save the file"
 right = open(SOLUTION).read()
 
 one = Learner()
-tell("first-screen", one.sees("broken on purpose.*not right yet.*0 of [0-9]+ exercises.*" + KEYS), one)
+fine = one.sees("broken on purpose.*not right yet.*0 of [0-9]+ exercises.*" + KEYS)
+tell("first-screen", fine, one)
 save(right)
 tell("save", one.sees("passed.*Solved.*1 of [0-9]+.*" + KEYS), one)
 os.remove(FILE)
@@ -154,5 +156,6 @@ fine = fine and narrow.sees("day4.*" + KEYS)
 tell("narrow", fine, narrow)
 shutil.copytree(FOLDER, FOLDER + ".away")
 shutil.rmtree(FOLDER)
-tell("folder-gone", narrow.sees("add.cu is gone; 'lockstep learn' lays") and narrow.ends() == 2, narrow)
+fine = narrow.sees("add.cu is gone; 'lockstep learn' lays") and narrow.ends() == 2
+tell("folder-gone", fine, narrow)
 shutil.move(FOLDER + ".away", FOLDER)
