@@ -281,6 +281,7 @@ static int check(struct learn_session *session)
         !learn_need_compiler(session))
         return CLI_USAGE;
     learn_set_current(session, exercise);
+    learn_catch_interrupts(session);
     return learn_check_one(session, exercise, NULL);
 }
 

@@ -48,7 +48,10 @@ bool learn_lay_out(struct learn_session *session, const struct learn_exercise *e
 
 /* Printing */
 void learn_print_json(json_t *object); /* takes it */
-void learn_print_lines(const char *text); /* broken between words where the terminal ends */
+/* A line that begins at a column, broken between words where a terminal would break it anywhere;
+ * what goes on begins at that column again. And all lines of a text. */
+void learn_print_wrapped(const char *text, size_t length, size_t column);
+void learn_print_lines(const char *text);
 void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
                          const char *path, const struct learn_verdict *verdict);
 void learn_print_place(struct learn_session *session, const struct learn_exercise *exercise);
@@ -59,6 +62,8 @@ int learn_show_progress(struct learn_session *session);
 int learn_quiz(struct learn_session *session);
 void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
 
+/* From now on Ctrl-C ends the verdict that is on its way, which then cleans up. */
+void learn_catch_interrupts(struct learn_session *session);
 /* The terminal: until the learner quits. */
 int learn_watch(struct learn_session *session);
 

@@ -32,9 +32,7 @@ static struct winsize terminal(void)
     return size;
 }
 
-/* A line of text that begins at a column, broken between words where a terminal would break it
- * anywhere; what goes on begins at that column again. */
-static void print_wrapped(const char *text, size_t length, size_t column)
+void learn_print_wrapped(const char *text, size_t length, size_t column)
 {
     size_t width = terminal().ws_col;
     width = width > column + 20 ? width - column : 0;
@@ -55,7 +53,7 @@ void learn_print_lines(const char *text)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {
         end = text + strcspn(text, "\n");
-        print_wrapped(text, (size_t)(end - text), 0);
+        learn_print_wrapped(text, (size_t)(end - text), 0);
     }
 }
 
@@ -105,7 +103,7 @@ static void print_compiler(const char *text)
         most--;
         size_t length = (size_t)(end - text) - (end[-1] == '\n');
         if (memmem(text, length, ": error:", 8) || memmem(text, length, ": warning:", 10))
-            print_wrapped(text, length, 0);
+            learn_print_wrapped(text, length, 0);
         else /* a line of the file, and what points at a place in it */
             printf("%.*s\n", (int)length, text);
     }
@@ -138,7 +136,7 @@ static void print_failure(const char *path, const char *shown, const struct lear
     }
     for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
         end = line + strcspn(line, "\n");
-        print_wrapped(line, (size_t)(end - line), 0);
+        learn_print_wrapped(line, (size_t)(end - line), 0);
         size_t length = strlen(shown);
         if (strncmp(line, shown, length) == 0 && line[length] == ':')
             print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
@@ -156,7 +154,7 @@ static void print_passed(const struct learn_exercise *exercise, const struct lea
                         verdict->sizes, verdict->modelled_us,
                         exercise->problem.size[exercise->problem.measured]);
     printf("%spassed%s: ", style(CLI_GREEN), style(CLI_PLAIN));
-    print_wrapped(text, strlen(text), strlen("passed: "));
+    learn_print_wrapped(text, strlen(text), strlen("passed: "));
     free(text);
 }
 
@@ -224,7 +222,7 @@ static void print_lesson(const struct learn_lesson *lesson, unsigned right)
     char *text = lk_say("%s, about %u minutes; quiz %u of %u", lesson->title, lesson->minutes,
                         right, lesson->question_count);
     printf("%s%s%s  ", style(CLI_BOLD), lesson->id, style(CLI_PLAIN));
-    print_wrapped(text, strlen(text), strlen(lesson->id) + 2);
+    learn_print_wrapped(text, strlen(text), strlen(lesson->id) + 2);
     free(text);
 }
 
@@ -236,7 +234,7 @@ static void print_exercise(const struct learn_exercise *exercise, const struct l
            : state->attempts ? "tried "
                              : "      ",
            style(CLI_PLAIN), exercise->name);
-    print_wrapped(exercise->title, strlen(exercise->title), COLUMN);
+    learn_print_wrapped(exercise->title, strlen(exercise->title), COLUMN);
 }
 
 int learn_list(struct learn_session *session)

@@ -33,20 +33,25 @@ static void interrupt(int signal)
         interrupted = 1;
 }
 
-/* Keys come one by one and are not shown. */
-static bool set_keys(struct watch *watch, struct termios *before)
+void learn_catch_interrupts(struct learn_session *session)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCONT};
     struct sigaction action = {.sa_handler = interrupt};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+    session->grader.interrupted = &interrupted;
+}
+
+/* Keys come one by one and are not shown. */
+static bool set_keys(struct watch *watch, struct termios *before)
+{
     if (tcgetattr(STDIN_FILENO, before) != 0)
         return false;
     watch->keys = *before;
     watch->keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     watch->keys.c_cc[VMIN] = 1;
     watch->keys.c_cc[VTIME] = 0;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
-    watch->session->grader.interrupted = &interrupted;
+    learn_catch_interrupts(watch->session);
     return tcsetattr(STDIN_FILENO, TCSANOW, &watch->keys) == 0;
 }
 
