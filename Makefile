@@ -245,7 +245,8 @@ $(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_O
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+    $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)
 

@@ -28,12 +28,17 @@ static const char help[] =
     "  progress           what you have done, and what comes next\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
-    "  check-course [NAME]  proves the lessons themselves\n"
+    "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
+    "                     solutions, one at a time, and proves that they are caught;\n"
+    "                     --mutate-some takes the first of each kind\n"
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
+    "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
+    "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
+    "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
     "Exercises are broken on purpose: mending them is the course. Your files are only ever written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
@@ -48,16 +53,19 @@ static const char help[] =
 
 /* Words -----------------------------------------------------------------------------------------*/
 
+/* A real GPU runs what the simulated one, which has the checker and the counters, found right. */
 static bool choose_gpu(struct learn_session *session, const char *gpu)
 {
     char name[FAMILIES_GPU];
-    if (!gpu || strncmp(gpu, "sim:", 4) != 0) {
-        cli_error("the course runs on a simulated GPU, as in --gpu sim:h200");
+    if (strcmp(gpu, "cpu") == 0) {
+        cli_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
         return false;
     }
     if (!families_gpu(gpu, name))
         return false;
-    session->grader.gpu = lk_arena_printf(session->arena, "%s", name);
+    bool real = strncmp(name, "cuda:", 5) == 0;
+    session->grader.gpu = real ? "sim:h200" : lk_arena_printf(session->arena, "%s", name);
+    session->grader.real = real ? lk_arena_printf(session->arena, "%s", name) : NULL;
     return true;
 }
 
@@ -89,12 +97,27 @@ bool learn_need_compiler(struct learn_session *session)
     return session->grader.compiler != NULL;
 }
 
+static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
+{
+    unsigned long long number;
+    if (!cli_number(option, text, most, &number))
+        return false;
+    if (number == 0)
+        cli_error("%s counts from 1", option);
+    *limit = (unsigned)number;
+    return number > 0;
+}
+
 static bool parse(struct learn_session *session, int count, char **words)
 {
-    const char *gpu = "sim:h200", *compiler = NULL;
+    const char *gpu = "sim:h200", *compiler = NULL, *seconds = NULL, *mib = NULL;
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
+        } else if (cli_flag(words, &at, "--mutate")) {
+            session->mutate = LEARN_ALL_MUTANTS;
+        } else if (cli_flag(words, &at, "--mutate-some")) {
+            session->mutate = LEARN_SOME_MUTANTS;
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;
@@ -103,6 +126,12 @@ static bool parse(struct learn_session *session, int count, char **words)
                 return false;
         } else if (cli_option(count, words, &at, "--folder", &session->folder)) {
             if (!session->folder)
+                return false;
+        } else if (cli_option(count, words, &at, "--seconds", &seconds)) {
+            if (!seconds || !read_limit("--seconds", seconds, 3600, &session->grader.seconds))
+                return false;
+        } else if (cli_option(count, words, &at, "--memory", &mib)) {
+            if (!mib || !read_limit("--memory", mib, 1 << 20, &session->grader.mib))
                 return false;
         } else if (cli_option(count, words, &at, "--answer", &session->answers)) {
             if (!session->answers)
@@ -248,6 +277,7 @@ static int check(struct learn_session *session)
         !learn_need_compiler(session))
         return CLI_USAGE;
     learn_set_current(session, exercise);
+    learn_catch_interrupts(session);
     return learn_check_one(session, exercise, NULL);
 }
 
@@ -320,44 +350,7 @@ static int go_on(struct learn_session *session)
     return CLI_OK;
 }
 
-/* The course itself -----------------------------------------------------------------------------*/
-
-static void note_audit(void *context, const char *what, const char *why)
-{
-    struct learn_session *session = context;
-    if (session->json)
-        return;
-    printf("%s%s%s %s\n", cli_style(stdout, why ? CLI_RED : CLI_GREEN), why ? "not ok" : "ok",
-           cli_style(stdout, CLI_PLAIN), what);
-    if (why)
-        printf("    %s%s", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
-    fflush(stdout);
-}
-
-static int check_course(struct learn_session *session)
-{
-    const struct learn_lesson *only = NULL;
-    const struct learn_exercise *exercise;
-    unsigned bad = 0;
-    char *message;
-    if (!learn_need_compiler(session))
-        return CLI_USAGE;
-    if (session->word_count > 1 &&
-        !learn_course_find(&session->course, session->words[1], &only, &exercise, &message)) {
-        cli_error("%s", message);
-        free(message);
-        return CLI_USAGE;
-    }
-    for (unsigned i = 0; i < session->course.count; i++)
-        if (!only || only == session->course.lesson[i])
-            bad += learn_audit(&session->grader, session->course.lesson[i], note_audit, session);
-    if (session->json)
-        learn_print_json(json_pack("{sb si}", "sound", bad == 0, "failed", (int)bad));
-    else
-        printf("%u lesson%s, %u thing%s to mend\n", only ? 1 : session->course.count,
-               only || session->course.count == 1 ? "" : "s", bad, bad == 1 ? "" : "s");
-    return bad ? CLI_FINDINGS : CLI_OK;
-}
+/* The worker ------------------------------------------------------------------------------------*/
 
 /* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c. */
 static int worker(int count, char **words)
@@ -390,7 +383,7 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", check_course}};
+                {"picture", picture},     {"check-course", learn_check_course}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

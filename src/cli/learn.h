@@ -1,6 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the
+ * terminal), learn_course.c (the lessons' own proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -15,6 +16,7 @@ struct learn_session {
     const char *words[4]; /* what is no option */
     int word_count;
     const char *answers; /* --answer 2,1,3 */
+    enum { LEARN_NO_MUTANTS, LEARN_SOME_MUTANTS, LEARN_ALL_MUTANTS } mutate;
     struct learn_course course;
     struct learn_progress *progress;
     struct learn_grader grader;
@@ -39,6 +41,7 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise);
 const char *learn_shown(struct learn_session *session, const char *path); /* as short as can be */
 int learn_init(struct learn_session *session);
+int learn_check_course(struct learn_session *session);
 int learn_reset(struct learn_session *session);
 int learn_note(struct learn_session *session);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
@@ -46,6 +49,10 @@ bool learn_lay_out(struct learn_session *session, const struct learn_exercise *e
 
 /* Printing */
 void learn_print_json(json_t *object); /* takes it */
+/* A line that begins at a column, broken between words where a terminal would break it anywhere;
+ * what goes on begins at that column again. And all lines of a text. */
+void learn_print_wrapped(const char *text, size_t length, size_t column);
+void learn_print_lines(const char *text);
 void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
                          const char *path, const struct learn_verdict *verdict);
 void learn_print_place(struct learn_session *session, const struct learn_exercise *exercise);
@@ -56,6 +63,8 @@ int learn_show_progress(struct learn_session *session);
 int learn_quiz(struct learn_session *session);
 void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
 
+/* From now on Ctrl-C ends the verdict that is on its way, which then cleans up. */
+void learn_catch_interrupts(struct learn_session *session);
 /* The terminal: until the learner quits. */
 int learn_watch(struct learn_session *session);
 

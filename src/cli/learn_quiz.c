@@ -11,10 +11,13 @@
 static void print_question(const struct learn_lesson *lesson, unsigned number)
 {
     const struct learn_question *question = &lesson->question[number];
-    printf("%s%u. %s%s\n", cli_style(stdout, CLI_BOLD), number + 1, question->question,
-           cli_style(stdout, CLI_PLAIN));
-    for (unsigned i = 0; i < question->choice_count; i++)
-        printf("   %u  %s\n", i + 1, question->choices[i]);
+    printf("%s%u. ", cli_style(stdout, CLI_BOLD), number + 1);
+    learn_print_wrapped(question->question, strlen(question->question), 3);
+    printf("%s", cli_style(stdout, CLI_PLAIN));
+    for (unsigned i = 0; i < question->choice_count; i++) {
+        printf("   %u  ", i + 1);
+        learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
+    }
 }
 
 static bool judge(struct learn_session *session, const struct learn_lesson *lesson, unsigned number,
@@ -24,9 +27,11 @@ static bool judge(struct learn_session *session, const struct learn_lesson *less
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
         cli_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
-    if (!session->json)
-        printf("   %s%s%s %s\n", cli_style(stdout, right ? CLI_GREEN : CLI_RED),
-               right ? "right." : "no.", cli_style(stdout, CLI_PLAIN), question->why);
+    if (session->json)
+        return right;
+    printf("   %s%s%s ", cli_style(stdout, right ? CLI_GREEN : CLI_RED), right ? "right." : "no.",
+           cli_style(stdout, CLI_PLAIN));
+    learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
     return right;
 }
 

@@ -186,6 +186,21 @@ void learner_count(const struct learn_course *course, struct learn_progress *pro
         }
 }
 
+const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
+                                             struct learn_progress *progress)
+{
+    for (unsigned i = 0; i < course->count; i++) {
+        const struct learn_lesson *lesson = course->lesson[i];
+        bool solved = learn_progress_right(progress, lesson) < lesson->question_count;
+        for (unsigned j = 0; solved && j < lesson->exercise_count; j++)
+            solved = lesson->exercise[j].is_kata ||
+                     learn_progress_state(progress, &lesson->exercise[j]).passed;
+        if (solved)
+            return lesson;
+    }
+    return NULL;
+}
+
 /* Progress for programs -------------------------------------------------------------------------*/
 
 static json_t *exercise_json(struct learn_progress *progress, const struct learn_exercise *exercise)
@@ -210,8 +225,12 @@ json_t *learner_progress_json(const struct learn_course *course, struct learn_pr
         for (unsigned j = 0; j < lesson->exercise_count; j++)
             json_array_append_new(exercises, exercise_json(progress, &lesson->exercise[j]));
     }
-    return json_pack("{si so so ss*}", "streak", (int)learn_progress_streak(progress), "lessons",
-                     lessons, "exercises", exercises, "next", next ? learn_key(next) : NULL);
+    const struct learn_lesson *quiz = learner_open_quiz(course, progress);
+    return json_pack("{si si so so ss* ss* so so}", "streak", (int)learn_progress_streak(progress),
+                     "days", (int)learn_progress_days(progress), "lessons", lessons, "exercises",
+                     exercises, "next", next ? learn_key(next) : NULL, "next_quiz",
+                     quiz ? quiz->id : NULL, "history", learn_progress_history(progress), "answers",
+                     learn_progress_answers(progress));
 }
 
 /* Notebook --------------------------------------------------------------------------------------*/

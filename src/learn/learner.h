@@ -51,6 +51,9 @@ const struct learn_exercise *learner_first_open(const struct learn_lesson *lesso
 /* The course's first that is not solved. */
 const struct learn_exercise *learner_first_unsolved(const struct learn_course *course,
                                                     struct learn_progress *progress);
+/* The first lesson whose exercises are solved and whose quiz is not. */
+const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
+                                             struct learn_progress *progress);
 /* The exercise after this one. */
 const struct learn_exercise *learner_next(const struct learn_course *course,
                                           const struct learn_exercise *exercise);

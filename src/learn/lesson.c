@@ -170,6 +170,23 @@ static bool read_wrong(struct lesson_reader *reader, json_t *object,
     return true;
 }
 
+static bool read_equivalent(struct lesson_reader *reader, json_t *object,
+                            struct learn_exercise *exercise)
+{
+    const char *name;
+    json_t *reason;
+    exercise->equivalent = json_object_get(object, "equivalent");
+    if (exercise->equivalent && !json_is_object(exercise->equivalent))
+        return reader_fail(reader, "equivalent", "must be an object: mutants and reasons");
+    json_object_foreach(exercise->equivalent, name, reason)
+    {
+        if (!json_is_string(reason) || !*json_string_value(reason))
+            return reader_fail(reader, "equivalent", "'%s' must have a sentence that says why",
+                               name);
+    }
+    return true;
+}
+
 static bool read_hints(struct lesson_reader *reader, json_t *object,
                        struct learn_exercise *exercise)
 {
@@ -211,7 +228,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
     json_t *problem = json_object_get(object, "problem");
     if (!reader_keys(reader, object,
                      "name title kernel language kata arch launch arguments problem limits shipped "
-                     "wrong hints") ||
+                     "wrong equivalent hints") ||
         !read_kind(reader, object, exercise))
         return false;
     exercise->name = reader_text(reader, object, "name", true);
@@ -237,7 +254,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
     reader_leave(reader, place);
     return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
            read_limits(reader, object, exercise) && read_wrong(reader, object, exercise) &&
-           read_hints(reader, object, exercise);
+           read_equivalent(reader, object, exercise) && read_hints(reader, object, exercise);
 }
 
 /* Quiz ------------------------------------------------------------------------------------------*/

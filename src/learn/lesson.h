@@ -79,6 +79,7 @@ struct learn_exercise {
     const char *shipped; /* what the exercise as it is must get */
     struct learn_wrong *wrong;
     unsigned wrong_count;
+    json_t *equivalent; /* mutants as good as the solution, and why: mutate.h; NULL if none */
     const char *hint[LEARN_HINTS];
 };
 

@@ -263,9 +263,9 @@ bool learn_progress_answer(struct learn_progress *progress, const struct learn_l
 void learn_progress_choices(struct learn_progress *progress, const struct learn_lesson *lesson,
                             unsigned *choices)
 {
-    sqlite3_stmt *statement = prepare(
-        progress, "SELECT question, choice FROM answers WHERE lesson = ? ORDER BY id", "s",
-        lesson->id);
+    sqlite3_stmt *statement =
+        prepare(progress, "SELECT question, choice FROM answers WHERE lesson = ? ORDER BY id", "s",
+                lesson->id);
     memset(choices, 0, lesson->question_count * sizeof *choices);
     while (statement && sqlite3_step(statement) == SQLITE_ROW) {
         int64_t question = sqlite3_column_int64(statement, 0);
@@ -304,4 +304,45 @@ unsigned learn_progress_streak(struct learn_progress *progress)
     }
     sqlite3_finalize(statement);
     return streak;
+}
+
+unsigned learn_progress_days(struct learn_progress *progress)
+{
+    return (unsigned)number(prepare(
+        progress, "SELECT count(*) FROM (SELECT day FROM attempts UNION SELECT day FROM answers)",
+        ""));
+}
+
+/* Export ----------------------------------------------------------------------------------------*/
+
+json_t *learn_progress_history(struct learn_progress *progress)
+{
+    sqlite3_stmt *statement = prepare(
+        progress, "SELECT exercise, time, stage, counters, time_us FROM attempts ORDER BY id", "");
+    json_t *list = json_array();
+    while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+        json_t *counters = json_loads(column(statement, 3), 0, NULL);
+        json_array_append_new(list,
+                              json_pack("{ss ss ss so sf}", "exercise", column(statement, 0),
+                                        "time", column(statement, 1), "stage", column(statement, 2),
+                                        "counters", counters ? counters : json_object(), "time_us",
+                                        sqlite3_column_double(statement, 4)));
+    }
+    sqlite3_finalize(statement);
+    return list;
+}
+
+json_t *learn_progress_answers(struct learn_progress *progress)
+{
+    sqlite3_stmt *statement = prepare(
+        progress, "SELECT lesson, question, choice, right, time FROM answers ORDER BY id", "");
+    json_t *list = json_array();
+    while (statement && sqlite3_step(statement) == SQLITE_ROW)
+        json_array_append_new(
+            list, json_pack("{ss sI sI sb ss}", "lesson", column(statement, 0), "question",
+                            (json_int_t)sqlite3_column_int64(statement, 1) + 1, "choice",
+                            (json_int_t)sqlite3_column_int64(statement, 2), "right",
+                            sqlite3_column_int(statement, 3), "time", column(statement, 4)));
+    sqlite3_finalize(statement);
+    return list;
 }

@@ -29,8 +29,14 @@ const char *learn_key(const struct learn_exercise *exercise);
 bool learn_progress_attempt(struct learn_progress *progress, const struct learn_exercise *exercise,
                             const struct learn_verdict *verdict);
 /* what: "hint" or "solution". Returns how often it was looked at before. */
-unsigned learn_progress_look(struct learn_progress *progress,
-                             const struct learn_exercise *exercise, const char *what);
+unsigned learn_progress_look(struct learn_progress *progress, const struct learn_exercise *exercise,
+                             const char *what);
+
+/* For the export: every attempt [{"exercise", "time", "stage", "counters", "time_us"}], and every
+ * answer to a quiz [{"lesson", "question", "choice", "right", "time"}], both counted from 1; oldest
+ * first. */
+json_t *learn_progress_history(struct learn_progress *progress);
+json_t *learn_progress_answers(struct learn_progress *progress);
 
 struct learn_state {
     unsigned attempts, hints;
@@ -54,7 +60,8 @@ void learn_progress_choices(struct learn_progress *progress, const struct learn_
 /* Questions of the lesson whose last answer was right. */
 unsigned learn_progress_right(struct learn_progress *progress, const struct learn_lesson *lesson);
 
-/* Days in a row, up to today or yesterday, on which something was tried. */
+/* Days on which something was tried: in all, and in a row, up to today or yesterday. */
+unsigned learn_progress_days(struct learn_progress *progress);
 unsigned learn_progress_streak(struct learn_progress *progress);
 
 #endif

@@ -190,7 +190,7 @@ expect unknown-far 2 "'lockstep learn list' names them" $learn start quantum
 expect unknown-command 2 "no command 'chekc'; did you mean 'check'" $learn chekc
 expect unknown-option 2 "no option '--fast'" $learn check --fast
 expect too-many-words 2 'one word too many' $learn check add saxpy
-expect real-gpu 2 'runs on a simulated GPU' $learn check --gpu cuda:0
+expect cpu 2 'a GPU is sim:NAME or cuda:N' $learn check --gpu cpu
 expect unknown-gpu 2 'h20' $learn check --gpu sim:h20
 expect other-gpu 0 'passed' $learn check add --gpu sim:t4
 expect bad-compiler 2 '--compiler is clang or nvcc' $learn check --compiler gcc
@@ -220,6 +220,11 @@ json progress 'r["streak"] == 1 and r["next"].endswith("saxpy") and
     [e for e in r["exercises"] if e["exercise"].endswith("/saxpy")][0]["saw_solution"] and
     [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["best"]["global_load_sectors_per_request"] == 4' \
     $learn progress --json
+json export 'r["days"] == 1 and len(r["answers"]) == 8 and r["answers"][0]["choice"] == 3 and
+    r["answers"][0]["question"] == 1 and r["answers"][0]["right"] and not r["answers"][4]["right"] and
+    len(r["history"]) == sum(e["attempts"] for e in r["exercises"]) and
+    r["history"][0]["stage"] == "wrong"' $learn progress --json
+expect progress-best 0 'add +solved.*best global_load_sectors_per_request 4' $learn progress
 expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: lockstep learn start saxpy' \
     $learn progress
 expect list 0 'solved add' $learn list
