@@ -28,6 +28,7 @@ static const char help[] =
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
     "  check-course [NAME]  proves the lessons themselves\n"
+    "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
@@ -451,6 +452,8 @@ static int run(int count, char **words)
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "grade-worker") == 0)
         return worker(count - 1, words + 1);
+    if (count > 0 && strcmp(words[0], "strides") == 0)
+        return learn_strides(count - 1, words + 1);
     session.arena = lk_arena_create();
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)

@@ -1,6 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_strides.c,
+ * learn_watch.c (the terminal).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -54,6 +55,9 @@ int learn_hint(struct learn_session *session);
 int learn_show_progress(struct learn_session *session);
 int learn_quiz(struct learn_session *session);
 void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
+
+/* lockstep learn strides: by its words alone, without course and progress. */
+int learn_strides(int count, char **words);
 
 /* The terminal: until the learner quits. */
 int learn_watch(struct learn_session *session);
