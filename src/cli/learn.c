@@ -197,6 +197,14 @@ static const struct learn_exercise *first_open(struct learn_session *session,
     return lesson->exercise_count ? &lesson->exercise[0] : NULL;
 }
 
+unsigned learn_begin(struct learn_session *session)
+{
+    char *start = learn_progress_get(session->progress, "start");
+    unsigned begin = learn_course_begin(&session->course, start);
+    free(start);
+    return begin;
+}
+
 static const struct learn_exercise *current(struct learn_session *session)
 {
     char *key = learn_progress_get(session->progress, "current"), *message = NULL;
@@ -206,8 +214,10 @@ static const struct learn_exercise *current(struct learn_session *session)
         exercise = NULL; /* the course has changed */
     free(message);
     free(key);
+    unsigned begin = learn_begin(session);
     for (unsigned i = 0; i < session->course.count && !exercise; i++)
-        exercise = first_open(session, session->course.lesson[i]);
+        exercise =
+            first_open(session, session->course.lesson[(begin + i) % session->course.count]);
     return exercise;
 }
 

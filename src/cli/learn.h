@@ -27,6 +27,8 @@ bool learn_need_folder(const struct learn_session *session);
 bool learn_need_compiler(struct learn_session *session);
 /* The exercise that the first word names, or the current one; a lesson's first unsolved one. */
 bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise);
+/* Index of the lesson that the learner begins with: what 'ready' recommended, or the first of week 1. */
+unsigned learn_begin(struct learn_session *session);
 /* The exercise after this one in the course; NULL after the last. */
 const struct learn_exercise *learn_next(const struct learn_session *session,
                                         const struct learn_exercise *exercise);

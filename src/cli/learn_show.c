@@ -245,14 +245,17 @@ int learn_hint(struct learn_session *session)
 
 /* Progress --------------------------------------------------------------------------------------*/
 
+/* From where the learner began; what lies before that comes last. */
 static const struct learn_exercise *first_unsolved(struct learn_session *session)
 {
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
-            if (!learn_progress_state(session->progress, exercise).passed)
-                return exercise;
-        }
+    const struct learn_course *course = &session->course;
+    unsigned begin = learn_begin(session);
+    for (unsigned i = 0; i < course->count; i++) {
+        const struct learn_lesson *lesson = course->lesson[(begin + i) % course->count];
+        for (unsigned j = 0; j < lesson->exercise_count; j++)
+            if (!learn_progress_state(session->progress, &lesson->exercise[j]).passed)
+                return &lesson->exercise[j];
+    }
     return NULL;
 }
 

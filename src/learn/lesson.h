@@ -128,6 +128,11 @@ struct learn_course {
 bool learn_course_open(const char *folder, struct learn_course *course, char **message);
 void learn_course_free(struct learn_course *course);
 
+/* Is it of no week: something to be done before the course proper, where one wants to? */
+bool learn_is_before(const struct learn_lesson *lesson);
+/* The lesson to begin with: start, if there is such a one, or the first of the first week. */
+unsigned learn_course_begin(const struct learn_course *course, const char *start);
+
 /* What a word names: a lesson (week1/day4_first_kernel, day4_first_kernel, day4) or an exercise
  * (.../add, add); exercise is NULL for a lesson. False and a malloc'd message that suggests. */
 bool learn_course_find(const struct learn_course *course, const char *word,
