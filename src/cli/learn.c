@@ -6,6 +6,7 @@
 
 #include "cli/families.h"
 #include "gpu/gpu.h"
+#include "learn/ready.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static const char help[] =
     "usage: lockstep learn                  go on where you are: grades your file on every save\n"
     "       lockstep learn COMMAND ...\n"
     "\n"
+    "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
     "  init DIR           begin: makes a folder of yours for the exercises\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
@@ -394,6 +396,8 @@ static int check_course(struct learn_session *session)
     for (unsigned i = 0; i < session->course.count; i++)
         if (!only || only == session->course.lesson[i])
             bad += learn_audit(&session->grader, session->course.lesson[i], note_audit, session);
+    if (!only)
+        bad += learn_ready_audit(&session->course, note_audit, session);
     if (session->json)
         learn_print_json(json_pack("{sb si}", "sound", bad == 0, "failed", (int)bad));
     else
@@ -433,7 +437,8 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", check_course}};
+                {"picture", picture},     {"check-course", check_course},
+                {"ready", learn_ready}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

@@ -107,6 +107,9 @@ void learn_lesson_free(struct learn_lesson *lesson);
 struct lesson_reader;
 bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
                          struct learn_problem *problem);
+/* One question of a quiz: lesson.c. */
+bool lesson_read_question(struct lesson_reader *reader, json_t *object,
+                          struct learn_question *question);
 
 /* A path inside an exercise's folder, in the lesson's arena. */
 const char *learn_path(const struct learn_exercise *exercise, const char *file);
