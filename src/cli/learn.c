@@ -17,6 +17,7 @@ static const char help[] =
     "usage: lockstep learn                  go on where you are: grades your file on every save\n"
     "       lockstep learn COMMAND ...\n"
     "\n"
+    "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
     "  init DIR           begin: makes a folder of yours for the exercises\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
@@ -31,6 +32,7 @@ static const char help[] =
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
     "                     solutions, one at a time, and proves that they are caught;\n"
     "                     --mutate-some takes the first of each kind\n"
+    "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
@@ -383,7 +385,8 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", learn_check_course}};
+                {"picture", picture},     {"check-course", learn_check_course},
+                {"ready", learn_ready}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)
@@ -413,6 +416,8 @@ static int run(int count, char **words)
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "grade-worker") == 0)
         return worker(count - 1, words + 1);
+    if (count > 0 && strcmp(words[0], "strides") == 0)
+        return learn_strides(count - 1, words + 1);
     session.arena = lk_arena_create();
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)

@@ -1,7 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the
- * terminal), learn_course.c (the lessons' own proof).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_ready.c,
+ * learn_strides.c, learn_watch.c (the terminal), learn_course.c (the lessons' own proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -61,10 +61,20 @@ int learn_list(struct learn_session *session);
 int learn_hint(struct learn_session *session);
 int learn_show_progress(struct learn_session *session);
 int learn_quiz(struct learn_session *session);
+int learn_ready(struct learn_session *session);
+/* Asks the questions on the terminal, or takes those of --answer, and keeps the answers. How many
+ * were answered, from the first on; -1 after an error was said. */
+enum { LEARN_QUIZ_MOST = 64 };
+int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
+                    bool right[LEARN_QUIZ_MOST]);
+json_t *learn_quiz_json(const struct learn_lesson *lesson); /* without the answers */
 void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
 
 /* From now on Ctrl-C ends the verdict that is on its way, which then cleans up. */
 void learn_catch_interrupts(struct learn_session *session);
+/* lockstep learn strides: by its words alone, without course and progress. */
+int learn_strides(int count, char **words);
+
 /* The terminal: until the learner quits. */
 int learn_watch(struct learn_session *session);
 

@@ -3,6 +3,7 @@
  * solutions are caught.
  */
 #include "cli/learn.h"
+#include "learn/ready.h"
 
 #include "learn/mutate.h"
 
@@ -69,6 +70,8 @@ int learn_check_course(struct learn_session *session)
     for (unsigned i = 0; i < session->course.count; i++)
         if (!only || only == session->course.lesson[i])
             bad += check_lesson(session, session->course.lesson[i], &counts);
+    if (!only && !session->mutate)
+        bad += learn_ready_audit(&session->course, note_audit, session);
     print_result(session, only ? 1 : session->course.count, bad, &counts);
     return bad ? CLI_FINDINGS : CLI_OK;
 }

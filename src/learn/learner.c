@@ -128,13 +128,29 @@ bool learner_reset(const char *folder, const struct learn_exercise *exercise, ch
 
 /* Places ----------------------------------------------------------------------------------------*/
 
+/* A kata can be done any day: it is neither open nor next. */
+static bool is_open(struct learn_progress *progress, const struct learn_exercise *exercise)
+{
+    return !exercise->is_kata && !learn_progress_state(progress, exercise).passed;
+}
+
 const struct learn_exercise *learner_first_open(const struct learn_lesson *lesson,
                                                 struct learn_progress *progress)
 {
     for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (!learn_progress_state(progress, &lesson->exercise[i]).passed)
+        if (is_open(progress, &lesson->exercise[i]))
             return &lesson->exercise[i];
     return lesson->exercise_count ? &lesson->exercise[0] : NULL;
+}
+
+/* The i-th lesson, counted from where the learner began; what lies before that comes last. */
+static const struct learn_lesson *lesson_from_begin(const struct learn_course *course,
+                                                    struct learn_progress *progress, unsigned i)
+{
+    char *start = learn_progress_get(progress, "start");
+    unsigned begin = learn_course_begin(course, start);
+    free(start);
+    return course->lesson[(begin + i) % course->count];
 }
 
 const struct learn_exercise *learner_current(const struct learn_course *course,
@@ -148,17 +164,19 @@ const struct learn_exercise *learner_current(const struct learn_course *course,
     free(message);
     free(key);
     for (unsigned i = 0; i < course->count && !exercise; i++)
-        exercise = learner_first_open(course->lesson[i], progress);
+        exercise = learner_first_open(lesson_from_begin(course, progress, i), progress);
     return exercise;
 }
 
 const struct learn_exercise *learner_first_unsolved(const struct learn_course *course,
                                                     struct learn_progress *progress)
 {
-    for (unsigned i = 0; i < course->count; i++)
-        for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++)
-            if (!learn_progress_state(progress, &course->lesson[i]->exercise[j]).passed)
-                return &course->lesson[i]->exercise[j];
+    for (unsigned i = 0; i < course->count; i++) {
+        const struct learn_lesson *lesson = lesson_from_begin(course, progress, i);
+        for (unsigned j = 0; j < lesson->exercise_count; j++)
+            if (is_open(progress, &lesson->exercise[j]))
+                return &lesson->exercise[j];
+    }
     return NULL;
 }
 
@@ -168,9 +186,10 @@ const struct learn_exercise *learner_next(const struct learn_course *course,
     bool behind = false;
     for (unsigned i = 0; i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++) {
-            if (behind)
-                return &course->lesson[i]->exercise[j];
-            behind = &course->lesson[i]->exercise[j] == exercise;
+            const struct learn_exercise *each = &course->lesson[i]->exercise[j];
+            if (behind && !each->is_kata)
+                return each;
+            behind = behind || each == exercise;
         }
     return NULL;
 }
@@ -181,8 +200,9 @@ void learner_count(const struct learn_course *course, struct learn_progress *pro
     *solved = *all = 0;
     for (unsigned i = 0; i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++) {
-            *solved += learn_progress_state(progress, &course->lesson[i]->exercise[j]).passed;
-            ++*all;
+            const struct learn_exercise *each = &course->lesson[i]->exercise[j];
+            *solved += !each->is_kata && learn_progress_state(progress, each).passed;
+            *all += !each->is_kata;
         }
 }
 

@@ -42,10 +42,10 @@ enum learner_saved { LEARNER_SAVED, LEARNER_CHANGED, LEARNER_FAILED };
 enum learner_saved learner_save(const char *folder, const struct learn_exercise *exercise,
                                 const char *seen, const char *text, char **there, char **message);
 
-/* Places in the course: NULL if there is none. */
+/* Places in the course, from where 'learn ready' had the learner begin: NULL if there is none. */
 const struct learn_exercise *learner_current(const struct learn_course *course,
                                              struct learn_progress *progress);
-/* The lesson's first that is not solved, or its first. */
+/* The lesson's first that is not solved, or its first. Katas do not count here and below. */
 const struct learn_exercise *learner_first_open(const struct learn_lesson *lesson,
                                                 struct learn_progress *progress);
 /* The course's first that is not solved. */

@@ -259,7 +259,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
 
 /* Quiz ------------------------------------------------------------------------------------------*/
 
-static bool read_question(struct lesson_reader *reader, json_t *object,
+bool lesson_read_question(struct lesson_reader *reader, json_t *object,
                           struct learn_question *question)
 {
     json_t *choices = reader_array(reader, object, "choices", true), *each;
@@ -313,7 +313,7 @@ static bool read_lists(struct lesson_reader *reader, struct learn_lesson *lesson
     json_array_foreach(quiz, i, each)
     {
         snprintf(reader->where, sizeof reader->where, "quiz[%zu]", i);
-        if (!read_question(reader, each, &lesson->question[lesson->question_count++]))
+        if (!lesson_read_question(reader, each, &lesson->question[lesson->question_count++]))
             return false;
     }
     return true;
