@@ -25,6 +25,7 @@ static const char help[] =
     "  reset [NAME]       the exercise as it was given; yours is kept beside it\n"
     "  quiz [NAME]        the lesson's questions; --answer 2,1,3 answers without a terminal\n"
     "  progress           what you have done, and what comes next\n"
+    "  kata [NAME]        today's small exercise, on an empty page\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
     "  check-course [NAME]  proves the lessons themselves\n"
@@ -189,13 +190,18 @@ bool learn_need_folder(const struct learn_session *session)
 static const struct learn_exercise *first_open(struct learn_session *session,
                                                const struct learn_lesson *lesson)
 {
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
+    const struct learn_exercise *first = NULL;
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        if (lesson->exercise[i].kata)
+            continue;
         if (!learn_progress_state(session->progress, &lesson->exercise[i]).passed)
             return &lesson->exercise[i];
-    return lesson->exercise_count ? &lesson->exercise[0] : NULL;
+        first = first ? first : &lesson->exercise[i];
+    }
+    return first;
 }
 
-static const struct learn_exercise *current(struct learn_session *session)
+const struct learn_exercise *learn_current(struct learn_session *session)
 {
     char *key = learn_progress_get(session->progress, "current"), *message = NULL;
     const struct learn_lesson *lesson;
@@ -214,7 +220,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
     const struct learn_lesson *lesson;
     char *message;
     if (session->word_count < 2) {
-        *exercise = current(session);
+        *exercise = learn_current(session);
         if (!*exercise)
             cli_error("this course has no exercises");
         return *exercise != NULL;
@@ -232,22 +238,24 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
     return *exercise != NULL;
 }
 
-const struct learn_exercise *learn_next(const struct learn_session *session,
+const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
     bool behind = false;
+    if (exercise->kata)
+        return learn_current(session);
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (behind)
+            if (behind && !session->course.lesson[i]->exercise[j].kata)
                 return &session->course.lesson[i]->exercise[j];
-            behind = &session->course.lesson[i]->exercise[j] == exercise;
+            behind = behind || &session->course.lesson[i]->exercise[j] == exercise;
         }
     return NULL;
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
 {
-    if (!learn_progress_set(session->progress, "current", learn_key(exercise)))
+    if (!exercise->kata && !learn_progress_set(session->progress, "current", learn_key(exercise)))
         cli_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
 }
 
@@ -421,7 +429,8 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", check_course}};
+                {"picture", picture},     {"kata", learn_kata},
+                {"check-course", check_course}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

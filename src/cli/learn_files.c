@@ -14,6 +14,8 @@
 
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise)
 {
+    if (exercise->kata)
+        return learn_kata_file(session, exercise);
     return lk_arena_printf(session->arena, "%s/%s/%s.cu", session->folder, exercise->lesson->id,
                            exercise->name);
 }
@@ -103,7 +105,7 @@ int learn_init(struct learn_session *session)
         if (!copy_lesson(session, lesson))
             return CLI_USAGE;
         for (unsigned j = 0; j < lesson->exercise_count; j++)
-            if (!learn_lay_out(session, &lesson->exercise[j]))
+            if (!lesson->exercise[j].kata && !learn_lay_out(session, &lesson->exercise[j]))
                 return CLI_USAGE;
     }
     if (!learn_progress_set(session->progress, "folder", folder)) {

@@ -132,6 +132,8 @@ static void count_solved(struct learn_session *session, unsigned *solved, unsign
     *solved = *all = 0;
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
+            if (session->course.lesson[i]->exercise[j].kata)
+                continue;
             *solved += learn_progress_state(session->progress,
                                             &session->course.lesson[i]->exercise[j])
                            .passed;
@@ -192,10 +194,10 @@ int learn_list(struct learn_session *session)
             const struct learn_exercise *exercise = &lesson->exercise[j];
             struct learn_state state = learn_progress_state(session->progress, exercise);
             json_array_append_new(exercises,
-                                  json_pack("{ss ss sb si}", "name", exercise->name, "title",
+                                  json_pack("{ss ss sb si sb}", "name", exercise->name, "title",
                                             exercise->title, "passed", state.passed, "attempts",
-                                            (int)state.attempts));
-            if (!session->json)
+                                            (int)state.attempts, "kata", exercise->kata));
+            if (!session->json && !exercise->kata)
                 printf("  %s%s%s %-16s %s\n", style(state.passed ? CLI_GREEN : CLI_DIM),
                        state.passed      ? "solved"
                        : state.attempts ? "tried "
@@ -208,10 +210,12 @@ int learn_list(struct learn_session *session)
                                               "answered_right", (int)right, "exercises",
                                               exercises));
     }
-    if (session->json)
+    if (session->json) {
         learn_print_json(list);
-    else
-        json_decref(list);
+        return CLI_OK;
+    }
+    learn_print_katas(session);
+    json_decref(list);
     return CLI_OK;
 }
 
@@ -250,7 +254,7 @@ static const struct learn_exercise *first_unsolved(struct learn_session *session
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
             const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
-            if (!learn_progress_state(session->progress, exercise).passed)
+            if (!exercise->kata && !learn_progress_state(session->progress, exercise).passed)
                 return exercise;
         }
     return NULL;
@@ -260,8 +264,8 @@ static json_t *exercise_json(struct learn_session *session, const struct learn_e
 {
     struct learn_state state = learn_progress_state(session->progress, exercise);
     json_t *last = learn_progress_last(session->progress, exercise);
-    return json_pack("{ss sb si si sb so so}", "exercise", learn_key(exercise), "passed",
-                     state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
+    return json_pack("{ss sb sb si si sb so so}", "exercise", learn_key(exercise), "kata",
+                     exercise->kata, "passed", state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
                      "saw_solution", state.saw_solution, "best",
                      learn_progress_best(session->progress, exercise), "last",
                      last ? last : json_null());
@@ -277,6 +281,8 @@ static void print_progress(struct learn_session *session)
         printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
                learn_progress_right(session->progress, lesson), lesson->question_count);
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            if (lesson->exercise[j].kata)
+                continue;
             struct learn_state state =
                 learn_progress_state(session->progress, &lesson->exercise[j]);
             printf("  %-16s %s, %u attempt%s, %u hint%s%s\n", lesson->exercise[j].name,
@@ -285,6 +291,7 @@ static void print_progress(struct learn_session *session)
                    state.saw_solution ? ", solution seen" : "");
         }
     }
+    learn_print_katas(session);
 }
 
 int learn_show_progress(struct learn_session *session)

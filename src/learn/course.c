@@ -86,6 +86,31 @@ void learn_course_free(struct learn_course *course)
     *course = (struct learn_course){0};
 }
 
+/* Katas -----------------------------------------------------------------------------------------*/
+
+const struct learn_exercise *learn_course_kata(const struct learn_course *course,
+                                               const struct learn_lesson *last, long day)
+{
+    unsigned count = 0, wanted = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        unsigned at = 0;
+        for (unsigned i = 0; i < course->count; i++) {
+            const struct learn_lesson *lesson = course->lesson[i];
+            for (unsigned j = 0; j < lesson->exercise_count; j++)
+                if (lesson->exercise[j].kata && at++ == wanted && pass == 1)
+                    return &lesson->exercise[j];
+            if (lesson == last)
+                break;
+        }
+        count = at;
+        if (count == 0)
+            return NULL;
+        long turn = day % (long)count;
+        wanted = (unsigned)(turn < 0 ? turn + (long)count : turn);
+    }
+    return NULL;
+}
+
 /* Finding ---------------------------------------------------------------------------------------*/
 
 static const char *last_part(const char *id)

@@ -183,8 +183,13 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
 {
     json_t *problem = json_object_get(object, "problem");
     if (!reader_keys(reader, object,
-                     "name title kernel arch launch arguments problem limits shipped wrong hints"))
+                     "name title kata kernel arch launch arguments problem limits shipped wrong "
+                     "hints"))
         return false;
+    json_t *kata = json_object_get(object, "kata");
+    if (kata && !json_is_boolean(kata))
+        return reader_fail(reader, "kata", "must be true or false");
+    exercise->kata = json_is_true(kata);
     exercise->name = reader_text(reader, object, "name", true);
     exercise->title = reader_text(reader, object, "title", true);
     exercise->kernel = reader_text(reader, object, "kernel", true);

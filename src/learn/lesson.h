@@ -63,6 +63,7 @@ struct learn_wrong {
 
 struct learn_exercise {
     const struct learn_lesson *lesson;
+    bool kata;         /* small, for any day; the lesson is finished without it */
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
@@ -128,5 +129,10 @@ void learn_course_free(struct learn_course *course);
 bool learn_course_find(const struct learn_course *course, const char *word,
                        const struct learn_lesson **lesson, const struct learn_exercise **exercise,
                        char **message);
+
+/* The kata of a day, counted from any fixed day: all katas of the lessons up to and with this one
+ * take turns. NULL if there is none. */
+const struct learn_exercise *learn_course_kata(const struct learn_course *course,
+                                               const struct learn_lesson *last, long day);
 
 #endif
