@@ -70,9 +70,10 @@ static bool choose_compiler(struct learn_session *session, const char *name)
         return false;
     }
     bool clang = !name || strcmp(name, "clang") == 0;
-    for (size_t i = 0; clang && i < sizeof clangs / sizeof *clangs; i++)
-        if (!session->grader.compiler)
-            session->grader.compiler = cli_find_program(session->arena, clangs[i]);
+    for (size_t i = 0; i < sizeof clangs / sizeof *clangs; i++)
+        if (!session->grader.c_compiler)
+            session->grader.c_compiler = cli_find_program(session->arena, clangs[i]);
+    session->grader.compiler = clang ? session->grader.c_compiler : NULL;
     if (session->grader.compiler || (name && clang))
         return true;
     session->grader.compiler = cli_find_nvcc(session->arena);
@@ -192,7 +193,7 @@ static const struct learn_exercise *first_open(struct learn_session *session,
 {
     const struct learn_exercise *first = NULL;
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        if (lesson->exercise[i].kata)
+        if (lesson->exercise[i].is_kata)
             continue;
         if (!learn_progress_state(session->progress, &lesson->exercise[i]).passed)
             return &lesson->exercise[i];
@@ -242,11 +243,11 @@ const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
     bool behind = false;
-    if (exercise->kata)
+    if (exercise->is_kata)
         return learn_current(session);
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (behind && !session->course.lesson[i]->exercise[j].kata)
+            if (behind && !session->course.lesson[i]->exercise[j].is_kata)
                 return &session->course.lesson[i]->exercise[j];
             behind = behind || &session->course.lesson[i]->exercise[j] == exercise;
         }
@@ -255,7 +256,7 @@ const struct learn_exercise *learn_next(struct learn_session *session,
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
 {
-    if (!exercise->kata && !learn_progress_set(session->progress, "current", learn_key(exercise)))
+    if (!exercise->is_kata && !learn_progress_set(session->progress, "current", learn_key(exercise)))
         cli_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
 }
 
@@ -325,7 +326,7 @@ static int solution(struct learn_session *session)
     char *message;
     if (!learn_choose(session, &exercise))
         return CLI_USAGE;
-    char *text = learn_read_file(learn_path(exercise, "solution.cu"), &message);
+    char *text = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
     if (!text) {
         cli_error("%s", message);
         free(message);

@@ -14,10 +14,10 @@
 
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise)
 {
-    if (exercise->kata)
+    if (exercise->is_kata)
         return learn_kata_file(session, exercise);
-    return lk_arena_printf(session->arena, "%s/%s/%s.cu", session->folder, exercise->lesson->id,
-                           exercise->name);
+    return lk_arena_printf(session->arena, "%s/%s/%s.%s", session->folder, exercise->lesson->id,
+                           exercise->name, exercise->is_c ? "c" : "cu");
 }
 
 const char *learn_shown(struct learn_session *session, const char *path)
@@ -76,7 +76,7 @@ bool learn_lay_out(struct learn_session *session, const struct learn_exercise *e
 {
     const char *to = learn_file(session, exercise);
     return copy_lesson(session, exercise->lesson) &&
-           copy_file(session, learn_path(exercise, "exercise.cu"), to);
+           copy_file(session, learn_path(exercise, learn_given(exercise)), to);
 }
 
 int learn_init(struct learn_session *session)
@@ -105,7 +105,7 @@ int learn_init(struct learn_session *session)
         if (!copy_lesson(session, lesson))
             return CLI_USAGE;
         for (unsigned j = 0; j < lesson->exercise_count; j++)
-            if (!lesson->exercise[j].kata && !learn_lay_out(session, &lesson->exercise[j]))
+            if (!lesson->exercise[j].is_kata && !learn_lay_out(session, &lesson->exercise[j]))
                 return CLI_USAGE;
     }
     if (!learn_progress_set(session->progress, "folder", folder)) {

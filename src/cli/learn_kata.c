@@ -20,10 +20,8 @@ static struct tm today(void)
 /* Days since 1970-01-01 of a date; its clock is not looked at. */
 static long day_number(struct tm date)
 {
-    struct tm noon = {.tm_year = date.tm_year,
-                      .tm_mon = date.tm_mon,
-                      .tm_mday = date.tm_mday,
-                      .tm_hour = 12};
+    struct tm noon = {
+        .tm_year = date.tm_year, .tm_mon = date.tm_mon, .tm_mday = date.tm_mday, .tm_hour = 12};
     return (long)(timegm(&noon) / 86400);
 }
 
@@ -33,8 +31,8 @@ const char *learn_kata_file(const struct learn_session *session,
     char day[32];
     struct tm date = today();
     strftime(day, sizeof day, "%Y-%m-%d", &date);
-    return lk_arena_printf(session->arena, "%s/kata/%s_%s.cu", session->folder, day,
-                           exercise->name);
+    return lk_arena_printf(session->arena, "%s/kata/%s_%s.%s", session->folder, day, exercise->name,
+                           exercise->is_c ? "c" : "cu");
 }
 
 /* The one that was asked for, or today's. */
@@ -43,10 +41,10 @@ static bool choose(struct learn_session *session, const struct learn_exercise **
     if (session->word_count > 1) {
         if (!learn_choose(session, kata))
             return false;
-        if (!(*kata)->kata)
+        if (!(*kata)->is_kata)
             cli_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
                       (*kata)->name);
-        return (*kata)->kata;
+        return (*kata)->is_kata;
     }
     const struct learn_exercise *place = learn_current(session);
     *kata = place ? learn_course_kata(&session->course, place->lesson, day_number(today())) : NULL;
@@ -62,8 +60,8 @@ static void print_place(struct learn_session *session, const struct learn_exerci
     const char *path = learn_file(session, kata);
     if (session->json) {
         learn_print_json(json_pack("{ss ss ss sb sb si}", "exercise", learn_key(kata), "title",
-                                   kata->title, "file", path, "kata", true, "passed",
-                                   state.passed, "attempts", (int)state.attempts));
+                                   kata->title, "file", path, "kata", true, "passed", state.passed,
+                                   "attempts", (int)state.attempts));
         return;
     }
     printf("kata   %s\n", kata->title);
@@ -92,7 +90,7 @@ void learn_print_katas(struct learn_session *session)
         const struct learn_lesson *lesson = session->course.lesson[i];
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
             const struct learn_exercise *kata = &lesson->exercise[j];
-            if (!kata->kata)
+            if (!kata->is_kata)
                 continue;
             if (first)
                 printf("%skatas%s  small ones, to be written again and again; 'lockstep learn "

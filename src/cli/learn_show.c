@@ -132,7 +132,7 @@ static void count_solved(struct learn_session *session, unsigned *solved, unsign
     *solved = *all = 0;
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (session->course.lesson[i]->exercise[j].kata)
+            if (session->course.lesson[i]->exercise[j].is_kata)
                 continue;
             *solved += learn_progress_state(session->progress,
                                             &session->course.lesson[i]->exercise[j])
@@ -196,8 +196,8 @@ int learn_list(struct learn_session *session)
             json_array_append_new(exercises,
                                   json_pack("{ss ss sb si sb}", "name", exercise->name, "title",
                                             exercise->title, "passed", state.passed, "attempts",
-                                            (int)state.attempts, "kata", exercise->kata));
-            if (!session->json && !exercise->kata)
+                                            (int)state.attempts, "kata", exercise->is_kata));
+            if (!session->json && !exercise->is_kata)
                 printf("  %s%s%s %-16s %s\n", style(state.passed ? CLI_GREEN : CLI_DIM),
                        state.passed      ? "solved"
                        : state.attempts ? "tried "
@@ -254,7 +254,7 @@ static const struct learn_exercise *first_unsolved(struct learn_session *session
     for (unsigned i = 0; i < session->course.count; i++)
         for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
             const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
-            if (!exercise->kata && !learn_progress_state(session->progress, exercise).passed)
+            if (!exercise->is_kata && !learn_progress_state(session->progress, exercise).passed)
                 return exercise;
         }
     return NULL;
@@ -265,7 +265,7 @@ static json_t *exercise_json(struct learn_session *session, const struct learn_e
     struct learn_state state = learn_progress_state(session->progress, exercise);
     json_t *last = learn_progress_last(session->progress, exercise);
     return json_pack("{ss sb sb si si sb so so}", "exercise", learn_key(exercise), "kata",
-                     exercise->kata, "passed", state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
+                     exercise->is_kata, "passed", state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
                      "saw_solution", state.saw_solution, "best",
                      learn_progress_best(session->progress, exercise), "last",
                      last ? last : json_null());
@@ -281,7 +281,7 @@ static void print_progress(struct learn_session *session)
         printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
                learn_progress_right(session->progress, lesson), lesson->question_count);
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
-            if (lesson->exercise[j].kata)
+            if (lesson->exercise[j].is_kata)
                 continue;
             struct learn_state state =
                 learn_progress_state(session->progress, &lesson->exercise[j]);

@@ -97,7 +97,7 @@ const struct learn_exercise *learn_course_kata(const struct learn_course *course
         for (unsigned i = 0; i < course->count; i++) {
             const struct learn_lesson *lesson = course->lesson[i];
             for (unsigned j = 0; j < lesson->exercise_count; j++)
-                if (lesson->exercise[j].kata && at++ == wanted && pass == 1)
+                if (lesson->exercise[j].is_kata && at++ == wanted && pass == 1)
                     return &lesson->exercise[j];
             if (lesson == last)
                 break;

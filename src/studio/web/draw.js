@@ -1,0 +1,67 @@
+/*
+ * draw.js: what pages and interactives draw with: elements, SVG, colours and numbers as people write
+ * them. Attributes only, no markup in strings, so that a learner's source can never become a page.
+ */
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+        if (name.startsWith("on"))
+            node.addEventListener(name.slice(2), value);
+        else if (value !== null && value !== undefined && value !== false)
+            node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return node;
+}
+
+/* element("button", {class: "bit", onclick: f}, "1") */
+export function element(tag, attributes, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+    return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/* A drawing of a width and height in its own units, as wide as its place allows. */
+export function drawing(width, height, label, ...children) {
+    return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
+        ...children);
+}
+
+export function text(x, y, words, attributes) {
+    return svg("text", { x, y, ...attributes }, String(words));
+}
+
+export function box(x, y, width, height, attributes) {
+    return svg("rect", { x, y, width, height, ...attributes });
+}
+
+/* As people read it: 4 digits at most, and a multiple from 10 thousand on. */
+export function number(value) {
+    if (!Number.isFinite(value))
+        return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
+    const multiples = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+    for (const [unit, name] of multiples)
+        if (Math.abs(value) >= Math.max(unit, 1e4))
+            return digits(value / unit) + name;
+    return digits(value);
+}
+
+function digits(value) {
+    return String(Number(value.toPrecision(4)));
+}
+
+export function bytes(value) {
+    for (const [unit, name] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
+        if (value >= unit)
+            return `${digits(value / unit)} ${name}`;
+    return `${digits(value)} B`;
+}
+
+/* One of eight colours that stay apart for colour-blind readers; style.css has them for dark and
+ * light. Use as class: fill-0 .. fill-7. */
+export function colour(index) {
+    return `fill-${((index % 8) + 8) % 8}`;
+}

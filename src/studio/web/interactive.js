@@ -1,0 +1,165 @@
+/*
+ * interactive.js: the frame around an interactive. Its state is the page's address, so that it can be
+ * bookmarked; controls come from its table of parameters; what it draws comes from the learner's own
+ * run where there is one and from a shipped run otherwise.
+ *
+ * interactives/NAME.js exports as default:
+ *   title       a few words
+ *   look        one sentence: what to look at
+ *   parameters  {stride: {value: 1, from: 1, to: 64, step: 1, label: "stride"},
+ *                format: {value: "fp16", choices: ["fp32", "fp16"], label: "format"},
+ *                text: {value: "1, 2, 3", label: "scores"},
+ *                bits: {value: 0, hidden: true}}      state that is set in the figure
+ *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   draw(figure, view)   draws all of it into an empty element; called after each change
+ *
+ * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
+ * it needs none) and result(name, value, words): a number that is shown below the figure as words
+ * and that a test can read in [data-result=name].
+ */
+import { element } from "./draw.js";
+
+function within(parameter, word) {
+    if (parameter.choices)
+        return parameter.choices.map(String).includes(word) ? sameKind(parameter, word) : null;
+    if (typeof parameter.value !== "number")
+        return word;
+    const value = Number(word);
+    if (word.trim() === "" || !Number.isFinite(value))
+        return null;
+    return Math.min(Math.max(value, parameter.from ?? -Infinity), parameter.to ?? Infinity);
+}
+
+function sameKind(parameter, word) {
+    return typeof parameter.value === "number" ? Number(word) : word;
+}
+
+/* What the address does not say, or says wrongly, is as the table has it. */
+export function readState(parameters, search) {
+    const words = new URLSearchParams(search);
+    const state = {};
+    for (const [name, parameter] of Object.entries(parameters)) {
+        const word = words.get(name);
+        const value = word === null ? null : within(parameter, word);
+        state[name] = value === null ? parameter.value : value;
+    }
+    return state;
+}
+
+/* Only what differs from the table, and what is not ours (the exercise, the frame). */
+export function writeState(parameters, state, search) {
+    const words = new URLSearchParams(search);
+    for (const [name, parameter] of Object.entries(parameters)) {
+        if (state[name] === parameter.value)
+            words.delete(name);
+        else
+            words.set(name, String(state[name]));
+    }
+    const line = words.toString();
+    return line ? `?${line}` : "";
+}
+
+async function fetchJson(address) {
+    const answer = await fetch(address);
+    if (!answer.ok)
+        throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
+    return answer.json();
+}
+
+/* The learner's run of the exercise that the address names, or of the current one. */
+async function fetchRun(shipped, search) {
+    const exercise = new URLSearchParams(search).get("exercise");
+    if (exercise !== "none") {
+        try {
+            return await fetchJson("/api/run" +
+                (exercise ? `?exercise=${encodeURIComponent(exercise)}` : ""));
+        } catch {
+            /* none yet: the shipped one is drawn, and the page says so */
+        }
+    }
+    return fetchJson(`/web/runs/${shipped}.json`);
+}
+
+function control(name, parameter, state, set) {
+    const id = `control-${name}`;
+    const label = element("label", { for: id }, parameter.label ?? name);
+    if (parameter.choices) {
+        const options = parameter.choices.map((choice) =>
+            element("option", { value: choice, selected: choice === state[name] }, String(choice)));
+        const select = element("select", { id, onchange: () =>
+            set({ [name]: sameKind(parameter, select.value) }) }, ...options);
+        return { row: element("div", { class: "control" }, label, select),
+            show: (value) => { select.value = String(value); } };
+    }
+    if (typeof parameter.value !== "number") {
+        const input = element("input", { id, type: "text", value: state[name],
+            oninput: () => set({ [name]: input.value }) });
+        return { row: element("div", { class: "control" }, label, input),
+            show: (value) => { if (input.value !== value) input.value = value; } };
+    }
+    const shown = element("output", { for: id }, String(state[name]));
+    const input = element("input", { id, type: "range", min: parameter.from, max: parameter.to,
+        step: parameter.step ?? 1, value: state[name],
+        oninput: () => set({ [name]: Number(input.value) }) });
+    return { row: element("div", { class: "control" }, label, input, shown),
+        show: (value) => { input.value = value; shown.textContent = String(value); } };
+}
+
+function sourceLine(run) {
+    if (!run)
+        return null;
+    return element("p", { class: "run-source", "data-source": run.source }, run.source === "yours"
+        ? `Drawn from your own kernel: ${run.exercise} (${run.file}).`
+        : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`);
+}
+
+/* Draws again, and leaves the keyboard's focus where it was: at the same [data-key]. */
+function redraw(figure, paint) {
+    const key = figure.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    figure.replaceChildren();
+    paint();
+    if (key)
+        figure.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+}
+
+export async function show(root, name) {
+    const interactive = (await import(`./interactives/${name}.js`)).default;
+    const { parameters } = interactive;
+    const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const view = { state: readState(parameters, location.search), run };
+    const figure = element("div", { class: "figure" });
+    const results = element("dl", { class: "results", "aria-live": "polite" });
+    const controls = {};
+
+    view.set = (changes) => {
+        Object.assign(view.state, changes);
+        history.replaceState(null, "",
+            location.pathname + writeState(parameters, view.state, location.search));
+        paint();
+    };
+    view.result = (key, value, words) => results.append(element("div", {},
+        element("dt", {}, words ?? key), element("dd", { "data-result": key }, String(value))));
+    function paint() {
+        for (const [key, part] of Object.entries(controls))
+            part.show(view.state[key]);
+        results.replaceChildren();
+        redraw(figure, () => interactive.draw(figure, view));
+    }
+
+    for (const [key, parameter] of Object.entries(parameters))
+        if (!parameter.hidden)
+            controls[key] = control(key, parameter, view.state, view.set);
+    root.replaceChildren(element("h1", {}, interactive.title),
+        element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
+        element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
+        figure, results);
+    paint();
+    root.dataset.ready = "yes";
+}
+
+const root = document.getElementById("interactive");
+if (root)
+    show(root, root.dataset.name).catch((error) => {
+        root.append(element("p", { class: "error", role: "alert" },
+            `This interactive could not be shown: ${error.message}`));
+    });
