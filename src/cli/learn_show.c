@@ -176,7 +176,8 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
                learn_next(session, exercise) ? learn_next(session, exercise)->name
                                              : "you are through");
     else
-        printf("  then   lockstep learn check\n");
+        printf("  then   lockstep learn check%s%s\n", exercise->is_kata ? " " : "",
+               exercise->is_kata ? exercise->name : "");
 }
 
 int learn_list(struct learn_session *session)
