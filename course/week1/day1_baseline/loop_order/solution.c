@@ -1,4 +1,4 @@
-// loop_order: c = a * b. The inner loop walks along a row of b and a row of c; a[i][p] stays the same.
+// loop_order: c = a * b. The inner loop walks along rows of b and of c; a[i][p] stays the same.
 void loop_order(const float *a, const float *b, float *c, int m, int n, int k)
 {
     for (int i = 0; i < m; i++) {

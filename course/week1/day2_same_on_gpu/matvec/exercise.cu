@@ -1,7 +1,7 @@
 // matvec: y = a * x. a has m x k elements, row by row; x has k and y has m.
 //
-// A block has 128 threads; the grid has ceil(m / 128) blocks. The loops are those of a CPU, and every
-// thread of the grid runs all of them: the result is right, and it is computed hundreds of times.
+// A block has 128 threads; the grid has ceil(m / 128) blocks. The loops are those of a CPU, and
+// every thread of the grid runs all of them: right, and computed hundreds of times.
 __global__ void matvec(const float *a, const float *x, float *y, int m, int k)
 {
     // TODO: the loop over rows becomes the grid: this thread does one row, if there is one for it.

@@ -1,5 +1,5 @@
-// fast_matmul: c = a * b. A block makes 32 x 32 elements of c out of tiles of 32 x 16 and 16 x 32, and
-// a thread four of them, 16 apart: what it reads from shared memory goes into two products each.
+// fast_matmul: c = a * b. A block makes 32 x 32 elements of c out of tiles of 32 x 16 and 16 x 32,
+// and a thread four of them, 16 apart: what it reads from shared memory goes into two products.
 __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int n, int k)
 {
     __shared__ float tile_a[32][16], tile_b[16][32];

@@ -1,5 +1,5 @@
-// turn16: out[c][r] = in[r][c] through a tile of 16 x 16. Rows of 17, so that a column of the tile lies
-// in different banks.
+// turn16: out[c][r] = in[r][c] through a tile of 16 x 16. Rows of 17, so that a column of the tile
+// lies in different banks.
 __global__ void turn16(const float *in, float *out, int rows, int cols)
 {
     __shared__ float tile[16][17];

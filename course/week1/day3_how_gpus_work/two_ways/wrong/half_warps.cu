@@ -1,7 +1,8 @@
 // Sixteen even ones and sixteen odd ones in turn: that is half a warp, not a whole one.
 __global__ void two_ways(const float *x, const float *w, float *y, int n, int terms)
 {
-    int i = blockIdx.x * 256 + threadIdx.x / 32 * 32 + 2 * (threadIdx.x % 16) + threadIdx.x / 16 % 2;
+    int t = threadIdx.x;
+    int i = blockIdx.x * 256 + t / 32 * 32 + 2 * (t % 16) + t / 16 % 2;
     if (i >= n)
         return;
     float sum = 0;
