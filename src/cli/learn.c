@@ -256,7 +256,8 @@ const struct learn_exercise *learn_next(struct learn_session *session,
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
 {
-    if (!exercise->is_kata && !learn_progress_set(session->progress, "current", learn_key(exercise)))
+    if (!exercise->is_kata &&
+        !learn_progress_set(session->progress, "current", learn_key(exercise)))
         cli_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
 }
 

@@ -266,8 +266,8 @@ static json_t *exercise_json(struct learn_session *session, const struct learn_e
     struct learn_state state = learn_progress_state(session->progress, exercise);
     json_t *last = learn_progress_last(session->progress, exercise);
     return json_pack("{ss sb sb si si sb so so}", "exercise", learn_key(exercise), "kata",
-                     exercise->is_kata, "passed", state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
-                     "saw_solution", state.saw_solution, "best",
+                     exercise->is_kata, "passed", state.passed, "attempts", (int)state.attempts,
+                     "hints", (int)state.hints, "saw_solution", state.saw_solution, "best",
                      learn_progress_best(session->progress, exercise), "last",
                      last ? last : json_null());
 }

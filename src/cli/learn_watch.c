@@ -60,7 +60,8 @@ static void grade(struct watch *watch)
     printf("%s: %s\n\n",
            learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
            watch->exercise->title);
-    if (learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
+    if (!watch->exercise->is_kata &&
+        learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
         printf("Exercises are broken on purpose. Open the file, read its TODO, mend it and save; "
                "the text is\nin lesson.md beside it.\n\n");
     fflush(stdout);
