@@ -27,6 +27,7 @@ static const char help[] =
     "  reset [NAME]       the exercise as it was given; yours is kept beside it\n"
     "  quiz [NAME]        the lesson's questions; --answer 2,1,3 answers without a terminal\n"
     "  progress           what you have done, and what comes next\n"
+    "  kata [NAME]        today's small exercise, on an empty page\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
@@ -237,15 +238,18 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
     return *exercise != NULL;
 }
 
-const struct learn_exercise *learn_next(const struct learn_session *session,
+const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
+    if (exercise->is_kata) /* it moved nobody */
+        return learner_current(&session->course, session->progress);
     return learner_next(&session->course, exercise);
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
 {
-    if (!learn_progress_set(session->progress, "current", learn_key(exercise)))
+    if (!exercise->is_kata &&
+        !learn_progress_set(session->progress, "current", learn_key(exercise)))
         cli_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
 }
 
@@ -385,8 +389,8 @@ static const struct command {
                 {"hint", learn_hint},     {"solution", solution},
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"check-course", learn_check_course},
-                {"ready", learn_ready}};
+                {"picture", picture},     {"kata", learn_kata},
+                {"ready", learn_ready},   {"check-course", learn_check_course}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

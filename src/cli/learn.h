@@ -1,7 +1,8 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
  * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_ready.c,
- * learn_strides.c, learn_watch.c (the terminal), learn_course.c (the lessons' own proof).
+ * learn_strides.c, learn_kata.c, learn_watch.c (the terminal), learn_course.c (the lessons' own
+ * proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -29,9 +30,10 @@ bool learn_need_folder(const struct learn_session *session);
 bool learn_need_compiler(struct learn_session *session);
 /* The exercise that the first word names, or the current one; a lesson's first unsolved one. */
 bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise);
-/* The exercise after this one in the course; NULL after the last. */
-const struct learn_exercise *learn_next(const struct learn_session *session,
+/* The exercise after this one in the course, NULL after the last; after a kata, the current one. */
+const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise);
+/* A kata does not change where the learner is. */
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise);
 /* Grades the learner's file, notes the attempt and prints the verdict. */
 int learn_check_one(struct learn_session *session, const struct learn_exercise *exercise,
@@ -46,6 +48,11 @@ int learn_reset(struct learn_session *session);
 int learn_note(struct learn_session *session);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
 bool learn_lay_out(struct learn_session *session, const struct learn_exercise *exercise);
+
+/* The day's kata. */
+int learn_kata(struct learn_session *session);
+/* Katas are listed behind the lessons. */
+void learn_print_katas(struct learn_session *session);
 
 /* Printing */
 void learn_print_json(json_t *object); /* takes it */

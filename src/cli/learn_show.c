@@ -214,7 +214,8 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
                learn_next(session, exercise) ? learn_next(session, exercise)->name
                                              : "you are through");
     else
-        printf("  then   lockstep learn check\n");
+        printf("  then   lockstep learn check%s%s\n", exercise->is_kata ? " " : "",
+               exercise->is_kata ? exercise->name : "");
 }
 
 static void print_lesson(const struct learn_lesson *lesson, unsigned right)
@@ -250,10 +251,10 @@ int learn_list(struct learn_session *session)
             const struct learn_exercise *exercise = &lesson->exercise[j];
             struct learn_state state = learn_progress_state(session->progress, exercise);
             json_array_append_new(exercises,
-                                  json_pack("{ss ss sb si}", "name", exercise->name, "title",
+                                  json_pack("{ss ss sb si sb}", "name", exercise->name, "title",
                                             exercise->title, "passed", state.passed, "attempts",
-                                            (int)state.attempts));
-            if (!session->json)
+                                            (int)state.attempts, "kata", exercise->is_kata));
+            if (!session->json && !exercise->is_kata)
                 print_exercise(exercise, &state);
         }
         json_array_append_new(list,
@@ -262,10 +263,12 @@ int learn_list(struct learn_session *session)
                                         (int)lesson->question_count, "answered_right", (int)right,
                                         "exercises", exercises));
     }
-    if (session->json)
+    if (session->json) {
         learn_print_json(list);
-    else
-        json_decref(list);
+        return CLI_OK;
+    }
+    learn_print_katas(session);
+    json_decref(list);
     return CLI_OK;
 }
 
@@ -319,6 +322,8 @@ static void print_progress(struct learn_session *session)
         printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
                learn_progress_right(session->progress, lesson), lesson->question_count);
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            if (lesson->exercise[j].is_kata)
+                continue;
             struct learn_state state =
                 learn_progress_state(session->progress, &lesson->exercise[j]);
             printf("  %-16s %s, %u attempt%s, %u hint%s%s\n", lesson->exercise[j].name,
@@ -328,6 +333,7 @@ static void print_progress(struct learn_session *session)
             print_best(session, &lesson->exercise[j]);
         }
     }
+    learn_print_katas(session);
 }
 
 int learn_show_progress(struct learn_session *session)

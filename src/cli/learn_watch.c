@@ -74,7 +74,8 @@ static void grade(struct watch *watch)
                         learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
                         watch->exercise->title));
     putchar('\n');
-    if (learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
+    if (!watch->exercise->is_kata &&
+        learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
         learn_print_lines("Exercises are broken on purpose. Open the file in your editor, read its "
                           "TODO, mend it and save; the text is in lesson.md beside it.\n\n");
     fflush(stdout);

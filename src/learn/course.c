@@ -100,6 +100,31 @@ unsigned learn_course_begin(const struct learn_course *course, const char *start
     return start ? learn_course_begin(course, NULL) : 0;
 }
 
+/* Katas -----------------------------------------------------------------------------------------*/
+
+const struct learn_exercise *learn_course_kata(const struct learn_course *course,
+                                               const struct learn_lesson *last, long day)
+{
+    unsigned count = 0, wanted = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        unsigned at = 0;
+        for (unsigned i = 0; i < course->count; i++) {
+            const struct learn_lesson *lesson = course->lesson[i];
+            for (unsigned j = 0; j < lesson->exercise_count; j++)
+                if (lesson->exercise[j].is_kata && at++ == wanted && pass == 1)
+                    return &lesson->exercise[j];
+            if (lesson == last)
+                break;
+        }
+        count = at;
+        if (count == 0)
+            return NULL;
+        long turn = day % (long)count;
+        wanted = (unsigned)(turn < 0 ? turn + (long)count : turn);
+    }
+    return NULL;
+}
+
 /* Finding ---------------------------------------------------------------------------------------*/
 
 static const char *last_part(const char *id)

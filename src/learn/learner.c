@@ -13,8 +13,28 @@
 
 /* Files -----------------------------------------------------------------------------------------*/
 
+/* The learner's own day: at two minutes to midnight it is still today. */
+static struct tm today(void)
+{
+    time_t now = time(NULL);
+    struct tm here;
+    localtime_r(&now, &here);
+    return here;
+}
+
+/* Of the day, so that the same kata begins anew when its turn comes again. */
+static char *kata_file(const char *folder, const struct learn_exercise *exercise)
+{
+    char day[32];
+    struct tm date = today();
+    strftime(day, sizeof day, "%Y-%m-%d", &date);
+    return lk_say("%s/kata/%s_%s.%s", folder, day, exercise->name, exercise->is_c ? "c" : "cu");
+}
+
 char *learner_file(const char *folder, const struct learn_exercise *exercise)
 {
+    if (exercise->is_kata)
+        return kata_file(folder, exercise);
     return lk_say("%s/%s/%s.%s", folder, exercise->lesson->id, exercise->name,
                   exercise->is_c ? "c" : "cu");
 }
@@ -65,7 +85,8 @@ static bool lay_out_all(const char *folder, const struct learn_course *course, c
         if (!copy_text(folder, lesson, message))
             return false;
         for (unsigned j = 0; j < lesson->exercise_count; j++)
-            if (!learner_lay_out(folder, &lesson->exercise[j], message))
+            if (!lesson->exercise[j].is_kata &&
+                !learner_lay_out(folder, &lesson->exercise[j], message))
                 return false;
     }
     return true;
@@ -192,6 +213,17 @@ const struct learn_exercise *learner_next(const struct learn_course *course,
             behind = behind || each == exercise;
         }
     return NULL;
+}
+
+const struct learn_exercise *learner_kata(const struct learn_course *course,
+                                          struct learn_progress *progress)
+{
+    const struct learn_exercise *place = learner_current(course, progress);
+    struct tm date = today(), noon = {.tm_year = date.tm_year,
+                                      .tm_mon = date.tm_mon,
+                                      .tm_mday = date.tm_mday,
+                                      .tm_hour = 12};
+    return place ? learn_course_kata(course, place->lesson, (long)(timegm(&noon) / 86400)) : NULL;
 }
 
 void learner_count(const struct learn_course *course, struct learn_progress *progress,

@@ -10,7 +10,7 @@
 
 #include "learn/progress.h"
 
-/* FOLDER/WEEK/DAY/NAME.cu */
+/* FOLDER/WEEK/DAY/NAME.cu; of a kata FOLDER/kata/DATE_NAME.cu */
 char *learner_file(const char *folder, const struct learn_exercise *exercise);
 /* FOLDER/WEEK/DAY/lesson.md */
 char *learner_text(const char *folder, const struct learn_lesson *lesson);
@@ -57,6 +57,9 @@ const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
 /* The exercise after this one. */
 const struct learn_exercise *learner_next(const struct learn_course *course,
                                           const struct learn_exercise *exercise);
+/* Today's kata, of the lessons up to where the learner is. */
+const struct learn_exercise *learner_kata(const struct learn_course *course,
+                                          struct learn_progress *progress);
 void learner_count(const struct learn_course *course, struct learn_progress *progress,
                    unsigned *solved, unsigned *all);
 

@@ -144,4 +144,9 @@ bool learn_course_find(const struct learn_course *course, const char *word,
                        const struct learn_lesson **lesson, const struct learn_exercise **exercise,
                        char **message);
 
+/* The kata of a day, counted from any fixed day: all katas of the lessons up to and with this one
+ * take turns. NULL if there is none. */
+const struct learn_exercise *learn_course_kata(const struct learn_course *course,
+                                               const struct learn_lesson *last, long day);
+
 #endif

@@ -76,7 +76,8 @@ json init-again 'r["folder"].endswith("/mine") and r["lessons"] >= 2' $learn ini
 add=mine/week1/day4_first_kernel/add.cu
 [ -z "$(find mine -name 'solution*' -o -name wrong)" ] && [ -f $add ] && echo "ok laid-out" ||
     echo "not ok laid-out: $(find mine)"
-expect bare 0 '0 of [0-9]+ exercises.*lesson.md.*add.cu' $learn
+expect bare 0 '0 of [0-9]+ exercises.*lesson.md' $learn
+expect start-day 0 'add.cu' $learn start week1/day4
 json bare-json 'r["exercise"] == "week1/day4_first_kernel/add" and not r["passed"]' $learn --json
 
 # Verdicts
@@ -215,7 +216,8 @@ expect note-text 0 'day4_first_kernel/add.*threads beyond n must stop.*Last verd
     sh -c 'cat mine/notes/*.md'
 
 # Progress is kept, and can be lost only by the learner
-json progress 'r["streak"] == 1 and r["next"].endswith("saxpy") and
+json progress 'r["streak"] == 1 and
+    not [e for e in r["exercises"] if e["exercise"] == r["next"]][0]["passed"] and
     [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["passed"] and
     [e for e in r["exercises"] if e["exercise"].endswith("/saxpy")][0]["saw_solution"] and
     [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["best"]["global_load_sectors_per_request"] == 4' \
@@ -230,6 +232,34 @@ expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*nex
 expect list 0 'solved add' $learn list
 json list-json '[l for l in r if l["id"] == "week1/day4_first_kernel"][0]["exercises"][0]["passed"]' \
     $learn list --json
+# Week 1 is complete: so many exercises a day at least, and a kata for each
+json week1 '[day for day, least in
+    (("day1_baseline", 3), ("day2_same_on_gpu", 2), ("day3_how_gpus_work", 2), ("day4_first_kernel", 2),
+     ("day5_naive_matmul", 2), ("day6_tiling", 2), ("day7_fast_memory", 3))
+    if [sum(not e["kata"] for e in l["exercises"]) >= least and any(e["kata"] for e in l["exercises"])
+        for l in r if l["id"] == "week1/" + day] != [True]] == []' $learn list --json
+# Its milestone: 2 m n k operations at 500 GFLOP/s or more, by the model
+cp "$course/week1/day7_fast_memory/fast_matmul/solution.cu" mine/week1/day7_fast_memory/
+mv mine/week1/day7_fast_memory/solution.cu mine/week1/day7_fast_memory/fast_matmul.cu
+json milestone 'r["passed"] and 2 * 256 * 256 * 64 / r["time_us"] / 1e3 >= 500' \
+    $learn check fast_matmul --json
+
+# Katas: today's, on an empty page; they move nobody and finish nothing
+$learn start row_walk >/dev/null
+json kata 'r["kata"] and r["file"].startswith("'"$work"'/mine/kata/2") and not r["passed"]' \
+    $learn kata --json
+json kata-again 'r["kata"]' $learn kata --json
+expect kata-named 0 'write +mine/kata/[0-9-]+_turn16.cu.*learn check turn16' $learn kata turn16
+expect kata-none 2 'add is no kata' $learn kata add
+expect kata-given 1 'kata/[0-9-]+_turn16.cu: wrong result' $learn check turn16
+cp "$course/week1/day7_fast_memory/turn16/solution.cu" mine/kata/*_turn16.cu
+expect kata-kept 0 'turn16' $learn kata turn16
+expect kata-solved 0 'passed' $learn check turn16
+expect kata-in-c 0 'kata/[0-9-]+_dot.c' $learn kata dot
+json kata-moves-nobody 'r["exercise"] == "week1/day7_fast_memory/row_walk"' $learn --json
+expect kata-list 0 'katas .*done +turn16' $learn list
+expect kata-not-counted 0 '3 of [0-9]+ exercises' $learn progress
+[ -z "$(find mine/week1 -name 'turn16*')" ] && echo "ok kata-apart" || echo "not ok kata-apart"
 echo 'no database at all, just a line of text that somebody wrote into the wrong file' >text.db
 expect progress-alien 2 'text.db: .*not a database' env LOCKSTEP_PROGRESS="$work/text.db" $learn list
 expect progress-unwritable 2 'LOCKSTEP_PROGRESS names another file' \
