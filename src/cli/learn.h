@@ -1,6 +1,7 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
- * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal).
+ * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_watch.c (the terminal),
+ * learn_notebooks.c.
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -14,7 +15,9 @@ struct learn_session {
     bool json;
     const char *words[4]; /* what is no option */
     int word_count;
-    const char *answers; /* --answer 2,1,3 */
+    const char *answers; /* --answer 2,1,3 or 3:2 */
+    const char *file;    /* --file: graded in place of the learner's */
+    bool force, solutions;
     struct learn_course course;
     struct learn_progress *progress;
     struct learn_grader grader;
@@ -37,11 +40,14 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 /* Files: paths are in the arena. */
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise);
 const char *learn_shown(struct learn_session *session, const char *path); /* as short as can be */
+/* Makes the folders that path lies in; false after an error was said. */
+bool learn_make_folders(struct learn_session *session, const char *path);
 int learn_init(struct learn_session *session);
 int learn_reset(struct learn_session *session);
 int learn_note(struct learn_session *session);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
 bool learn_lay_out(struct learn_session *session, const struct learn_exercise *exercise);
+int learn_notebooks(struct learn_session *session);
 
 /* Printing */
 void learn_print_json(json_t *object); /* takes it */

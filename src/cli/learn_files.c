@@ -27,8 +27,7 @@ const char *learn_shown(struct learn_session *session, const char *path)
     return path;
 }
 
-/* Makes the folders that path lies in. */
-static bool make_folders(struct learn_session *session, const char *path)
+bool learn_make_folders(struct learn_session *session, const char *path)
 {
     char *folder = lk_arena_printf(session->arena, "%s", path);
     for (char *slash = folder; (slash = strchr(slash + 1, '/'));) {
@@ -48,7 +47,7 @@ static bool copy_file(struct learn_session *session, const char *from, const cha
     char *message = NULL, *text;
     if (access(to, F_OK) == 0)
         return true;
-    if (!make_folders(session, to))
+    if (!learn_make_folders(session, to))
         return false;
     text = learn_read_file(from, &message);
     FILE *file = text ? fopen(to, "wxe") : NULL;
@@ -85,7 +84,7 @@ int learn_init(struct learn_session *session)
         return CLI_USAGE;
     }
     session->folder = session->words[1];
-    if (!make_folders(session, lk_arena_printf(session->arena, "%s/.", session->folder)))
+    if (!learn_make_folders(session, lk_arena_printf(session->arena, "%s/.", session->folder)))
         return CLI_USAGE;
     if (!realpath(session->folder, folder)) {
         cli_error("%s: %s", session->folder, strerror(errno));
@@ -183,7 +182,7 @@ int learn_note(struct learn_session *session)
     strftime(day, sizeof day, "%Y-%m-%d", &here);
     strftime(clock, sizeof clock, "%H:%M", &here);
     const char *path = lk_arena_printf(session->arena, "%s/notes/%s.md", session->folder, day);
-    if (!make_folders(session, path))
+    if (!learn_make_folders(session, path))
         return CLI_USAGE;
     bool is_new = access(path, F_OK) != 0;
     FILE *file = fopen(path, "ae");

@@ -1,6 +1,6 @@
 /*
  * learn_quiz.c: a lesson's questions: asked one by one on a terminal, answered all at once with
- * --answer 2,1,3, or listed.
+ * --answer 2,1,3 (or one of them with --answer 3:2), or listed.
  */
 #include "cli/learn.h"
 
@@ -42,30 +42,64 @@ static bool read_choice(const struct learn_question *question, const char *text,
     return number > 0;
 }
 
+/* "2" is a choice for the next question, "3:2" for the third; false after an error was said. */
+static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned *question,
+                        unsigned *choice)
+{
+    char *colon = strchr(word, ':');
+    unsigned long long number;
+    if (colon) {
+        *colon = 0;
+        if (!cli_number("a question", word, lesson->question_count, &number))
+            return false;
+        if (number == 0) {
+            cli_error("questions count from 1");
+            return false;
+        }
+        *question = (unsigned)number - 1;
+    }
+    if (*question >= lesson->question_count) {
+        cli_error("there are %u questions, and more answers", lesson->question_count);
+        return false;
+    }
+    return read_choice(&lesson->question[*question], colon ? colon + 1 : word, choice);
+}
+
+static json_t *answer_json(const struct learn_lesson *lesson, unsigned question, unsigned choice,
+                           bool right)
+{
+    return json_pack("{si si sb ss}", "question", (int)question + 1, "choice", (int)choice + 1,
+                     "right", right, "why", lesson->question[question].why);
+}
+
 static int answer_all(struct learn_session *session, const struct learn_lesson *lesson)
 {
     char *words = lk_arena_printf(session->arena, "%s", session->answers), *place = NULL;
-    unsigned choices[64], count = 0, right = 0;
+    unsigned questions[64], choices[64], count = 0, next = 0, right = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        if (count == lesson->question_count || count == 64) {
-            cli_error("there are %u questions, and more answers", lesson->question_count);
+        if (count == 64) {
+            cli_error("at most 64 answers can be given at a time");
             return CLI_USAGE;
         }
-        if (!read_choice(&lesson->question[count], word, &choices[count]))
+        if (!read_answer(lesson, word, &next, &choices[count]))
             return CLI_USAGE;
-        count++;
+        questions[count++] = next++;
     }
+    json_t *answers = json_array();
     for (unsigned i = 0; i < count; i++) {
         if (!session->json)
-            print_question(lesson, i);
-        right += judge(session, lesson, i, choices[i]);
+            print_question(lesson, questions[i]);
+        bool is_right = judge(session, lesson, questions[i], choices[i]);
+        json_array_append_new(answers, answer_json(lesson, questions[i], choices[i], is_right));
+        right += is_right;
     }
     if (session->json)
-        learn_print_json(json_pack("{ss si si si}", "lesson", lesson->id, "questions",
+        learn_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
                                    (int)lesson->question_count, "answered", (int)count, "right",
-                                   (int)right));
+                                   (int)right, "answers", answers));
     else
         printf("%u of %u right\n", right, count);
+    json_decref(answers);
     return right == count ? CLI_OK : CLI_FINDINGS;
 }
 
