@@ -75,9 +75,10 @@ static bool choose_compiler(struct learn_session *session, const char *name)
         return false;
     }
     bool clang = !name || strcmp(name, "clang") == 0;
-    for (size_t i = 0; clang && i < sizeof clangs / sizeof *clangs; i++)
-        if (!session->grader.compiler)
-            session->grader.compiler = cli_find_program(session->arena, clangs[i]);
+    for (size_t i = 0; i < sizeof clangs / sizeof *clangs; i++)
+        if (!session->grader.c_compiler)
+            session->grader.c_compiler = cli_find_program(session->arena, clangs[i]);
+    session->grader.compiler = clang ? session->grader.c_compiler : NULL;
     if (session->grader.compiler || (name && clang))
         return true;
     session->grader.compiler = cli_find_nvcc(session->arena);
@@ -346,7 +347,7 @@ static int solution(struct learn_session *session)
     char *message;
     if (!learn_choose(session, &exercise))
         return CLI_USAGE;
-    char *text = learn_read_file(learn_path(exercise, "solution.cu"), &message);
+    char *text = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
     if (!text) {
         cli_error("%s", message);
         free(message);

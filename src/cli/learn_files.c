@@ -14,8 +14,8 @@
 
 const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise)
 {
-    return lk_arena_printf(session->arena, "%s/%s/%s.cu", session->folder, exercise->lesson->id,
-                           exercise->name);
+    return lk_arena_printf(session->arena, "%s/%s/%s.%s", session->folder, exercise->lesson->id,
+                           exercise->name, exercise->is_c ? "c" : "cu");
 }
 
 const char *learn_shown(struct learn_session *session, const char *path)
@@ -73,7 +73,7 @@ bool learn_lay_out(struct learn_session *session, const struct learn_exercise *e
 {
     const char *to = learn_file(session, exercise);
     return copy_lesson(session, exercise->lesson) &&
-           copy_file(session, learn_path(exercise, "exercise.cu"), to);
+           copy_file(session, learn_path(exercise, learn_given(exercise)), to);
 }
 
 int learn_init(struct learn_session *session)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,47 +79,115 @@ static char *read_log(const char *log, const char *path, const char *shown)
     return text.data;
 }
 
-bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
-                   const char *shown, const char *folder, char **said)
+/* What exercises in C may include beside the compiler's own headers; c_names.h has it all. */
+static bool write_c_headers(const char *folder)
 {
-    char target[40], out[PATH_MAX], log[PATH_MAX], include[PATH_MAX], names[PATH_MAX];
-    snprintf(target, sizeof target, grader->is_nvcc ? "-arch=compute_%s" : "--cuda-gpu-arch=sm_%s",
-             arch);
-    snprintf(out, sizeof out, "%s/kernel.ptx", folder);
-    snprintf(log, sizeof log, "%s/log", folder);
-    snprintf(include, sizeof include, "-I%s", folder);
-    snprintf(names, sizeof names, "%s/cuda_names.h", folder);
-    const char *const nvcc[] = {grader->compiler, "-ptx", "-O3", "-lineinfo", "-std=c++17", include,
-                                target,           "-o",   out,   path,        NULL};
-    const char *const clang[] = {grader->compiler,
-                                 "-x",
-                                 "cuda",
-                                 "--cuda-device-only",
-                                 target,
-                                 "-nocudainc",
-                                 "-nocudalib",
-                                 "-S",
-                                 "-O3",
-                                 "-gline-tables-only",
-                                 "-std=c++17",
-                                 "-Wno-unknown-cuda-version",
-                                 "-fno-color-diagnostics",
-                                 "-include",
-                                 names,
-                                 include,
-                                 "-o",
-                                 out,
-                                 path,
-                                 NULL};
+    static const char *const names[] = {"math.h", "string.h"};
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/c", folder);
+    bool fine = mkdir(path, 0700) == 0;
+    for (size_t i = 0; fine && i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/c/%s", folder, names[i]);
+        FILE *stream = fopen(path, "we");
+        fine = stream && fclose(stream) == 0;
+    }
+    return fine;
+}
+
+enum { WORDS = 24, WORD = PATH_MAX + 16 };
+struct command {
+    const char *words[WORDS];
+    char text[6][WORD]; /* of the words that are made here */
+    unsigned count, texts;
+};
+
+static void add(struct command *command, const char *word)
+{
+    command->words[command->count++] = word;
+}
+
+static void add_made(struct command *command, const char *form, const char *a, const char *b)
+{
+    char *text = command->text[command->texts++];
+    snprintf(text, WORD, form, a, b);
+    add(command, text);
+}
+
+static void nvcc_command(struct command *command, const struct learn_exercise *exercise,
+                         const char *folder)
+{
+    static const char *const words[] = {"-ptx", "-O3", "-lineinfo", "-std=c++17"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(command, words[i]);
+    add_made(command, "-arch=compute_%s", exercise->arch, NULL);
+    add_made(command, "-I%s", folder, NULL);
+}
+
+static void clang_command(struct command *command, const struct learn_exercise *exercise,
+                          const char *folder)
+{
+    static const char *const words[] = {
+        "-x",         "cuda", "--cuda-device-only",       "-nocudainc", "-nocudalib",
+        "-std=c++17", "-O3",  "-Wno-unknown-cuda-version"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(command, words[i]);
+    add_made(command, "--cuda-gpu-arch=sm_%s", exercise->arch, NULL);
+    add_made(command, "-I%s", folder, NULL);
+    add(command, "-include");
+    add_made(command, "%s/cuda_names.h", folder, NULL);
+}
+
+/* The function becomes a kernel where it is defined: its name brings the attribute along. */
+static void c_command(struct command *command, const struct learn_exercise *exercise,
+                      const char *folder)
+{
+    static const char *const words[] = {"-x",          "c",   "--target=nvptx64-nvidia-cuda",
+                                        "-std=c11",    "-O2", "-ffreestanding",
+                                        "-nostdlibinc"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(command, words[i]);
+    add_made(command, "-march=sm_%s", exercise->arch, NULL);
+    add_made(command, "-D%s=__attribute__((nvptx_kernel)) %s", exercise->kernel, exercise->kernel);
+    add_made(command, "-I%s/c", folder, NULL);
+    add(command, "-include");
+    add_made(command, "%s/c_names.h", folder, NULL);
+}
+
+bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                   const char *path, const char *shown, const char *folder, char **said)
+{
+    char log[PATH_MAX];
+    bool is_nvcc = grader->is_nvcc && !exercise->is_c;
+    struct command command = {0};
     *said = NULL;
-    if (!write_headers(folder)) {
+    if (exercise->is_c && !grader->c_compiler) {
+        *said = lk_say("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
+        return false;
+    }
+    if (!write_headers(folder) || (exercise->is_c && !write_c_headers(folder))) {
         *said = lk_say("%s: %s; nowhere to compile", folder, strerror(errno));
         return false;
     }
-    int status = learn_start(grader->is_nvcc ? nvcc : clang, log, SECONDS);
+    add(&command, exercise->is_c ? grader->c_compiler : grader->compiler);
+    if (is_nvcc)
+        nvcc_command(&command, exercise, folder);
+    else if (exercise->is_c)
+        c_command(&command, exercise, folder);
+    else
+        clang_command(&command, exercise, folder);
+    if (!is_nvcc) {
+        add(&command, "-S");
+        add(&command, "-gline-tables-only");
+        add(&command, "-fno-color-diagnostics");
+    }
+    add(&command, "-o");
+    add_made(&command, "%s/kernel.ptx", folder, NULL);
+    add(&command, path);
+    snprintf(log, sizeof log, "%s/log", folder);
+    int status = learn_start(command.words, log, SECONDS);
     if (status == 0)
         return true;
     *said =
-        status == 127 ? lk_say("%s did not start", grader->compiler) : read_log(log, path, shown);
+        status == 127 ? lk_say("%s did not start", command.words[0]) : read_log(log, path, shown);
     return false;
 }

@@ -1,6 +1,6 @@
 /*
- * grade.c: from a file to a verdict. compile -> run in a child under the checker and the counters ->
- * wrong results first, then what the checker found, then limits.
+ * grade.c: from a file to a verdict. compile -> run in a child under the checker and the counters
+ * -> wrong results first, then what the checker found, then limits.
  */
 #include "learn/grade.h"
 
@@ -238,8 +238,10 @@ static void read_results(struct job *job, int status)
         }
         json_decref(result);
     } else if (status == 128 + SIGALRM) {
-        lk_buf_printf(&job->text, "%s: the kernel was stopped after %d seconds: is there an "
-                                  "endless loop?\n", job->shown, SECONDS);
+        lk_buf_printf(&job->text,
+                      "%s: the kernel was stopped after %d seconds: is there an "
+                      "endless loop?\n",
+                      job->shown, SECONDS);
         set_stage(job, LEARN_FAULT, 0);
         read_findings(job);
     } else {
@@ -264,11 +266,12 @@ static void compile_and_run(struct job *job)
 {
     char *said = NULL;
     if (access(job->path, R_OK) != 0) {
-        lk_buf_printf(&job->text, "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
+        lk_buf_printf(&job->text,
+                      "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
                       job->shown, strerror(errno), job->exercise->name);
         set_stage(job, LEARN_COMPILE, 0);
-    } else if (!learn_compile(job->grader, job->exercise->arch, job->path, job->shown,
-                              job->folder, &said)) {
+    } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
+                              &said)) {
         set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
         lk_buf_printf(&job->text, "%s", said);
     } else {
@@ -327,7 +330,7 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
     }
     return json_pack("{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED,
                      "stage", learn_stage_names[verdict->stage], "text", verdict->text, "line",
-                     (int)verdict->line, "sizes", (int)verdict->sizes, "right",
-                     (int)verdict->right, "counters", counters, "time_us", verdict->modelled_us,
-                     "modelled", 1, "picture", verdict->picture);
+                     (int)verdict->line, "sizes", (int)verdict->sizes, "right", (int)verdict->right,
+                     "counters", counters, "time_us", verdict->modelled_us, "modelled", 1,
+                     "picture", verdict->picture);
 }

@@ -1,6 +1,6 @@
 /*
- * grade.h: a verdict on a learner's kernel: does it compile, is it right on every size, is it free of
- * races and stray accesses, does it keep the limits on its counters.
+ * grade.h: a verdict on a learner's kernel: does it compile, is it right on every size, is it free
+ * of races and stray accesses, does it keep the limits on its counters.
  */
 #ifndef LOCKSTEP_LEARN_GRADE_H
 #define LOCKSTEP_LEARN_GRADE_H
@@ -27,8 +27,8 @@ struct learn_counter {
 
 struct learn_verdict {
     enum learn_stage stage;
-    char *text;    /* malloc'd lines; each that is of a line begins with FILE:LINE: */
-    unsigned line; /* of the learner's file, 0 if not known */
+    char *text;            /* malloc'd lines; each that is of a line begins with FILE:LINE: */
+    unsigned line;         /* of the learner's file, 0 if not known */
     unsigned sizes, right; /* how many there are, and how many of them were right */
     struct learn_counter counter[LEARN_LIMITS];
     unsigned counter_count;
@@ -41,8 +41,9 @@ struct learn_verdict {
 struct learn_grader {
     const char *compiler; /* nvcc or clang */
     bool is_nvcc;
-    const char *self; /* this program, for 'learn grade-worker' */
-    const char *gpu;  /* "sim:h200" */
+    const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
+    const char *self;       /* this program, for 'learn grade-worker' */
+    const char *gpu;        /* "sim:h200" */
 };
 
 /* Grades the kernel in path, which the verdict calls shown. */
@@ -56,8 +57,8 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
                   const char *result_path);
 
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
-bool learn_compile(const struct learn_grader *grader, const char *arch, const char *path,
-                   const char *shown, const char *folder, char **said);
+bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                   const char *path, const char *shown, const char *folder, char **said);
 /* Starts a program whose output goes to log; its exit status, or 128 + signal. */
 int learn_start(const char *const *words, const char *log, unsigned seconds);
 

@@ -18,6 +18,16 @@ const char *learn_path(const struct learn_exercise *exercise, const char *file)
                            exercise->name, file);
 }
 
+const char *learn_given(const struct learn_exercise *exercise)
+{
+    return exercise->is_c ? "exercise.c" : "exercise.cu";
+}
+
+const char *learn_solution(const struct learn_exercise *exercise)
+{
+    return exercise->is_c ? "solution.c" : "solution.cu";
+}
+
 /* Launch and arguments --------------------------------------------------------------------------*/
 
 static bool read_dimensions(struct lesson_reader *reader, json_t *launch, const char *field,
@@ -42,6 +52,8 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     json_t *launch = json_object_get(object, "launch");
     struct expression_names names = exercise->problem.names;
     names.array_count = 0;
+    if (exercise->is_c)
+        return !launch || reader_fail(reader, "launch", "is for kernels: C runs on one thread");
     if (!launch)
         return reader_fail(reader, "launch", "is missing");
     size_t place = reader_enter(reader, "launch");
@@ -178,12 +190,29 @@ static bool is_plain_name(const char *name)
     return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
+static bool read_kind(struct lesson_reader *reader, json_t *object, struct learn_exercise *exercise)
+{
+    const char *language = reader_text(reader, object, "language", false);
+    json_t *kata = json_object_get(object, "kata");
+    if (reader->error)
+        return false;
+    if (language && strcmp(language, "c") != 0 && strcmp(language, "cuda") != 0)
+        return reader_fail(reader, "language", "must be \"cuda\" or \"c\"");
+    if (kata && !json_is_boolean(kata))
+        return reader_fail(reader, "kata", "must be true or false");
+    exercise->is_c = language && strcmp(language, "c") == 0;
+    exercise->is_kata = json_is_true(kata);
+    return true;
+}
+
 static bool read_exercise(struct lesson_reader *reader, json_t *object,
                           struct learn_exercise *exercise)
 {
     json_t *problem = json_object_get(object, "problem");
     if (!reader_keys(reader, object,
-                     "name title kernel arch launch arguments problem limits shipped wrong hints"))
+                     "name title kernel language kata arch launch arguments problem limits shipped "
+                     "wrong hints") ||
+        !read_kind(reader, object, exercise))
         return false;
     exercise->name = reader_text(reader, object, "name", true);
     exercise->title = reader_text(reader, object, "title", true);

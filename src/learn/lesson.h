@@ -66,6 +66,8 @@ struct learn_exercise {
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
+    bool is_c;        /* plain C, run by one thread; files end in .c */
+    bool is_kata;     /* to be done again any day; a day is finished without it */
     const char *arch; /* the oldest GPU that it is compiled for: "75" */
     struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
     struct learn_argument argument[LEARN_ARGUMENTS];
@@ -108,6 +110,9 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
 
 /* A path inside an exercise's folder, in the lesson's arena. */
 const char *learn_path(const struct learn_exercise *exercise, const char *file);
+/* The files that a lesson has for it. */
+const char *learn_given(const struct learn_exercise *exercise);    /* "exercise.cu" */
+const char *learn_solution(const struct learn_exercise *exercise); /* "solution.cu" */
 /* All of a file, malloc'd and ended by a NUL; NULL and a malloc'd message. */
 char *learn_read_file(const char *path, char **message);
 

@@ -160,7 +160,9 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     CUmodule module;
     CUfunction function;
     if (!find_entry(ptx, exercise->kernel, &entry)) {
-        *message = lk_say("there is no kernel '__global__ void %s' in the file", exercise->kernel);
+        *message = lk_say("there is no %s '%svoid %s' in the file",
+                          exercise->is_c ? "function" : "kernel",
+                          exercise->is_c ? "" : "__global__ ", exercise->kernel);
         return;
     }
     if (!check_entry(exercise, &entry, message) || !zoo_device_open(gpu, &device, message))
