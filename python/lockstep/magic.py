@@ -69,14 +69,17 @@ class Magic:
         return str(path)
 
     def shorten(self, text):
-        """The cell's file as the reader knows it."""
-        return text.replace(self.folder.name + os.sep, "")
+        """The cell's file as the reader knows it; lockstep leaves the current folder out."""
+        folder, here = self.folder.name + os.sep, os.getcwd() + os.sep
+        text = text.replace(folder, "")
+        return text.replace(folder[len(here):], "") if folder.startswith(here) else text
 
     def exercise(self, key, options, line, cell):
         # The first line of the cell stands in front, so that lines count as in the notebook.
         source = f"// %%lockstep {line}\n{cell}"
         name = key.split("/")[-1]
-        name = (name if re.fullmatch(r"[a-z0-9_]+", name) else "cell") + ".cu"
+        name = name if re.fullmatch(r"[a-z0-9_]+", name) else "cell"
+        name += ".c" if is_c(name) else ".cu"
         path = self.write(name, source)
         data, *_ = call_json(["learn", "check", key, *options, "--file", path])
         data["text"] = self.shorten(data["text"])
@@ -138,3 +141,11 @@ class Magic:
             raise Trouble(f"{data['lesson']} has the questions 1 to {len(data['quiz'])}, "
                           f"not '{numbers[0]}'")
         return Questions(data, int(numbers[0]))
+
+
+def is_c(name):
+    """Is the exercise in plain C? Only how its file is called depends on it."""
+    lessons, *_ = call_json(["learn", "list"])
+    kinds = {exercise["language"] for lesson in lessons for exercise in lesson["exercises"]
+             if exercise["name"] == name}
+    return kinds == {"c"}

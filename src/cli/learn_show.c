@@ -192,9 +192,10 @@ int learn_list(struct learn_session *session)
             const struct learn_exercise *exercise = &lesson->exercise[j];
             struct learn_state state = learn_progress_state(session->progress, exercise);
             json_array_append_new(exercises,
-                                  json_pack("{ss ss sb si}", "name", exercise->name, "title",
-                                            exercise->title, "passed", state.passed, "attempts",
-                                            (int)state.attempts));
+                                  json_pack("{ss ss ss sb si}", "name", exercise->name, "title",
+                                            exercise->title, "language",
+                                            exercise->is_c ? "c" : "cuda", "passed", state.passed,
+                                            "attempts", (int)state.attempts));
             if (!session->json)
                 printf("  %s%s%s %-16s %s\n", style(state.passed ? CLI_GREEN : CLI_DIM),
                        state.passed      ? "solved"

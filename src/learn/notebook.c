@@ -95,7 +95,8 @@ static const char *key_of(const struct learn_exercise *exercise)
 static bool add_exercise(struct maker *maker, const struct learn_exercise *exercise)
 {
     struct lk_arena *arena = exercise->lesson->arena;
-    const char *file = maker->solutions ? "solution.cu" : "exercise.cu", *key = key_of(exercise);
+    const char *key = key_of(exercise);
+    const char *file = maker->solutions ? learn_solution(exercise) : learn_given(exercise);
     char *code = read_text(maker, learn_path(exercise, file));
     if (!code)
         return false;

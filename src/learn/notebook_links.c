@@ -41,22 +41,18 @@ static bool begins(const struct link *link, const char *start)
     return link->target_size >= length && memcmp(link->target, start, length) == 0;
 }
 
-static bool ends(const struct link *link, const char *end)
-{
-    size_t length = strlen(end);
-    return link->target_size >= length &&
-           memcmp(link->target + link->target_size - length, end, length) == 0;
-}
-
 /* "../DAY/lesson.md" lies beside us as DAY.ipynb, and "../../WEEK/DAY/lesson.md" as
  * ../WEEK/DAY.ipynb: a notebook is one folder less deep than its lesson. */
 static bool add_lesson_link(struct lk_buf *out, const struct link *link)
 {
-    size_t end = strlen("/lesson.md");
-    if (!begins(link, "../") || !ends(link, "/lesson.md") || link->target_size < 3 + end)
+    static const char end[] = "/lesson.md";
+    const char *hash = memchr(link->target, '#', link->target_size);
+    size_t size = hash ? (size_t)(hash - link->target) : link->target_size, ending = strlen(end);
+    if (!begins(link, "../") || size < 3 + ending ||
+        memcmp(link->target + size - ending, end, ending) != 0)
         return false;
     lk_buf_printf(out, "[%.*s](%.*s.ipynb)", (int)link->words_size, link->words,
-                  (int)(link->target_size - 3 - end), link->target + 3);
+                  (int)(size - 3 - ending), link->target + 3);
     return true;
 }
 
