@@ -18,14 +18,14 @@ class Trouble(Exception):
 
 
 def find():
-    """$LOCKSTEP, then PATH, then the source tree that this package lies in."""
+    """$LOCKSTEP, then PATH, then what this package lies in: a source tree or an installation."""
     asked = os.environ.get("LOCKSTEP")
     if asked:
         if shutil.which(asked):
             return asked
         raise Trouble(f"LOCKSTEP says {asked}, and there is no such program")
-    built = Path(__file__).resolve().parents[2] / "build" / "lockstep"
-    for place in ("lockstep", str(built)):
+    above = Path(__file__).resolve().parents[2]  # the source tree, or share/lockstep
+    for place in ("lockstep", above / "build/lockstep", above.parent.parent / "bin/lockstep"):
         if shutil.which(place):
             return shutil.which(place)
     raise Trouble("there is no program 'lockstep' here: build it with 'make', and put it on PATH "

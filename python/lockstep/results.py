@@ -213,13 +213,14 @@ class Answers(Result):
 
     def lines(self):
         for each in self.data["answers"]:
-            yield each["right"], f"{'right.' if each['right'] else 'no.'} {each['why']}"
+            yield "right." if each["right"] else "no.", each["why"]
 
     def text(self):
-        return "\n".join(line for _, line in self.lines())
+        return "\n".join(f"{word} {why}" for word, why in self.lines())
 
     def html(self):
-        return "".join(box(GREEN if right else RED, line) for right, line in self.lines())
+        return "".join(box(GREEN if word == "right." else RED, word, f"<div>{escape(why)}</div>")
+                       for word, why in self.lines())
 
 
 class Questions(Result):

@@ -1,5 +1,5 @@
-"""Every notebook of a course is valid and whole, and its cells do what they should: the exercises as
-they are given fail with the verdict that the lesson states, and with --solutions they pass.
+"""Every notebook of a course is valid and whole, and its cells do what they should: the exercises
+as they are given fail with the verdict that the lesson states, and with --solutions they pass.
 
   check_notebooks.py COURSE NAME     NAME stands in front of the tests' names
 
@@ -27,7 +27,7 @@ def source(cell):
     return "".join(cell["source"])
 
 
-# Form ----------------------------------------------------------------------------------------------
+# Form --------------------------------------------------------------------------------------------
 
 def faults_of(notebook):
     """The rules of nbformat 4.5 that we could break, whether or not nbformat is installed."""
@@ -82,7 +82,7 @@ def check_form(name, notebook, lesson, folder):
     expect(f"{name} questions", quiz == lesson["questions"], quiz)
 
 
-# Running -------------------------------------------------------------------------------------------
+# Running -----------------------------------------------------------------------------------------
 
 class Jupyter:
     """Runs notebooks in a kernel of its own; the cells then have outputs."""

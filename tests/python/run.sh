@@ -19,10 +19,10 @@ for each in python3 /usr/bin/python3; do
 done
 cd "$work" || exit 1
 small=$root/tests/python/course
-learn="$LOCKSTEP learn"
+learn() { "$LOCKSTEP" learn "$@"; }
 
 # Files: what a learner changed or ran is his
-notebooks() { LOCKSTEP_COURSE=$small $learn notebooks "$@"; }
+notebooks() { LOCKSTEP_COURSE=$small learn notebooks "$@"; }
 day=mine/week1/day1_small.ipynb
 expect needs-folder 2 'notebooks needs a folder' notebooks
 expect in-course 2 'is the course itself' notebooks "$small/week1"
@@ -46,22 +46,23 @@ cmp -s $day first.ipynb && cmp -s mine/week1/day1_small.1.ipynb changed.ipynb &&
 echo 'my own notes' >$day
 expect alien-refused 1 'stays as it is' notebooks mine
 expect alien-forced 0 'yours is mine/week1/day1_small.2.ipynb' notebooks mine --force
-expect force-elsewhere 2 "--force goes with 'notebooks'" $learn list --force
+expect force-elsewhere 2 "--force goes with 'notebooks'" learn list --force
 cp -r "$small" latin && printf '\351' >>latin/week1/day1_small/lesson.md
-expect not-utf8 2 'lesson.md: is not UTF-8' env LOCKSTEP_COURSE="$work/latin" $learn notebooks other
+expect not-utf8 2 'lesson.md: is not UTF-8' \
+    env LOCKSTEP_COURSE="$work/latin" "$LOCKSTEP" learn notebooks other
 
 # --file and one answer
 expect file 0 'passed: right on all 6 sizes' \
-    $learn check add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
-expect file-place-stays 2 'learn init DIR' $learn check
+    learn check add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
+expect file-place-stays 2 'learn init DIR' learn check
 expect file-picture 0 'load of global memory' \
-    $learn picture add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
-expect file-none 2 'none.cu: No such file' $learn check add --file none.cu
-expect file-elsewhere 2 "--file goes with 'check' and 'picture'" $learn reset add --file none.cu
-expect one-answer 0 '"question": 2.*"right": true' $learn quiz day4 --answer 2:2 --json
-expect one-answer-wrong 1 '1 of 2 right' $learn quiz day4 --answer 2:1,3
-expect one-answer-none 2 'whole number up to 4' $learn quiz day4 --answer 9:1
-expect one-answer-zero 2 'questions count from 1' $learn quiz day4 --answer 0:1
+    learn picture add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
+expect file-none 2 'none.cu: No such file' learn check add --file none.cu
+expect file-elsewhere 2 "--file goes with 'check' and 'picture'" learn reset add --file none.cu
+expect one-answer 0 '"question": 2.*"right": true' learn quiz day4 --answer 2:2 --json
+expect one-answer-wrong 1 '1 of 2 right' learn quiz day4 --answer 2:1,3
+expect one-answer-none 2 'whole number up to 4' learn quiz day4 --answer 9:1
+expect one-answer-zero 2 'questions count from 1' learn quiz day4 --answer 0:1
 
 "$python" "$root/tests/python/check_links.py" || echo "not ok links end early"
 "$python" "$root/tests/python/check_magic.py" || echo "not ok magic ends early"
