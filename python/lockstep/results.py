@@ -5,6 +5,8 @@ Colours are only in borders and labels, so that both light and dark pages stay r
 
 from html import escape
 
+from . import picture
+
 GREEN, RED, AMBER = "#1a7f37", "#cf222e", "#9a6700"
 
 HEADLINES = {
@@ -102,12 +104,19 @@ class Verdict(Result):
                      f'<td>at most {each["most"]:.6g}</td></tr>')
         return f"<table>{rows}</table>" if rows else ""
 
+    def touched(self):
+        """Drawn where there is a trace, else as text."""
+        run = self.data.get("run")
+        drawing = picture.html(run["trace"], self.source) if run else ""
+        return drawing or (block(self.data["picture"]) if self.data.get("picture") else "")
+
     def html(self):
         said = "\n".join(self.lines())
         body = (block(said) if said else "") + self.counters()
-        if self.data.get("picture"):
+        touched = self.touched()
+        if touched:
             body += ("<details open><summary>what the first warp touched</summary>"
-                     f"{block(self.data['picture'])}</details>")
+                     f"{touched}</details>")
         return box(GREEN if self.passed else RED, self.headline(), body)
 
 

@@ -65,6 +65,7 @@ expect one-answer-none 2 'whole number up to 4' learn quiz day4 --answer 9:1
 expect one-answer-zero 2 'questions count from 1' learn quiz day4 --answer 0:1
 
 "$python" "$root/tests/python/check_links.py" || echo "not ok links end early"
+"$python" "$root/tests/python/check_picture.py" || echo "not ok picture ends early"
 "$python" "$root/tests/python/check_magic.py" || echo "not ok magic ends early"
 "$python" "$root/tests/python/check_notebooks.py" "$small" small || echo "not ok small ends early"
 "$python" "$root/tests/python/check_notebooks.py" "$root/course" course ||
