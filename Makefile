@@ -6,6 +6,7 @@
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
+#   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
@@ -287,14 +288,14 @@ unit: $(UNIT_BIN)
 
 # Other targets --------------------------------------------------------------------------------------
 
-.PHONY: tour gpu-test gpu-bench bench-machine
+.PHONY: tour gpu-test gpu-bench bench-machine bench-verdicts
 tour: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@BUILD=$(abspath $(BUILD)) scripts/tour
 
 # These live in scripts/ and need everything built.
 gpu-test: unit kernels
-gpu-test gpu-bench bench-machine: all
+gpu-test gpu-bench bench-machine bench-verdicts: all
 	@if [ -x scripts/$@ ]; then BUILD=$(abspath $(BUILD)) scripts/$@; \
 	else echo "make $@: there is no scripts/$@ yet" >&2; exit 1; fi
 
@@ -375,6 +376,8 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
 	cd course && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/course/{} \;
 	cd src/studio/web && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/web/{} \;
+	install -D -m 644 -t $(TO)/share/lockstep/python/lockstep python/lockstep/*.py
+	install -m 644 python/pyproject.toml $(TO)/share/lockstep/python/
 
 clean:
 	rm -rf $(BUILD)

@@ -8,6 +8,7 @@
 #include "gpu/gpu.h"
 #include "learn/learner.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,13 @@ static const char help[] =
     "  hint [NAME]        the next of three hints: the concept, the line, the change\n"
     "  solution [NAME]    ours\n"
     "  reset [NAME]       the exercise as it was given; yours is kept beside it\n"
-    "  quiz [NAME]        the lesson's questions; --answer 2,1,3 answers without a terminal\n"
+    "  quiz [NAME]        the lesson's questions; --answer 2,1,3 answers without a terminal,\n"
+    "                     --answer 3:2 only the third\n"
     "  progress           what you have done, and what comes next\n"
     "  kata [NAME]        today's small exercise, on an empty page\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
+    "  notebooks DIR      the lessons as Jupyter notebooks (docs/notebooks.md)\n"
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
     "                     solutions, one at a time, and proves that they are caught;\n"
     "                     --mutate-some takes the first of each kind\n"
@@ -38,6 +41,9 @@ static const char help[] =
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
     "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
+    "  --file FILE        check, picture: grade this file in place of yours\n"
+    "  --solutions        notebooks: with our solutions, for teachers\n"
+    "  --force            notebooks: write those anew that you changed; yours are kept beside them\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
@@ -139,6 +145,13 @@ static bool parse(struct learn_session *session, int count, char **words)
         } else if (cli_option(count, words, &at, "--answer", &session->answers)) {
             if (!session->answers)
                 return false;
+        } else if (cli_option(count, words, &at, "--file", &session->file)) {
+            if (!session->file)
+                return false;
+        } else if (cli_flag(words, &at, "--force")) {
+            session->force = true;
+        } else if (cli_flag(words, &at, "--solutions")) {
+            session->solutions = true;
         } else if (words[at][0] == '-') {
             cli_error("there is no option '%s' here; see 'lockstep learn --help'", words[at]);
             return false;
@@ -255,11 +268,28 @@ void learn_set_current(struct learn_session *session, const struct learn_exercis
 
 /* Commands --------------------------------------------------------------------------------------*/
 
+static const char *graded_file(const struct learn_session *session,
+                               const struct learn_exercise *exercise)
+{
+    return session->file ? session->file : learn_file(session, exercise);
+}
+
+/* A file or a folder to grade from, an exercise, a compiler. */
+static bool ready_to_grade(struct learn_session *session, const struct learn_exercise **exercise)
+{
+    if (session->file && access(session->file, R_OK) != 0) {
+        cli_error("%s: %s", session->file, strerror(errno));
+        return false;
+    }
+    return (session->file || learn_need_folder(session)) && learn_choose(session, exercise) &&
+           learn_need_compiler(session);
+}
+
 int learn_check_one(struct learn_session *session, const struct learn_exercise *exercise,
                     char **picture)
 {
     struct learn_verdict verdict;
-    const char *path = learn_file(session, exercise);
+    const char *path = graded_file(session, exercise);
     char *remark;
     learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
                   &verdict, &remark);
@@ -279,10 +309,10 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 static int check(struct learn_session *session)
 {
     const struct learn_exercise *exercise;
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise) ||
-        !learn_need_compiler(session))
+    if (!ready_to_grade(session, &exercise))
         return CLI_USAGE;
-    learn_set_current(session, exercise);
+    if (!session->file)
+        learn_set_current(session, exercise);
     learn_catch_interrupts(session);
     return learn_check_one(session, exercise, NULL);
 }
@@ -302,10 +332,9 @@ static int picture(struct learn_session *session)
 {
     const struct learn_exercise *exercise;
     struct learn_verdict verdict;
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise) ||
-        !learn_need_compiler(session))
+    if (!ready_to_grade(session, &exercise))
         return CLI_USAGE;
-    const char *path = learn_file(session, exercise);
+    const char *path = graded_file(session, exercise);
     learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
     if (session->json)
         learn_print_json(learn_verdict_json(&verdict));
@@ -390,7 +419,8 @@ static const struct command {
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
                 {"picture", picture},     {"kata", learn_kata},
-                {"ready", learn_ready},   {"check-course", learn_check_course}};
+                {"ready", learn_ready},   {"check-course", learn_check_course},
+                {"notebooks", learn_notebooks}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)
@@ -413,6 +443,20 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* Options that only some commands take. */
+static bool options_fit(const struct learn_session *session, const struct command *command)
+{
+    bool grades = command && (command->run == check || command->run == picture);
+    bool writes = command && command->run == learn_notebooks;
+    if (session->file && !grades)
+        cli_error("--file goes with 'check' and 'picture'");
+    else if ((session->force || session->solutions) && !writes)
+        cli_error("%s goes with 'notebooks'", session->force ? "--force" : "--solutions");
+    else
+        return true;
+    return false;
+}
+
 static int run(int count, char **words)
 {
     struct learn_session session = {0};
@@ -426,7 +470,8 @@ static int run(int count, char **words)
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)
         fine = (command = find_command(session.words[0])) != NULL;
-    fine = fine && open_course(&session) && open_progress(&session);
+    fine = fine && options_fit(&session, command) && open_course(&session) &&
+           open_progress(&session);
     if (fine)
         status = command ? command->run(&session) : go_on(&session);
     learn_progress_close(session.progress);

@@ -1,8 +1,8 @@
 /*
  * learn.h: what the parts of 'lockstep learn' share: learn.c (words and commands), learn_files.c
  * (the learner's folder), learn_show.c (what is printed), learn_quiz.c, learn_ready.c,
- * learn_strides.c, learn_kata.c, learn_watch.c (the terminal), learn_course.c (the lessons' own
- * proof).
+ * learn_strides.c, learn_kata.c, learn_notebooks.c, learn_watch.c (the terminal), learn_course.c (the
+ * lessons' own proof).
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -16,7 +16,9 @@ struct learn_session {
     bool json;
     const char *words[4]; /* what is no option */
     int word_count;
-    const char *answers; /* --answer 2,1,3 */
+    const char *answers; /* --answer 2,1,3 or 3:2 */
+    const char *file;    /* --file: graded in place of the learner's */
+    bool force, solutions;
     enum { LEARN_NO_MUTANTS, LEARN_SOME_MUTANTS, LEARN_ALL_MUTANTS } mutate;
     struct learn_course course;
     struct learn_progress *progress;
@@ -48,6 +50,7 @@ int learn_reset(struct learn_session *session);
 int learn_note(struct learn_session *session);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
 bool learn_lay_out(struct learn_session *session, const struct learn_exercise *exercise);
+int learn_notebooks(struct learn_session *session);
 
 /* The day's kata. */
 int learn_kata(struct learn_session *session);
@@ -69,11 +72,15 @@ int learn_hint(struct learn_session *session);
 int learn_show_progress(struct learn_session *session);
 int learn_quiz(struct learn_session *session);
 int learn_ready(struct learn_session *session);
-/* Asks the questions on the terminal, or takes those of --answer, and keeps the answers. How many
- * were answered, from the first on; -1 after an error was said. */
+/* Asks the questions on the terminal, or takes the answers of --answer, and keeps them. How many
+ * were answered; -1 after an error was said. */
 enum { LEARN_QUIZ_MOST = 64 };
+struct learn_answer {
+    unsigned question, choice; /* from 0 */
+    bool right;
+};
 int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
-                    bool right[LEARN_QUIZ_MOST]);
+                    struct learn_answer answers[LEARN_QUIZ_MOST]);
 json_t *learn_quiz_json(const struct learn_lesson *lesson); /* without the answers */
 void learn_say_hint(struct learn_session *session, const struct learn_exercise *exercise);
 

@@ -1,6 +1,6 @@
 /*
  * learn_quiz.c: a lesson's questions: asked one by one on a terminal, answered all at once with
- * --answer 2,1,3, or listed.
+ * --answer 2,1,3, one of them with --answer 3:2, or listed.
  */
 #include "cli/learn.h"
 
@@ -47,35 +47,61 @@ static bool read_choice(const struct learn_question *question, const char *text,
     return number > 0;
 }
 
-/* --answer 2,1,3: all are read before the first is judged. */
-static int take_words(struct learn_session *session, const struct learn_lesson *lesson, bool *right)
+/* "2" is a choice for the next question, "3:2" for the third; false after an error was said. */
+static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned *question,
+                        unsigned *choice)
+{
+    char *colon = strchr(word, ':');
+    unsigned long long number;
+    if (colon) {
+        *colon = 0;
+        if (!cli_number("a question", word, lesson->question_count, &number))
+            return false;
+        if (number == 0) {
+            cli_error("questions count from 1");
+            return false;
+        }
+        *question = (unsigned)number - 1;
+    }
+    if (*question >= lesson->question_count) {
+        cli_error("there are %u questions, and more answers", lesson->question_count);
+        return false;
+    }
+    return read_choice(&lesson->question[*question], colon ? colon + 1 : word, choice);
+}
+
+/* All are read before the first is judged. */
+static int take_words(struct learn_session *session, const struct learn_lesson *lesson,
+                      struct learn_answer *answers)
 {
     char *words = lk_arena_printf(session->arena, "%s", session->answers), *place = NULL;
-    unsigned choices[LEARN_QUIZ_MOST], count = 0;
+    unsigned count = 0, next = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        if (count == lesson->question_count || count == LEARN_QUIZ_MOST) {
-            cli_error("there are %u questions, and more answers", lesson->question_count);
+        if (count == LEARN_QUIZ_MOST) {
+            cli_error("at most %d answers can be given at a time", LEARN_QUIZ_MOST);
             return -1;
         }
-        if (!read_choice(&lesson->question[count], word, &choices[count]))
+        if (!read_answer(lesson, word, &next, &answers[count].choice))
             return -1;
-        count++;
+        answers[count++].question = next++;
     }
     for (unsigned i = 0; i < count; i++) {
         if (!session->json)
-            print_question(lesson, i);
-        right[i] = judge(session, lesson, i, choices[i]);
+            print_question(lesson, answers[i].question);
+        answers[i].right = judge(session, lesson, answers[i].question, answers[i].choice);
     }
     return (int)count;
 }
 
-static int take_typed(struct learn_session *session, const struct learn_lesson *lesson, bool *right)
+static int take_typed(struct learn_session *session, const struct learn_lesson *lesson,
+                      struct learn_answer *answers)
 {
     char *line = NULL;
     size_t capacity = 0;
     unsigned count = 0;
     for (; count < lesson->question_count && count < LEARN_QUIZ_MOST; count++) {
-        unsigned choice;
+        struct learn_answer *answer = &answers[count];
+        answer->question = count;
         print_question(lesson, count);
         do {
             printf("   > ");
@@ -83,8 +109,8 @@ static int take_typed(struct learn_session *session, const struct learn_lesson *
             if (getline(&line, &capacity, stdin) <= 0)
                 goto out;
             line[strcspn(line, "\r\n")] = 0;
-        } while (!read_choice(&lesson->question[count], line, &choice));
-        right[count] = judge(session, lesson, count, choice);
+        } while (!read_choice(&lesson->question[count], line, &answer->choice));
+        answer->right = judge(session, lesson, count, answer->choice);
     }
 out:
     free(line);
@@ -92,26 +118,37 @@ out:
 }
 
 int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
-                    bool right[LEARN_QUIZ_MOST])
+                    struct learn_answer answers[LEARN_QUIZ_MOST])
 {
-    memset(right, 0, LEARN_QUIZ_MOST * sizeof *right);
-    return session->answers ? take_words(session, lesson, right)
-                            : take_typed(session, lesson, right);
+    return session->answers ? take_words(session, lesson, answers)
+                            : take_typed(session, lesson, answers);
+}
+
+static json_t *answer_json(const struct learn_lesson *lesson, const struct learn_answer *answer)
+{
+    return json_pack("{si si sb ss}", "question", (int)answer->question + 1, "choice",
+                     (int)answer->choice + 1, "right", answer->right, "why",
+                     lesson->question[answer->question].why);
 }
 
 static int take(struct learn_session *session, const struct learn_lesson *lesson)
 {
-    bool right[LEARN_QUIZ_MOST];
-    int count = learn_quiz_take(session, lesson, right), sum = 0;
+    struct learn_answer answers[LEARN_QUIZ_MOST];
+    int count = learn_quiz_take(session, lesson, answers), sum = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        sum += answers[i].right;
+        json_array_append_new(list, answer_json(lesson, &answers[i]));
+    }
+    if (count >= 0 && session->json)
+        learn_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
+                                   (int)lesson->question_count, "answered", count, "right", sum,
+                                   "answers", list));
+    else if (count >= 0)
+        printf("%d of %d right\n", sum, count);
+    json_decref(list);
     if (count < 0)
         return CLI_USAGE;
-    for (int i = 0; i < count; i++)
-        sum += right[i];
-    if (session->json)
-        learn_print_json(json_pack("{ss si si si}", "lesson", lesson->id, "questions",
-                                   (int)lesson->question_count, "answered", count, "right", sum));
-    else
-        printf("%d of %d right\n", sum, count);
     return sum == count || !session->answers ? CLI_OK : CLI_FINDINGS;
 }
 

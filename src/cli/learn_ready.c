@@ -163,7 +163,8 @@ static void print_start(struct learn_session *session, const struct learn_lesson
 /* {"quiz": .., "start": ..}, or the questions if nobody has answered; NULL after an error. */
 static json_t *ask(struct learn_session *session, const struct learn_ready *ready)
 {
-    bool right[LEARN_QUIZ_MOST];
+    struct learn_answer answers[LEARN_QUIZ_MOST];
+    bool right[LEARN_QUIZ_MOST] = {0}; /* by question */
     if (!session->answers && (session->json || !isatty(STDIN_FILENO))) {
         if (!session->json)
             printf("%u questions say where to begin: ask for them on a terminal, or see "
@@ -174,13 +175,15 @@ static json_t *ask(struct learn_session *session, const struct learn_ready *read
     if (!session->json)
         printf("\n%u questions, to find out where to begin; Ctrl-D ends them.\n\n",
                ready->quiz->question_count);
-    int count = learn_quiz_take(session, ready->quiz, right), sum = 0;
+    int count = learn_quiz_take(session, ready->quiz, answers), sum = 0;
     if (count < 0)
         return NULL;
     if (count == 0)
         return json_object();
-    for (int i = 0; i < count; i++)
-        sum += right[i];
+    for (int i = 0; i < count; i++) {
+        right[answers[i].question] = answers[i].right;
+        sum += answers[i].right;
+    }
     json_t *missed = missed_topics(ready, right);
     const struct learn_lesson *lesson =
         session->course.lesson[learn_ready_start(ready, &session->course, right)];
