@@ -1,5 +1,5 @@
-"""browser.py: an interactive in a browser, as its tests handle it; and how such tests run and print.
-The server and the browser themselves are those of pages.py."""
+"""browser.py: an interactive in a browser, as its tests handle it; and how such tests run and
+print. The server and the browser themselves are those of pages.py."""
 
 import os
 import sys
@@ -42,7 +42,8 @@ class Page:
 
     def texts(self, selector):
         return self.browser.script(
-            "return [...document.querySelectorAll(arguments[0])].map((x) => x.textContent)", selector)
+            "return [...document.querySelectorAll(arguments[0])].map((x) => x.textContent)",
+            selector)
 
     def focused(self):
         return self.browser.script("return document.activeElement.dataset.key")

@@ -103,8 +103,8 @@ def numbers_to_round(name):
 
 def encodes(browser, name):
     given = numbers_to_round(name)
-    got = pages.evaluate(HEX + f"return argument.map((h) => encodeNumber(formats.{name}, double(h)))",
-                         [as_hex(x) for x in given], browser)
+    body = f"return argument.map((h) => encodeNumber(formats.{name}, double(h)))"
+    got = pages.evaluate(HEX + body, [as_hex(x) for x in given], browser)
     equal(len(got), len(given), "count")
     for value, code in zip(given, got):
         wanted = witness.encode(name, value)
@@ -140,8 +140,8 @@ def neighbours(browser):
 
 # float_bits ---------------------------------------------------------------------------------------
 
-DECIMALS = ["0.1", "-3.3", "448", "464", "464.1", "500", "1e9", "57344", "61440", "6e-8", "0.25", "5",
-            "-0", "inf", "-inf", "3.4028235677973366e38", "7e-46",
+DECIMALS = ["0.1", "-3.3", "448", "464", "464.1", "500", "1e9", "57344", "61440", "6e-8", "0.25",
+            "5", "-0", "inf", "-inf", "3.4028235677973366e38", "7e-46",
             "1.000000059604644775390625",             # between two float32: to the even one
             "1.00000005960464477539062500000000001",  # and a double cannot tell it from the middle
             "1.00048828125", "1.000488281250000000000000000000001"]
@@ -237,7 +237,8 @@ def float_bits_keyboard(browser):
 
 def softmax_formats(browser):
     page = Page(browser, "softmax")
-    lists = [[2, 9, 11, 12], [1, 2, 3], [88, 89, 10], [-200, -300], [5], [0.1, 0.2, -0.3, 4.5, 11.05]]
+    lists = [[2, 9, 11, 12], [1, 2, 3], [88, 89, 10], [-200, -300], [5],
+             [0.1, 0.2, -0.3, 4.5, 11.05]]
     for scores, name, temperature in itertools.product(lists, ("fp32", "fp16", "bf16"),
                                                        (1, 0.5, 2.5)):
         page.set(scores=", ".join(map(str, scores)), format=name, temperature=temperature)
@@ -434,7 +435,7 @@ def tiles_picture(browser):
     hand = ActionChains(browser.driver)
     hand.move_to_element_with_offset(place, round(3.5 * cell), round(-4.5 * cell)).click().perform()
     equal([page.results()[name] for name in ("row", "col")], ["1", "9"], "the thread chosen")
-    equal([page.shown(name) for name in ("bx", "by", "tx", "ty")], ["2", "0", "1", "1"], "its place")
+    equal([page.shown(name) for name in ("bx", "by", "tx", "ty")], ["2", "0", "1", "1"], "place")
     page.set(step=0)
     page.press("[data-key=step-next]")
     equal(page.results()["reads_a"], "1, 5", "what is carried in step 1")
@@ -447,15 +448,17 @@ def run_of(grid, block, row=None):
         4096 + 4 * (lane // block[0] * (row or 0) + lane % block[0]) for lane in range(32)]}
     launch = {"launch": 0, "name": "tiled", "grid": grid, "block": block,
               "records": [load] if row else []}
-    return {"source": "yours", "exercise": "week1/day6_tiling/tiled", "file": "tiled.cu", "code": "",
-            "trace": {"trace": 1, "launches": [launch]}, "profile": {"kernels": [launch]}}
+    return {"source": "yours", "exercise": "week1/day6_tiling/tiled", "file": "tiled.cu",
+            "code": "", "trace": {"trace": 1, "launches": [launch]},
+            "profile": {"kernels": [launch]}}
 
 
 def tiles_run(browser):
     """The learner's own launch gives the defaults; without one the shipped run does."""
     cases = [(run_of([5, 5, 1], [16, 16, 1], 70), "70", "16"),
              (run_of([5, 5, 1], [16, 16, 1], 7), "80", "16"),  # not the length of a row
-             (run_of([4, 2, 1], [8, 8, 1]), "32", "8"), (run_of([64, 64, 1], [32, 32, 1]), "96", "32"),
+             (run_of([4, 2, 1], [8, 8, 1]), "32", "8"),
+             (run_of([64, 64, 1], [32, 32, 1]), "96", "32"),
              (run_of([9, 1, 1], [256, 1, 1]), "20", "8"), (None, "40", "16")]
     for run, n, tile in cases:
         browser.studio.server.run = run
@@ -528,8 +531,8 @@ MOVED = {"tiles": {"n": 50, "tile": 7, "bx": 2, "by": 3, "tx": 4, "ty": 5, "step
 
 
 def addresses(browser):
-    """Every control is moved by itself; each changes the page, is kept in the address, and gone from
-    it when it is back at its default."""
+    """Every control is moved by itself; each changes the page, is kept in the address, and gone
+    from it when it is back at its default."""
     for name, moves in MOVED.items():
         page = Page(browser, name)
         equal(sorted(x for x, _ in page.state()[2]), sorted("control-" + x for x in moves), name)
@@ -580,13 +583,13 @@ def phone(browser):
 
 
 def tests():
-    listed = [(f"decode {name}", lambda b, name=name: decodes(b, name)) for name in witness.FORMATS]
-    listed += [(f"encode {name}", lambda b, name=name: encodes(b, name)) for name in witness.FORMATS]
+    listed = [(f"{test.__name__} {name}", lambda browser, test=test, name=name: test(browser, name))
+              for test in (decodes, encodes) for name in witness.FORMATS]
     return listed + [(test.__name__.replace("_", " "), test) for test in (
-        neighbours, float_bits_numbers, float_bits_switches, float_bits_special, float_bits_keyboard,
-        softmax_formats, softmax_bad_input, online_steps, online_buttons, dot_products, dot_arrows,
-        tiles_coordinates, tiles_picture, tiles_run, quantisation_results, quantisation_outlier,
-        addresses, address_late, phone)]
+        neighbours, float_bits_numbers, float_bits_switches, float_bits_special,
+        float_bits_keyboard, softmax_formats, softmax_bad_input, online_steps, online_buttons,
+        dot_products, dot_arrows, tiles_coordinates, tiles_picture, tiles_run,
+        quantisation_results, quantisation_outlier, addresses, address_late, phone)]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What the interactives about numbers must show, computed apart from them: in fractions and in C's own
-formats (struct), never with their code."""
+"""What the interactives about numbers must show, computed apart from them: in fractions and in C's
+own formats (struct), never with their code."""
 
 import math
 import struct
@@ -118,7 +118,7 @@ def online(scores, block):
 
 
 def uniform(seed):
-    """The generator of numbers/random.js, from its description: murmur3's last steps of a counter."""
+    """The generator of numbers/random.js: murmur3's last steps of a counter."""
     count = seed * 0x9e3779b9 & 0xffffffff
     while True:
         count = count + 0x6d2b79f5 & 0xffffffff

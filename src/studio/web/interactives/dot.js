@@ -1,4 +1,4 @@
-/* dot.js: the dot product as terms and as an angle, and what float32 makes of the order of the sum. */
+/* dot.js: the dot product as terms and as an angle, and what float32 makes of the order. */
 import { box, colour, drawing, element, svg, text } from "../draw.js";
 import { readList } from "../numbers/list.js";
 import { angle, leftToRight, length, pairwise, terms } from "../numbers/sums.js";
@@ -45,12 +45,13 @@ function moveByKey(view, name, [x, y], event) {
 function arrow(view, figure, name, vector, unit, centre, index) {
     const x = centre + vector[0] * unit, y = centre - vector[1] * unit;
     const tip = svg("circle", { cx: x, cy: y, r: 9, class: `dot-tip ${colour(index)}`, tabindex: 0,
-        role: "slider", "data-key": `tip-${name}`, "aria-label": `tip of ${name}; arrow keys move it`,
+        role: "slider", "data-key": `tip-${name}`,
+        "aria-label": `tip of ${name}; arrow keys move it`,
         "aria-valuenow": vector[0], "aria-valuetext": `${vector[0]}, ${vector[1]}`,
         onpointerdown: (event) => { event.preventDefault(); drag(view, figure, name); },
         onkeydown: (event) => moveByKey(view, name, vector, event) });
-    return [svg("line", { x1: centre, y1: centre, x2: x, y2: y, class: `dot-arrow dot-${name}` }), tip,
-        text(x + 12, y - 8, name)];
+    const shaft = { x1: centre, y1: centre, x2: x, y2: y, class: `dot-arrow dot-${name}` };
+    return [svg("line", shaft), tip, text(x + 12, y - 8, name)];
 }
 
 /* The plane with both arrows, and the part of a that lies along b. */
@@ -112,8 +113,8 @@ function float32(view, a, b, exact) {
 
 export default {
     title: "Dot product",
-    look: "Look at the terms while you turn an arrow: they cancel just where the arrows stand at a " +
-        "right angle.",
+    look: "Look at the terms while you turn an arrow: they cancel just where the arrows stand at " +
+        "a right angle.",
     below: true,
     parameters: {
         a: { value: EXAMPLES[0][1], label: "a" },

@@ -1,21 +1,22 @@
-/* float_bits.js: the bits of a number in seven formats, as switches; and a decimal rounded to them. */
+/* float_bits.js: the bits of a number in seven formats, as switches; a decimal rounded to each. */
 import { element, drawing, svg, text } from "../draw.js";
-import { formats, fields, kind, decode, encode, neighbour, largestCode } from "../numbers/formats.js";
+import { formats, fields, kind, decode, encode, neighbour, largestCode }
+    from "../numbers/formats.js";
 import { exactOfText, errorOf, sizeOf } from "../numbers/exact.js";
 import { allDigits, problem, row, table, value, widthOf } from "./parts.js";
 
 const FACTS = {
     fp32: "FP32 is C's float: 24 significant bits, about 7 decimal digits.",
-    tf32: "TF32 has FP32's range and FP16's precision. Tensor cores read FP32 numbers as TF32; in " +
-        "memory it takes 32 bits, of which these 19 count.",
+    tf32: "TF32 has FP32's range and FP16's precision. Tensor cores read FP32 numbers as TF32; " +
+        "in memory it takes 32 bits, of which these 19 count.",
     fp16: "FP16 ends at 65504. Below 0.000061 it loses digits, and below 0.00000003 all of them.",
     bf16: "BF16 is the upper half of FP32: the same range, with 2 to 3 decimal digits.",
-    e4m3: "E4M3 has no infinity, and only one NaN for each sign: S.1111.111. So its largest number " +
-        "is 448. Conversion on the GPU saturates: what is larger becomes 448.",
+    e4m3: "E4M3 has no infinity, and only one NaN for each sign: S.1111.111. So its largest " +
+        "number is 448. Conversion on the GPU saturates: what is larger becomes 448.",
     e5m2: "E5M2 is FP16 without its last eight bits: infinities, NaNs, and 57344 as the largest. " +
         "Conversion on the GPU saturates: what is larger becomes 57344.",
-    e2m1: "All of E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives. No infinity, no NaN: what is " +
-        "larger than 6 becomes 6.",
+    e2m1: "All of E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives. No infinity, no NaN: " +
+        "what is larger than 6 becomes 6.",
 };
 
 function hex(format, code) {
@@ -84,7 +85,8 @@ function formula(format, code) {
     if (what === "infinity")
         return `exponent all ones, mantissa 0: ${allDigits(decode(format, code))}`;
     if (what === "NaN")
-        return `exponent all ones, mantissa ${format.top === "nan" ? "too" : "not 0"}: not a number`;
+        return "exponent all ones, mantissa " +
+            `${format.top === "nan" ? "too" : "not 0"}: not a number`;
     const isSmall = exponent === 0;
     const power = isSmall ? `1 - ${format.bias}` : `${exponent} - ${format.bias}`;
     return `${sign ? "-" : "+"} 2^(${power}) × (${isSmall ? 0 : 1} + ` +
@@ -161,8 +163,8 @@ function results(view, format, code, exact) {
 
 export default {
     title: "Floating-point bits",
-    look: "Look at the step to the next number as you flip bits: one more in the exponent doubles " +
-        "it, a bit of the mantissa leaves it as it is.",
+    look: "Look at the step to the next number as you flip bits: one more in the exponent " +
+        "doubles it, a bit of the mantissa leaves it as it is.",
     below: true,
     parameters: {
         format: { value: "fp16", choices: Object.keys(formats), label: "format" },
@@ -176,7 +178,8 @@ export default {
         const place = element("div", { class: "float-bits" });
         figure.append(place);
         if (!exact)
-            problem(place, `"${view.state.number}" is not a number: write one like 0.1, -3e-5 or inf`);
+            problem(place, `"${view.state.number}" is not a number: ` +
+                "write one like 0.1, -3e-5 or inf");
         place.append(bitRow(view, format, code),
             element("p", { class: "bits-formula" }, formula(format, code)),
             element("p", { class: "bits-fact" }, FACTS[format.name]));

@@ -15,8 +15,8 @@ function blockCount(state) {
     return Math.ceil(scoresOf(state).values.length / state.block);
 }
 
-/* Bars for the scores; those read so far are filled, the block of this step stands out, and the line
- * is m. */
+/* Bars for the scores; those read so far are filled, the block of this step stands out, and the
+ * line is m. */
 function picture(figure, scores, steps, at) {
     const width = widthOf(figure), height = 190, top = 24, bottom = 150;
     const least = Math.min(0, ...scores), most = Math.max(0, ...scores);
@@ -72,8 +72,8 @@ function compare(view, scores, steps) {
 
 export default {
     title: "Online softmax",
-    look: "Look at the rescale factor: it is 1 as long as the largest score stays, and below 1 in " +
-        "just those steps where a block brings a larger one.",
+    look: "Look at the rescale factor: it is 1 as long as the largest score stays, and below 1 " +
+        "in just those steps where a block brings a larger one.",
     below: true,
     parameters: {
         scores: { value: "1, 3, 2, 5, 4, 0, 6, 2", label: "scores" },

@@ -1,5 +1,5 @@
-/* quantisation.js: normal numbers through few bits and back; where the levels lie, what the error of
- * each value is, and what outliers and block scales do to it. */
+/* quantisation.js: normal numbers through few bits and back; where the levels lie, what the error
+ * of each value is, and what outliers and block scales do to it. */
 import { box, colour, drawing, element, svg, text } from "../draw.js";
 import { bitsPerValue, errors, kinds, makeValues, quantise } from "../numbers/quantise.js";
 import { value, widthOf } from "./parts.js";
@@ -32,8 +32,8 @@ function levels(figure, values, group) {
     const ticks = group.levels.filter((level) => Math.abs(level) <= reach).map((level) =>
         svg("line", { x1: x(level), x2: x(level), y1: line + 2, y2: line + 20,
             class: "quantisation-level" }));
-    return drawing(width, 138, `${some.length} values of the group and its ${group.levels.length} ` +
-        "levels", ...bars, svg("line", { x1: 0, x2: width, y1: line, y2: line,
+    const label = `${some.length} values of the group and its ${group.levels.length} levels`;
+    return drawing(width, 138, label, ...bars, svg("line", { x1: 0, x2: width, y1: line, y2: line,
         class: "quantisation-axis" }), ...ticks,
     ...[-reach, 0, reach].map((at) => text(x(at), 134, value(Number(at.toPrecision(2))),
         { "text-anchor": at < 0 ? "start" : at > 0 ? "end" : "middle", class: "soft" })),
@@ -76,13 +76,14 @@ function results(view, options, outcome, group) {
 
 export default {
     title: "Quantisation",
-    look: "Look at the levels while you raise the outlier: with one scale for the tensor they move " +
-        "apart until nearly all values fall on 0; with blocks only the outlier's own block pays.",
+    look: "Look at the levels while you raise the outlier: with one scale for the tensor they " +
+        "move apart until nearly all values fall on 0; with blocks only the outlier's own block " +
+        "pays.",
     below: true,
     parameters: {
         kind: { value: "int4", choices: Object.keys(kinds), label: "format" },
-        scale: { value: "tensor", choices: ["tensor", "block 64", "block 32", "block 16", "block 8"],
-            label: "a scale for each" },
+        scale: { value: "tensor", label: "a scale for each",
+            choices: ["tensor", "block 64", "block 32", "block 16", "block 8"] },
         zero: { value: "symmetric", choices: ["symmetric", "affine"], label: "range" },
         rounding: { value: "nearest", choices: ["nearest", "stochastic"], label: "rounding" },
         outlier: { value: 0, from: 0, to: 40, label: "outlier" },

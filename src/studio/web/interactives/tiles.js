@@ -1,5 +1,5 @@
-/* tiles.js: which block and thread of a tiled matrix product has which elements: C that it owns, and
- * what it carries from A and B in each step along k. */
+/* tiles.js: which block and thread of a tiled matrix product has which elements: what it owns of C,
+ * and what it carries from A and B in each step along k. */
 import { box, drawing, element, svg, text } from "../draw.js";
 import { coordinates, guarded, rowFromTrace, tileCount, tileOf } from "../numbers/tiles.js";
 import { stepButtons, widthOf } from "./parts.js";
@@ -42,7 +42,7 @@ function launchLine(run) {
 const lastBlock = (state) => tileCount(state.n, state.tile) - 1;
 const lastThread = (state) => state.tile - 1;
 
-/* One matrix: its tiles, what hangs over the edge, the tile in use and the element of the thread. */
+/* A matrix: its tiles, what hangs over the edge, the tile in use and the element of the thread. */
 function matrix(name, x, y, cell, { n, tile }, chosen, own, extra) {
     const side = tileCount(n, tile) * tile, at = (elements) => elements * cell;
     const mark = Math.max(cell, 7); /* seen even where cells are small */
@@ -135,8 +135,8 @@ function results(view) {
 
 export default {
     title: "Tile coordinates",
-    look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then make " +
-        "n no multiple of the tile, and look at what hangs over the edge.",
+    look: "Look at the block's tiles as the step moves: right in A, down in B, still in C; then " +
+        "make n no multiple of the tile, and look at what hangs over the edge.",
     run: "tiles",
     below: true,
     parameters: (run) => ({

@@ -6,7 +6,8 @@ export function readList(text, name, most) {
     if (words.length === 0)
         return { values: [], error: `${name} is empty: write numbers with commas between them` };
     if (words.length > most)
-        return { values: [], error: `${name} has ${words.length} numbers: at most ${most} are drawn` };
+        return { values: [],
+            error: `${name} has ${words.length} numbers: at most ${most} are drawn` };
     const values = words.map((word) => Number(word.replace("−", "-")));
     const wrong = values.findIndex((value) => !Number.isFinite(value));
     if (wrong >= 0)

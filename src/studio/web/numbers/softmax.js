@@ -1,6 +1,7 @@
 /*
- * softmax.js: softmax in a chosen format, where every operation is rounded as a GPU's would be: naive,
- * with the largest score taken off, and in one pass over blocks (m and l of flash attention).
+ * softmax.js: softmax in a chosen format, where every operation is rounded as a GPU's would be:
+ * naive, with the largest score taken off, and in one pass over blocks (m and l of flash
+ * attention).
  */
 import { formats, round } from "./formats.js";
 
@@ -38,7 +39,7 @@ export function onlineSteps(scores, blockSize) {
         const terms = block.map((score) => to(Math.exp(to(score - m))));
         const blockSum = terms.reduce((total, term) => to(total + term), 0);
         const kept = to(before.l * factor);
-        steps.push({ from, end, blockMax, m, factor, terms, blockSum, kept, l: to(kept + blockSum) });
+        steps.push({ from, end, blockMax, m, factor, terms, l: to(kept + blockSum) });
     }
     return steps;
 }

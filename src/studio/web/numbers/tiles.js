@@ -14,7 +14,8 @@ export function coordinates({ n, tile, bx, by, tx, ty, step }) {
     const first = step * tile;
     const element = (r, c) =>
         ({ row: r, col: c, index: r * n + c, inside: r < n && c < n });
-    return { c: element(row, col), a: element(row, first + tx), b: element(first + ty, col), first };
+    return { first, c: element(row, col), a: element(row, first + tx),
+        b: element(first + ty, col) };
 }
 
 /* The tiles as rectangles, cut at the edge: [row, col, rows, cols] in elements. */
