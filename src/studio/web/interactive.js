@@ -1,7 +1,7 @@
 /*
- * interactive.js: the frame around an interactive. Its state is the page's address, so that it can be
- * bookmarked; controls come from its table of parameters; what it draws comes from the learner's own
- * run where there is one and from a shipped run otherwise.
+ * interactive.js: the frame around an interactive. Its state is the page's address, so that it can
+ * be bookmarked; controls come from its table of parameters; what it draws comes from the learner's
+ * own run where there is one and from a shipped run otherwise.
  *
  * interactives/NAME.js exports as default:
  *   title       a few words
@@ -10,12 +10,15 @@
  *                format: {value: "fp16", choices: ["fp32", "fp16"], label: "format"},
  *                text: {value: "1, 2, 3", label: "scores"},
  *                bits: {value: 0, hidden: true}}      state that is set in the figure
+ *               or a function of the run that gives such a table. Besides: words (what choices are
+ *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none) and result(name, value, words): a number that is shown below the figure as words
- * and that a test can read in [data-result=name].
+ * it needs none), width (CSS pixels that the figure has; drawn again when it changes) and
+ * result(name, value, words): a number that is shown above the figure as words and that a test can
+ * read in [data-result=name].
  */
 import { element } from "./draw.js";
 
@@ -25,9 +28,25 @@ function within(parameter, word) {
     if (typeof parameter.value !== "number")
         return word;
     const value = Number(word);
-    if (word.trim() === "" || !Number.isFinite(value))
-        return null;
-    return Math.min(Math.max(value, parameter.from ?? -Infinity), parameter.to ?? Infinity);
+    return word.trim() === "" || !Number.isFinite(value) ? null : value;
+}
+
+function most(parameter, state) {
+    return typeof parameter.to === "function" ? parameter.to(state) : parameter.to;
+}
+
+/* Numbers come into their range, and to whole ones where the slider has only such; those whose
+ * range follows from others stand after them in the table. */
+function clamp(parameters, state) {
+    for (const [name, parameter] of Object.entries(parameters)) {
+        if (typeof parameter.value !== "number" || parameter.choices)
+            continue;
+        const isWhole = !parameter.hidden && Number.isInteger(parameter.step ?? 1);
+        const value = isWhole ? Math.round(state[name]) : state[name];
+        state[name] = Math.max(Math.min(value, most(parameter, state) ?? Infinity),
+            parameter.from ?? -Infinity);
+    }
+    return state;
 }
 
 function sameKind(parameter, word) {
@@ -43,7 +62,7 @@ export function readState(parameters, search) {
         const value = word === null ? null : within(parameter, word);
         state[name] = value === null ? parameter.value : value;
     }
-    return state;
+    return clamp(parameters, state);
 }
 
 /* Only what differs from the table, and what is not ours (the exercise, the frame). */
@@ -84,8 +103,9 @@ function control(name, parameter, state, set) {
     const id = `control-${name}`;
     const label = element("label", { for: id }, parameter.label ?? name);
     if (parameter.choices) {
-        const options = parameter.choices.map((choice) =>
-            element("option", { value: choice, selected: choice === state[name] }, String(choice)));
+        const options = parameter.choices.map((choice, at) =>
+            element("option", { value: choice, selected: choice === state[name] },
+                parameter.words?.[at] ?? String(choice)));
         const select = element("select", { id, onchange: () =>
             set({ [name]: sameKind(parameter, select.value) }) }, ...options);
         return { row: element("div", { class: "control" }, label, select),
@@ -98,11 +118,15 @@ function control(name, parameter, state, set) {
             show: (value) => { if (input.value !== value) input.value = value; } };
     }
     const shown = element("output", { for: id }, String(state[name]));
-    const input = element("input", { id, type: "range", min: parameter.from, max: parameter.to,
-        step: parameter.step ?? 1, value: state[name],
+    const input = element("input", { id, type: "range", min: parameter.from,
+        max: most(parameter, state), step: parameter.step ?? 1, value: state[name],
         oninput: () => set({ [name]: Number(input.value) }) });
     return { row: element("div", { class: "control" }, label, input, shown),
-        show: (value) => { input.value = value; shown.textContent = String(value); } };
+        show: (value) => {
+            input.max = most(parameter, state);
+            input.value = value;
+            shown.textContent = String(value);
+        } };
 }
 
 function sourceLine(run) {
@@ -124,15 +148,16 @@ function redraw(figure, paint) {
 
 export async function show(root, name) {
     const interactive = (await import(`./interactives/${name}.js`)).default;
-    const { parameters } = interactive;
     const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const parameters = typeof interactive.parameters === "function"
+        ? interactive.parameters(run) : interactive.parameters;
     const view = { state: readState(parameters, location.search), run };
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
     const controls = {};
 
     view.set = (changes) => {
-        Object.assign(view.state, changes);
+        clamp(parameters, Object.assign(view.state, changes));
         history.replaceState(null, "",
             location.pathname + writeState(parameters, view.state, location.search));
         paint();
@@ -140,8 +165,11 @@ export async function show(root, name) {
     view.result = (key, value, words) => results.append(element("div", {},
         element("dt", {}, words ?? key), element("dd", { "data-result": key }, String(value))));
     function paint() {
-        for (const [key, part] of Object.entries(controls))
+        for (const [key, part] of Object.entries(controls)) {
             part.show(view.state[key]);
+            part.row.hidden = parameters[key].when ? !parameters[key].when(view.state) : false;
+        }
+        view.width = figure.clientWidth;
         results.replaceChildren();
         redraw(figure, () => interactive.draw(figure, view));
     }
@@ -152,8 +180,12 @@ export async function show(root, name) {
     root.replaceChildren(element("h1", {}, interactive.title),
         element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
         element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
-        figure, results);
+        results, figure);
     paint();
+    new ResizeObserver(() => {
+        if (figure.clientWidth !== view.width)
+            paint();
+    }).observe(figure);
     root.dataset.ready = "yes";
 }
 
