@@ -6,6 +6,7 @@
 
 #include "cli/families.h"
 #include "gpu/gpu.h"
+#include "learn/learner.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -121,30 +122,20 @@ static bool parse(struct learn_session *session, int count, char **words)
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
-/* $LOCKSTEP_COURSE; beside build/; or where 'make install' puts it. */
-static const char *course_folder(struct learn_session *session)
+static const char *self_path(void)
 {
-    static const char *const places[] = {"/../course", "/../share/lockstep/course"};
-    static char self[PATH_MAX], folder[PATH_MAX];
-    const char *asked = getenv("LOCKSTEP_COURSE");
+    static char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = 0;
-    session->grader.self = self;
-    if (asked && *asked)
-        return asked;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char place[PATH_MAX + 32];
-        snprintf(place, sizeof place, "%.*s%s", (int)(strrchr(self, '/') - self), self, places[i]);
-        if (realpath(place, folder))
-            return folder;
-    }
-    return NULL;
+    return self;
 }
 
 static bool open_course(struct learn_session *session)
 {
     char *message;
-    const char *folder = course_folder(session);
+    const char *folder = cli_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
+                                         "/../share/lockstep/course");
+    session->grader.self = self_path();
     if (!folder) {
         cli_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
         return false;
@@ -177,6 +168,12 @@ static bool open_progress(struct learn_session *session)
     return session->progress != NULL;
 }
 
+bool learn_open(struct learn_session *session, const char *gpu, const char *compiler)
+{
+    return choose_gpu(session, gpu) && choose_compiler(session, compiler) &&
+           open_course(session) && open_progress(session);
+}
+
 bool learn_need_folder(const struct learn_session *session)
 {
     if (!session->folder)
@@ -186,36 +183,12 @@ bool learn_need_folder(const struct learn_session *session)
 
 /* Exercises -------------------------------------------------------------------------------------*/
 
-/* The lesson's first that is not solved, or its first. */
-static const struct learn_exercise *first_open(struct learn_session *session,
-                                               const struct learn_lesson *lesson)
-{
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (!learn_progress_state(session->progress, &lesson->exercise[i]).passed)
-            return &lesson->exercise[i];
-    return lesson->exercise_count ? &lesson->exercise[0] : NULL;
-}
-
-static const struct learn_exercise *current(struct learn_session *session)
-{
-    char *key = learn_progress_get(session->progress, "current"), *message = NULL;
-    const struct learn_lesson *lesson;
-    const struct learn_exercise *exercise = NULL;
-    if (key && !learn_course_find(&session->course, key, &lesson, &exercise, &message))
-        exercise = NULL; /* the course has changed */
-    free(message);
-    free(key);
-    for (unsigned i = 0; i < session->course.count && !exercise; i++)
-        exercise = first_open(session, session->course.lesson[i]);
-    return exercise;
-}
-
 bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise)
 {
     const struct learn_lesson *lesson;
     char *message;
     if (session->word_count < 2) {
-        *exercise = current(session);
+        *exercise = learner_current(&session->course, session->progress);
         if (!*exercise)
             cli_error("this course has no exercises");
         return *exercise != NULL;
@@ -226,7 +199,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
         return false;
     }
     if (!*exercise)
-        *exercise = first_open(session, lesson);
+        *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
         cli_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
                   session->words[1]);
@@ -236,14 +209,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
 const struct learn_exercise *learn_next(const struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
-    bool behind = false;
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (behind)
-                return &session->course.lesson[i]->exercise[j];
-            behind = &session->course.lesson[i]->exercise[j] == exercise;
-        }
-    return NULL;
+    return learner_next(&session->course, exercise);
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
@@ -259,10 +225,12 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 {
     struct learn_verdict verdict;
     const char *path = learn_file(session, exercise);
-    learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
-    if (verdict.stage != LEARN_BROKEN &&
-        !learn_progress_attempt(session->progress, exercise, &verdict))
-        cli_error("remark: this attempt is not kept: %s", learn_progress_error(session->progress));
+    char *remark;
+    learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
+                  &verdict, &remark);
+    if (remark)
+        cli_error("remark: %s", remark);
+    free(remark);
     if (picture) {
         *picture = verdict.picture;
         verdict.picture = NULL;

@@ -22,6 +22,7 @@ struct learn_session {
 };
 
 /* False after an error was said. */
+bool learn_open(struct learn_session *session, const char *gpu, const char *compiler);
 bool learn_need_folder(const struct learn_session *session);
 bool learn_need_compiler(struct learn_session *session);
 /* The exercise that the first word names, or the current one; a lesson's first unsolved one. */

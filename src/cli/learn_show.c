@@ -3,6 +3,8 @@
  */
 #include "cli/learn.h"
 
+#include "learn/learner.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -127,23 +129,11 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
 
 /* Places ----------------------------------------------------------------------------------------*/
 
-static void count_solved(struct learn_session *session, unsigned *solved, unsigned *all)
-{
-    *solved = *all = 0;
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            *solved += learn_progress_state(session->progress,
-                                            &session->course.lesson[i]->exercise[j])
-                           .passed;
-            ++*all;
-        }
-}
-
 void learn_print_bar(struct learn_session *session)
 {
     enum { WIDTH = 30 };
     unsigned solved, all;
-    count_solved(session, &solved, &all);
+    learner_count(&session->course, session->progress, &solved, &all);
     unsigned full = all ? solved * WIDTH / all : 0;
     printf("[");
     for (unsigned i = 0; i < WIDTH; i++)
@@ -245,28 +235,6 @@ int learn_hint(struct learn_session *session)
 
 /* Progress --------------------------------------------------------------------------------------*/
 
-static const struct learn_exercise *first_unsolved(struct learn_session *session)
-{
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
-            if (!learn_progress_state(session->progress, exercise).passed)
-                return exercise;
-        }
-    return NULL;
-}
-
-static json_t *exercise_json(struct learn_session *session, const struct learn_exercise *exercise)
-{
-    struct learn_state state = learn_progress_state(session->progress, exercise);
-    json_t *last = learn_progress_last(session->progress, exercise);
-    return json_pack("{ss sb si si sb so so}", "exercise", learn_key(exercise), "passed",
-                     state.passed, "attempts", (int)state.attempts, "hints", (int)state.hints,
-                     "saw_solution", state.saw_solution, "best",
-                     learn_progress_best(session->progress, exercise), "last",
-                     last ? last : json_null());
-}
-
 static void print_progress(struct learn_session *session)
 {
     learn_print_bar(session);
@@ -289,27 +257,16 @@ static void print_progress(struct learn_session *session)
 
 int learn_show_progress(struct learn_session *session)
 {
-    const struct learn_exercise *next = first_unsolved(session);
-    if (!session->json) {
-        print_progress(session);
-        if (next)
-            printf("next: lockstep learn start %s\n", next->name);
-        else
-            printf("All exercises are solved.\n");
+    const struct learn_exercise *next =
+        learner_first_unsolved(&session->course, session->progress);
+    if (session->json) {
+        learn_print_json(learner_progress_json(&session->course, session->progress));
         return CLI_OK;
     }
-    json_t *exercises = json_array(), *lessons = json_array();
-    for (unsigned i = 0; i < session->course.count; i++) {
-        const struct learn_lesson *lesson = session->course.lesson[i];
-        json_array_append_new(lessons,
-                              json_pack("{ss si si}", "lesson", lesson->id, "questions",
-                                        (int)lesson->question_count, "answered_right",
-                                        (int)learn_progress_right(session->progress, lesson)));
-        for (unsigned j = 0; j < lesson->exercise_count; j++)
-            json_array_append_new(exercises, exercise_json(session, &lesson->exercise[j]));
-    }
-    learn_print_json(json_pack("{si so so ss*}", "streak",
-                               (int)learn_progress_streak(session->progress), "lessons", lessons,
-                               "exercises", exercises, "next", next ? learn_key(next) : NULL));
+    print_progress(session);
+    if (next)
+        printf("next: lockstep learn start %s\n", next->name);
+    else
+        printf("All exercises are solved.\n");
     return CLI_OK;
 }

@@ -9,7 +9,6 @@
 #include "report/check.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -221,6 +220,7 @@ static void read_counters(struct job *job)
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
+        job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }
     profile_free(profile);
 }
@@ -280,11 +280,6 @@ static void compile_and_run(struct job *job)
     free(said);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    return remove(path);
-}
-
 static double now(void)
 {
     struct timespec time;
@@ -306,9 +301,11 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
         set_stage(&job, LEARN_BROKEN, 0);
     } else {
         compile_and_run(&job);
-        nftw(job.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        learn_remove_tree(job.folder);
     }
     verdict->text = job.text.data ? job.text.data : strdup("");
+    lk_mend_utf8(verdict->text); /* what the learner wrote may be anything */
+    lk_mend_utf8(verdict->picture);
     verdict->seconds = now() - begin;
 }
 
@@ -316,6 +313,7 @@ void learn_verdict_free(struct learn_verdict *verdict)
 {
     free(verdict->text);
     free(verdict->picture);
+    json_decref(verdict->run);
     *verdict = (struct learn_verdict){0};
 }
 

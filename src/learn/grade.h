@@ -33,6 +33,7 @@ struct learn_verdict {
     struct learn_counter counter[LEARN_LIMITS];
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     double seconds;     /* that the verdict took */
 };
@@ -61,6 +62,15 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
                    const char *path, const char *shown, const char *folder, char **said);
 /* Starts a program whose output goes to log; its exit status, or 128 + signal. */
 int learn_start(const char *const *words, const char *log, unsigned seconds);
+
+/* {"source": "yours", "exercise", "file", "code", "trace", "profile"} of a launch of the kernel in
+ * path; run.c. NULL if the file cannot be read. */
+struct profile;
+json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
+                       struct profile *profile);
+
+/* A folder with all that is in it; save.c. */
+void learn_remove_tree(const char *folder);
 
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
 struct profile_launch;

@@ -63,6 +63,7 @@ struct learn_wrong {
 
 struct learn_exercise {
     const struct learn_lesson *lesson;
+    const char *key;   /* "week1/day4_first_kernel/add" */
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;

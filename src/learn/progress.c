@@ -82,6 +82,11 @@ const char *learn_progress_error(const struct learn_progress *progress)
     return sqlite3_errmsg(progress->db);
 }
 
+const char *learn_progress_file(const struct learn_progress *progress)
+{
+    return sqlite3_db_filename(progress->db, "main");
+}
+
 /* Statements: values are bound by letters: s text, i whole number, d double ---------------------*/
 
 static sqlite3_stmt *prepare(struct learn_progress *progress, const char *sql, const char *letters,
@@ -147,7 +152,7 @@ bool learn_progress_set(struct learn_progress *progress, const char *key, const 
 
 const char *learn_key(const struct learn_exercise *exercise)
 {
-    return lk_arena_printf(exercise->lesson->arena, "%s/%s", exercise->lesson->id, exercise->name);
+    return exercise->key;
 }
 
 bool learn_progress_attempt(struct learn_progress *progress, const struct learn_exercise *exercise,
@@ -198,6 +203,13 @@ struct learn_state learn_progress_state(struct learn_progress *progress,
                                        "s", key)) > 0};
 }
 
+int64_t learn_progress_attempts(struct learn_progress *progress,
+                                const struct learn_exercise *exercise)
+{
+    return number(prepare(progress, "SELECT max(id) FROM attempts WHERE exercise = ?", "s",
+                          learn_key(exercise)));
+}
+
 json_t *learn_progress_last(struct learn_progress *progress, const struct learn_exercise *exercise)
 {
     sqlite3_stmt *statement = prepare(progress,
@@ -246,6 +258,21 @@ bool learn_progress_answer(struct learn_progress *progress, const struct learn_l
                           "INSERT INTO answers (lesson, question, choice, right)"
                           " VALUES (?, ?, ?, ?)",
                           "siii", lesson->id, (int64_t)question, (int64_t)choice, (int64_t)right));
+}
+
+void learn_progress_choices(struct learn_progress *progress, const struct learn_lesson *lesson,
+                            unsigned *choices)
+{
+    sqlite3_stmt *statement = prepare(
+        progress, "SELECT question, choice FROM answers WHERE lesson = ? ORDER BY id", "s",
+        lesson->id);
+    memset(choices, 0, lesson->question_count * sizeof *choices);
+    while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+        int64_t question = sqlite3_column_int64(statement, 0);
+        if (question >= 0 && question < (int64_t)lesson->question_count)
+            choices[question] = (unsigned)sqlite3_column_int64(statement, 1);
+    }
+    sqlite3_finalize(statement);
 }
 
 unsigned learn_progress_right(struct learn_progress *progress, const struct learn_lesson *lesson)

@@ -17,12 +17,13 @@ char *learn_progress_path(void);
 struct learn_progress *learn_progress_open(const char *path, char **message);
 void learn_progress_close(struct learn_progress *progress);
 const char *learn_progress_error(const struct learn_progress *progress);
+const char *learn_progress_file(const struct learn_progress *progress); /* its path */
 
 /* Words kept for later: "folder", "current". Malloc'd; NULL if there is none. */
 char *learn_progress_get(struct learn_progress *progress, const char *key);
 bool learn_progress_set(struct learn_progress *progress, const char *key, const char *value);
 
-/* An exercise's key: "week1/day4_first_kernel/add", in the lesson's arena. */
+/* An exercise's key: "week1/day4_first_kernel/add". */
 const char *learn_key(const struct learn_exercise *exercise);
 
 bool learn_progress_attempt(struct learn_progress *progress, const struct learn_exercise *exercise,
@@ -37,6 +38,9 @@ struct learn_state {
 };
 struct learn_state learn_progress_state(struct learn_progress *progress,
                                         const struct learn_exercise *exercise);
+/* The number of the last attempt, which grows with each; 0 if there is none. */
+int64_t learn_progress_attempts(struct learn_progress *progress,
+                                const struct learn_exercise *exercise);
 /* The last verdict: {"text", "stage", "counters", "time"}; NULL if there is none. */
 json_t *learn_progress_last(struct learn_progress *progress, const struct learn_exercise *exercise);
 /* The least value of each counter among attempts that passed: {"name": value}. */
@@ -44,6 +48,9 @@ json_t *learn_progress_best(struct learn_progress *progress, const struct learn_
 
 bool learn_progress_answer(struct learn_progress *progress, const struct learn_lesson *lesson,
                            unsigned question, unsigned choice, bool right);
+/* The last answer to each question, [question_count], from 1; 0: none. */
+void learn_progress_choices(struct learn_progress *progress, const struct learn_lesson *lesson,
+                            unsigned *choices);
 /* Questions of the lesson whose last answer was right. */
 unsigned learn_progress_right(struct learn_progress *progress, const struct learn_lesson *lesson);
 
