@@ -2,10 +2,10 @@
  * inside.h: what the parts of the studio share: a request, its reply, and the table of routes.
  *
  *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
- *   page.c     the frame of every page;  page_course.c, page_lesson.c, page_progress.c,
- * page_other.c markdown.c a lesson's text as HTML;  files.c  our own files and those of CodeMirror
- * and KaTeX api.c      what the pages ask for;   check.c  verdicts, in children;  events.c  what
- * changes
+ *   page.c     the frame of every page;  page_course.c .. page_library.c the pages
+ *   markdown.c a text as HTML;           files.c  our own files and those of CodeMirror and KaTeX
+ *   api.c      what the pages ask for;   check.c  verdicts;  library.c  runs of the library's kernels
+ *   job.c      children;                 events.c what changes
  *
  * Invariants
  *   I1  One lock is held while a request is answered: course, progress and options need no other.
@@ -119,16 +119,21 @@ void page_end(struct studio_reply *reply);
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
 
 studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
-    page_begin_course, page_quiz;
+    page_begin_course, page_quiz, page_library, page_family, page_profile;
 
 /* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
  * has_math: whether a formula was in it. */
 void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
                    const char *key, bool *has_math);
 
+/* A family's README: kernels/FAMILY/README.md. */
+void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text);
+
 /* Files and API ---------------------------------------------------------------------------------*/
 
 studio_answer file_web, file_codemirror, file_katex;
+/* Sends a file as it is; false if it cannot be read. */
+bool file_send(struct studio_reply *reply, const char *path, const char *type, const char *cache);
 #define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
 #define STUDIO_KATEX "/usr/share/javascript/katex"
 
@@ -137,6 +142,9 @@ studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hin
     studio_api_events;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
+/* A family's roofline as a picture: library.c. */
+void library_roofline(struct studio_request *request, struct studio_reply *reply,
+                      const struct zoo_family *family);
 
 /* Children: job.c --------------------------------------------------------------------------------*/
 
