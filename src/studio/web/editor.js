@@ -42,7 +42,8 @@ function rich(field, { language, run, save, changed }) {
         },
     });
     let widgets = [];
-    mirror.getInputField().setAttribute("aria-label", field.labels[0]?.textContent ?? "Your kernel");
+    mirror.getInputField().setAttribute("aria-label",
+        field.labels[0]?.textContent ?? "Your kernel");
     mirror.on("change", (_, change) => { if (change.origin !== "setValue") changed(); });
     return {
         text: () => mirror.getValue(),
@@ -63,7 +64,8 @@ function rich(field, { language, run, save, changed }) {
                 element("span", { class: "mark-line", title: words }, "●"));
             mirror.addLineClass(line - 1, "background", "marked-line");
             widgets.push(mirror.addLineWidget(line - 1,
-                element("div", { class: "line-words", "data-line": line }, words)));
+                element("div", { class: "line-words", "data-line": line }, words),
+                { noHScroll: true }));
         },
         clear: () => {
             mirror.clearGutter("marks");

@@ -18,7 +18,8 @@ function place(link) {
     const title = link.textContent;
     address.searchParams.set("embed", "1");
     const frame = element("iframe", { title, src: address.pathname + address.search,
-        class: "interactive-frame", "data-interactive": link.dataset.interactive, loading: "lazy" });
+        class: "interactive-frame", "data-interactive": link.dataset.interactive,
+        loading: "lazy" });
     frame.addEventListener("load", () => fit(frame));
     const block = link.closest("p, li, td") ?? link;
     const caption = element("figcaption", {}, element("a", { href: link.href, class: "soft" },

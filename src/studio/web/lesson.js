@@ -1,6 +1,6 @@
 /*
- * lesson.js: a lesson's page: editor, runs and verdicts, hints, and what happens to the file on disk.
- * The text in the editor is never thrown away: what is not saved is kept in this browser, and where
+ * lesson.js: a lesson's page: editor, runs and verdicts, hints, and what happens to the file on
+ * disk. The text in the editor is never thrown away: what is not saved is kept in this browser, and where
  * the file and the text have both changed, the learner chooses.
  */
 import * as api from "./api.js";
@@ -182,8 +182,8 @@ class Work {
 
     conflict(version, theirs) {
         this.status("not saved");
-        this.notice("The file has changed on disk, and so has the text here. Nothing was written. " +
-            "Which one do you want?", [
+        this.notice("The file has changed on disk, and so has the text here. Nothing was " +
+            "written. Which one do you want?", [
             ["Keep the text here", () => { this.know(version, theirs); this.changed(); }],
             ["Take the file's text", () => { this.take(version, theirs); this.status(""); }]],
         element("details", {}, element("summary", {}, "The file's text"),
@@ -258,8 +258,8 @@ class Work {
     }
 
     offerReset() {
-        this.notice(`${this.fileName} becomes what it was in the beginning. What you have is kept ` +
-            `beside it, as ${this.fileName}.1, .2 and so on.`,
+        this.notice(`${this.fileName} becomes what it was in the beginning. What you have is ` +
+            `kept beside it, as ${this.fileName}.1, .2 and so on.`,
         [["Reset it", () => this.reset()], ["Leave it", () => {}]]);
     }
 

@@ -1,5 +1,6 @@
 /*
- * math.js: formulas of a lesson, by KaTeX where it is installed; else they stay as they are written.
+ * math.js: formulas of a lesson, by KaTeX where it is installed; else they stay as they are
+ * written.
  */
 export function showMath() {
     if (typeof katex === "undefined")

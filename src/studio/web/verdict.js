@@ -1,6 +1,6 @@
 /*
- * verdict.js: draws a verdict: what it is in a few words, the grader's lines, counters against their
- * limits, the picture of the first warp, and what comes next.
+ * verdict.js: draws a verdict: what it is in a few words, the grader's lines, counters against
+ * their limits, the picture of the first warp, and what comes next.
  */
 import { element, number } from "./draw.js";
 
@@ -62,8 +62,8 @@ function picture(verdict, exercise) {
     const link = (name, text) => element("a", { href: `/interactive/${name}?${words}` }, text);
     return element("details", { id: "picture", open: true },
         element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture),
-        element("p", { class: "soft" }, "To move and look closer: ", link("coalescing", "coalescing"),
-            ", ", link("banks", "banks"), ", ", link("warp", "warp execution")));
+        element("p", { class: "soft" }, "To move and look closer: ",
+            link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ", link("warp", "warp execution")));
 }
 
 function next(verdict) {
@@ -91,8 +91,8 @@ export function showVerdict(place, verdict, { file, exercise, when, goTo }) {
         element("h3", { id: "headline", class: passed ? "good" : "bad" },
             HEADLINES[verdict.stage] ?? verdict.stage,
             when ? element("span", { class: "soft" }, ` (${when})`) : null),
-        passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no races, ` +
-            "no stray accesses" : "Right and clean") + time + ".") : null,
+        passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no ` +
+            "races, no stray accesses" : "Right and clean") + time + ".") : null,
         verdict.text ? grader(verdict.text, file, goTo) : null,
         list.length ? counters(list) : null,
         verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
