@@ -139,7 +139,8 @@ bool file_send(struct studio_reply *reply, const char *path, const char *type, c
 
 studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
     studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
-    studio_api_events;
+    studio_api_events,
+    studio_api_profile;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
 /* A family's roofline as a picture: library.c. */

@@ -100,7 +100,8 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
     char *main = lk_say("id=\"profile\" data-run=\"%s\"", run);
     page_begin(request, reply,
                &(struct studio_page){
-                   .title = title, .script = "profile", .body = "profile-page", .main = main});
+                   .title = title, .script = "profile", .style = "interactives/interactives",
+                   .body = "profile-page", .main = main});
     lk_buf_printf(&reply->body, "<h1>");
     html_text(&reply->body, title);
     lk_buf_printf(&reply->body, "</h1>\n<p>The profile is being made.</p>\n<noscript><p>The profile "
