@@ -375,6 +375,8 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
 	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
 	cd course && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/course/{} \;
+	cd kernels && for file in */README.md */journey.svg; do \
+	    install -D -m 644 $$file $(abspath $(TO))/share/lockstep/kernels/$$file || exit 1; done
 	cd src/studio/web && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/web/{} \;
 	install -D -m 644 -t $(TO)/share/lockstep/python/lockstep python/lockstep/*.py
 	install -m 644 python/pyproject.toml $(TO)/share/lockstep/python/

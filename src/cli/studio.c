@@ -138,6 +138,8 @@ static int serve(struct learn_session *session, const struct options *options)
         cli_error("the studio's pages are not beside lockstep; LOCKSTEP_WEB says where they are");
         return CLI_USAGE;
     }
+    wanted.kernels = cli_find_folder(session->arena, "LOCKSTEP_KERNELS", "/../kernels",
+                                     "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
         cli_error("studio: %s", message);

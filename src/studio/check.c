@@ -1,167 +1,14 @@
 /*
- * check.c: saves the learner's text and grades it, as 'lockstep learn check' does:
+ * check.c: POST /api/check: saves the learner's text and grades it, as 'lockstep learn check' does:
  * in a child that is that command, so that terminal and studio cannot differ. A newer check of the
- * same exercise ends an older one; no more children run at once than there are cores.
+ * same exercise ends an older one.
  */
 #include "studio/inside.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-struct studio_job {
-    struct studio_job *next;
-    const struct learn_exercise *exercise;
-    pid_t child; /* 0: not started, or ended */
-    bool superseded;
-    char *folder, *out, *log; /* what it writes to */
-};
-
-/* The child -------------------------------------------------------------------------------------*/
-
-extern char **environ;
-
-/* Our environment with some words in place of others; malloc'd, and so are its first ones. */
-static char **make_environment(const struct studio *studio, const struct studio_job *job)
-{
-    enum { SET = 3 };
-    char *set[SET] = {
-        lk_say("TMPDIR=%s", job->folder),
-        lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
-        lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress))};
-    size_t count = 0, kept = SET;
-    while (environ[count])
-        count++;
-    char **list = lk_alloc((count + SET + 1) * sizeof *list);
-    memcpy(list, set, sizeof set);
-    for (size_t i = 0; i < count; i++) {
-        bool replaced = false;
-        for (unsigned j = 0; j < SET; j++) {
-            size_t length = strcspn(set[j], "=") + 1;
-            replaced = replaced || strncmp(environ[i], set[j], length) == 0;
-        }
-        if (!replaced)
-            list[kept++] = environ[i];
-    }
-    list[kept] = NULL;
-    return list;
-}
-
-static void free_environment(char **list)
-{
-    for (unsigned i = 0; i < 3; i++)
-        free(list[i]);
-    free(list);
-}
-
-/* Runs in the child, which may only do what a signal's handler may. */
-static void become(const char *const *words, char **environment, const struct studio_job *job,
-                   const char *folder)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    setpgid(0, 0);
-    int in = open("/dev/null", O_RDONLY), out = open(job->out, O_WRONLY | O_CREAT, 0600),
-        log = open(job->log, O_WRONLY | O_CREAT, 0600);
-    if (in < 0 || out < 0 || log < 0 || chdir(folder) != 0 || dup2(in, STDIN_FILENO) < 0 ||
-        dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
-        _exit(127);
-    execve(words[0], (char *const *)words, environment);
-    _exit(127);
-}
-
-/* Its folder is the exercise's, so that the verdict names the file without one. */
-static bool start_child(struct studio *studio, struct studio_job *job)
-{
-    const struct learn_grader *grader = &studio->options.grader;
-    const char *const words[] = {grader->self,
-                                 "learn",
-                                 "check",
-                                 job->exercise->key,
-                                 "--json",
-                                 "--folder",
-                                 studio->folder,
-                                 "--gpu",
-                                 grader->gpu,
-                                 "--compiler",
-                                 grader->is_nvcc ? "nvcc" : "clang",
-                                 NULL};
-    char *path = learner_file(studio->folder, job->exercise);
-    char **environment = make_environment(studio, job);
-    *strrchr(path, '/') = 0;
-    job->child = fork();
-    if (job->child == 0)
-        become(words, environment, job, path);
-    if (job->child > 0)
-        setpgid(job->child, job->child); /* whoever of the two comes first */
-    free_environment(environment);
-    free(path);
-    bool started = job->child > 0;
-    job->child = started ? job->child : 0;
-    return started;
-}
-
-/* A child that has ended is kept until the lock is held again: its number cannot become another's
- * while somebody may want to end it. */
-static void wait_for_child(struct studio *studio, struct studio_job *job)
-{
-    siginfo_t info;
-    pid_t child = job->child;
-    pthread_mutex_unlock(&studio->lock);
-    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-        ;
-    pthread_mutex_lock(&studio->lock);
-    waitpid(child, NULL, 0);
-    job->child = 0;
-}
-
-/* Jobs ------------------------------------------------------------------------------------------*/
-
-static void supersede(struct studio_job *job)
-{
-    job->superseded = true;
-    if (job->child > 0)
-        kill(-job->child, SIGKILL);
-}
-
-void check_stop(struct studio *studio)
-{
-    for (struct studio_job *job = studio->jobs; job; job = job->next)
-        supersede(job);
-    pthread_cond_broadcast(&studio->changed);
-}
-
-static void begin_job(struct studio *studio, struct studio_job *job)
-{
-    for (struct studio_job *other = studio->jobs; other; other = other->next)
-        if (other->exercise == job->exercise)
-            supersede(other);
-    pthread_cond_broadcast(&studio->changed);
-    job->folder = lk_say("%s/%u", studio->temporary, studio->serial++);
-    job->out = lk_say("%s/out", job->folder);
-    job->log = lk_say("%s/log", job->folder);
-    job->next = studio->jobs;
-    studio->jobs = job;
-}
-
-static void end_job(struct studio *studio, struct studio_job *job)
-{
-    struct studio_job **at = &studio->jobs;
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
-    learn_remove_tree(job->folder);
-    free(job->folder);
-    free(job->out);
-    free(job->log);
-}
+/* The verdict -----------------------------------------------------------------------------------*/
 
 static json_t *broken(const char *format, const char *text)
 {
@@ -190,29 +37,46 @@ static json_t *read_verdict(const struct studio_job *job)
     return verdict;
 }
 
+/* Its folder is the exercise's, so that the verdict names the file without one. */
+static void check_words(const void *context, const struct studio_job *job, const char **words)
+{
+    const struct studio *studio = context;
+    const struct learn_exercise *exercise = job->subject;
+    const struct learn_grader *grader = &studio->options.grader;
+    const char *const list[] = {grader->self,
+                                "learn",
+                                "check",
+                                exercise->key,
+                                "--json",
+                                "--folder",
+                                studio->folder,
+                                "--gpu",
+                                grader->gpu,
+                                "--compiler",
+                                grader->is_nvcc ? "nvcc" : "clang"};
+    memcpy(words, list, sizeof list);
+}
+
 /* The lock is held, and let go while it waits. NULL if a newer check has taken its place. */
 static json_t *grade(struct studio *studio, const struct learn_exercise *exercise)
 {
-    struct studio_job job = {.exercise = exercise};
-    unsigned cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    struct studio_job job = {.subject = exercise};
+    char *message, *folder = learner_file(studio->folder, exercise);
     json_t *verdict = NULL;
-    begin_job(studio, &job);
-    while (studio->running >= (cores ? cores : 1) && !job.superseded)
-        pthread_cond_wait(&studio->changed, &studio->lock);
-    if (!job.superseded && mkdir(job.folder, 0700) != 0) {
-        verdict =
-            broken("nothing could be graded: no room for temporary files: %s", strerror(errno));
-    } else if (!job.superseded && !start_child(studio, &job)) {
-        verdict = broken("nothing could be graded: %s", strerror(errno));
-    } else if (!job.superseded) {
-        studio->running++;
-        wait_for_child(studio, &job);
-        studio->running--;
-        if (!job.superseded)
-            verdict = read_verdict(&job);
-        pthread_cond_broadcast(&studio->changed);
+    *strrchr(folder, '/') = 0;
+    switch (job_run(studio, &job, check_words, studio, folder, &message)) {
+    case JOB_ENDED:
+        verdict = read_verdict(&job);
+        break;
+    case JOB_FAILED:
+        verdict = broken("nothing could be graded: %s", message);
+        break;
+    case JOB_SUPERSEDED:
+        break;
     }
-    end_job(studio, &job);
+    job_end(studio, &job);
+    free(message);
+    free(folder);
     return verdict;
 }
 

@@ -48,28 +48,35 @@ static bool is_plain_path(const char *path)
     }
 }
 
-static void send_file(struct studio_request *request, struct studio_reply *reply,
-                      const char *folder, const char *cache)
+bool file_send(struct studio_reply *reply, const char *path, const char *type, const char *cache)
 {
-    const char *type = type_of(request->rest);
     struct stat status;
-    int file = -1;
-    if (type && is_plain_path(request->rest)) {
-        char *path = lk_say("%s/%s", folder, request->rest);
-        file = open(path, O_RDONLY | O_CLOEXEC);
-        free(path);
-    }
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
         reply->stream = MHD_create_response_from_fd((uint64_t)status.st_size, file);
     if (!reply->stream) {
         if (file >= 0)
             close(file);
-        reply_refusal(reply, 404, "There is no such file.");
-        return;
+        return false;
     }
     reply->status = 200;
     reply->type = type;
     reply->cache = cache;
+    return true;
+}
+
+static void send_file(struct studio_request *request, struct studio_reply *reply,
+                      const char *folder, const char *cache)
+{
+    const char *type = type_of(request->rest);
+    bool sent = false;
+    if (type && is_plain_path(request->rest)) {
+        char *path = lk_say("%s/%s", folder, request->rest);
+        sent = file_send(reply, path, type, cache);
+        free(path);
+    }
+    if (!sent)
+        reply_refusal(reply, 404, "There is no such file.");
 }
 
 void file_web(struct studio_request *request, struct studio_reply *reply)

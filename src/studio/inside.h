@@ -2,10 +2,10 @@
  * inside.h: what the parts of the studio share: a request, its reply, and the table of routes.
  *
  *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
- *   page.c     the frame of every page;  page_course.c, page_lesson.c, page_progress.c,
- * page_other.c markdown.c a lesson's text as HTML;  files.c  our own files and those of CodeMirror
- * and KaTeX api.c      what the pages ask for;   check.c  verdicts, in children;  events.c  what
- * changes
+ *   page.c     the frame of every page;  page_course.c .. page_library.c the pages
+ *   markdown.c a text as HTML;           files.c  our own files and those of CodeMirror and KaTeX
+ *   api.c      what the pages ask for;   check.c  verdicts;  library.c  runs of the library's kernels
+ *   job.c      children;                 events.c what changes
  *
  * Invariants
  *   I1  One lock is held while a request is answered: course, progress and options need no other.
@@ -119,25 +119,53 @@ void page_end(struct studio_reply *reply);
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
 
 studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
-    page_begin_course, page_quiz;
+    page_begin_course, page_quiz, page_library, page_family, page_profile;
 
 /* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
  * has_math: whether a formula was in it. */
 void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
                    const char *key, bool *has_math);
 
+/* A family's README: kernels/FAMILY/README.md. */
+void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text);
+
 /* Files and API ---------------------------------------------------------------------------------*/
 
 studio_answer file_web, file_codemirror, file_katex;
+/* Sends a file as it is; false if it cannot be read. */
+bool file_send(struct studio_reply *reply, const char *path, const char *type, const char *cache);
 #define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
 #define STUDIO_KATEX "/usr/share/javascript/katex"
 
 studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
     studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
-    studio_api_events;
+    studio_api_events,
+    studio_api_profile;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
-/* Ends children and takes their folders away; the lock is held. */
-void check_stop(struct studio *studio);
+/* A family's roofline as a picture: library.c. */
+void library_roofline(struct studio_request *request, struct studio_reply *reply,
+                      const struct zoo_family *family);
+
+/* Children: job.c --------------------------------------------------------------------------------*/
+
+struct studio_job {
+    const void *subject; /* a newer job of the same one ends an older; NULL: none does */
+    struct studio_job *next;
+    pid_t child; /* 0: not started, or ended */
+    bool superseded;
+    char *folder, *out, *log; /* its own place, and what it writes to */
+};
+
+enum { JOB_WORDS = 15 };
+enum job_end { JOB_ENDED, JOB_SUPERSEDED, JOB_FAILED };
+/* Fills in the command, JOB_WORDS at most; job->folder is known by then. */
+typedef void job_words(const void *context, const struct studio_job *job, const char **words);
+/* Runs it in folder, or in its own if that is NULL. The lock is held, and let go while it waits.
+ * JOB_FAILED: with a malloc'd message. What it wrote can be read until job_end. */
+enum job_end job_run(struct studio *studio, struct studio_job *job, job_words *words,
+                     const void *context, const char *folder, char **message);
+void job_end(struct studio *studio, struct studio_job *job);
+void job_stop_all(struct studio *studio); /* the lock is held */
 
 #endif

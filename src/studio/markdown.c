@@ -1,17 +1,20 @@
 /*
- * markdown.c: a lesson's text as HTML. md4c makes it, with raw HTML switched off, so that every tag
- * in it is md4c's; then links are turned: those to lessons and exercises lead to our pages,
- * interactive:NAME to the picture, and what is neither these nor the web leads nowhere.
+ * markdown.c: a lesson's text, or a family's README, as HTML. md4c makes it, with raw HTML switched
+ * off, so that every tag in it is md4c's; then links are turned: those to lessons, exercises and
+ * variants lead to our pages, interactive:NAME to the picture, and what is neither these nor the web
+ * leads nowhere.
  */
 #include "studio/inside.h"
 
 #include <ctype.h>
 #include <md4c-html.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct link {
-    const struct learn_lesson *lesson;
+    const struct learn_lesson *lesson; /* or, of a README, */
+    const struct zoo_family *family;
     const char *key; /* of the exercise that is shown; NULL if none is */
 };
 
@@ -75,6 +78,33 @@ static void link_interactive(struct lk_buf *out, const struct link *link, const 
     lk_buf_printf(out, "\">");
 }
 
+/* "look_back.cu", "../scan/README.md" */
+static bool link_family(struct lk_buf *out, const struct link *link, const char *to, size_t size)
+{
+    char name[96];
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    char *message = NULL;
+    if (begins(to, size, "../") && size > 13 && memcmp(to + size - 10, "/README.md", 10) == 0)
+        snprintf(name, sizeof name, "%.*s", (int)size - 13, to + 3);
+    else if (size > 3 && memcmp(to + size - 3, ".cu", 3) == 0)
+        snprintf(name, sizeof name, "%s/%.*s", link->family->name, (int)size - 3, to);
+    else
+        return false;
+    bool found = zoo_find(name, &family, &variant, &message);
+    free(message);
+    if (found)
+        lk_buf_printf(out, "<a href=\"/library/%s\">", name);
+    return found;
+}
+
+static bool link_own(struct lk_buf *out, const struct link *link, const char *to, size_t size)
+{
+    if (link->family)
+        return link_family(out, link, to, size);
+    return link_lesson(out, link, to, size) || link_exercise(out, link, to, size);
+}
+
 static void turn_link(struct lk_buf *out, const struct link *link, const char *to, size_t size)
 {
     if (begins(to, size, "interactive:"))
@@ -84,7 +114,7 @@ static void turn_link(struct lk_buf *out, const struct link *link, const char *t
                       (int)size, to);
     else if (begins(to, size, "#"))
         lk_buf_printf(out, "<a href=\"%.*s\">", (int)size, to);
-    else if (!link_lesson(out, link, to, size) && !link_exercise(out, link, to, size))
+    else if (!link_own(out, link, to, size))
         lk_buf_printf(out, "<a>");
 }
 
@@ -102,11 +132,45 @@ static const char *turn_heading(struct lk_buf *out, const char *at)
     return at + 4;
 }
 
-void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
-                   const char *key, bool *has_math)
+/* A picture beside a README is one of ours; a lesson has none. */
+static const char *turn_image(struct lk_buf *out, const struct link *link, const char *at)
+{
+    if (link->family && strncmp(at + 10, "journey.svg\"", 12) == 0) {
+        lk_buf_printf(out, "<img src=\"/library/%s/", link->family->name);
+        return at + 10;
+    }
+    lk_buf_printf(out, "<img data-src=\"");
+    return at + 10;
+}
+
+/* One tag that needs another form; where the text goes on, NULL if it stays as it is. */
+static const char *turn_tag(struct lk_buf *out, const struct link *link, const char *tag)
+{
+    if (strncmp(tag, "<a href=\"", 9) == 0) {
+        const char *end = strchr(tag + 9, '"'), *after = end ? strchr(end, '>') : NULL;
+        if (!after)
+            return NULL;
+        turn_link(out, link, tag + 9, (size_t)(end - tag - 9));
+        return after + 1;
+    }
+    if (strncmp(tag, "<img src=\"", 10) == 0)
+        return turn_image(out, link, tag);
+    if (strncmp(tag, "<h2>", 4) == 0)
+        return turn_heading(out, tag);
+    if (strncmp(tag, "<table>", 7) == 0) {
+        lk_buf_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table>");
+        return tag + 7;
+    }
+    if (strncmp(tag, "</table>", 8) == 0) {
+        lk_buf_printf(out, "</table></div>");
+        return tag + 8;
+    }
+    return NULL;
+}
+
+static void make_html(struct lk_buf *out, const struct link *link, const char *text, bool *has_math)
 {
     struct lk_buf html = {0};
-    struct link link = {lesson, key};
     md_html(text, (MD_SIZE)strlen(text), add_piece, &html,
             MD_FLAG_NOHTML | MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_LATEXMATHSPANS, 0);
     *has_math = html.data && strstr(html.data, "<x-equation");
@@ -117,23 +181,33 @@ void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const 
             break;
         }
         lk_buf_add(out, at, (size_t)(tag - at));
-        const char *end = strncmp(tag, "<a href=\"", 9) == 0 ? strchr(tag + 9, '"') : NULL;
-        if (end) {
-            turn_link(out, &link, tag + 9, (size_t)(end - tag - 9));
-            at = strchr(end, '>');
-            at = at ? at + 1 : end + strlen(end);
-        } else if (strncmp(tag, "<h2>", 4) == 0) {
-            at = turn_heading(out, tag);
-        } else if (strncmp(tag, "<table>", 7) == 0) {
-            lk_buf_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table>");
-            at = tag + 7;
-        } else if (strncmp(tag, "</table>", 8) == 0) {
-            lk_buf_printf(out, "</table></div>");
-            at = tag + 8;
-        } else {
+        at = turn_tag(out, link, tag);
+        if (!at) {
             lk_buf_add(out, "<", 1);
             at = tag + 1;
         }
     }
     lk_buf_free(&html);
+}
+
+void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
+                   const char *key, bool *has_math)
+{
+    make_html(out, &(struct link){.lesson = lesson, .key = key}, text, has_math);
+}
+
+/* Its comments mark what scripts/family-tables writes, and are nothing for readers. */
+void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text)
+{
+    struct lk_buf shown = {0};
+    bool has_math;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        length += at[length] == '\n';
+        if (strncmp(at, "<!--", 4) != 0)
+            lk_buf_add(&shown, at, length);
+        at += length;
+    }
+    make_html(out, &(struct link){.family = family}, shown.data ? shown.data : "", &has_math);
+    lk_buf_free(&shown);
 }

@@ -9,8 +9,11 @@
 const struct studio_route studio_routes[] = {
     {"GET", "/", page_course, false, "Course"},
     {"GET", "/interactives", page_interactives, false, "Interactives"},
+    {"GET", "/library", page_library, false, "Library"},
     {"GET", "/progress", page_progress, false, "Progress"},
     {"GET", "/lesson/", page_lesson, false, NULL},
+    {"GET", "/library/", page_family, false, NULL},
+    {"GET", "/profile", page_profile, true, NULL},
     {"GET", "/interactive/", page_interactive, false, NULL},
     {"POST", "/begin", page_begin_course, false, NULL},
     {"POST", "/quiz/", page_quiz, false, NULL},
@@ -25,6 +28,7 @@ const struct studio_route studio_routes[] = {
     {"POST", "/api/reset", studio_api_reset, true, NULL},
     {"POST", "/api/answer", studio_api_answer, false, NULL},
     {"GET", "/api/progress", studio_api_progress, false, NULL},
+    {"GET", "/api/profile", studio_api_profile, false, NULL},
     {"GET", "/api/run", studio_api_run, false, NULL},
     {"GET", "/api/events", studio_api_events, true, NULL},
 };

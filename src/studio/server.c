@@ -305,7 +305,7 @@ void studio_stop(struct studio *studio)
 {
     studio->stopping = true;
     pthread_mutex_lock(&studio->lock);
-    check_stop(studio);
+    job_stop_all(studio);
     pthread_mutex_unlock(&studio->lock);
     if (studio->daemon)
         MHD_stop_daemon(studio->daemon);

@@ -18,6 +18,7 @@ struct studio_options {
     const char *folder;         /* the learner's; NULL: the first page offers to make one, */
     const char *begin;          /* here */
     const char *web;            /* our pages' files */
+    const char *kernels;        /* FAMILY/README.md and journey.svg; NULL: not there */
     unsigned port;              /* 0: a free one */
 };
 
