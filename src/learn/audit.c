@@ -45,7 +45,20 @@ static char *check_sections(const char *text)
     return NULL;
 }
 
-/* [words](target): a target that is no address must be a file beside the lesson. */
+static bool is_interactive(const char *name, size_t length)
+{
+    static const char *const names[] = {
+#define X(name, title) #name,
+#include "learn/interactives.def"
+#undef X
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* [words](target): interactive:NAME?STATE, an address, or a file beside the lesson. */
 static char *check_links(const struct learn_lesson *lesson, const char *text)
 {
     char path[4096];
@@ -56,6 +69,14 @@ static char *check_links(const struct learn_lesson *lesson, const char *text)
             return lk_say("lesson.md: the link '%.40s' does not end", at);
         if (strncmp(at, "https://", 8) == 0 || strncmp(at, "http://", 7) == 0 || file == 0)
             continue;
+        if (strncmp(at, "interactive:", 12) == 0) {
+            size_t name = strcspn(at + 12, "?)\n");
+            if (!is_interactive(at + 12, name))
+                return lk_say("lesson.md: there is no interactive '%.*s'; the names are in "
+                              "src/learn/interactives.def",
+                              (int)name, at + 12);
+            continue;
+        }
         snprintf(path, sizeof path, "%s/%.*s", lesson->folder, (int)file, at);
         if (access(path, F_OK) != 0)
             return lk_say("lesson.md: the link '%.*s' leads nowhere", (int)length, at);
@@ -162,18 +183,19 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
 {
     struct lk_arena *arena = exercise->lesson->arena;
     const char *name = lk_arena_printf(arena, "%s/%s", exercise->lesson->id, exercise->name);
-    char *message = NULL, *given = learn_read_file(learn_path(exercise, "exercise.cu"), &message);
+    char *message = NULL,
+         *given = learn_read_file(learn_path(exercise, learn_given(exercise)), &message);
     if (given)
-        message = strstr(given, "TODO") ? NULL : lk_say("exercise.cu has no TODO");
+        message = strstr(given, "TODO") ? NULL : lk_say("%s has no TODO", learn_given(exercise));
     tell(audit, lk_arena_printf(arena, "%s: TODO", name), message);
     free(given);
-    char *solution = learn_read_file(learn_path(exercise, "solution.cu"), &message);
+    char *solution = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
     tell(audit, lk_arena_printf(arena, "%s: hints", name),
          solution ? check_diff(exercise, solution) : message);
     free(solution);
     tell(audit, lk_arena_printf(arena, "%s: wrong kernels", name), check_wrong_files(exercise));
-    audit_kernel(audit, exercise, "exercise.cu", exercise->shipped);
-    audit_kernel(audit, exercise, "solution.cu", NULL);
+    audit_kernel(audit, exercise, learn_given(exercise), exercise->shipped);
+    audit_kernel(audit, exercise, learn_solution(exercise), NULL);
     for (unsigned i = 0; i < exercise->wrong_count; i++)
         audit_kernel(audit, exercise, lk_arena_printf(arena, "wrong/%s", exercise->wrong[i].file),
                      exercise->wrong[i].verdict);

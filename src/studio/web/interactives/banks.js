@@ -55,6 +55,11 @@ function picture(sum, width) {
     return drawing(width, y + 32, `32 banks, ${sum.passes} passes`, ...parts);
 }
 
+/* For other pages: the picture of one access to shared memory. */
+export function bankPicture(access, width) {
+    return picture(bankPasses(access, access.from), width);
+}
+
 /* The access as it is, and with the padding. */
 function accessOf(view) {
     const { from, row, padding, bytes, line, record } = view.state;

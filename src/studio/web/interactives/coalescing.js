@@ -87,6 +87,11 @@ function picture(access, sum, width) {
         `128 bytes, ${sum.needed} would do`, ...parts);
 }
 
+/* For other pages: the picture of one access to global memory. */
+export function sectorPicture(access, width) {
+    return picture(access, sectors(access), width);
+}
+
 function accessOf(view) {
     const { from, stride, offset, bytes, line, record } = view.state;
     if (from === "formula")

@@ -1,0 +1,20 @@
+/*
+ * notebook.h: a lesson as a Jupyter notebook (nbformat 4.5): its text, a cell for each exercise, a
+ * cell for each question. The cells use the magic of python/lockstep; docs/notebooks.md.
+ */
+#ifndef LOCKSTEP_LEARN_NOTEBOOK_H
+#define LOCKSTEP_LEARN_NOTEBOOK_H
+
+#include "learn/lesson.h"
+
+/* With solutions the exercises' cells hold ours, and the questions are answered. NULL and a
+ * malloc'd message. The notebook carries a mark by which learn_notebook_is_ours knows it again. */
+json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message);
+
+/* Is it as some learn_notebook made it, or has somebody changed or run it since? */
+bool learn_notebook_is_ours(json_t *notebook);
+
+/* Links as a notebook can follow them; text is a lesson's Markdown. Malloc'd. */
+char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size);
+
+#endif
