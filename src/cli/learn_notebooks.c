@@ -3,6 +3,7 @@
  * that somebody changed or ran is not written again, or with --force only beside a copy of it.
  */
 #include "cli/learn.h"
+#include "learn/learner.h"
 #include "learn/notebook.h"
 
 #include <errno.h>
@@ -45,18 +46,17 @@ static const char *set_aside(struct learn_session *session, const char *path)
     return NULL;
 }
 
-/* Whole or not at all: a full disk leaves what was there. */
-static bool write_whole(struct learn_session *session, const char *path, const json_t *notebook)
+static bool write_whole(const char *path, const json_t *notebook)
 {
-    const char *part = lk_arena_printf(session->arena, "%s.part", path);
-    FILE *file = fopen(part, "we");
-    bool written = file && json_dumpf(notebook, file, JSON_INDENT(1)) == 0 && putc('\n', file) > 0;
-    written = (!file || fclose(file) == 0) && written;
-    if (written && rename(part, path) == 0)
-        return true;
-    cli_error("%s: %s", path, strerror(errno));
-    unlink(part);
-    return false;
+    char *message = NULL, *text = json_dumps(notebook, JSON_INDENT(1));
+    char *lines = lk_say("%s\n", text ? text : "");
+    bool written = text && learn_write_file(path, lines, strlen(lines), &message);
+    if (!written)
+        cli_error("%s", message ? message : "out of memory");
+    free(message);
+    free(lines);
+    free(text);
+    return written;
 }
 
 static enum outcome write_lesson(struct learn_session *session, const struct learn_lesson *lesson,
@@ -75,8 +75,7 @@ static enum outcome write_lesson(struct learn_session *session, const struct lea
         outcome = SAME;
     else if (learners && !session->force)
         outcome = KEPT;
-    else if ((!learners || (*aside = set_aside(session, path))) &&
-             learn_make_folders(session, path) && write_whole(session, path, notebook))
+    else if ((!learners || (*aside = set_aside(session, path))) && write_whole(path, notebook))
         outcome = WRITTEN;
     json_decref(notebook);
     return outcome;

@@ -1,6 +1,6 @@
 /*
  * learn_quiz.c: a lesson's questions: asked one by one on a terminal, answered all at once with
- * --answer 2,1,3 (or one of them with --answer 3:2), or listed.
+ * --answer 2,1,3, one of them with --answer 3:2, or listed.
  */
 #include "cli/learn.h"
 
@@ -11,10 +11,13 @@
 static void print_question(const struct learn_lesson *lesson, unsigned number)
 {
     const struct learn_question *question = &lesson->question[number];
-    printf("%s%u. %s%s\n", cli_style(stdout, CLI_BOLD), number + 1, question->question,
-           cli_style(stdout, CLI_PLAIN));
-    for (unsigned i = 0; i < question->choice_count; i++)
-        printf("   %u  %s\n", i + 1, question->choices[i]);
+    printf("%s%u. ", cli_style(stdout, CLI_BOLD), number + 1);
+    learn_print_wrapped(question->question, strlen(question->question), 3);
+    printf("%s", cli_style(stdout, CLI_PLAIN));
+    for (unsigned i = 0; i < question->choice_count; i++) {
+        printf("   %u  ", i + 1);
+        learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
+    }
 }
 
 static bool judge(struct learn_session *session, const struct learn_lesson *lesson, unsigned number,
@@ -24,9 +27,11 @@ static bool judge(struct learn_session *session, const struct learn_lesson *less
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
         cli_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
-    if (!session->json)
-        printf("   %s%s%s %s\n", cli_style(stdout, right ? CLI_GREEN : CLI_RED),
-               right ? "right." : "no.", cli_style(stdout, CLI_PLAIN), question->why);
+    if (session->json)
+        return right;
+    printf("   %s%s%s ", cli_style(stdout, right ? CLI_GREEN : CLI_RED), right ? "right." : "no.",
+           cli_style(stdout, CLI_PLAIN));
+    learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
     return right;
 }
 
@@ -65,68 +70,90 @@ static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned 
     return read_choice(&lesson->question[*question], colon ? colon + 1 : word, choice);
 }
 
-static json_t *answer_json(const struct learn_lesson *lesson, unsigned question, unsigned choice,
-                           bool right)
-{
-    return json_pack("{si si sb ss}", "question", (int)question + 1, "choice", (int)choice + 1,
-                     "right", right, "why", lesson->question[question].why);
-}
-
-static int answer_all(struct learn_session *session, const struct learn_lesson *lesson)
+/* All are read before the first is judged. */
+static int take_words(struct learn_session *session, const struct learn_lesson *lesson,
+                      struct learn_answer *answers)
 {
     char *words = lk_arena_printf(session->arena, "%s", session->answers), *place = NULL;
-    unsigned questions[64], choices[64], count = 0, next = 0, right = 0;
+    unsigned count = 0, next = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        if (count == 64) {
-            cli_error("at most 64 answers can be given at a time");
-            return CLI_USAGE;
+        if (count == LEARN_QUIZ_MOST) {
+            cli_error("at most %d answers can be given at a time", LEARN_QUIZ_MOST);
+            return -1;
         }
-        if (!read_answer(lesson, word, &next, &choices[count]))
-            return CLI_USAGE;
-        questions[count++] = next++;
+        if (!read_answer(lesson, word, &next, &answers[count].choice))
+            return -1;
+        answers[count++].question = next++;
     }
-    json_t *answers = json_array();
     for (unsigned i = 0; i < count; i++) {
         if (!session->json)
-            print_question(lesson, questions[i]);
-        bool is_right = judge(session, lesson, questions[i], choices[i]);
-        json_array_append_new(answers, answer_json(lesson, questions[i], choices[i], is_right));
-        right += is_right;
+            print_question(lesson, answers[i].question);
+        answers[i].right = judge(session, lesson, answers[i].question, answers[i].choice);
     }
-    if (session->json)
-        learn_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
-                                   (int)lesson->question_count, "answered", (int)count, "right",
-                                   (int)right, "answers", answers));
-    else
-        printf("%u of %u right\n", right, count);
-    json_decref(answers);
-    return right == count ? CLI_OK : CLI_FINDINGS;
+    return (int)count;
 }
 
-static int ask_all(struct learn_session *session, const struct learn_lesson *lesson)
+static int take_typed(struct learn_session *session, const struct learn_lesson *lesson,
+                      struct learn_answer *answers)
 {
     char *line = NULL;
     size_t capacity = 0;
-    unsigned right = 0;
-    for (unsigned i = 0; i < lesson->question_count; i++) {
-        unsigned choice;
-        print_question(lesson, i);
+    unsigned count = 0;
+    for (; count < lesson->question_count && count < LEARN_QUIZ_MOST; count++) {
+        struct learn_answer *answer = &answers[count];
+        answer->question = count;
+        print_question(lesson, count);
         do {
             printf("   > ");
             fflush(stdout);
             if (getline(&line, &capacity, stdin) <= 0)
                 goto out;
             line[strcspn(line, "\r\n")] = 0;
-        } while (!read_choice(&lesson->question[i], line, &choice));
-        right += judge(session, lesson, i, choice);
+        } while (!read_choice(&lesson->question[count], line, &answer->choice));
+        answer->right = judge(session, lesson, count, answer->choice);
     }
-    printf("%u of %u right\n", right, lesson->question_count);
 out:
     free(line);
-    return CLI_OK;
+    return (int)count;
 }
 
-static int list_all(struct learn_session *session, const struct learn_lesson *lesson)
+int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
+                    struct learn_answer answers[LEARN_QUIZ_MOST])
+{
+    return session->answers ? take_words(session, lesson, answers)
+                            : take_typed(session, lesson, answers);
+}
+
+static json_t *answer_json(const struct learn_lesson *lesson, const struct learn_answer *answer)
+{
+    return json_pack("{si si sb ss}", "question", (int)answer->question + 1, "choice",
+                     (int)answer->choice + 1, "right", answer->right, "why",
+                     lesson->question[answer->question].why);
+}
+
+static int take(struct learn_session *session, const struct learn_lesson *lesson)
+{
+    struct learn_answer answers[LEARN_QUIZ_MOST];
+    int count = learn_quiz_take(session, lesson, answers), sum = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        sum += answers[i].right;
+        json_array_append_new(list, answer_json(lesson, &answers[i]));
+    }
+    if (count >= 0 && session->json)
+        learn_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
+                                   (int)lesson->question_count, "answered", count, "right", sum,
+                                   "answers", list));
+    else if (count >= 0)
+        printf("%d of %d right\n", sum, count);
+    json_decref(list);
+    if (count < 0)
+        return CLI_USAGE;
+    return sum == count || !session->answers ? CLI_OK : CLI_FINDINGS;
+}
+
+/* Questions and choices without the answers. */
+json_t *learn_quiz_json(const struct learn_lesson *lesson)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < lesson->question_count; i++) {
@@ -136,13 +163,17 @@ static int list_all(struct learn_session *session, const struct learn_lesson *le
             json_array_append_new(choices, json_string(question->choices[j]));
         json_array_append_new(
             list, json_pack("{ss so}", "question", question->question, "choices", choices));
-        if (!session->json)
-            print_question(lesson, i);
     }
+    return list;
+}
+
+static int list_all(struct learn_session *session, const struct learn_lesson *lesson)
+{
     if (session->json)
-        learn_print_json(json_pack("{ss so}", "lesson", lesson->id, "quiz", list));
-    else
-        json_decref(list);
+        learn_print_json(
+            json_pack("{ss so}", "lesson", lesson->id, "quiz", learn_quiz_json(lesson)));
+    for (unsigned i = 0; i < lesson->question_count && !session->json; i++)
+        print_question(lesson, i);
     return CLI_OK;
 }
 
@@ -162,9 +193,7 @@ int learn_quiz(struct learn_session *session)
             return CLI_USAGE;
         lesson = exercise->lesson;
     }
-    if (session->answers)
-        return answer_all(session, lesson);
-    if (!session->json && isatty(STDIN_FILENO))
-        return ask_all(session, lesson);
+    if (session->answers || (!session->json && isatty(STDIN_FILENO)))
+        return take(session, lesson);
     return list_all(session, lesson);
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 /* cmocka.h comes last: it needs the ones above. */
@@ -21,7 +22,9 @@ static void test_day4(void **unused)
     char *message;
     struct learn_lesson *lesson = learn_lesson_read(DAY4, "week1/day4_first_kernel", &message);
     assert_non_null(lesson);
-    assert_int_equal(lesson->exercise_count, 2);
+    assert_int_equal(lesson->exercise_count, 3);
+    assert_false(lesson->exercise[0].is_kata);
+    assert_true(lesson->exercise[2].is_kata);
     const struct learn_exercise *add = &lesson->exercise[0];
     assert_string_equal(add->name, "add");
     assert_int_equal(add->argument_count, 4);
@@ -66,6 +69,7 @@ static void test_refused(void **unused)
     refuse("\"minutes\": 60", "\"minutes\": \"60\"", "minutes: must be a whole number");
     refuse("\"minutes\": 60", "\"minutes\": 60,,", "lesson.json:3:");
     refuse("\"name\": \"add\"", "\"name\": \"../add\"", "exercises[0].name: '../add' must be of");
+    refuse("\"kata\": true", "\"kata\": 1", "exercises[2].kata: must be true or false");
     refuse("\"kernel\": \"add\"", "\"kernel\": 7", "exercises[0].kernel: must be a text");
     refuse("ceil_div(n, 256)", "ceil_div(k, 256)", "exercises[0].launch.grid: formula:1:10");
     refuse("\"block\": [256]", "\"block\": []", "exercises[0].launch.block: must be 1 to 3");
@@ -122,6 +126,33 @@ static void test_words(void **unused)
     free(message);
 }
 
+/* Day after day the katas take turns, those of the lessons up to the learner's and no others. */
+static void test_katas(void **unused)
+{
+    struct learn_course course;
+    const struct learn_lesson *day4, *day5;
+    const struct learn_exercise *none;
+    char *message;
+    assert_true(learn_course_open("course", &course, &message));
+    assert_true(learn_course_find(&course, "week1/day4", &day4, &none, &message));
+    assert_true(learn_course_find(&course, "week1/day5", &day5, &none, &message));
+    bool triad = false, col_sums = false;
+    for (long day = -40; day < 40; day++) {
+        const struct learn_exercise *kata = learn_course_kata(&course, day4, day);
+        assert_non_null(kata);
+        assert_true(kata->is_kata);
+        assert_string_not_equal(kata->name, "col_sums");
+        assert_ptr_not_equal(kata, learn_course_kata(&course, day4, day + 1));
+        triad = triad || strcmp(kata->name, "triad") == 0;
+        col_sums = col_sums || strcmp(learn_course_kata(&course, day5, day)->name, "col_sums") == 0;
+    }
+    assert_true(triad);
+    assert_true(col_sums);
+    struct learn_course empty = {0};
+    assert_null(learn_course_kata(&empty, day4, 0));
+    learn_course_free(&course);
+}
+
 static void test_progress(void **unused)
 {
     char path[] = "/tmp/lockstep-progress-XXXXXX", *message;
@@ -165,6 +196,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_day4), cmocka_unit_test(test_refused), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_progress)};
+        cmocka_unit_test(test_katas), cmocka_unit_test(test_progress)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
- * draw.js: what pages and interactives draw with: elements, SVG, colours and numbers as people write
- * them. Attributes only, no markup in strings, so that a learner's source can never become a page.
+ * draw.js: what pages and interactives draw with: elements, SVG, colours and numbers as people
+ * write them. Attributes only, no markup in strings, so that a learner's source can never become
+ * a page.
  */
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -58,6 +59,21 @@ export function bytes(value) {
         if (value >= unit)
             return `${digits(value / unit)} ${name}`;
     return `${digits(value)} B`;
+}
+
+/* The numbers of lanes or banks below a row of cells; only each fourth where they are narrow. */
+export function laneNumbers(y, count, cell) {
+    return Array.from({ length: count }, (_, lane) => lane)
+        .filter((lane) => cell >= 14 || lane % 4 === 0)
+        .map((lane) => text((lane + 0.5) * cell, y, lane,
+            { class: "soft lane-number", "text-anchor": "middle" }));
+}
+
+/* What colours mean: legend(["fill-0", "active"], ["empty", "not"]) */
+export function legend(...pairs) {
+    return element("ul", { class: "legend" }, ...pairs.map(([name, words]) => element("li", {},
+        svg("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" },
+            box(0.5, 0.5, 11, 11, { class: name })), words)));
 }
 
 /* One of eight colours that stay apart for colour-blind readers; style.css has them for dark and

@@ -1,7 +1,7 @@
 /*
- * interactive.js: the frame around an interactive. Its state is the page's address, so that it can be
- * bookmarked; controls come from its table of parameters; what it draws comes from the learner's own
- * run where there is one and from a shipped run otherwise.
+ * interactive.js: the frame around an interactive. Its state is the page's address, so that it can
+ * be bookmarked; controls come from its table of parameters; what it draws comes from the learner's
+ * own run where there is one and from a shipped run otherwise.
  *
  * interactives/NAME.js exports as default:
  *   title       a few words
@@ -10,12 +10,18 @@
  *                format: {value: "fp16", choices: ["fp32", "fp16"], label: "format"},
  *                text: {value: "1, 2, 3", label: "scores"},
  *                bits: {value: 0, hidden: true}}      state that is set in the figure
+ *               or a function of the run that gives such a table. Besides: words (what choices are
+ *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   below       true: results stand below the figure, which has switches of its own
+ *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
+ *               by name; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none) and result(name, value, words): a number that is shown below the figure as words
- * and that a test can read in [data-result=name].
+ * it needs none), width (CSS pixels that the figure has; drawn again when it changes) and
+ * result(name, value, words): a number that is shown above the figure as words and that a test can
+ * read in [data-result=name].
  */
 import { element } from "./draw.js";
 
@@ -25,9 +31,25 @@ function within(parameter, word) {
     if (typeof parameter.value !== "number")
         return word;
     const value = Number(word);
-    if (word.trim() === "" || !Number.isFinite(value))
-        return null;
-    return Math.min(Math.max(value, parameter.from ?? -Infinity), parameter.to ?? Infinity);
+    return word.trim() === "" || !Number.isFinite(value) ? null : value;
+}
+
+function most(parameter, state) {
+    return typeof parameter.to === "function" ? parameter.to(state) : parameter.to;
+}
+
+/* Numbers come into their range, and to whole ones where the slider has only such; those whose
+ * range follows from others stand after them in the table. */
+function clamp(parameters, state) {
+    for (const [name, parameter] of Object.entries(parameters)) {
+        if (typeof parameter.value !== "number" || parameter.choices)
+            continue;
+        const isWhole = !parameter.hidden && Number.isInteger(parameter.step ?? 1);
+        const value = isWhole ? Math.round(state[name]) : state[name];
+        state[name] = Math.max(Math.min(value, most(parameter, state) ?? Infinity),
+            parameter.from ?? -Infinity);
+    }
+    return state;
 }
 
 function sameKind(parameter, word) {
@@ -43,7 +65,7 @@ export function readState(parameters, search) {
         const value = word === null ? null : within(parameter, word);
         state[name] = value === null ? parameter.value : value;
     }
-    return state;
+    return clamp(parameters, state);
 }
 
 /* Only what differs from the table, and what is not ours (the exercise, the frame). */
@@ -59,22 +81,44 @@ export function writeState(parameters, state, search) {
     return line ? `?${line}` : "";
 }
 
+/* Browsers take only so many changes of the address (100 in 30 s is the least of them) and drop the
+ * rest: a slider that is dragged for long has its last one written a little later. */
+function addressWriter(root, address) {
+    let times = [], timer = null;
+    return function write() {
+        const now = performance.now();
+        times = times.filter((time) => now - time < 30000);
+        clearTimeout(timer);
+        if (times.length < 90) {
+            times.push(now);
+            history.replaceState(null, "", address());
+            delete root.dataset.address;
+        } else {
+            root.dataset.address = "late";
+            timer = setTimeout(write, 500);
+        }
+    };
+}
+
 async function fetchJson(address) {
     const answer = await fetch(address);
     if (!answer.ok)
         throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
-    return answer.json();
+    return answer.status === 204 ? null : answer.json();
 }
 
-/* The learner's run of the exercise that the address names, or of the current one. */
+/* The learner's run of the exercise that the address names, or of the current one. Where there is
+ * none the answer is null, or 204 without a body: an error would stand in the browser's console. */
 async function fetchRun(shipped, search) {
     const exercise = new URLSearchParams(search).get("exercise");
     if (exercise !== "none") {
         try {
-            return await fetchJson("/api/run" +
+            const run = await fetchJson("/api/run" +
                 (exercise ? `?exercise=${encodeURIComponent(exercise)}` : ""));
+            if (run)
+                return run;
         } catch {
-            /* none yet: the shipped one is drawn, and the page says so */
+            /* pages without a studio have shipped runs only */
         }
     }
     return fetchJson(`/web/runs/${shipped}.json`);
@@ -84,8 +128,9 @@ function control(name, parameter, state, set) {
     const id = `control-${name}`;
     const label = element("label", { for: id }, parameter.label ?? name);
     if (parameter.choices) {
-        const options = parameter.choices.map((choice) =>
-            element("option", { value: choice, selected: choice === state[name] }, String(choice)));
+        const options = parameter.choices.map((choice, at) =>
+            element("option", { value: choice, selected: choice === state[name] },
+                parameter.words?.[at] ?? String(choice)));
         const select = element("select", { id, onchange: () =>
             set({ [name]: sameKind(parameter, select.value) }) }, ...options);
         return { row: element("div", { class: "control" }, label, select),
@@ -98,11 +143,15 @@ function control(name, parameter, state, set) {
             show: (value) => { if (input.value !== value) input.value = value; } };
     }
     const shown = element("output", { for: id }, String(state[name]));
-    const input = element("input", { id, type: "range", min: parameter.from, max: parameter.to,
-        step: parameter.step ?? 1, value: state[name],
+    const input = element("input", { id, type: "range", min: parameter.from,
+        max: most(parameter, state), step: parameter.step ?? 1, value: state[name],
         oninput: () => set({ [name]: Number(input.value) }) });
     return { row: element("div", { class: "control" }, label, input, shown),
-        show: (value) => { input.value = value; shown.textContent = String(value); } };
+        show: (value) => {
+            input.max = most(parameter, state);
+            input.value = value;
+            shown.textContent = String(value);
+        } };
 }
 
 function sourceLine(run) {
@@ -124,24 +173,31 @@ function redraw(figure, paint) {
 
 export async function show(root, name) {
     const interactive = (await import(`./interactives/${name}.js`)).default;
-    const { parameters } = interactive;
     const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const parameters = typeof interactive.parameters === "function"
+        ? interactive.parameters(run) : interactive.parameters;
     const view = { state: readState(parameters, location.search), run };
+    interactive.settle?.(view.state, [...new URLSearchParams(location.search).keys()]);
+    const remember = addressWriter(root, () =>
+        location.pathname + writeState(parameters, view.state, location.search));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
     const controls = {};
 
     view.set = (changes) => {
-        Object.assign(view.state, changes);
-        history.replaceState(null, "",
-            location.pathname + writeState(parameters, view.state, location.search));
+        clamp(parameters, Object.assign(view.state, changes));
+        interactive.settle?.(view.state, Object.keys(changes));
+        remember();
         paint();
     };
     view.result = (key, value, words) => results.append(element("div", {},
         element("dt", {}, words ?? key), element("dd", { "data-result": key }, String(value))));
     function paint() {
-        for (const [key, part] of Object.entries(controls))
+        for (const [key, part] of Object.entries(controls)) {
             part.show(view.state[key]);
+            part.row.hidden = parameters[key].when ? !parameters[key].when(view.state) : false;
+        }
+        view.width = figure.clientWidth;
         results.replaceChildren();
         redraw(figure, () => interactive.draw(figure, view));
     }
@@ -152,8 +208,12 @@ export async function show(root, name) {
     root.replaceChildren(element("h1", {}, interactive.title),
         element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
         element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
-        figure, results);
+        ...(interactive.below ? [figure, results] : [results, figure]));
     paint();
+    new ResizeObserver(() => {
+        if (figure.clientWidth !== view.width)
+            paint();
+    }).observe(figure);
     root.dataset.ready = "yes";
 }
 

@@ -1,0 +1,8 @@
+// Begins at 1.
+void dot(const float *x, const float *y, float *s, int n)
+{
+    float sum = 0;
+    for (int i = 1; i < n; i++)
+        sum += x[i] * y[i];
+    s[0] = sum;
+}

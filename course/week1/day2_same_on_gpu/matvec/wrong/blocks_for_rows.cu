@@ -1,0 +1,11 @@
+// A row for each block, and its 128 threads all do the same one.
+__global__ void matvec(const float *a, const float *x, float *y, int m, int k)
+{
+    int i = blockIdx.x;
+    if (i < m) {
+        float sum = 0;
+        for (int p = 0; p < k; p++)
+            sum += a[i * k + p] * x[p];
+        y[i] = sum;
+    }
+}

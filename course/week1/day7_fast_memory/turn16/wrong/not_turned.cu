@@ -1,0 +1,14 @@
+// The block moves to its place in the result, and the tile is not turned.
+__global__ void turn16(const float *in, float *out, int rows, int cols)
+{
+    __shared__ float tile[16][17];
+    int c = blockIdx.x * 16 + threadIdx.x;
+    int r = blockIdx.y * 16 + threadIdx.y;
+    if (r < rows && c < cols)
+        tile[threadIdx.y][threadIdx.x] = in[r * cols + c];
+    __syncthreads();
+    r = blockIdx.y * 16 + threadIdx.x;
+    c = blockIdx.x * 16 + threadIdx.y;
+    if (r < rows && c < cols)
+        out[c * rows + r] = tile[threadIdx.y][threadIdx.x];
+}

@@ -1,0 +1,80 @@
+/*
+ * learn_kata.c: lockstep learn kata: a small exercise for today, on an empty page. The date chooses
+ * it among the katas of the days up to where the learner is. Its file is of that day, so that the
+ * same kata begins anew when its turn comes again; it does not count for finishing a lesson.
+ */
+#include "cli/learn.h"
+#include "learn/learner.h"
+
+#include <unistd.h>
+
+/* The one that was asked for, or today's. */
+static bool choose(struct learn_session *session, const struct learn_exercise **kata)
+{
+    if (session->word_count > 1) {
+        if (!learn_choose(session, kata))
+            return false;
+        if (!(*kata)->is_kata)
+            cli_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
+                      (*kata)->name);
+        return (*kata)->is_kata;
+    }
+    *kata = learner_kata(&session->course, session->progress);
+    if (!*kata)
+        cli_error("there is no kata in the lessons up to where you are; 'lockstep learn list' "
+                  "names them all, and 'lockstep learn kata NAME' takes one");
+    return *kata != NULL;
+}
+
+static void print_place(struct learn_session *session, const struct learn_exercise *kata)
+{
+    struct learn_state state = learn_progress_state(session->progress, kata);
+    const char *path = learn_file(session, kata);
+    if (session->json) {
+        learn_print_json(json_pack("{ss ss ss sb sb si}", "exercise", learn_key(kata), "title",
+                                   kata->title, "file", path, "kata", true, "passed", state.passed,
+                                   "attempts", (int)state.attempts));
+        return;
+    }
+    printf("kata   %s\n", kata->title);
+    printf("write  %s\n", learn_shown(session, path));
+    printf("then   lockstep learn check %s\n", kata->name);
+}
+
+int learn_kata(struct learn_session *session)
+{
+    const struct learn_exercise *kata;
+    if (!learn_need_folder(session) || !choose(session, &kata) || !learn_lay_out(session, kata))
+        return CLI_USAGE;
+    if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+        session->words[1] = learn_key(kata);
+        session->word_count = 2;
+        return learn_need_compiler(session) ? learn_watch(session) : CLI_USAGE;
+    }
+    print_place(session, kata);
+    return CLI_OK;
+}
+
+void learn_print_katas(struct learn_session *session)
+{
+    bool first = true;
+    for (unsigned i = 0; i < session->course.count; i++) {
+        const struct learn_lesson *lesson = session->course.lesson[i];
+        for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            const struct learn_exercise *kata = &lesson->exercise[j];
+            if (!kata->is_kata)
+                continue;
+            if (first)
+                printf("%skatas%s  small ones, to be written again and again; 'lockstep learn "
+                       "kata' has today's\n",
+                       cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
+            first = false;
+            struct learn_state state = learn_progress_state(session->progress, kata);
+            printf("  %s %-16s %s\n",
+                   state.passed     ? "done  "
+                   : state.attempts ? "tried "
+                                    : "      ",
+                   kata->name, kata->title);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+/*
+ * job.c: children of the studio: 'lockstep learn check', 'lockstep profile' .., each in a folder of
+ * its own that goes with it. No more of them run at once than there are cores.
+ */
+#include "studio/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
+
+extern char **environ;
+
+/* Our environment with some words in place of others; malloc'd, and so are its first ones. */
+static char **make_environment(const struct studio *studio, const struct studio_job *job)
+{
+    enum { SET = 3 };
+    char *set[SET] = {
+        lk_say("TMPDIR=%s", job->folder),
+        lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
+        lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress))};
+    size_t count = 0, kept = SET;
+    while (environ[count])
+        count++;
+    char **list = lk_alloc((count + SET + 1) * sizeof *list);
+    memcpy(list, set, sizeof set);
+    for (size_t i = 0; i < count; i++) {
+        bool replaced = false;
+        for (unsigned j = 0; j < SET; j++) {
+            size_t length = strcspn(set[j], "=") + 1;
+            replaced = replaced || strncmp(environ[i], set[j], length) == 0;
+        }
+        if (!replaced)
+            list[kept++] = environ[i];
+    }
+    list[kept] = NULL;
+    return list;
+}
+
+static void free_environment(char **list)
+{
+    for (unsigned i = 0; i < 3; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* Runs in the child, which may only do what a signal's handler may. */
+static void become(const char *const *words, char **environment, const struct studio_job *job,
+                   const char *folder)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    setpgid(0, 0);
+    int in = open("/dev/null", O_RDONLY), out = open(job->out, O_WRONLY | O_CREAT, 0600),
+        log = open(job->log, O_WRONLY | O_CREAT, 0600);
+    if (in < 0 || out < 0 || log < 0 || chdir(folder) != 0 || dup2(in, STDIN_FILENO) < 0 ||
+        dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+        _exit(127);
+    alarm(SECONDS);
+    execve(words[0], (char *const *)words, environment);
+    _exit(127);
+}
+
+static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
+                        const char *folder)
+{
+    char **environment = make_environment(studio, job);
+    job->child = fork();
+    if (job->child == 0)
+        become(words, environment, job, folder);
+    if (job->child > 0)
+        setpgid(job->child, job->child); /* whoever of the two comes first */
+    free_environment(environment);
+    bool started = job->child > 0;
+    job->child = started ? job->child : 0;
+    return started;
+}
+
+/* A child that has ended is kept until the lock is held again: its number cannot become another's
+ * while somebody may want to end it. */
+static void wait_for_child(struct studio *studio, struct studio_job *job)
+{
+    siginfo_t info;
+    pid_t child = job->child;
+    pthread_mutex_unlock(&studio->lock);
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&studio->lock);
+    waitpid(child, NULL, 0);
+    job->child = 0;
+}
+
+static void supersede(struct studio_job *job)
+{
+    job->superseded = true;
+    if (job->child > 0)
+        kill(-job->child, SIGKILL);
+}
+
+void job_stop_all(struct studio *studio)
+{
+    for (struct studio_job *job = studio->jobs; job; job = job->next)
+        supersede(job);
+    pthread_cond_broadcast(&studio->changed);
+}
+
+static void begin_job(struct studio *studio, struct studio_job *job)
+{
+    for (struct studio_job *other = studio->jobs; other; other = other->next)
+        if (job->subject && other->subject == job->subject)
+            supersede(other);
+    pthread_cond_broadcast(&studio->changed);
+    job->folder = lk_say("%s/%u", studio->temporary, studio->serial++);
+    job->out = lk_say("%s/out", job->folder);
+    job->log = lk_say("%s/log", job->folder);
+    job->next = studio->jobs;
+    studio->jobs = job;
+}
+
+enum job_end job_run(struct studio *studio, struct studio_job *job, job_words *words,
+                     const void *context, const char *folder, char **message)
+{
+    unsigned cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    const char *list[JOB_WORDS + 1] = {0};
+    enum job_end end = JOB_FAILED;
+    *message = NULL;
+    begin_job(studio, job);
+    while (studio->running >= (cores ? cores : 1) && !job->superseded)
+        pthread_cond_wait(&studio->changed, &studio->lock);
+    if (job->superseded)
+        return JOB_SUPERSEDED;
+    words(context, job, list);
+    if (mkdir(job->folder, 0700) != 0) {
+        *message = lk_say("no room for temporary files: %s", strerror(errno));
+    } else if (!start_child(studio, job, list, folder ? folder : job->folder)) {
+        *message = lk_say("%s", strerror(errno));
+    } else {
+        studio->running++;
+        wait_for_child(studio, job);
+        studio->running--;
+        end = job->superseded ? JOB_SUPERSEDED : JOB_ENDED;
+        pthread_cond_broadcast(&studio->changed);
+    }
+    return end;
+}
+
+void job_end(struct studio *studio, struct studio_job *job)
+{
+    struct studio_job **at = &studio->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    learn_remove_tree(job->folder);
+    free(job->folder);
+    free(job->out);
+    free(job->log);
+}

@@ -1,0 +1,186 @@
+/*
+ * page_library.c: the kernel library: its families, the journey of one with the roofline, a variant's
+ * profile; and the profile of the learner's own kernel. Sources and texts can be read without
+ * JavaScript; web/profile.js draws the profiles.
+ */
+#include "studio/inside.h"
+#include "zoo/embedded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned variant_count(const struct zoo_family *family)
+{
+    unsigned count = 0;
+    while (family->variants[count].name)
+        count++;
+    return count;
+}
+
+void page_library(struct studio_request *request, struct studio_reply *reply)
+{
+    struct lk_buf *out = &reply->body;
+    page_begin(request, reply, &(struct studio_page){.title = "Library"});
+    lk_buf_printf(out, "<h1>The kernel library</h1>\n<p>Each family is one problem and a journey: "
+                       "from the kernel that one writes first to the one that reaches the "
+                       "hardware's limit, each step with its counters.</p>\n<ul class=\"cards\">\n");
+    for (size_t i = 0; zoo_families[i]; i++) {
+        const struct zoo_family *family = zoo_families[i];
+        lk_buf_printf(out,
+                      "<li class=\"card\" data-family=\"%s\"><h3><a href=\"/library/%s\">%s</a>"
+                      "</h3>\n<p>",
+                      family->name, family->name, family->name);
+        html_text(out, family->title);
+        lk_buf_printf(out, "</p><p class=\"soft\">%u variants</p></li>\n", variant_count(family));
+    }
+    lk_buf_printf(out, "</ul>\n");
+    page_end(reply);
+}
+
+/* One family -----------------------------------------------------------------------------------*/
+
+/* On the CPU there are no counters: such a variant has no profile. */
+static void show_variants(struct lk_buf *out, const struct zoo_family *family)
+{
+    lk_buf_printf(out, "<h2 id=\"variants\">The steps</h2>\n<ol class=\"variants\">\n");
+    for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
+        if (variant->cpu)
+            lk_buf_printf(out, "<li><strong>%s</strong> (CPU): ", variant->name);
+        else
+            lk_buf_printf(out,
+                          "<li><a data-variant=\"%s\" href=\"/library/%s/%s\">%s</a>: ",
+                          variant->name, family->name, variant->name, variant->name);
+        html_text(out, variant->technique);
+        lk_buf_printf(out, "</li>\n");
+    }
+    lk_buf_printf(out, "</ol>\n");
+}
+
+static void show_roofline(struct lk_buf *out, const struct zoo_family *family)
+{
+    struct zoo_problem problem = zoo_problem_normal(family);
+    if (!(family->flops(&problem) > 0))
+        return; /* nothing is computed: it has no place under a roof */
+    lk_buf_printf(out,
+                  "<h2 id=\"roofline\">Under the roof</h2>\n<p class=\"soft\">Modelled here, now; "
+                  "it can take a few seconds.</p>\n<img id=\"roofline-plot\" loading=\"lazy\" "
+                  "src=\"/library/%s/roofline.svg\" alt=\"Roofline of the variants of %s\">\n",
+                  family->name, family->name);
+}
+
+static void show_family(struct studio_request *request, struct studio_reply *reply,
+                        const struct zoo_family *family)
+{
+    struct lk_buf *out = &reply->body;
+    const char *folder = request->studio->options.kernels;
+    char *message = NULL, *path = lk_say("%s/%s/README.md", folder ? folder : "", family->name);
+    char *readme = folder ? learn_read_file(path, &message) : NULL;
+    page_begin(request, reply, &(struct studio_page){.title = family->name, .body = "family"});
+    lk_buf_printf(out, "<p><a href=\"/library\">The library</a></p>\n");
+    if (readme) {
+        markdown_readme(out, family, readme);
+    } else {
+        lk_buf_printf(out, "<h1>%s</h1>\n<p>", family->name);
+        html_text(out, family->problem);
+        lk_buf_printf(out, "</p>\n");
+    }
+    show_variants(out, family);
+    show_roofline(out, family);
+    page_end(reply);
+    free(readme);
+    free(message);
+    free(path);
+}
+
+/* A profile ------------------------------------------------------------------------------------*/
+
+static void show_profile(struct studio_request *request, struct studio_reply *reply,
+                         const char *title, const char *run, const char *source)
+{
+    char *main = lk_say("id=\"profile\" data-run=\"%s\"", run);
+    page_begin(request, reply,
+               &(struct studio_page){
+                   .title = title, .script = "profile", .style = "interactives/interactives",
+                   .body = "profile-page", .main = main});
+    lk_buf_printf(&reply->body, "<h1>");
+    html_text(&reply->body, title);
+    lk_buf_printf(&reply->body, "</h1>\n<p>The profile is being made.</p>\n<noscript><p>The profile "
+                                "needs JavaScript; this is the source.</p></noscript>\n<pre><code>");
+    html_text(&reply->body, source);
+    lk_buf_printf(&reply->body, "</code></pre>\n");
+    page_end(reply);
+    free(main);
+}
+
+static void show_variant(struct studio_request *request, struct studio_reply *reply,
+                         const struct zoo_family *family, const struct zoo_variant *variant)
+{
+    char *title = lk_say("%s/%s", family->name, variant->name);
+    char *run = lk_say("/api/profile?variant=%s", title);
+    const char *source = NULL;
+    for (size_t i = 0; i < zoo_embedded_count; i++)
+        if (strcmp(zoo_embedded[i].family, family->name) == 0 &&
+            strcmp(zoo_embedded[i].variant, variant->name) == 0)
+            source = zoo_embedded[i].text;
+    if (source)
+        show_profile(request, reply, title, run, source);
+    else
+        reply_refusal(reply, 404, "%s runs on the CPU and has no profile.", title);
+    free(run);
+    free(title);
+}
+
+/* "transpose/journey.svg", "transpose/roofline.svg": names from the table of families alone. */
+static bool show_picture(struct studio_request *request, struct studio_reply *reply)
+{
+    const char *folder = request->studio->options.kernels;
+    for (size_t i = 0; zoo_families[i]; i++) {
+        const struct zoo_family *family = zoo_families[i];
+        size_t length = strlen(family->name);
+        if (strncmp(request->rest, family->name, length) != 0 || request->rest[length] != '/')
+            continue;
+        const char *name = request->rest + length + 1;
+        if (strcmp(name, "roofline.svg") == 0) {
+            library_roofline(request, reply, family);
+            return true;
+        }
+        if (strcmp(name, "journey.svg") != 0 || !folder)
+            return false;
+        char *path = lk_say("%s/%s/journey.svg", folder, family->name);
+        bool sent = file_send(reply, path, "image/svg+xml", "no-cache");
+        free(path);
+        return sent;
+    }
+    return false;
+}
+
+void page_family(struct studio_request *request, struct studio_reply *reply)
+{
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    char *message = NULL;
+    if (strchr(request->rest, '.')) {
+        if (!show_picture(request, reply))
+            reply_refusal(reply, 404, "There is no such picture.");
+    } else if (!zoo_find(request->rest, &family, &variant, &message)) {
+        reply_refusal(reply, 404, "%s", message);
+    } else if (variant) {
+        show_variant(request, reply, family, variant);
+    } else {
+        show_family(request, reply, family);
+    }
+    free(message);
+}
+
+void page_profile(struct studio_request *request, struct studio_reply *reply)
+{
+    const struct learn_exercise *exercise = request->exercise;
+    char *run = lk_say("/api/run?exercise=%s", exercise->key);
+    char *path = request->studio->folder ? learner_file(request->studio->folder, exercise) : NULL;
+    char *message = NULL, *source = path ? learn_read_file(path, &message) : NULL;
+    show_profile(request, reply, exercise->key, run, source ? source : "");
+    free(source);
+    free(message);
+    free(path);
+    free(run);
+}
