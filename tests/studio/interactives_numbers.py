@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import pages
 import witness
-from browser import Page, run_tests
+from chrome import Page, run_tests
 
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The studio's pages: what was made for them is fresh, and each tests/studio/NAME.py but pages.py, which
-# they share, prints "ok" and "not ok" lines. Browser tests need Debian's chromium, chromium-driver
+# The studio's pages in a browser: what was made for them is fresh, and each tests/studio/browser_NAME.py
+# and interactives_NAME.py prints "ok" and "not ok" lines. They need Debian's chromium, chromium-driver
 # and python3-selenium; where there is no chromium they say that they are skipped.
 set -u
 scripts/make-runs --check
@@ -14,8 +14,7 @@ for each in python3 /usr/bin/python3; do
     fi
 done
 status=0
-for test in tests/studio/*.py; do
-    [ "$test" = tests/studio/pages.py ] && continue
+for test in tests/studio/browser_*.py tests/studio/interactives_*.py; do
     "$python" "$test" || status=1
 done
 exit $status
