@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the interactives of runs compute, beside the machine: occupancy with `lockstep gpus`,
-sectors and bank passes of whole traces with the counters of the same runs, and a few values by hand.
+sectors and bank passes of whole traces with the counters of the same runs; and a few values by
+hand.
 """
 import json, os, random, shutil, subprocess, sys, tempfile
 

@@ -1,6 +1,6 @@
 """pages.py: what tests of the studio's pages share: a server that stands in for the studio and
-serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it is
-installed and in that browser otherwise.
+serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it
+is installed and in that browser otherwise.
 """
 import http.server, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
 

@@ -13,15 +13,15 @@
  *               or a function of the run that gives such a table. Besides: words (what choices are
  *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
+ *   drawsRun(state)   optional: false while a formula stands in for the run
  *   below       true: results stand below the figure, which has switches of its own
  *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
  *               by name; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none), width (CSS pixels that the figure has; drawn again when it changes) and
- * result(name, value, words): a number that is shown above the figure as words and that a test can
- * read in [data-result=name].
+ * it needs none) and result(name, value, words): a number that is shown above the figure as words
+ * and that a test can read in [data-result=name].
  */
 import { element } from "./draw.js";
 
@@ -182,7 +182,8 @@ export async function show(root, name) {
         location.pathname + writeState(parameters, view.state, location.search));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
-    const controls = {};
+    const controls = {}, source = sourceLine(run);
+    let width = 0; /* that it was drawn for */
 
     view.set = (changes) => {
         clamp(parameters, Object.assign(view.state, changes));
@@ -197,7 +198,9 @@ export async function show(root, name) {
             part.show(view.state[key]);
             part.row.hidden = parameters[key].when ? !parameters[key].when(view.state) : false;
         }
-        view.width = figure.clientWidth;
+        if (source)
+            source.hidden = interactive.drawsRun ? !interactive.drawsRun(view.state) : false;
+        width = figure.clientWidth;
         results.replaceChildren();
         redraw(figure, () => interactive.draw(figure, view));
     }
@@ -206,12 +209,12 @@ export async function show(root, name) {
         if (!parameter.hidden)
             controls[key] = control(key, parameter, view.state, view.set);
     root.replaceChildren(element("h1", {}, interactive.title),
-        element("p", { class: "look" }, interactive.look), sourceLine(run) ?? "",
+        element("p", { class: "look" }, interactive.look), source ?? "",
         element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
         ...(interactive.below ? [figure, results] : [results, figure]));
     paint();
     new ResizeObserver(() => {
-        if (figure.clientWidth !== view.width)
+        if (figure.clientWidth !== width)
             paint();
     }).observe(figure);
     root.dataset.ready = "yes";

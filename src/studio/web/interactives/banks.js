@@ -6,7 +6,8 @@
  */
 import { element, svg, box, text, drawing, laneNumbers, legend, colour } from "../draw.js";
 import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
-import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords }
+import { widthOf } from "./parts.js";
+import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords, standIn }
     from "./records.js";
 import { worstLine } from "./coalescing.js";
 
@@ -81,8 +82,9 @@ function words(view, access) {
 function draw(figure, view) {
     const access = accessOf(view), sum = bankPasses(access);
     figure.classList.add("banks");
-    figure.append(element("p", {}, element("code", {}, words(view, access))),
-        picture(sum, Math.max(view.width, 340)),
+    figure.append(standIn(view, "shared"),
+        element("p", {}, element("code", {}, words(view, access))),
+        picture(sum, widthOf(figure)),
         legend(["fill-0", "a word, with the lane that wants it"],
             ["banks-legend-shared", "one word for several lanes: no extra pass"],
             ["empty", "bank idle in this pass"]));
@@ -96,6 +98,7 @@ export default {
     look: "Look at the highest stack: a bank gives one word a pass, so lanes that want different " +
         "words of the same bank take turns.",
     run: "banks",
+    drawsRun: (state) => state.from === "run",
     parameters(run) {
         const records = accessesOf(run, "shared");
         const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);

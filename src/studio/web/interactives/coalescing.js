@@ -5,7 +5,8 @@
  */
 import { element, svg, box, text, drawing, legend, number, colour } from "../draw.js";
 import { LANES, SECTOR, LINE, lanesOf, formulaAccess, sectors } from "./access.js";
-import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords }
+import { widthOf } from "./parts.js";
+import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords, standIn }
     from "./records.js";
 
 const LABEL = 66, ROW = 17, MOST_LINES = 40;
@@ -105,8 +106,8 @@ function draw(figure, view) {
         ? `Lane i reads element ${offset ? `${offset} + ` : ""}${stride} * i`
         : `${placeWords(view.run, access)} (${accessWords(access)})`;
     figure.classList.add("coalescing");
-    figure.append(element("p", {}, element("code", {}, words)),
-        picture(access, sum, Math.max(view.width, 340)),
+    figure.append(standIn(view, "global"), element("p", {}, element("code", {}, words)),
+        picture(access, sum, widthOf(figure)),
         legend(["fill-0", "bytes a lane asked for"], ["coalescing-waste", "fetched for nothing"],
             ["empty", "not fetched"]),
         element("p", { class: "soft-words" },
@@ -124,6 +125,7 @@ export default {
     look: "Look at how much of each sector is coloured: a sector of 32 bytes comes whole, " +
         "whether lanes use all of it or 4 bytes.",
     run: "coalescing",
+    drawsRun: (state) => state.from === "run",
     parameters(run) {
         const records = accessesOf(run, "global");
         const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);

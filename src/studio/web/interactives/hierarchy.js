@@ -6,6 +6,7 @@
 import { element, box, text, svg, drawing, legend, number, bytes } from "../draw.js";
 import { gpus } from "../gpus.js";
 import { levels, matmulTraffic, roofTimes } from "./traffic.js";
+import { widthOf } from "./parts.js";
 import { fromParameter, kernelOf } from "./records.js";
 
 const BAR = 16, THIN = 6, TILES = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -50,7 +51,7 @@ function timeRows(kernel) {
 }
 
 function drawRun(figure, view, kernel) {
-    const found = levels(kernel), width = Math.max(view.width, 340);
+    const found = levels(kernel), width = widthOf(figure);
     const of = (key) => found.find((level) => level.key === key);
     const reuse = of("dram").bytes ? of("threads").bytes / of("dram").bytes : 0;
     figure.append(
@@ -83,7 +84,7 @@ function tileBars(n, tile, width) {
 function drawFormula(figure, view) {
     const { n, tile, gpu: id } = view.state, gpu = gpus.find((each) => each.id === id);
     const traffic = matmulTraffic(n, tile), times = roofTimes(gpu, traffic);
-    const width = Math.max(view.width, 340), isDram = times.dram > times.compute;
+    const width = widthOf(figure), isDram = times.dram > times.compute;
     figure.append(
         element("h2", {}, `A matmul of ${n} × ${n} floats, tiles of ${tile} × ${tile}`),
         bars([
@@ -122,6 +123,7 @@ export default {
     look: "Look at how the bars shrink downwards: what a level keeps and gives out again, the " +
         "level below it need not bring.",
     run: "hierarchy",
+    drawsRun: (state) => state.from === "run",
     parameters(run) {
         const kernels = run?.profile?.kernels ?? [];
         const isFormula = (state) => state.from === "formula";

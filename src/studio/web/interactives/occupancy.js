@@ -6,6 +6,7 @@
 import { element, svg, box, text, drawing, legend, number, bytes } from "../draw.js";
 import { gpus } from "../gpus.js";
 import { occupancy } from "../occupancy.js";
+import { widthOf } from "./parts.js";
 import { kernelOf } from "./records.js";
 
 const HEIGHT = 190, TOP = 22, LEFT = 34, BOTTOM = 34;
@@ -67,11 +68,11 @@ function chart(curve, state, kernel, width) {
         svg("path", { d: curvePath(curve, state, place), class: "occupancy-curve" }));
     const [x, y] = place(state[curve.key], occupancyOf(state).warps);
     parts.push(svg("line", { x1: x, x2: x, y1: y, y2: bottom, class: "occupancy-here" }),
-        svg("circle", { cx: x, cy: y, r: 5, class: "fill-0" }),
+        svg("circle", { cx: x, cy: y, r: 5, class: "occupancy-set" }),
         text(Math.min(Math.max(x, LEFT + 20), right - 20), HEIGHT - 2,
             curve.tick(state[curve.key]), { "text-anchor": "middle" }));
-    if (kernel && kernel.gpu === state.gpu) {
-        const [kx, ky] = place(kernel[curve.key], occupancyOf(kernel).warps);
+    if (kernel) {
+        const [kx, ky] = place(kernel[curve.key], occupancyOf({ ...kernel, gpu: state.gpu }).warps);
         parts.push(svg("circle", { cx: kx, cy: ky, r: 8, class: "occupancy-kernel" },
             svg("title", {}, `${kernel.name}: ${curve.tick(kernel[curve.key])}`)));
     }
@@ -96,14 +97,15 @@ function limitBars(gpu, got, width) {
 
 function draw(figure, view) {
     const { state } = view, gpu = gpuOf(state.gpu), got = occupancyOf(state);
-    const kernel = kernelShape(view.run), width = Math.max(view.width, 340);
+    const kernel = kernelShape(view.run), width = widthOf(figure);
     const each = width > 680 ? (width - 32) / 3 : width;
     figure.classList.add("occupancy");
     figure.append(
         element("div", { class: "occupancy-charts" },
             ...curves(gpu).map((curve) => chart(curve, state, kernel, each))),
-        legend(["fill-0", "as set above"], ["occupancy-kernel", kernel
-            ? `${kernel.name}, as it ran (${kernel.gpu})` : "no kernel has run"]),
+        legend(["occupancy-set", "as set above"], ["occupancy-kernel", kernel
+            ? `${kernel.name}: ${kernel.block} threads, ${kernel.registers} registers, ` +
+                `${bytes(kernel.shared)} of shared memory` : "no kernel has run"]),
         element("h2", {}, "Blocks of an SM by each limit"), limitBars(gpu, got, width));
     if (kernel)
         figure.append(element("button", { type: "button", "data-key": "kernel",

@@ -55,6 +55,13 @@ export function fromParameter(hasRun, runWords, formulaWords, label) {
         : { value: "formula", choices: ["formula"], words: [formulaWords], label };
 }
 
+/* Words for a run that has nothing for the picture, which then shows a formula; or "". */
+export function standIn(view, space) {
+    const own = view.run?.source === "yours" ? "Your last run" : "This run";
+    return accessesOf(view.run, space).length ? ""
+        : `${own} has no traced access of ${space} memory: a formula stands in.`;
+}
+
 /* A parameter that chooses one of the lines; 0 stands for all of them. */
 export function lineParameter(run, records, value) {
     const lines = linesWith(records);

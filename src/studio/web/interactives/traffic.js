@@ -22,7 +22,8 @@ function ratio(part, whole) {
 }
 
 /* From the registers down. bytes; hits: part of its sectors that were found there, or null; part:
- * its name in the modelled times (parts_us). */
+ * its name in the modelled times (parts_us). DRAM's bytes are the model's: with those that were
+ * written and still lie in the L2. */
 export function levels(kernel) {
     const c = kernel.counters;
     const loads = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld";
@@ -40,8 +41,7 @@ export function levels(kernel) {
             hits: ratio(c[`${loads}_lookup_hit`] ?? 0, c[loads]), part: "l1" },
         { key: "l2", words: "L2", bytes: SECTOR * sum(c, L2_SECTORS), hits: ratio(hit, hit + miss),
             part: "l2" },
-        { key: "dram", words: "DRAM", bytes: sum(c, ["dram__bytes_read", "dram__bytes_write"]),
-            hits: null, part: "dram" },
+        { key: "dram", words: "DRAM", bytes: kernel.dram_bytes, hits: null, part: "dram" },
     ];
 }
 

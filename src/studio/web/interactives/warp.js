@@ -4,6 +4,7 @@
  */
 import { element, svg, box, drawing, laneNumbers, legend, number } from "../draw.js";
 import { LANES, lanesOf } from "./access.js";
+import { stepButtons, widthOf } from "./parts.js";
 import { recordsOf, placeWords, kernelOf } from "./records.js";
 
 const ROWS = 22; /* that are shown at a time */
@@ -76,8 +77,8 @@ function sentence(record) {
 }
 
 /* The step itself, with its lanes' numbers. */
-function now(view, record) {
-    const width = Math.max(view.width, 340), cell = width / LANES;
+function now(figure, view, record) {
+    const width = widthOf(figure), cell = width / LANES;
     const lanes = Array.from({ length: LANES }, (_, lane) =>
         box(lane * cell + 0.5, 0.5, cell - 1, 20, { class: laneClass(record, lane) }));
     return element("div", { class: "warp-step" },
@@ -95,7 +96,8 @@ function draw(figure, view) {
     if (records.length) {
         const { step } = view.state;
         const first = Math.max(0, Math.min(step - ROWS / 2, records.length - ROWS));
-        figure.append(now(view, records[step]),
+        figure.append(now(figure, view, records[step]),
+            stepButtons(view, "step", records.length - 1),
             legend(["fill-0", "does it, or takes the branch"],
                 ["fill-4", "does not take the branch"], ["warp-guarded", "guard is false"],
                 ["empty", "masked off: waits"]),
