@@ -61,6 +61,8 @@ ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wil
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
 LEARN_OBJ    := $(call objects,learn)
+STUDIO_OBJ   := $(call objects,studio)
+STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
 CLI_OBJ      := $(call objects,cli)
 
 $(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
@@ -164,9 +166,9 @@ comma := ,
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(LIBS)
+	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
 # It shows what include/lockstep.h declares, and nothing else.
 $(BUILD)/gen/liblockstep.map: include/lockstep.h
@@ -230,9 +232,9 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(link_unit)
+	$(link_unit) $(STUDIO_LIBS)
 
 # The registry is linked in; the public calls are called as a program calls them, from the library.
 $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
@@ -243,7 +245,8 @@ $(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_O
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+    $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)
 
@@ -371,6 +374,7 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
 	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
 	cd course && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/course/{} \;
+	cd src/studio/web && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/web/{} \;
 
 clean:
 	rm -rf $(BUILD)

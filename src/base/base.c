@@ -167,6 +167,36 @@ void lk_buf_json(struct lk_buf *buf, const char *text)
     lk_buf_add(buf, "\"", 1);
 }
 
+/* How many bytes the character at text has; 0 if it is none. */
+static unsigned utf8_length(const unsigned char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned length = *text < 0x80            ? 1
+                      : (*text & 0xe0) == 0xc0 ? 2
+                      : (*text & 0xf0) == 0xe0 ? 3
+                      : (*text & 0xf8) == 0xf0 ? 4
+                                               : 0;
+    uint32_t code = length > 1 ? *text & (0xffu >> (length + 1)) : *text;
+    for (unsigned i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    if (length && (code < least[length] || code > 0x10ffff || (code & ~0x7ffu) == 0xd800))
+        return 0;
+    return length;
+}
+
+void lk_mend_utf8(char *text)
+{
+    while (text && *text) {
+        unsigned length = utf8_length((const unsigned char *)text);
+        if (!length)
+            *text = '?';
+        text += length ? length : 1;
+    }
+}
+
 void lk_buf_free(struct lk_buf *buf)
 {
     free(buf->data);

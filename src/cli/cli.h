@@ -22,7 +22,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_learn, cli_profile,
-    cli_roofline, cli_run, cli_tune, cli_zoo;
+    cli_roofline, cli_run, cli_studio, cli_tune, cli_zoo;
 
 /* "lockstep: message" on stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -52,6 +52,9 @@ void cli_list_free(struct cli_list *list);
 
 /* Files that belong to lockstep; both print nothing and return NULL if not found. */
 const char *cli_library_folder(void); /* has libcuda.so.1 and libcudart.so.*; static storage */
+/* $VARIABLE, or the first of two places beside the program's folder: as built, as installed. */
+const char *cli_find_folder(struct lk_arena *arena, const char *variable, const char *built,
+                            const char *installed);
 char *cli_find_program(struct lk_arena *arena, const char *name); /* on PATH */
 char *cli_find_nvcc(struct lk_arena *arena); /* $NVCC, PATH, /usr/local/cuda, scripts/get-nvcc's */
 extern const char cli_nvcc_advice[];         /* how to get one */

@@ -2,10 +2,10 @@
  * doctor.c: lockstep doctor: is this machine ready, and what is missing.
  * One row a thing: what was found, what it is for and the command that installs it.
  */
-#include "cli/cli.h"
+#include "cli/doctor.h"
+
 #include "cli/target.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,16 +20,7 @@ static const char help[] =
     "  lockstep doctor\n"
     "  lockstep doctor --json\n";
 
-struct finding {
-    const char *name;
-    const char *found; /* what and where; NULL if missing */
-    bool needed;       /* by lockstep run */
-    const char *use;
-    const char *install;
-};
-
-/* The first line of the command's output that has the word, or NULL. */
-static char *line_with(struct lk_arena *arena, const char *command, const char *word)
+char *doctor_line_with(struct lk_arena *arena, const char *command, const char *word)
 {
     char line[512], *found = NULL;
     FILE *output = popen(command, "r");
@@ -46,24 +37,26 @@ static char *version_of(struct lk_arena *arena, const char *path, const char *wo
 {
     if (!path || strchr(path, '\''))
         return NULL;
-    char *line = line_with(arena, lk_arena_printf(arena, "'%s' --version 2>/dev/null", path), word);
+    char *line =
+        doctor_line_with(arena, lk_arena_printf(arena, "'%s' --version 2>/dev/null", path), word);
     return line ? lk_arena_printf(arena, "%s (%s)", line, path) : NULL;
 }
 
-static struct finding find_nvcc(struct lk_arena *arena)
+struct doctor_finding doctor_find_nvcc(struct lk_arena *arena)
 {
     char *found = version_of(arena, cli_find_nvcc(arena), "release");
-    return (struct finding){"nvcc", found, true, "compiles CUDA programs", "scripts/get-nvcc"};
+    return (struct doctor_finding){"nvcc", found, true, "compiles CUDA programs",
+                                   "scripts/get-nvcc"};
 }
 
-static struct finding find_host_compiler(struct lk_arena *arena)
+static struct doctor_finding find_host_compiler(struct lk_arena *arena)
 {
     char *found = version_of(arena, cli_find_program(arena, "g++"), "g++");
-    return (struct finding){"g++", found, true, "nvcc compiles host code with it",
-                            "apt-get install g++"};
+    return (struct doctor_finding){"g++", found, true, "nvcc compiles host code with it",
+                                   "apt-get install g++"};
 }
 
-static struct finding find_clang(struct lk_arena *arena)
+struct doctor_finding doctor_find_clang(struct lk_arena *arena)
 {
     static const char *const names[] = {"clang-21", "clang-20", "clang-19", "clang-18",
                                         "clang-17", "clang-16", "clang"};
@@ -74,26 +67,27 @@ static struct finding find_clang(struct lk_arena *arena)
         if (number && strtoul(number + 8, NULL, 10) < 16)
             found = NULL;
     }
-    return (struct finding){"clang 16 or newer", found, false, "fuzzing; kernels without nvcc",
-                            "apt-get install clang-19"};
+    return (struct doctor_finding){"clang 16 or newer", found, false,
+                                   "fuzzing; kernels without nvcc", "apt-get install clang-19"};
 }
 
-static struct finding find_python(struct lk_arena *arena)
+struct doctor_finding doctor_find_python(struct lk_arena *arena)
 {
     char *found = version_of(arena, cli_find_program(arena, "python3"), "Python");
-    return (struct finding){"python3", found, false, "scripts/get-nvcc and tests",
-                            "apt-get install python3 python3-venv"};
+    return (struct doctor_finding){"python3", found, false, "scripts/get-nvcc and tests",
+                                   "apt-get install python3 python3-venv"};
 }
 
-static struct finding find_library(struct lk_arena *arena, const char *name)
+static struct doctor_finding find_library(struct lk_arena *arena, const char *name)
 {
     const char *folder = cli_library_folder();
     char *path = folder ? lk_arena_printf(arena, "%s/%s", folder, name) : NULL;
     bool there = path && access(path, R_OK) == 0;
-    return (struct finding){name, there ? path : NULL, true, "takes the place of NVIDIA's", "make"};
+    return (struct doctor_finding){name, there ? path : NULL, true, "takes the place of NVIDIA's",
+                                   "make"};
 }
 
-static struct finding find_gpu(struct lk_arena *arena)
+struct doctor_finding doctor_find_gpu(struct lk_arena *arena)
 {
     struct target_devices devices;
     char *found = NULL;
@@ -102,27 +96,38 @@ static struct finding find_gpu(struct lk_arena *arena)
         found = lk_arena_printf(arena, "%s%scuda:%u %s (%u.%u)", found ? found : "",
                                 found ? ", " : "", i, devices.device[i].name,
                                 devices.device[i].cc_major, devices.device[i].cc_minor);
-    return (struct finding){"GPU", found, false, "--gpu cuda:0; simulated GPUs need none",
-                            "NVIDIA's driver, on a machine with an NVIDIA GPU"};
+    return (struct doctor_finding){"GPU", found, false, "--gpu cuda:0; simulated GPUs need none",
+                                   "NVIDIA's driver, on a machine with an NVIDIA GPU"};
 }
 
-static void print_findings(const struct finding *findings, size_t count)
+bool doctor_is_ready(const struct doctor_finding *findings, size_t count)
+{
+    bool ready = true;
+    for (size_t i = 0; i < count; i++)
+        ready = ready && (findings[i].found || !findings[i].needed);
+    return ready;
+}
+
+void doctor_print(const struct doctor_finding *findings, size_t count, const char *what)
 {
     const char *plain = cli_style(stdout, CLI_PLAIN);
     for (size_t i = 0; i < count; i++) {
-        const struct finding *each = &findings[i];
+        const struct doctor_finding *each = &findings[i];
         if (each->found) {
             printf("%sok%s       %-18s %s\n", cli_style(stdout, CLI_GREEN), plain, each->name,
                    each->found);
             continue;
         }
-        printf("%smissing%s  %-18s %s%s\n", cli_style(stdout, each->needed ? CLI_RED : CLI_YELLOW),
-               plain, each->name, each->use, each->needed ? " (needed by run)" : "");
+        printf("%smissing%s  %-18s %s", cli_style(stdout, each->needed ? CLI_RED : CLI_YELLOW),
+               plain, each->name, each->use);
+        if (each->needed)
+            printf(" (needed by %s)", what);
+        putchar('\n');
         printf("%-28s get it: %s\n", "", each->install);
     }
 }
 
-static json_t *findings_json(const struct finding *findings, size_t count)
+json_t *doctor_json(const struct doctor_finding *findings, size_t count)
 {
     json_t *report = json_array();
     for (size_t i = 0; i < count; i++)
@@ -145,28 +150,26 @@ static int run(int count, char **words)
         json = true;
     }
     struct lk_arena *arena = lk_arena_create();
-    const struct finding findings[] = {
-        find_nvcc(arena),
+    const struct doctor_finding findings[] = {
+        doctor_find_nvcc(arena),
         find_host_compiler(arena),
         find_library(arena, "libcuda.so.1"),
         find_library(arena, "libcudart.so.13"),
         find_library(arena, "libcudart.so.12"),
-        find_clang(arena),
-        find_python(arena),
-        find_gpu(arena),
+        doctor_find_clang(arena),
+        doctor_find_python(arena),
+        doctor_find_gpu(arena),
     };
     const size_t total = sizeof findings / sizeof findings[0];
-    bool ready = true;
-    for (size_t i = 0; i < total; i++)
-        ready = ready && (findings[i].found || !findings[i].needed);
+    bool ready = doctor_is_ready(findings, total);
     if (json) {
         json_t *report =
-            json_pack("{sb so}", "ready", ready, "findings", findings_json(findings, total));
+            json_pack("{sb so}", "ready", ready, "findings", doctor_json(findings, total));
         json_dumpf(report, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(report);
     } else {
-        print_findings(findings, total);
+        doctor_print(findings, total, "run");
         printf("%s\n", ready ? "lockstep run is ready." : "lockstep run is not ready.");
     }
     lk_arena_destroy(arena);

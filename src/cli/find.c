@@ -40,6 +40,24 @@ const char *cli_library_folder(void)
     return NULL;
 }
 
+const char *cli_find_folder(struct lk_arena *arena, const char *variable, const char *built,
+                            const char *installed)
+{
+    const char *const places[] = {built, installed}, *asked = getenv(variable);
+    char self[PATH_MAX], folder[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (asked && *asked)
+        return asked;
+    if (length <= 0)
+        return NULL;
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (realpath(lk_arena_printf(arena, "%s%s", self, places[i]), folder))
+            return lk_arena_printf(arena, "%s", folder);
+    return NULL;
+}
+
 static bool is_program(const char *path)
 {
     struct stat status;

@@ -6,6 +6,7 @@
 
 #include "cli/families.h"
 #include "gpu/gpu.h"
+#include "learn/learner.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static const char help[] =
     "usage: lockstep learn                  go on where you are: grades your file on every save\n"
     "       lockstep learn COMMAND ...\n"
     "\n"
+    "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
     "  init DIR           begin: makes a folder of yours for the exercises\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
@@ -28,12 +30,18 @@ static const char help[] =
     "  kata [NAME]        today's small exercise, on an empty page\n"
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
-    "  check-course [NAME]  proves the lessons themselves\n"
+    "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
+    "                     solutions, one at a time, and proves that they are caught;\n"
+    "                     --mutate-some takes the first of each kind\n"
+    "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
     "  --json             the same for programs\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
+    "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
+    "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
+    "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
     "Exercises are broken on purpose: mending them is the course. Your files are only ever written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
@@ -48,16 +56,19 @@ static const char help[] =
 
 /* Words -----------------------------------------------------------------------------------------*/
 
+/* A real GPU runs what the simulated one, which has the checker and the counters, found right. */
 static bool choose_gpu(struct learn_session *session, const char *gpu)
 {
     char name[FAMILIES_GPU];
-    if (!gpu || strncmp(gpu, "sim:", 4) != 0) {
-        cli_error("the course runs on a simulated GPU, as in --gpu sim:h200");
+    if (strcmp(gpu, "cpu") == 0) {
+        cli_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
         return false;
     }
     if (!families_gpu(gpu, name))
         return false;
-    session->grader.gpu = lk_arena_printf(session->arena, "%s", name);
+    bool real = strncmp(name, "cuda:", 5) == 0;
+    session->grader.gpu = real ? "sim:h200" : lk_arena_printf(session->arena, "%s", name);
+    session->grader.real = real ? lk_arena_printf(session->arena, "%s", name) : NULL;
     return true;
 }
 
@@ -89,12 +100,27 @@ bool learn_need_compiler(struct learn_session *session)
     return session->grader.compiler != NULL;
 }
 
+static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
+{
+    unsigned long long number;
+    if (!cli_number(option, text, most, &number))
+        return false;
+    if (number == 0)
+        cli_error("%s counts from 1", option);
+    *limit = (unsigned)number;
+    return number > 0;
+}
+
 static bool parse(struct learn_session *session, int count, char **words)
 {
-    const char *gpu = "sim:h200", *compiler = NULL;
+    const char *gpu = "sim:h200", *compiler = NULL, *seconds = NULL, *mib = NULL;
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
+        } else if (cli_flag(words, &at, "--mutate")) {
+            session->mutate = LEARN_ALL_MUTANTS;
+        } else if (cli_flag(words, &at, "--mutate-some")) {
+            session->mutate = LEARN_SOME_MUTANTS;
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;
@@ -103,6 +129,12 @@ static bool parse(struct learn_session *session, int count, char **words)
                 return false;
         } else if (cli_option(count, words, &at, "--folder", &session->folder)) {
             if (!session->folder)
+                return false;
+        } else if (cli_option(count, words, &at, "--seconds", &seconds)) {
+            if (!seconds || !read_limit("--seconds", seconds, 3600, &session->grader.seconds))
+                return false;
+        } else if (cli_option(count, words, &at, "--memory", &mib)) {
+            if (!mib || !read_limit("--memory", mib, 1 << 20, &session->grader.mib))
                 return false;
         } else if (cli_option(count, words, &at, "--answer", &session->answers)) {
             if (!session->answers)
@@ -122,30 +154,20 @@ static bool parse(struct learn_session *session, int count, char **words)
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
-/* $LOCKSTEP_COURSE; beside build/; or where 'make install' puts it. */
-static const char *course_folder(struct learn_session *session)
+static const char *self_path(void)
 {
-    static const char *const places[] = {"/../course", "/../share/lockstep/course"};
-    static char self[PATH_MAX], folder[PATH_MAX];
-    const char *asked = getenv("LOCKSTEP_COURSE");
+    static char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = 0;
-    session->grader.self = self;
-    if (asked && *asked)
-        return asked;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char place[PATH_MAX + 32];
-        snprintf(place, sizeof place, "%.*s%s", (int)(strrchr(self, '/') - self), self, places[i]);
-        if (realpath(place, folder))
-            return folder;
-    }
-    return NULL;
+    return self;
 }
 
 static bool open_course(struct learn_session *session)
 {
     char *message;
-    const char *folder = course_folder(session);
+    const char *folder = cli_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
+                                         "/../share/lockstep/course");
+    session->grader.self = self_path();
     if (!folder) {
         cli_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
         return false;
@@ -178,6 +200,12 @@ static bool open_progress(struct learn_session *session)
     return session->progress != NULL;
 }
 
+bool learn_open(struct learn_session *session, const char *gpu, const char *compiler)
+{
+    return choose_gpu(session, gpu) && choose_compiler(session, compiler) &&
+           open_course(session) && open_progress(session);
+}
+
 bool learn_need_folder(const struct learn_session *session)
 {
     if (!session->folder)
@@ -187,41 +215,12 @@ bool learn_need_folder(const struct learn_session *session)
 
 /* Exercises -------------------------------------------------------------------------------------*/
 
-/* The lesson's first that is not solved, or its first. */
-static const struct learn_exercise *first_open(struct learn_session *session,
-                                               const struct learn_lesson *lesson)
-{
-    const struct learn_exercise *first = NULL;
-    for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        if (lesson->exercise[i].is_kata)
-            continue;
-        if (!learn_progress_state(session->progress, &lesson->exercise[i]).passed)
-            return &lesson->exercise[i];
-        first = first ? first : &lesson->exercise[i];
-    }
-    return first;
-}
-
-const struct learn_exercise *learn_current(struct learn_session *session)
-{
-    char *key = learn_progress_get(session->progress, "current"), *message = NULL;
-    const struct learn_lesson *lesson;
-    const struct learn_exercise *exercise = NULL;
-    if (key && !learn_course_find(&session->course, key, &lesson, &exercise, &message))
-        exercise = NULL; /* the course has changed */
-    free(message);
-    free(key);
-    for (unsigned i = 0; i < session->course.count && !exercise; i++)
-        exercise = first_open(session, session->course.lesson[i]);
-    return exercise;
-}
-
 bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise)
 {
     const struct learn_lesson *lesson;
     char *message;
     if (session->word_count < 2) {
-        *exercise = learn_current(session);
+        *exercise = learner_current(&session->course, session->progress);
         if (!*exercise)
             cli_error("this course has no exercises");
         return *exercise != NULL;
@@ -232,7 +231,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
         return false;
     }
     if (!*exercise)
-        *exercise = first_open(session, lesson);
+        *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
         cli_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
                   session->words[1]);
@@ -242,16 +241,9 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
 const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
-    bool behind = false;
-    if (exercise->is_kata)
-        return learn_current(session);
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (behind && !session->course.lesson[i]->exercise[j].is_kata)
-                return &session->course.lesson[i]->exercise[j];
-            behind = behind || &session->course.lesson[i]->exercise[j] == exercise;
-        }
-    return NULL;
+    if (exercise->is_kata) /* it moved nobody */
+        return learner_current(&session->course, session->progress);
+    return learner_next(&session->course, exercise);
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
@@ -268,10 +260,12 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
 {
     struct learn_verdict verdict;
     const char *path = learn_file(session, exercise);
-    learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
-    if (verdict.stage != LEARN_BROKEN &&
-        !learn_progress_attempt(session->progress, exercise, &verdict))
-        cli_error("remark: this attempt is not kept: %s", learn_progress_error(session->progress));
+    char *remark;
+    learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
+                  &verdict, &remark);
+    if (remark)
+        cli_error("remark: %s", remark);
+    free(remark);
     if (picture) {
         *picture = verdict.picture;
         verdict.picture = NULL;
@@ -289,6 +283,7 @@ static int check(struct learn_session *session)
         !learn_need_compiler(session))
         return CLI_USAGE;
     learn_set_current(session, exercise);
+    learn_catch_interrupts(session);
     return learn_check_one(session, exercise, NULL);
 }
 
@@ -361,44 +356,7 @@ static int go_on(struct learn_session *session)
     return CLI_OK;
 }
 
-/* The course itself -----------------------------------------------------------------------------*/
-
-static void note_audit(void *context, const char *what, const char *why)
-{
-    struct learn_session *session = context;
-    if (session->json)
-        return;
-    printf("%s%s%s %s\n", cli_style(stdout, why ? CLI_RED : CLI_GREEN), why ? "not ok" : "ok",
-           cli_style(stdout, CLI_PLAIN), what);
-    if (why)
-        printf("    %s%s", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
-    fflush(stdout);
-}
-
-static int check_course(struct learn_session *session)
-{
-    const struct learn_lesson *only = NULL;
-    const struct learn_exercise *exercise;
-    unsigned bad = 0;
-    char *message;
-    if (!learn_need_compiler(session))
-        return CLI_USAGE;
-    if (session->word_count > 1 &&
-        !learn_course_find(&session->course, session->words[1], &only, &exercise, &message)) {
-        cli_error("%s", message);
-        free(message);
-        return CLI_USAGE;
-    }
-    for (unsigned i = 0; i < session->course.count; i++)
-        if (!only || only == session->course.lesson[i])
-            bad += learn_audit(&session->grader, session->course.lesson[i], note_audit, session);
-    if (session->json)
-        learn_print_json(json_pack("{sb si}", "sound", bad == 0, "failed", (int)bad));
-    else
-        printf("%u lesson%s, %u thing%s to mend\n", only ? 1 : session->course.count,
-               only || session->course.count == 1 ? "" : "s", bad, bad == 1 ? "" : "s");
-    return bad ? CLI_FINDINGS : CLI_OK;
-}
+/* The worker ------------------------------------------------------------------------------------*/
 
 /* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c. */
 static int worker(int count, char **words)
@@ -432,7 +390,7 @@ static const struct command {
                 {"reset", learn_reset},   {"quiz", learn_quiz},
                 {"note", learn_note},     {"progress", learn_show_progress},
                 {"picture", picture},     {"kata", learn_kata},
-                {"check-course", check_course}};
+                {"ready", learn_ready},   {"check-course", learn_check_course}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)
@@ -462,6 +420,8 @@ static int run(int count, char **words)
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "grade-worker") == 0)
         return worker(count - 1, words + 1);
+    if (count > 0 && strcmp(words[0], "strides") == 0)
+        return learn_strides(count - 1, words + 1);
     session.arena = lk_arena_create();
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)

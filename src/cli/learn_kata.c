@@ -4,36 +4,9 @@
  * same kata begins anew when its turn comes again; it does not count for finishing a lesson.
  */
 #include "cli/learn.h"
+#include "learn/learner.h"
 
-#include <time.h>
 #include <unistd.h>
-
-/* The learner's own day: at two minutes to midnight it is still today. */
-static struct tm today(void)
-{
-    time_t now = time(NULL);
-    struct tm here;
-    localtime_r(&now, &here);
-    return here;
-}
-
-/* Days since 1970-01-01 of a date; its clock is not looked at. */
-static long day_number(struct tm date)
-{
-    struct tm noon = {
-        .tm_year = date.tm_year, .tm_mon = date.tm_mon, .tm_mday = date.tm_mday, .tm_hour = 12};
-    return (long)(timegm(&noon) / 86400);
-}
-
-const char *learn_kata_file(const struct learn_session *session,
-                            const struct learn_exercise *exercise)
-{
-    char day[32];
-    struct tm date = today();
-    strftime(day, sizeof day, "%Y-%m-%d", &date);
-    return lk_arena_printf(session->arena, "%s/kata/%s_%s.%s", session->folder, day, exercise->name,
-                           exercise->is_c ? "c" : "cu");
-}
 
 /* The one that was asked for, or today's. */
 static bool choose(struct learn_session *session, const struct learn_exercise **kata)
@@ -46,8 +19,7 @@ static bool choose(struct learn_session *session, const struct learn_exercise **
                       (*kata)->name);
         return (*kata)->is_kata;
     }
-    const struct learn_exercise *place = learn_current(session);
-    *kata = place ? learn_course_kata(&session->course, place->lesson, day_number(today())) : NULL;
+    *kata = learner_kata(&session->course, session->progress);
     if (!*kata)
         cli_error("there is no kata in the lessons up to where you are; 'lockstep learn list' "
                   "names them all, and 'lockstep learn kata NAME' takes one");

@@ -11,10 +11,13 @@
 static void print_question(const struct learn_lesson *lesson, unsigned number)
 {
     const struct learn_question *question = &lesson->question[number];
-    printf("%s%u. %s%s\n", cli_style(stdout, CLI_BOLD), number + 1, question->question,
-           cli_style(stdout, CLI_PLAIN));
-    for (unsigned i = 0; i < question->choice_count; i++)
-        printf("   %u  %s\n", i + 1, question->choices[i]);
+    printf("%s%u. ", cli_style(stdout, CLI_BOLD), number + 1);
+    learn_print_wrapped(question->question, strlen(question->question), 3);
+    printf("%s", cli_style(stdout, CLI_PLAIN));
+    for (unsigned i = 0; i < question->choice_count; i++) {
+        printf("   %u  ", i + 1);
+        learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
+    }
 }
 
 static bool judge(struct learn_session *session, const struct learn_lesson *lesson, unsigned number,
@@ -24,9 +27,11 @@ static bool judge(struct learn_session *session, const struct learn_lesson *less
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
         cli_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
-    if (!session->json)
-        printf("   %s%s%s %s\n", cli_style(stdout, right ? CLI_GREEN : CLI_RED),
-               right ? "right." : "no.", cli_style(stdout, CLI_PLAIN), question->why);
+    if (session->json)
+        return right;
+    printf("   %s%s%s ", cli_style(stdout, right ? CLI_GREEN : CLI_RED), right ? "right." : "no.",
+           cli_style(stdout, CLI_PLAIN));
+    learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
     return right;
 }
 
@@ -42,57 +47,76 @@ static bool read_choice(const struct learn_question *question, const char *text,
     return number > 0;
 }
 
-static int answer_all(struct learn_session *session, const struct learn_lesson *lesson)
+/* --answer 2,1,3: all are read before the first is judged. */
+static int take_words(struct learn_session *session, const struct learn_lesson *lesson, bool *right)
 {
     char *words = lk_arena_printf(session->arena, "%s", session->answers), *place = NULL;
-    unsigned choices[64], count = 0, right = 0;
+    unsigned choices[LEARN_QUIZ_MOST], count = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        if (count == lesson->question_count || count == 64) {
+        if (count == lesson->question_count || count == LEARN_QUIZ_MOST) {
             cli_error("there are %u questions, and more answers", lesson->question_count);
-            return CLI_USAGE;
+            return -1;
         }
         if (!read_choice(&lesson->question[count], word, &choices[count]))
-            return CLI_USAGE;
+            return -1;
         count++;
     }
     for (unsigned i = 0; i < count; i++) {
         if (!session->json)
             print_question(lesson, i);
-        right += judge(session, lesson, i, choices[i]);
+        right[i] = judge(session, lesson, i, choices[i]);
     }
-    if (session->json)
-        learn_print_json(json_pack("{ss si si si}", "lesson", lesson->id, "questions",
-                                   (int)lesson->question_count, "answered", (int)count, "right",
-                                   (int)right));
-    else
-        printf("%u of %u right\n", right, count);
-    return right == count ? CLI_OK : CLI_FINDINGS;
+    return (int)count;
 }
 
-static int ask_all(struct learn_session *session, const struct learn_lesson *lesson)
+static int take_typed(struct learn_session *session, const struct learn_lesson *lesson, bool *right)
 {
     char *line = NULL;
     size_t capacity = 0;
-    unsigned right = 0;
-    for (unsigned i = 0; i < lesson->question_count; i++) {
+    unsigned count = 0;
+    for (; count < lesson->question_count && count < LEARN_QUIZ_MOST; count++) {
         unsigned choice;
-        print_question(lesson, i);
+        print_question(lesson, count);
         do {
             printf("   > ");
             fflush(stdout);
             if (getline(&line, &capacity, stdin) <= 0)
                 goto out;
             line[strcspn(line, "\r\n")] = 0;
-        } while (!read_choice(&lesson->question[i], line, &choice));
-        right += judge(session, lesson, i, choice);
+        } while (!read_choice(&lesson->question[count], line, &choice));
+        right[count] = judge(session, lesson, count, choice);
     }
-    printf("%u of %u right\n", right, lesson->question_count);
 out:
     free(line);
-    return CLI_OK;
+    return (int)count;
 }
 
-static int list_all(struct learn_session *session, const struct learn_lesson *lesson)
+int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
+                    bool right[LEARN_QUIZ_MOST])
+{
+    memset(right, 0, LEARN_QUIZ_MOST * sizeof *right);
+    return session->answers ? take_words(session, lesson, right)
+                            : take_typed(session, lesson, right);
+}
+
+static int take(struct learn_session *session, const struct learn_lesson *lesson)
+{
+    bool right[LEARN_QUIZ_MOST];
+    int count = learn_quiz_take(session, lesson, right), sum = 0;
+    if (count < 0)
+        return CLI_USAGE;
+    for (int i = 0; i < count; i++)
+        sum += right[i];
+    if (session->json)
+        learn_print_json(json_pack("{ss si si si}", "lesson", lesson->id, "questions",
+                                   (int)lesson->question_count, "answered", count, "right", sum));
+    else
+        printf("%d of %d right\n", sum, count);
+    return sum == count || !session->answers ? CLI_OK : CLI_FINDINGS;
+}
+
+/* Questions and choices without the answers. */
+json_t *learn_quiz_json(const struct learn_lesson *lesson)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < lesson->question_count; i++) {
@@ -102,13 +126,17 @@ static int list_all(struct learn_session *session, const struct learn_lesson *le
             json_array_append_new(choices, json_string(question->choices[j]));
         json_array_append_new(
             list, json_pack("{ss so}", "question", question->question, "choices", choices));
-        if (!session->json)
-            print_question(lesson, i);
     }
+    return list;
+}
+
+static int list_all(struct learn_session *session, const struct learn_lesson *lesson)
+{
     if (session->json)
-        learn_print_json(json_pack("{ss so}", "lesson", lesson->id, "quiz", list));
-    else
-        json_decref(list);
+        learn_print_json(
+            json_pack("{ss so}", "lesson", lesson->id, "quiz", learn_quiz_json(lesson)));
+    for (unsigned i = 0; i < lesson->question_count && !session->json; i++)
+        print_question(lesson, i);
     return CLI_OK;
 }
 
@@ -128,9 +156,7 @@ int learn_quiz(struct learn_session *session)
             return CLI_USAGE;
         lesson = exercise->lesson;
     }
-    if (session->answers)
-        return answer_all(session, lesson);
-    if (!session->json && isatty(STDIN_FILENO))
-        return ask_all(session, lesson);
+    if (session->answers || (!session->json && isatty(STDIN_FILENO)))
+        return take(session, lesson);
     return list_all(session, lesson);
 }

@@ -3,6 +3,9 @@
  */
 #include "cli/learn.h"
 
+#include "learn/learner.h"
+
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,31 +23,37 @@ void learn_print_json(json_t *object)
     json_decref(object);
 }
 
-/* A line of text, broken between words where a terminal would break it anywhere. */
-static void print_wrapped(const char *text, size_t length)
+/* How wide and high the terminal is; 0 if there is none. */
+static struct winsize terminal(void)
 {
-    struct winsize size;
-    size_t width = 0;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        width = size.ws_col;
-    while (width > 20 && length > width) {
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    return size;
+}
+
+void learn_print_wrapped(const char *text, size_t length, size_t column)
+{
+    size_t width = terminal().ws_col;
+    width = width > column + 20 ? width - column : 0;
+    while (width && length > width) {
         size_t cut = width;
         while (cut > 0 && text[cut] != ' ')
             cut--;
         if (cut == 0)
             break;
-        printf("%.*s\n", (int)cut, text);
+        printf("%.*s\n%*s", (int)cut, text, (int)column, "");
         text += cut + 1;
         length -= cut + 1;
     }
     printf("%.*s\n", (int)length, text);
 }
 
-static void print_lines(const char *text)
+void learn_print_lines(const char *text)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {
         end = text + strcspn(text, "\n");
-        print_wrapped(text, (size_t)(end - text));
+        learn_print_wrapped(text, (size_t)(end - text), 0);
     }
 }
 
@@ -71,10 +80,43 @@ static void print_counters(const struct learn_verdict *verdict)
 {
     for (unsigned i = 0; i < verdict->counter_count; i++) {
         const struct learn_counter *counter = &verdict->counter[i];
-        printf("  %s%-34s %10.6g%s  at most %.6g\n",
-               style(counter->kept ? CLI_GREEN : CLI_RED), counter->name, counter->value,
-               style(CLI_PLAIN), counter->most);
+        printf("  %s%-34s %10.6g%s  at most %.6g\n", style(counter->kept ? CLI_GREEN : CLI_RED),
+               counter->name, counter->value, style(CLI_PLAIN), counter->most);
     }
+}
+
+/* Compilers show the line themselves, but the first error must not scroll away. */
+static void print_compiler(const char *text)
+{
+    unsigned rows = terminal().ws_row,
+             most = !rows       ? UINT_MAX
+                    : rows > 24 ? rows - 12
+                                : 12,
+             left = 0;
+    for (const char *end; *text; text = end) {
+        end = text + strcspn(text, "\n");
+        end += *end == '\n';
+        if (most == 0) {
+            left++;
+            continue;
+        }
+        most--;
+        size_t length = (size_t)(end - text) - (end[-1] == '\n');
+        if (memmem(text, length, ": error:", 8) || memmem(text, length, ": warning:", 10))
+            learn_print_wrapped(text, length, 0);
+        else /* a line of the file, and what points at a place in it */
+            printf("%.*s\n", (int)length, text);
+    }
+    if (left)
+        printf("%s(and %u more line%s: the first error is mostly the cause)%s\n", style(CLI_DIM),
+               left, left == 1 ? "" : "s", style(CLI_PLAIN));
+}
+
+static void print_measured(const struct learn_verdict *verdict)
+{
+    if (verdict->measured_us > 0)
+        printf("right on %s too: %.3g us measured there\n", verdict->gpu_name,
+               verdict->measured_us);
 }
 
 /* Each line that names a line of the file is followed by that line. */
@@ -88,19 +130,32 @@ static void print_failure(const char *path, const char *shown, const struct lear
         [LEARN_LIMIT] = "right, and not yet good enough",
         [LEARN_BROKEN] = "nothing could be graded"};
     printf("%s%s%s\n", style(CLI_RED), words[verdict->stage], style(CLI_PLAIN));
-    if (verdict->stage == LEARN_COMPILE) { /* compilers show the line themselves */
-        fputs(verdict->text, stdout);
+    if (verdict->stage == LEARN_COMPILE) {
+        print_compiler(verdict->text);
         return;
     }
     for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
         end = line + strcspn(line, "\n");
-        print_wrapped(line, (size_t)(end - line));
+        learn_print_wrapped(line, (size_t)(end - line), 0);
         size_t length = strlen(shown);
         if (strncmp(line, shown, length) == 0 && line[length] == ':')
             print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
     }
-    if (verdict->stage == LEARN_LIMIT)
+    if (verdict->stage == LEARN_LIMIT) {
+        print_measured(verdict);
         print_counters(verdict);
+    }
+}
+
+static void print_passed(const struct learn_exercise *exercise, const struct learn_verdict *verdict)
+{
+    char *text = lk_say("right on all %u sizes; no races, no stray accesses; %.3g us for %s "
+                        "(modelled)",
+                        verdict->sizes, verdict->modelled_us,
+                        exercise->problem.size[exercise->problem.measured]);
+    printf("%spassed%s: ", style(CLI_GREEN), style(CLI_PLAIN));
+    learn_print_wrapped(text, strlen(text), strlen("passed: "));
+    free(text);
 }
 
 void learn_print_verdict(struct learn_session *session, const struct learn_exercise *exercise,
@@ -116,10 +171,8 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
     if (verdict->stage != LEARN_PASSED) {
         print_failure(path, learn_shown(session, path), verdict);
     } else {
-        printf("%spassed%s: right on all %u sizes; no races, no stray accesses", style(CLI_GREEN),
-               style(CLI_PLAIN), verdict->sizes);
-        printf("; %.3g us for %s (modelled)\n", verdict->modelled_us,
-               exercise->problem.size[exercise->problem.measured]);
+        print_passed(exercise, verdict);
+        print_measured(verdict);
         print_counters(verdict);
     }
     fflush(stdout);
@@ -127,25 +180,11 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
 
 /* Places ----------------------------------------------------------------------------------------*/
 
-static void count_solved(struct learn_session *session, unsigned *solved, unsigned *all)
-{
-    *solved = *all = 0;
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            if (session->course.lesson[i]->exercise[j].is_kata)
-                continue;
-            *solved += learn_progress_state(session->progress,
-                                            &session->course.lesson[i]->exercise[j])
-                           .passed;
-            ++*all;
-        }
-}
-
 void learn_print_bar(struct learn_session *session)
 {
     enum { WIDTH = 30 };
     unsigned solved, all;
-    count_solved(session, &solved, &all);
+    learner_count(&session->course, session->progress, &solved, &all);
     unsigned full = all ? solved * WIDTH / all : 0;
     printf("[");
     for (unsigned i = 0; i < WIDTH; i++)
@@ -159,17 +198,16 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
     const char *path = learn_file(session, exercise);
     if (session->json) {
         learn_print_json(json_pack("{ss ss ss ss sb si}", "exercise", learn_key(exercise), "title",
-                                   exercise->title, "file", path, "lesson",
-                                   exercise->lesson->title, "passed", state.passed, "attempts",
-                                   (int)state.attempts));
+                                   exercise->title, "file", path, "lesson", exercise->lesson->title,
+                                   "passed", state.passed, "attempts", (int)state.attempts));
         return;
     }
     learn_print_bar(session);
     printf("%s%s%s  %s\n", style(CLI_BOLD), exercise->lesson->title, style(CLI_PLAIN),
            exercise->lesson->id);
     printf("  read   %s\n",
-           learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md",
-                                                session->folder, exercise->lesson->id)));
+           learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md", session->folder,
+                                                exercise->lesson->id)));
     printf("  mend   %s   %s\n", learn_shown(session, path), exercise->title);
     if (state.passed)
         printf("  %ssolved%s; next: %s\n", style(CLI_GREEN), style(CLI_PLAIN),
@@ -180,6 +218,26 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
                exercise->is_kata ? exercise->name : "");
 }
 
+static void print_lesson(const struct learn_lesson *lesson, unsigned right)
+{
+    char *text = lk_say("%s, about %u minutes; quiz %u of %u", lesson->title, lesson->minutes,
+                        right, lesson->question_count);
+    printf("%s%s%s  ", style(CLI_BOLD), lesson->id, style(CLI_PLAIN));
+    learn_print_wrapped(text, strlen(text), strlen(lesson->id) + 2);
+    free(text);
+}
+
+static void print_exercise(const struct learn_exercise *exercise, const struct learn_state *state)
+{
+    enum { COLUMN = 26 };
+    printf("  %s%s%s %-16s ", style(state->passed ? CLI_GREEN : CLI_DIM),
+           state->passed     ? "solved"
+           : state->attempts ? "tried "
+                             : "      ",
+           style(CLI_PLAIN), exercise->name);
+    learn_print_wrapped(exercise->title, strlen(exercise->title), COLUMN);
+}
+
 int learn_list(struct learn_session *session)
 {
     json_t *list = json_array();
@@ -188,9 +246,7 @@ int learn_list(struct learn_session *session)
         unsigned right = learn_progress_right(session->progress, lesson);
         json_t *exercises = json_array();
         if (!session->json)
-            printf("%s%s%s  %s, about %u minutes; quiz %u of %u\n", style(CLI_BOLD), lesson->id,
-                   style(CLI_PLAIN), lesson->title, lesson->minutes, right,
-                   lesson->question_count);
+            print_lesson(lesson, right);
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
             const struct learn_exercise *exercise = &lesson->exercise[j];
             struct learn_state state = learn_progress_state(session->progress, exercise);
@@ -199,17 +255,13 @@ int learn_list(struct learn_session *session)
                                             exercise->title, "passed", state.passed, "attempts",
                                             (int)state.attempts, "kata", exercise->is_kata));
             if (!session->json && !exercise->is_kata)
-                printf("  %s%s%s %-16s %s\n", style(state.passed ? CLI_GREEN : CLI_DIM),
-                       state.passed      ? "solved"
-                       : state.attempts ? "tried "
-                                        : "      ",
-                       style(CLI_PLAIN), exercise->name, exercise->title);
+                print_exercise(exercise, &state);
         }
-        json_array_append_new(list, json_pack("{ss ss si si si so}", "id", lesson->id, "title",
-                                              lesson->title, "minutes", (int)lesson->minutes,
-                                              "questions", (int)lesson->question_count,
-                                              "answered_right", (int)right, "exercises",
-                                              exercises));
+        json_array_append_new(list,
+                              json_pack("{ss ss si si si so}", "id", lesson->id, "title",
+                                        lesson->title, "minutes", (int)lesson->minutes, "questions",
+                                        (int)lesson->question_count, "answered_right", (int)right,
+                                        "exercises", exercises));
     }
     if (session->json) {
         learn_print_json(list);
@@ -234,7 +286,7 @@ void learn_say_hint(struct learn_session *session, const struct learn_exercise *
     }
     printf("%shint %u of %d, the %s%s\n", style(CLI_YELLOW), rung + 1, LEARN_HINTS,
            learn_hint_names[rung], style(CLI_PLAIN));
-    print_lines(exercise->hint[rung]);
+    learn_print_lines(exercise->hint[rung]);
     if (rung == LEARN_HINTS - 1)
         printf("That is all there is; 'lockstep learn solution' shows the whole.\n");
 }
@@ -250,33 +302,21 @@ int learn_hint(struct learn_session *session)
 
 /* Progress --------------------------------------------------------------------------------------*/
 
-static const struct learn_exercise *first_unsolved(struct learn_session *session)
+/* The counters that have limits, as low as they were in a verdict that passed. */
+static void print_best(struct learn_session *session, const struct learn_exercise *exercise)
 {
-    for (unsigned i = 0; i < session->course.count; i++)
-        for (unsigned j = 0; j < session->course.lesson[i]->exercise_count; j++) {
-            const struct learn_exercise *exercise = &session->course.lesson[i]->exercise[j];
-            if (!exercise->is_kata && !learn_progress_state(session->progress, exercise).passed)
-                return exercise;
-        }
-    return NULL;
-}
-
-static json_t *exercise_json(struct learn_session *session, const struct learn_exercise *exercise)
-{
-    struct learn_state state = learn_progress_state(session->progress, exercise);
-    json_t *last = learn_progress_last(session->progress, exercise);
-    return json_pack("{ss sb sb si si sb so so}", "exercise", learn_key(exercise), "kata",
-                     exercise->is_kata, "passed", state.passed, "attempts", (int)state.attempts,
-                     "hints", (int)state.hints, "saw_solution", state.saw_solution, "best",
-                     learn_progress_best(session->progress, exercise), "last",
-                     last ? last : json_null());
+    json_t *best = learn_progress_best(session->progress, exercise), *value;
+    const char *name;
+    json_object_foreach(best, name, value) printf("    %sbest %s %.6g%s\n", style(CLI_DIM), name,
+                                                  json_number_value(value), style(CLI_PLAIN));
+    json_decref(best);
 }
 
 static void print_progress(struct learn_session *session)
 {
     learn_print_bar(session);
     unsigned streak = learn_progress_streak(session->progress);
-    printf("days in a row: %u\n", streak);
+    printf("days in a row: %u, of %u in all\n", streak, learn_progress_days(session->progress));
     for (unsigned i = 0; i < session->course.count; i++) {
         const struct learn_lesson *lesson = session->course.lesson[i];
         printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
@@ -287,9 +327,10 @@ static void print_progress(struct learn_session *session)
             struct learn_state state =
                 learn_progress_state(session->progress, &lesson->exercise[j]);
             printf("  %-16s %s, %u attempt%s, %u hint%s%s\n", lesson->exercise[j].name,
-                   state.passed ? "solved" : "open", state.attempts,
-                   state.attempts == 1 ? "" : "s", state.hints, state.hints == 1 ? "" : "s",
+                   state.passed ? "solved" : "open", state.attempts, state.attempts == 1 ? "" : "s",
+                   state.hints, state.hints == 1 ? "" : "s",
                    state.saw_solution ? ", solution seen" : "");
+            print_best(session, &lesson->exercise[j]);
         }
     }
     learn_print_katas(session);
@@ -297,27 +338,18 @@ static void print_progress(struct learn_session *session)
 
 int learn_show_progress(struct learn_session *session)
 {
-    const struct learn_exercise *next = first_unsolved(session);
-    if (!session->json) {
-        print_progress(session);
-        if (next)
-            printf("next: lockstep learn start %s\n", next->name);
-        else
-            printf("All exercises are solved.\n");
+    const struct learn_exercise *next = learner_first_unsolved(&session->course, session->progress);
+    if (session->json) {
+        learn_print_json(learner_progress_json(&session->course, session->progress));
         return CLI_OK;
     }
-    json_t *exercises = json_array(), *lessons = json_array();
-    for (unsigned i = 0; i < session->course.count; i++) {
-        const struct learn_lesson *lesson = session->course.lesson[i];
-        json_array_append_new(lessons,
-                              json_pack("{ss si si}", "lesson", lesson->id, "questions",
-                                        (int)lesson->question_count, "answered_right",
-                                        (int)learn_progress_right(session->progress, lesson)));
-        for (unsigned j = 0; j < lesson->exercise_count; j++)
-            json_array_append_new(exercises, exercise_json(session, &lesson->exercise[j]));
-    }
-    learn_print_json(json_pack("{si so so ss*}", "streak",
-                               (int)learn_progress_streak(session->progress), "lessons", lessons,
-                               "exercises", exercises, "next", next ? learn_key(next) : NULL));
+    print_progress(session);
+    if (next)
+        printf("next: lockstep learn start %s\n", next->name);
+    else
+        printf("All exercises are solved.\n");
+    const struct learn_lesson *quiz = learner_open_quiz(&session->course, session->progress);
+    if (quiz)
+        printf("open: lockstep learn quiz %s\n", strrchr(quiz->id, '/') + 1);
     return CLI_OK;
 }

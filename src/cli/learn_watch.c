@@ -19,51 +19,65 @@ struct watch {
     const struct learn_exercise *exercise;
     int notify, folder; /* inotify, and its watch */
     char *picture;
+    struct termios keys; /* how the terminal is while keys are taken */
 };
 
-static volatile sig_atomic_t interrupted;
+/* What signals say; the first ends a verdict that is on its way, too. */
+static volatile sig_atomic_t interrupted, continued;
 
 static void interrupt(int signal)
 {
-    interrupted = 1;
+    if (signal == SIGCONT)
+        continued = 1;
+    else
+        interrupted = 1;
+}
+
+void learn_catch_interrupts(struct learn_session *session)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCONT};
+    struct sigaction action = {.sa_handler = interrupt};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+    session->grader.interrupted = &interrupted;
 }
 
 /* Keys come one by one and are not shown. */
-static bool set_keys(struct termios *before)
+static bool set_keys(struct watch *watch, struct termios *before)
 {
-    struct termios keys;
-    struct sigaction action = {.sa_handler = interrupt};
     if (tcgetattr(STDIN_FILENO, before) != 0)
         return false;
-    keys = *before;
-    keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    keys.c_cc[VMIN] = 1;
-    keys.c_cc[VTIME] = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    return tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+    watch->keys = *before;
+    watch->keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    watch->keys.c_cc[VMIN] = 1;
+    watch->keys.c_cc[VTIME] = 0;
+    learn_catch_interrupts(watch->session);
+    return tcsetattr(STDIN_FILENO, TCSANOW, &watch->keys) == 0;
 }
 
 static void print_keys(void)
 {
-    printf("%sn next   h hint   l list   p picture   q quit   (or save the file)%s\n",
+    printf("%sn next  h hint  l list  p picture  q quit  or save the file%s\n",
            cli_style(stdout, CLI_DIM), cli_style(stdout, CLI_PLAIN));
     fflush(stdout);
 }
 
 static void grade(struct watch *watch)
 {
-    printf("\033[2J\033[H");
+    const char *terminal = getenv("TERM");
+    if (terminal && strcmp(terminal, "dumb") != 0)
+        printf("\033[2J\033[H");
     printf("%s%s%s  %s\n", cli_style(stdout, CLI_BOLD), watch->exercise->lesson->title,
            cli_style(stdout, CLI_PLAIN), watch->exercise->lesson->id);
-    printf("%s: %s\n\n",
-           learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
-           watch->exercise->title);
+    learn_print_lines(
+        lk_arena_printf(watch->session->arena, "%s: %s",
+                        learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
+                        watch->exercise->title));
+    putchar('\n');
     if (!watch->exercise->is_kata &&
         learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
-        printf("Exercises are broken on purpose. Open the file, read its TODO, mend it and save; "
-               "the text is\nin lesson.md beside it.\n\n");
+        learn_print_lines("Exercises are broken on purpose. Open the file in your editor, read its "
+                          "TODO, mend it and save; the text is in lesson.md beside it.\n\n");
     fflush(stdout);
     free(watch->picture);
     watch->picture = NULL;
@@ -84,7 +98,9 @@ static bool turn_to(struct watch *watch, const struct learn_exercise *exercise)
     *strrchr(folder, '/') = 0;
     if (watch->folder >= 0)
         inotify_rm_watch(watch->notify, watch->folder);
-    watch->folder = inotify_add_watch(watch->notify, folder, IN_CLOSE_WRITE | IN_MOVED_TO);
+    watch->folder = inotify_add_watch(watch->notify, folder,
+                                      IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
+                                          IN_DELETE_SELF | IN_MOVE_SELF);
     if (watch->folder < 0)
         cli_error("%s: %s", folder, strerror(errno));
     free(folder);
@@ -93,19 +109,56 @@ static bool turn_to(struct watch *watch, const struct learn_exercise *exercise)
     return watch->folder >= 0;
 }
 
-/* Was the exercise's own file saved? Takes all that is waiting, so that one save is graded once. */
-static bool was_saved(struct watch *watch)
+struct changes {
+    bool saved, gone, folder_gone;
+};
+
+/* Takes all that is waiting, so that one save is graded once. */
+static void read_changes(struct watch *watch, struct changes *changes)
 {
     char events[4096] __attribute__((aligned(8)));
     const char *path = learn_file(watch->session, watch->exercise), *name = strrchr(path, '/') + 1;
     ssize_t size = read(watch->notify, events, sizeof events);
-    bool saved = false;
     for (ssize_t at = 0; at < size;) {
         const struct inotify_event *event = (const void *)(events + at);
-        saved = saved || (event->len && strcmp(event->name, name) == 0);
+        bool ours = event->len && strcmp(event->name, name) == 0;
+        if (event->wd == watch->folder && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF))
+            changes->folder_gone = true;
+        if (ours && event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO))
+            changes->saved = true;
+        if (ours && event->mask & (IN_DELETE | IN_MOVED_FROM))
+            changes->gone = true;
         at += (ssize_t)(sizeof *event + event->len);
     }
-    return saved;
+}
+
+/* Something happened in the folder. Editors that put the old file aside write the new one a moment
+ * later, so what is gone is waited for. False to quit. */
+static bool take_changes(struct watch *watch)
+{
+    enum { MOMENT_MS = 300 };
+    struct changes changes = {0};
+    struct pollfd wait = {.fd = watch->notify, .events = POLLIN};
+    const char *path = learn_file(watch->session, watch->exercise);
+    do
+        read_changes(watch, &changes);
+    while (changes.gone && !changes.folder_gone && access(path, F_OK) != 0 &&
+           poll(&wait, 1, MOMENT_MS) > 0);
+    if (changes.folder_gone) {
+        cli_error("the folder of %s is gone; 'lockstep learn' lays the exercise out again", path);
+        return false;
+    }
+    if (changes.gone && access(path, F_OK) != 0) {
+        printf(
+            "\n%s%s is gone.%s Save it again, or 'lockstep learn reset %s' puts it back as it was "
+            "given.\n",
+            cli_style(stdout, CLI_YELLOW), learn_shown(watch->session, path),
+            cli_style(stdout, CLI_PLAIN), watch->exercise->name);
+        print_keys();
+    } else if (changes.saved) {
+        grade(watch);
+    }
+    return true;
 }
 
 /* False to quit. */
@@ -142,18 +195,25 @@ static bool take_key(struct watch *watch)
     return true;
 }
 
-static void watch_and_wait(struct watch *watch)
+/* Until the learner quits: true; false if there is nothing left to watch. */
+static bool watch_and_wait(struct watch *watch)
 {
     struct pollfd waits[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                              {.fd = watch->notify, .events = POLLIN}};
     while (!interrupted) {
+        if (continued) { /* the shell had the terminal in the meantime */
+            continued = 0;
+            tcsetattr(STDIN_FILENO, TCSANOW, &watch->keys);
+            print_keys();
+        }
         if (poll(waits, 2, -1) < 0)
             continue;
-        if (waits[1].revents && was_saved(watch))
-            grade(watch);
+        if (waits[1].revents && !take_changes(watch))
+            return false;
         if (waits[0].revents && !take_key(watch))
             break;
     }
+    return true;
 }
 
 int learn_watch(struct learn_session *session)
@@ -168,14 +228,15 @@ int learn_watch(struct learn_session *session)
         cli_error("files cannot be watched: %s", strerror(errno));
         return CLI_USAGE;
     }
-    bool keys = turn_to(&watch, exercise) && set_keys(&before);
-    if (keys) {
+    bool fine = turn_to(&watch, exercise) && set_keys(&watch, &before);
+    if (fine) {
         grade(&watch);
-        watch_and_wait(&watch);
+        fine = watch_and_wait(&watch);
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
-        printf("\nUntil next time: 'lockstep learn' goes on here.\n");
+        if (fine)
+            printf("\nUntil next time: 'lockstep learn' goes on here.\n");
     }
     close(watch.notify);
     free(watch.picture);
-    return keys ? CLI_OK : CLI_USAGE;
+    return fine ? CLI_OK : CLI_USAGE;
 }

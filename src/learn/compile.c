@@ -6,6 +6,7 @@
 #include "learn/grade.h"
 
 #include "base/buf.h"
+#include "learn/child.h"
 #include "zoo/embedded.h"
 
 #include <errno.h>
@@ -15,36 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 60 }; /* for a compiler that does not end */
+enum { SECONDS = 30, MIB = 2048, SOURCE_BYTES = 1 << 20, MOST_LINES = 60 };
 
-/* Runs in the child. An alarm outlives exec, and ends what does not end by itself. */
-static void become(const char *const *words, const char *log, unsigned seconds)
+/* What would keep a compiler busy without being a kernel: a device, a pipe, a file without end. */
+static char *check_source(const char *path, const char *shown)
 {
-    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600), in = open("/dev/null", O_RDONLY);
-    if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-        dup2(out, STDERR_FILENO) < 0)
-        _exit(127);
-    alarm(seconds);
-    execv(words[0], (char *const *)words);
-    _exit(127);
-}
-
-int learn_start(const char *const *words, const char *log, unsigned seconds)
-{
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        become(words, log, seconds);
-    if (child < 0)
-        return 127;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return lk_say("%s: %s\n", shown, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return lk_say("%s: this is no file\n", shown);
+    if (status.st_size > SOURCE_BYTES)
+        return lk_say("%s: it has %lld bytes; an exercise has at most %d\n", shown,
+                      (long long)status.st_size, SOURCE_BYTES);
+    return NULL;
 }
 
 static bool write_headers(const char *folder)
@@ -64,19 +51,62 @@ static bool write_headers(const char *folder)
     return true;
 }
 
-/* The log with every mention of path as shown; malloc'd. */
+/* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
+ * template brings forth is cut: nobody reads a hundred lines. */
 static char *read_log(const char *log, const char *path, const char *shown)
 {
+    static const char included[] = "In file included from";
     struct lk_buf text = {0};
     char *message = NULL, *said = learn_read_file(log, &message);
     size_t length = strlen(path);
-    const char *at = said ? said : message;
-    for (const char *next; (next = strstr(at, path)); at = next + length)
-        lk_buf_printf(&text, "%.*s%s", (int)(next - at), at, shown);
-    lk_buf_printf(&text, "%s", at);
+    unsigned lines = 0, left_out = 0, depth = 0;
+    for (const char *at = said ? said : message, *end; *at; at = end) {
+        end = at + strcspn(at, "\n");
+        end += *end == '\n';
+        depth = strncmp(at, included, strlen(included)) == 0 ? depth + 1 : 0;
+        if (depth > 2 || lines == MOST_LINES) {
+            left_out += depth <= 2;
+            continue;
+        }
+        lines++;
+        for (const char *next; (next = memmem(at, (size_t)(end - at), path, length));
+             at = next + length)
+            lk_buf_printf(&text, "%.*s%s", (int)(next - at), at, shown);
+        lk_buf_printf(&text, "%.*s", (int)(end - at), at);
+    }
+    if (left_out)
+        lk_buf_printf(&text, "(and %u more line%s)\n", left_out, left_out == 1 ? "" : "s");
     free(message);
     free(said);
-    return text.data;
+    return text.data ? text.data : strdup("");
+}
+
+/* Takes said, what the compiler has printed. */
+static char *explain(const struct learn_child *child, enum learn_end how, int status, char *said,
+                     const char *shown)
+{
+    char *text = NULL;
+    if (how == LEARN_NOT_STARTED)
+        text = lk_say("%s did not start\n", child->words[0]);
+    else if (how == LEARN_SLOW)
+        text = lk_say("%s: the compiler was stopped after %u seconds; it had not come to an end\n",
+                      shown, child->seconds);
+    else if (how == LEARN_BIG || strstr(said, "out of memory") || strstr(said, "bad_alloc"))
+        text = lk_say("%s: the compiler was stopped: it needed more than %u MiB of memory\n", shown,
+                      child->mib);
+    else if (how == LEARN_LOUD)
+        text = lk_say(
+            "%s: the compiler was stopped: it complained without end, and began with\n%.2000s\n",
+            shown, said);
+    else if (how == LEARN_INTERRUPTED)
+        text = lk_say("%s: stopped while it was compiled\n", shown);
+    else if (status > 128)
+        text = lk_say("%s: the compiler itself failed (signal %d)\n%.2000s", shown, status - 128,
+                      said);
+    else
+        return said;
+    free(said);
+    return text;
 }
 
 /* What exercises in C may include beside the compiler's own headers; c_names.h has it all. */
@@ -159,7 +189,9 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
     char log[PATH_MAX];
     bool is_nvcc = grader->is_nvcc && !exercise->is_c;
     struct command command = {0};
-    *said = NULL;
+    *said = check_source(path, shown);
+    if (*said)
+        return false;
     if (exercise->is_c && !grader->c_compiler) {
         *said = lk_say("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
         return false;
@@ -184,10 +216,15 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
     add_made(&command, "%s/kernel.ptx", folder, NULL);
     add(&command, path);
     snprintf(log, sizeof log, "%s/log", folder);
-    int status = learn_start(command.words, log, SECONDS);
-    if (status == 0)
+    struct learn_child child = {.words = command.words,
+                                .log = log,
+                                .seconds = grader->seconds ? grader->seconds : SECONDS,
+                                .mib = grader->mib ? grader->mib : MIB,
+                                .interrupted = grader->interrupted};
+    int status;
+    enum learn_end how = learn_child_run(&child, &status);
+    if (how == LEARN_ENDED && status == 0)
         return true;
-    *said =
-        status == 127 ? lk_say("%s did not start", command.words[0]) : read_log(log, path, shown);
+    *said = explain(&child, how, status, read_log(log, path, shown), shown);
     return false;
 }

@@ -86,6 +86,20 @@ void learn_course_free(struct learn_course *course)
     *course = (struct learn_course){0};
 }
 
+bool learn_is_before(const struct learn_lesson *lesson)
+{
+    return strncmp(lesson->id, "week", 4) != 0;
+}
+
+unsigned learn_course_begin(const struct learn_course *course, const char *start)
+{
+    for (unsigned i = 0; i < course->count; i++)
+        if (start ? strcmp(course->lesson[i]->id, start) == 0
+                  : !learn_is_before(course->lesson[i]))
+            return i;
+    return start ? learn_course_begin(course, NULL) : 0;
+}
+
 /* Katas -----------------------------------------------------------------------------------------*/
 
 const struct learn_exercise *learn_course_kata(const struct learn_course *course,
@@ -119,11 +133,13 @@ static const char *last_part(const char *id)
     return slash ? slash + 1 : id;
 }
 
-/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". */
+/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What comes
+ * before the weeks has days too, and leaves the short word to them: "preflight/day4". */
 static bool names_lesson(const struct learn_lesson *lesson, const char *word, size_t length)
 {
     const char *ids[] = {lesson->id, last_part(lesson->id)};
-    for (int i = 0; i < 2; i++)
+    bool is_short = learn_is_before(lesson) && strncmp(ids[1], word, length) == 0 && ids[1][length];
+    for (int i = 0; i < 2 && !(i == 1 && is_short); i++)
         if (strncmp(ids[i], word, length) == 0 && (ids[i][length] == 0 || ids[i][length] == '_'))
             return length > 0;
     return false;

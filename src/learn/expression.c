@@ -39,6 +39,10 @@ static double of_exp(double a, double unused)
 {
     return exp(a);
 }
+static double of_log(double a, double unused)
+{
+    return log(a);
+}
 static double of_abs(double a, double unused)
 {
     return fabs(a);
@@ -50,7 +54,7 @@ static const struct {
     double (*call)(double, double);
 } functions[] = {{"ceil_div", 2, of_ceil_div}, {"div", 2, of_div}, {"min", 2, fmin},
                  {"max", 2, fmax},             {"sqrt", 1, of_sqrt}, {"exp", 1, of_exp},
-                 {"abs", 1, of_abs}};
+                 {"abs", 1, of_abs},           {"log", 1, of_log}};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
 /* Tokens ----------------------------------------------------------------------------------------*/

@@ -5,14 +5,13 @@
 #include "learn/grade.h"
 
 #include "base/buf.h"
+#include "learn/child.h"
 #include "learn/limits.h"
 #include "report/check.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,8 @@ const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong
                                                      "check",  "limit",   "broken"};
 
 /* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
-#define WARP_INSTRUCTIONS "5000000"
-enum { SECONDS = 20 };
+#define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
+enum { SECONDS = 20, MIB = 1024 };
 
 struct job {
     const struct learn_grader *grader;
@@ -58,25 +57,52 @@ static bool is_learners(const struct job *job, const char *file)
 
 /* The child -------------------------------------------------------------------------------------*/
 
-static int run_worker(const struct job *job)
+static unsigned seconds_of(const struct job *job)
+{
+    return job->grader->seconds ? job->grader->seconds : SECONDS;
+}
+
+static unsigned mib_of(const struct job *job)
+{
+    return job->grader->mib ? job->grader->mib : MIB;
+}
+
+/* gpu: the machine's, with its checker and counters, or a real one. */
+static enum learn_end run_worker(const struct job *job, const char *gpu, int *status)
 {
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
+    char which[64];
+    bool real = gpu == job->grader->real;
     const char *const words[] = {job->grader->self,
                                  "learn",
                                  "grade-worker",
                                  job->exercise->lesson->folder,
                                  job->exercise->name,
                                  file_in(job, ptx, "kernel.ptx"),
-                                 job->grader->gpu,
+                                 gpu,
                                  file_in(job, result, "result.json"),
                                  NULL};
-    setenv("LOCKSTEP_CHECK", file_in(job, check, "check"), 1);
-    setenv("LOCKSTEP_PROFILE", file_in(job, profile, "profile"), 1);
-    setenv("LOCKSTEP_TRACE", "blocks:0-0,warps:0-0,records:512", 1);
-    setenv("LOCKSTEP_LIMIT", WARP_INSTRUCTIONS, 1);
-    setenv("LOCKSTEP_GPU", job->grader->gpu, 1);
-    unsetenv("LOCKSTEP_SCHEDULE");
-    return learn_start(words, file_in(job, log, "log"), SECONDS);
+    snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
+    snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
+    snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
+    const char *const watched[] = {check,
+                                   profile,
+                                   which,
+                                   "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
+                                   WARP_INSTRUCTIONS,
+                                   "LOCKSTEP_SCHEDULE",
+                                   NULL};
+    static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
+                                        "LOCKSTEP_GPU", NULL};
+    (void)remove(result);
+    return learn_child_run(&(struct learn_child){.words = words,
+                                                 .environment = real ? plain : watched,
+                                                 .log = file_in(job, log, "log"),
+                                                 .seconds = seconds_of(job) * (real ? 3 : 1),
+                                                 .mib = mib_of(job) * (real ? 4 : 1),
+                                                 .reserves = true,
+                                                 .interrupted = job->grader->interrupted},
+                           status);
 }
 
 /* Wrong results and faults. False if the counters say nothing. */
@@ -221,37 +247,101 @@ static void read_counters(struct job *job)
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
+        job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }
     profile_free(profile);
 }
 
 /* The verdict -----------------------------------------------------------------------------------*/
 
-static void read_results(struct job *job, int status)
+/* The worker left no result: why. */
+static void tell_end(struct job *job, enum learn_end how, int status)
 {
     char path[PATH_MAX], *message = NULL;
-    json_t *result = json_load_file(file_in(job, path, "result.json"), 0, NULL);
-    if (result) {
-        if (read_sizes(job, result)) {
-            read_findings(job);
-            read_counters(job);
-        }
-        json_decref(result);
-    } else if (status == 128 + SIGALRM) {
+    char *log = learn_read_file(file_in(job, path, "log"), &message);
+    enum learn_stage stage = LEARN_FAULT;
+    lk_buf_printf(&job->text, "%s: ", job->shown);
+    if (how == LEARN_ENDED && log && strstr(log, "out of host memory"))
+        how = LEARN_BIG; /* it asked for so much at once that it was not given */
+    if (how == LEARN_SLOW) {
         lk_buf_printf(&job->text,
-                      "%s: the kernel was stopped after %d seconds: is there an "
-                      "endless loop?\n",
-                      job->shown, SECONDS);
-        set_stage(job, LEARN_FAULT, 0);
-        read_findings(job);
+                      "the kernel was stopped after %u seconds: is there an endless "
+                      "loop?\n",
+                      seconds_of(job));
+    } else if (how == LEARN_BIG) {
+        lk_buf_printf(&job->text, "the kernel was stopped: it uses more than %u MiB of memory\n",
+                      mib_of(job));
+    } else if (how == LEARN_LOUD) {
+        lk_buf_printf(&job->text, "the kernel was stopped: it prints without end\n");
+    } else if (how == LEARN_INTERRUPTED) {
+        lk_buf_printf(&job->text, "stopped before it was graded\n");
+        stage = LEARN_BROKEN;
     } else {
-        char *log = learn_read_file(file_in(job, path, "log"), &message);
-        lk_buf_printf(&job->text, "%s: it could not be run (status %d): %s\n", job->shown, status,
+        lk_buf_printf(&job->text, "it could not be run (status %d): %s\n", status,
                       log ? log : message);
-        set_stage(job, LEARN_BROKEN, 0);
-        free(log);
-        free(message);
+        stage = LEARN_BROKEN;
     }
+    set_stage(job, stage, 0);
+    if (stage == LEARN_FAULT)
+        read_findings(job);
+    free(log);
+    free(message);
+}
+
+static json_t *run_and_load(struct job *job, const char *gpu)
+{
+    char path[PATH_MAX];
+    int status;
+    enum learn_end how = run_worker(job, gpu, &status);
+    json_t *result =
+        how == LEARN_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
+    if (!result)
+        tell_end(job, how, status);
+    return result;
+}
+
+/* On the real GPU, which has no checker: only what has been found right and clean runs there. */
+static void run_real(struct job *job)
+{
+    struct learn_verdict *verdict = job->verdict;
+    enum learn_stage before = verdict->stage;
+    if (!job->grader->real || (before != LEARN_PASSED && before != LEARN_LIMIT))
+        return;
+    verdict->stage = LEARN_PASSED; /* so that what is wrong there is told */
+    verdict->right = 0;
+    json_t *result = run_and_load(job, job->grader->real);
+    const char *name = json_string_value(json_object_get(result, "name"));
+    snprintf(verdict->gpu_name, sizeof verdict->gpu_name, "%s", name ? name : "");
+    if (result && !name) { /* it could not be opened */
+        lk_buf_printf(&job->text, "%s\n", json_string_value(json_object_get(result, "error")));
+        set_stage(job, LEARN_BROKEN, 0);
+    } else if (result) {
+        read_sizes(job, result);
+        json_t *row =
+            json_array_get(json_object_get(result, "sizes"), job->exercise->problem.measured);
+        verdict->measured_us = json_number_value(json_object_get(row, "us"));
+    }
+    if (verdict->stage == LEARN_PASSED)
+        verdict->stage = before;
+    else if (name)
+        lk_buf_printf(&job->text,
+                      "    That was on %s; on the simulated GPU it is right. Does it rely on an "
+                      "order\n    that a GPU does not promise?\n",
+                      name);
+    json_decref(result);
+}
+
+static void read_results(struct job *job)
+{
+    json_t *result = run_and_load(job, job->grader->gpu);
+    if (!result)
+        return;
+    if (read_sizes(job, result)) {
+        read_findings(job);
+        read_counters(job);
+        run_real(job);
+    }
+    json_decref(result);
 }
 
 /* The first "FILE:LINE:" in what the compiler said. */
@@ -272,17 +362,13 @@ static void compile_and_run(struct job *job)
         set_stage(job, LEARN_COMPILE, 0);
     } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
                               &said)) {
-        set_stage(job, LEARN_COMPILE, line_in(said, job->shown));
+        bool stopped = job->grader->interrupted && *job->grader->interrupted;
+        set_stage(job, stopped ? LEARN_BROKEN : LEARN_COMPILE, line_in(said, job->shown));
         lk_buf_printf(&job->text, "%s", said);
     } else {
-        read_results(job, run_worker(job));
+        read_results(job);
     }
     free(said);
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    return remove(path);
 }
 
 static double now(void)
@@ -306,9 +392,11 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
         set_stage(&job, LEARN_BROKEN, 0);
     } else {
         compile_and_run(&job);
-        nftw(job.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        learn_remove_tree(job.folder);
     }
     verdict->text = job.text.data ? job.text.data : strdup("");
+    lk_mend_utf8(verdict->text); /* what the learner wrote may be anything */
+    lk_mend_utf8(verdict->picture);
     verdict->seconds = now() - begin;
 }
 
@@ -316,6 +404,7 @@ void learn_verdict_free(struct learn_verdict *verdict)
 {
     free(verdict->text);
     free(verdict->picture);
+    json_decref(verdict->run);
     *verdict = (struct learn_verdict){0};
 }
 
@@ -328,9 +417,14 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
                                                   counter->value, "most", counter->most, "kept",
                                                   counter->kept));
     }
-    return json_pack("{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED,
-                     "stage", learn_stage_names[verdict->stage], "text", verdict->text, "line",
-                     (int)verdict->line, "sizes", (int)verdict->sizes, "right", (int)verdict->right,
-                     "counters", counters, "time_us", verdict->modelled_us, "modelled", 1,
-                     "picture", verdict->picture);
+    json_t *object = json_pack(
+        "{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED, "stage",
+        learn_stage_names[verdict->stage], "text", verdict->text, "line", (int)verdict->line,
+        "sizes", (int)verdict->sizes, "right", (int)verdict->right, "counters", counters, "time_us",
+        verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
+    if (verdict->gpu_name[0])
+        json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
+    if (verdict->measured_us > 0)
+        json_object_set_new(object, "measured_us", json_real(verdict->measured_us));
+    return object;
 }

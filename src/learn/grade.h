@@ -7,6 +7,8 @@
 
 #include "learn/lesson.h"
 
+#include <signal.h>
+
 enum learn_stage {
     LEARN_PASSED,
     LEARN_COMPILE, /* it does not compile */
@@ -33,7 +35,10 @@ struct learn_verdict {
     struct learn_counter counter[LEARN_LIMITS];
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
+    char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */
+    double measured_us; /* there, of the measured size; 0 if it was not right there */
     double seconds;     /* that the verdict took */
 };
 
@@ -44,6 +49,9 @@ struct learn_grader {
     const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
     const char *self;       /* this program, for 'learn grade-worker' */
     const char *gpu;        /* "sim:h200" */
+    const char *real;       /* "cuda:0": run there what is right; NULL: nowhere else */
+    unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
+    const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
 
 /* Grades the kernel in path, which the verdict calls shown. */
@@ -59,8 +67,15 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
                    const char *path, const char *shown, const char *folder, char **said);
-/* Starts a program whose output goes to log; its exit status, or 128 + signal. */
-int learn_start(const char *const *words, const char *log, unsigned seconds);
+
+/* {"source": "yours", "exercise", "file", "code", "trace", "profile"} of a launch of the kernel in
+ * path; run.c. NULL if the file cannot be read. */
+struct profile;
+json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
+                       struct profile *profile);
+
+/* A folder with all that is in it; save.c. */
+void learn_remove_tree(const char *folder);
 
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
 struct profile_launch;

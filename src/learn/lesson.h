@@ -63,6 +63,7 @@ struct learn_wrong {
 
 struct learn_exercise {
     const struct learn_lesson *lesson;
+    const char *key;   /* "week1/day4_first_kernel/add" */
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
@@ -78,6 +79,7 @@ struct learn_exercise {
     const char *shipped; /* what the exercise as it is must get */
     struct learn_wrong *wrong;
     unsigned wrong_count;
+    json_t *equivalent; /* mutants as good as the solution, and why: mutate.h; NULL if none */
     const char *hint[LEARN_HINTS];
 };
 
@@ -107,6 +109,9 @@ void learn_lesson_free(struct learn_lesson *lesson);
 struct lesson_reader;
 bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
                          struct learn_problem *problem);
+/* One question of a quiz: lesson.c. */
+bool lesson_read_question(struct lesson_reader *reader, json_t *object,
+                          struct learn_question *question);
 
 /* A path inside an exercise's folder, in the lesson's arena. */
 const char *learn_path(const struct learn_exercise *exercise, const char *file);
@@ -127,6 +132,11 @@ struct learn_course {
 /* Reads every lesson below folder. False and a malloc'd message, of the first that is wrong. */
 bool learn_course_open(const char *folder, struct learn_course *course, char **message);
 void learn_course_free(struct learn_course *course);
+
+/* Is it of no week: something to be done before the course proper, where one wants to? */
+bool learn_is_before(const struct learn_lesson *lesson);
+/* The lesson to begin with: start, if there is such a one, or the first of the first week. */
+unsigned learn_course_begin(const struct learn_course *course, const char *start);
 
 /* What a word names: a lesson (week1/day4_first_kernel, day4_first_kernel, day4) or an exercise
  * (.../add, add); exercise is NULL for a lesson. False and a malloc'd message that suggests. */

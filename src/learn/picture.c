@@ -81,10 +81,12 @@ static void draw_banks(struct lk_buf *text, const struct access *access)
         height[bank] += !seen;
         most = height[bank] > most ? height[bank] : most;
     }
-    lk_buf_printf(text, "%u pass%s; words in each of the 32 banks\n      ", most,
-                  most == 1 ? "" : "es");
-    for (unsigned bank = 0; bank < 32; bank++)
+    lk_buf_printf(text, "%u pass%s; words in each bank", most, most == 1 ? "" : "es");
+    for (unsigned bank = 0; bank < 32; bank++) {
+        if (bank % 16 == 0) /* a narrow terminal has room for half of them */
+            lk_buf_printf(text, "\n      ");
         lk_buf_printf(text, height[bank] ? " %2u" : "  .", height[bank]);
+    }
     lk_buf_printf(text, "\n");
 }
 

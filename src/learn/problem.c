@@ -186,6 +186,14 @@ bool problem_launch(const struct learn_exercise *exercise, unsigned size,
     return true;
 }
 
+CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
+                       const struct problem_launch *launch)
+{
+    return cuda->cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2],
+                                launch->block[0], launch->block[1], launch->block[2],
+                                launch->shared, NULL, (void **)launch->argument, NULL);
+}
+
 /* Comparison ------------------------------------------------------------------------------------*/
 
 static void print_place(const struct learn_buffer *buffer, const size_t *extent, size_t at,

@@ -25,11 +25,23 @@ struct problem_launch {
 };
 bool problem_launch(const struct learn_exercise *exercise, unsigned size,
                     const CUdeviceptr *buffers, struct problem_launch *launch, char **message);
+/* Puts the kernel into the stream that everything is in. */
+CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
+                       const struct problem_launch *launch);
 unsigned problem_argument_bytes(const struct learn_argument *argument);
 
 /* Compares result[i], the content of buffer i afterwards; says in text what is wrong: the first
  * wrong element, what went into it, what was expected, and how many are wrong. */
 bool problem_verify(const struct learn_problem *problem, unsigned size,
                     const struct zoo_instance *instance, void *const *result, struct lk_buf *text);
+
+/* How long a launch takes, in microseconds; measure.c. For a real GPU: what a simulated one takes
+ * is modelled. */
+struct problem_timed {
+    struct zoo_run *run;
+    CUfunction function;
+    const struct problem_launch *launch;
+};
+CUresult problem_measure(const struct problem_timed *timed, double *us);
 
 #endif

@@ -82,6 +82,11 @@ const char *learn_progress_error(const struct learn_progress *progress)
     return sqlite3_errmsg(progress->db);
 }
 
+const char *learn_progress_file(const struct learn_progress *progress)
+{
+    return sqlite3_db_filename(progress->db, "main");
+}
+
 /* Statements: values are bound by letters: s text, i whole number, d double ---------------------*/
 
 static sqlite3_stmt *prepare(struct learn_progress *progress, const char *sql, const char *letters,
@@ -147,7 +152,7 @@ bool learn_progress_set(struct learn_progress *progress, const char *key, const 
 
 const char *learn_key(const struct learn_exercise *exercise)
 {
-    return lk_arena_printf(exercise->lesson->arena, "%s/%s", exercise->lesson->id, exercise->name);
+    return exercise->key;
 }
 
 bool learn_progress_attempt(struct learn_progress *progress, const struct learn_exercise *exercise,
@@ -196,6 +201,13 @@ struct learn_state learn_progress_state(struct learn_progress *progress,
                                        "SELECT count FROM looks WHERE exercise = ? AND what = "
                                        "'solution'",
                                        "s", key)) > 0};
+}
+
+int64_t learn_progress_attempts(struct learn_progress *progress,
+                                const struct learn_exercise *exercise)
+{
+    return number(prepare(progress, "SELECT max(id) FROM attempts WHERE exercise = ?", "s",
+                          learn_key(exercise)));
 }
 
 json_t *learn_progress_last(struct learn_progress *progress, const struct learn_exercise *exercise)
@@ -248,6 +260,21 @@ bool learn_progress_answer(struct learn_progress *progress, const struct learn_l
                           "siii", lesson->id, (int64_t)question, (int64_t)choice, (int64_t)right));
 }
 
+void learn_progress_choices(struct learn_progress *progress, const struct learn_lesson *lesson,
+                            unsigned *choices)
+{
+    sqlite3_stmt *statement =
+        prepare(progress, "SELECT question, choice FROM answers WHERE lesson = ? ORDER BY id", "s",
+                lesson->id);
+    memset(choices, 0, lesson->question_count * sizeof *choices);
+    while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+        int64_t question = sqlite3_column_int64(statement, 0);
+        if (question >= 0 && question < (int64_t)lesson->question_count)
+            choices[question] = (unsigned)sqlite3_column_int64(statement, 1);
+    }
+    sqlite3_finalize(statement);
+}
+
 unsigned learn_progress_right(struct learn_progress *progress, const struct learn_lesson *lesson)
 {
     return (unsigned)number(prepare(
@@ -277,4 +304,45 @@ unsigned learn_progress_streak(struct learn_progress *progress)
     }
     sqlite3_finalize(statement);
     return streak;
+}
+
+unsigned learn_progress_days(struct learn_progress *progress)
+{
+    return (unsigned)number(prepare(
+        progress, "SELECT count(*) FROM (SELECT day FROM attempts UNION SELECT day FROM answers)",
+        ""));
+}
+
+/* Export ----------------------------------------------------------------------------------------*/
+
+json_t *learn_progress_history(struct learn_progress *progress)
+{
+    sqlite3_stmt *statement = prepare(
+        progress, "SELECT exercise, time, stage, counters, time_us FROM attempts ORDER BY id", "");
+    json_t *list = json_array();
+    while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+        json_t *counters = json_loads(column(statement, 3), 0, NULL);
+        json_array_append_new(list,
+                              json_pack("{ss ss ss so sf}", "exercise", column(statement, 0),
+                                        "time", column(statement, 1), "stage", column(statement, 2),
+                                        "counters", counters ? counters : json_object(), "time_us",
+                                        sqlite3_column_double(statement, 4)));
+    }
+    sqlite3_finalize(statement);
+    return list;
+}
+
+json_t *learn_progress_answers(struct learn_progress *progress)
+{
+    sqlite3_stmt *statement = prepare(
+        progress, "SELECT lesson, question, choice, right, time FROM answers ORDER BY id", "");
+    json_t *list = json_array();
+    while (statement && sqlite3_step(statement) == SQLITE_ROW)
+        json_array_append_new(
+            list, json_pack("{ss sI sI sb ss}", "lesson", column(statement, 0), "question",
+                            (json_int_t)sqlite3_column_int64(statement, 1) + 1, "choice",
+                            (json_int_t)sqlite3_column_int64(statement, 2), "right",
+                            sqlite3_column_int(statement, 3), "time", column(statement, 4)));
+    sqlite3_finalize(statement);
+    return list;
 }

@@ -1,10 +1,12 @@
 /*
  * worker.c: runs a graded kernel on the simulated GPU, in a process of its own: the machine reads
  * LOCKSTEP_CHECK, LOCKSTEP_PROFILE and its limits from the environment when it starts, and a kernel
- * that takes the machine down takes only this process with it.
+ * that takes the machine down takes only this process with it. On a real GPU it runs, and measures,
+ * what has been found right here.
  *
- * The result is a JSON file: {"error": text or null, "sizes": [{"size": .., "wrong": text or null,
- * "fault": text or null}, ..]}. "error" is what kept the kernel from being run at all.
+ * The result is a JSON file: {"error": text or null, "name": of the GPU, "sizes": [{"size": ..,
+ * "wrong": text or null, "fault": text or null, "us": measured}, ..]}. "error" is what kept the
+ * kernel from being run at all.
  */
 #include "learn/grade.h"
 
@@ -14,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHARED = 49152 }; /* of __shared__ variables */
+/* What ptxas refuses: bytes of __shared__ variables of a block, and of a thread's own arrays. */
+enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
@@ -107,6 +110,16 @@ static CUresult read_back(const struct zoo_run *run, void **result)
     return status;
 }
 
+static void measure(const struct problem_timed *timed, json_t *row)
+{
+    double us;
+    CUresult status = problem_measure(timed, &us);
+    if (status == CUDA_SUCCESS)
+        json_object_set_new(row, "us", json_real(us));
+    else
+        json_object_set_new(row, "fault", json_string(words_of(status, timed->run->call.device)));
+}
+
 /* One size: launch and compare. False if nothing more can be run. */
 static bool run_size(const struct learn_exercise *exercise, unsigned size,
                      struct zoo_device *device, CUfunction function, json_t *sizes, char **message)
@@ -128,9 +141,7 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         goto close_run;
     CUresult status = zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
-        status = device->cuda->cuLaunchKernel(
-            function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-            launch.block[1], launch.block[2], launch.shared, NULL, launch.argument, NULL);
+        status = problem_start(device->cuda, function, &launch);
     if (status == CUDA_SUCCESS)
         status = device->cuda->cuCtxSynchronize();
     if (status == CUDA_SUCCESS)
@@ -141,6 +152,8 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         goes_on = true;
         if (!problem_verify(&exercise->problem, size, &instance, result, &wrong))
             json_object_set_new(row, "wrong", json_string(wrong.data));
+        else if (!device->cuda->simulated && size == exercise->problem.measured)
+            measure(&(struct problem_timed){&run, function, &launch}, row);
     }
     for (unsigned i = 0; i < instance.count; i++)
         free(result[i]);
@@ -152,21 +165,37 @@ free_instance:
     return goes_on;
 }
 
-static void run_all(const struct learn_exercise *exercise, const char *ptx, const char *gpu,
-                    json_t *sizes, char **message)
+static bool check_memory(const struct zoo_device *device, CUfunction function, char **message)
 {
+    int shared = 0, local = 0;
+    device->cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    device->cuda->cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+    if (shared > MOST_SHARED)
+        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
+                          MOST_SHARED);
+    else if (local > MOST_LOCAL)
+        *message = lk_say("the kernel's own arrays are too big: a thread has %d bytes for them",
+                          MOST_LOCAL);
+    return !*message;
+}
+
+static void run_all(const struct learn_exercise *exercise, const char *ptx, const char *gpu,
+                    json_t *result, char **message)
+{
+    json_t *sizes = json_object_get(result, "sizes");
     struct zoo_device device;
     struct entry entry;
     CUmodule module;
     CUfunction function;
     if (!find_entry(ptx, exercise->kernel, &entry)) {
-        *message = lk_say("there is no %s '%svoid %s' in the file",
-                          exercise->is_c ? "function" : "kernel",
-                          exercise->is_c ? "" : "__global__ ", exercise->kernel);
+        *message =
+            lk_say("there is no %s '%svoid %s' in the file", exercise->is_c ? "function" : "kernel",
+                   exercise->is_c ? "" : "__global__ ", exercise->kernel);
         return;
     }
     if (!check_entry(exercise, &entry, message) || !zoo_device_open(gpu, &device, message))
         return;
+    json_object_set_new(result, "name", json_string(device.name));
     CUresult status = device.cuda->cuModuleLoadData(&module, ptx);
     if (status == CUDA_SUCCESS)
         status = device.cuda->cuModuleGetFunction(&function, module, entry.name);
@@ -174,13 +203,8 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
         *message = lk_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
         return;
     }
-    int shared = 0;
-    device.cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
-    if (shared > MOST_SHARED) { /* ptxas refuses it */
-        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
-                          MOST_SHARED);
+    if (!check_memory(&device, function, message))
         return;
-    }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
         if (!run_size(exercise, i, &device, function, sizes, message))
             break;
@@ -190,11 +214,11 @@ bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, c
                   const char *result_path)
 {
     char *message = NULL, *ptx = learn_read_file(ptx_path, &message);
-    json_t *sizes = json_array();
+    json_t *result = json_pack("{s[] sn}", "sizes", "error");
     if (ptx)
-        run_all(exercise, ptx, gpu, sizes, &message);
-    json_t *result =
-        json_pack("{so so}", "sizes", sizes, "error", message ? json_string(message) : json_null());
+        run_all(exercise, ptx, gpu, result, &message);
+    if (message)
+        json_object_set_new(result, "error", json_string(message));
     bool written = result && json_dump_file(result, result_path, JSON_INDENT(1)) == 0;
     json_decref(result);
     free(message);

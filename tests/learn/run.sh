@@ -191,7 +191,7 @@ expect unknown-far 2 "'lockstep learn list' names them" $learn start quantum
 expect unknown-command 2 "no command 'chekc'; did you mean 'check'" $learn chekc
 expect unknown-option 2 "no option '--fast'" $learn check --fast
 expect too-many-words 2 'one word too many' $learn check add saxpy
-expect real-gpu 2 'runs on a simulated GPU' $learn check --gpu cuda:0
+expect cpu 2 'a GPU is sim:NAME or cuda:N' $learn check --gpu cpu
 expect unknown-gpu 2 'h20' $learn check --gpu sim:h20
 expect other-gpu 0 'passed' $learn check add --gpu sim:t4
 expect bad-compiler 2 '--compiler is clang or nvcc' $learn check --compiler gcc
@@ -222,12 +222,16 @@ json progress 'r["streak"] == 1 and
     [e for e in r["exercises"] if e["exercise"].endswith("/saxpy")][0]["saw_solution"] and
     [e for e in r["exercises"] if e["exercise"].endswith("/add")][0]["best"]["global_load_sectors_per_request"] == 4' \
     $learn progress --json
-expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: lockstep learn start ' \
+json export 'r["days"] == 1 and len(r["answers"]) == 8 and r["answers"][0]["choice"] == 3 and
+    r["answers"][0]["question"] == 1 and r["answers"][0]["right"] and not r["answers"][4]["right"] and
+    len(r["history"]) == sum(e["attempts"] for e in r["exercises"]) and
+    r["history"][0]["stage"] == "wrong"' $learn progress --json
+expect progress-best 0 'add +solved.*best global_load_sectors_per_request 4' $learn progress
+expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: lockstep learn start saxpy' \
     $learn progress
 expect list 0 'solved add' $learn list
-json list-json '[l for l in r if l["id"] == "week1/day4_first_kernel"][0]["exercises"][0]["passed"] and
-    [l for l in r if l["id"] == "week1/day4_first_kernel"][0]["questions"] == 4' $learn list --json
-
+json list-json '[l for l in r if l["id"] == "week1/day4_first_kernel"][0]["exercises"][0]["passed"]' \
+    $learn list --json
 # Week 1 is complete: so many exercises a day at least, and a kata for each
 json week1 '[day for day, least in
     (("day1_baseline", 3), ("day2_same_on_gpu", 2), ("day3_how_gpus_work", 2), ("day4_first_kernel", 2),
@@ -261,3 +265,45 @@ expect progress-alien 2 'text.db: .*not a database' env LOCKSTEP_PROGRESS="$work
 expect progress-unwritable 2 'LOCKSTEP_PROGRESS names another file' \
     env LOCKSTEP_PROGRESS=/proc/none/p.db $learn list
 expect progress-homeless 2 'no home folder' env -u XDG_DATA_HOME -u HOME $learn list
+
+# Before the weeks: listed first, begun with only where 'ready' says so
+json preflight-first 'r[0]["id"].startswith("preflight/day1") and
+    [l["id"].split("/")[0] for l in r].index("week1") == 7' $learn list --json
+json preflight-name 'r["lesson"].startswith("preflight/day4")' $learn quiz preflight/day4 --json
+fresh="env LOCKSTEP_PROGRESS=$work/fresh.db $learn"
+json ready-questions 'r["ready"] and len(r["quiz"]) == 8 and "answer" not in r["quiz"][0] and
+    [f for f in r["findings"] if f["name"] == "simulated GPU"][0]["found"].startswith("sim:h200: ")' \
+    $fresh ready --json
+expect ready-no-terminal 0 'simulated GPU +sim:h200: .* graded in [0-9.]+ s.*can be done here.*8 questions' $fresh ready
+json ready-all-right 'r["quiz"]["right"] == 8 and r["start"].startswith("week1/") and not r["quiz"]["missed"]' \
+    $fresh ready --answer 2,4,1,3,2,4,3,1 --json
+json ready-week '"week1/" in r["exercise"]' $fresh --folder mine --json
+rm fresh.db
+expect ready-missed 0 'no\. n.2 sums.*7 of 8 right.*look first: FLOPs and bytes.*Begin with preflight/day2.*learn init' \
+    $fresh ready --answer 2,1,1,3,2,4,3,1
+json ready-begins 'r["exercise"].startswith("preflight/day2")' $fresh --folder mine --json
+json ready-short 'r["quiz"]["answered"] == 1 and r["start"].startswith("preflight/day2")' \
+    $fresh ready --answer 2 --json
+expect ready-many 2 'and more answers' $fresh ready --answer 1,1,1,1,1,1,1,1,1
+expect ready-bad 2 'whole number' $fresh ready --answer one
+expect ready-no-compiler 1 'missing +clang.*needed by exercises.*apt-get install clang.*cannot be done here yet' \
+    env PATH="$work/empty" NVCC=none LOCKSTEP_PROGRESS="$work/fresh.db" $learn ready
+cp -r "$course" unready
+sed -i 's|preflight/day7_tools|preflight/day8|' unready/ready.json
+expect ready-unsound 2 "ready.json: .7..lesson: the course has no lesson 'preflight/day8'" \
+    env LOCKSTEP_COURSE="$work/unready" $learn ready
+rm unready/ready.json
+expect ready-none 2 'ready.json: No such file' env LOCKSTEP_COURSE="$work/unready" $learn ready
+
+# strides: a predictor that needs no course
+expect strides 0 'permute 2,0,1 +shape \(4, 2, 3\) +strides \(1, 12, 4\) +not contiguous +view: .*reshape 6,4 +shape \(6, 4\) +strides \(4, 1\) +contiguous +copy: .*2 x 12 = 24 is needed, and the stride is 1' \
+    $learn strides 2,3,4 permute 2,0,1 reshape 6,4
+json strides-json 'r["copies"] == 0 and r["steps"][1]["offset"] == 6 and r["steps"][2]["shape"] == [4, 3]
+    and r["steps"][2]["how"] == "view" and not r["steps"][1]["contiguous"]' \
+    $learn strides 4,6 slice 1:,:4 permute -1,0 --json
+expect strides-refused 1 'no view: .*reshape\(\) would copy' $learn strides 4,6 transpose 0,1 view 24
+expect strides-no-shape 2 'needs a shape.*usage' $learn strides
+expect strides-bad-shape 2 "'2,x': whole numbers" $learn strides 2,x
+expect strides-bad-word 2 "no operation 'rotate'" $learn strides 2,3 rotate 1
+expect strides-bad-fit 2 'does not fit: there are 6' $learn strides 2,3 reshape 4
+expect strides-no-value 2 'reshape needs a value' $learn strides 2,3 reshape

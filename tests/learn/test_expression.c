@@ -52,6 +52,7 @@ static void test_values(void **unused)
                 {"-n + 1", -9},
                 {"min(n, m) + max(n, m)", 13},
                 {"sqrt(16) + abs(-2) + exp(0)", 7},
+                {"log(exp(2)) + log(1)", 2},
                 {"n > m && m >= 3 && n != m", 1},
                 {"n < m || n == m", 0},
                 {"!(n < m)", 1},

@@ -1,0 +1,8 @@
+// Counts elements and not bytes.
+void estimate(int m, int n, int k, double *result)
+{
+    double rows = m, columns = n, depth = k;
+    result[0] = 2 * rows * columns * depth;
+    result[1] = rows * depth + depth * columns + rows * columns;
+    result[2] = result[0] / result[1];
+}

@@ -1,0 +1,17 @@
+// Adds to what was in c before.
+enum { TILE = 64 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void blocked(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    for (int first_p = 0; first_p < k; first_p += TILE)
+        for (int first_j = 0; first_j < n; first_j += TILE)
+            for (int i = 0; i < m; i++)
+                for (int j = first_j; j < least(first_j + TILE, n); j++)
+                    for (int p = first_p; p < least(first_p + TILE, k); p++)
+                        c[i * n + j] += a[i * k + p] * b[p * n + j];
+}

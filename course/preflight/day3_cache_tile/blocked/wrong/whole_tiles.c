@@ -1,0 +1,22 @@
+// Takes n and k for multiples of the tile.
+enum { TILE = 64 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void blocked(const float *a, const float *b, float *c, int m, int n, int k)
+{
+    for (int i = 0; i < m * n; i++)
+        c[i] = 0;
+    for (int first_p = 0; first_p < k; first_p += TILE)
+        for (int first_j = 0; first_j < n; first_j += TILE)
+            for (int i = 0; i < m; i++)
+                for (int j = first_j; j < first_j + TILE; j++) {
+                    float sum = c[i * n + j];
+                    for (int p = first_p; p < first_p + TILE; p++)
+                        sum += a[i * k + p] * b[p * n + j];
+                    c[i * n + j] = sum;
+                }
+}

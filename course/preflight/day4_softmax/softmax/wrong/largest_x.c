@@ -1,0 +1,13 @@
+// The largest x instead of the largest z.
+#include <math.h>
+
+void softmax(const float *x, float *y, int n, float scale, float shift)
+{
+    float largest = -INFINITY, sum = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmaxf(largest, x[i]);
+    for (int i = 0; i < n; i++)
+        sum += expf(scale * x[i] + shift - largest);
+    for (int i = 0; i < n; i++)
+        y[i] = expf(scale * x[i] + shift - largest) / sum;
+}

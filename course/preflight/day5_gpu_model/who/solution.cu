@@ -1,0 +1,10 @@
+// who: a warp is 32 threads of a block whose threadIdx.x follow each other.
+__global__ void who(int *block, int *warp, int *lane, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    block[i] = blockIdx.x;
+    warp[i] = threadIdx.x / 32;
+    lane[i] = threadIdx.x % 32;
+}

@@ -1,0 +1,10 @@
+// Counts warps through the whole grid, not within the block.
+__global__ void who(int *block, int *warp, int *lane, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    block[i] = blockIdx.x;
+    warp[i] = i / 32;
+    lane[i] = threadIdx.x % 32;
+}

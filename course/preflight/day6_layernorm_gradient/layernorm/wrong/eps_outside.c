@@ -1,0 +1,19 @@
+// Adds eps behind the root.
+#include <math.h>
+
+void layernorm(const float *x, float *y, float *mean, float *rstd, int rows, int n, float eps)
+{
+    for (int r = 0; r < rows; r++) {
+        float sum = 0, squares = 0;
+        for (int i = 0; i < n; i++)
+            sum += x[r * n + i];
+        mean[r] = sum / n;
+        for (int i = 0; i < n; i++) {
+            float distance = x[r * n + i] - mean[r];
+            squares += distance * distance;
+        }
+        rstd[r] = 1 / (sqrtf(squares / n) + eps);
+        for (int i = 0; i < n; i++)
+            y[r * n + i] = (x[r * n + i] - mean[r]) * rstd[r];
+    }
+}

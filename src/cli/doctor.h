@@ -1,0 +1,33 @@
+/*
+ * doctor.h: what is looked for on this machine, one finding a thing; for 'lockstep doctor' and
+ * 'lockstep learn ready'.
+ */
+#ifndef LOCKSTEP_CLI_DOCTOR_H
+#define LOCKSTEP_CLI_DOCTOR_H
+
+#include "cli/cli.h"
+
+#include <jansson.h>
+
+struct doctor_finding {
+    const char *name;
+    const char *found; /* what and where; NULL if missing */
+    bool needed;
+    const char *use;
+    const char *install;
+};
+
+struct doctor_finding doctor_find_nvcc(struct lk_arena *arena);
+struct doctor_finding doctor_find_clang(struct lk_arena *arena);
+struct doctor_finding doctor_find_python(struct lk_arena *arena);
+struct doctor_finding doctor_find_gpu(struct lk_arena *arena);
+/* The first line of a shell command's output that has the word; NULL if none has or it fails. */
+char *doctor_line_with(struct lk_arena *arena, const char *command, const char *word);
+
+/* Is everything there that is needed? */
+bool doctor_is_ready(const struct doctor_finding *findings, size_t count);
+/* A line each, and the remedy where something is missing; needed ones are "needed by WHAT". */
+void doctor_print(const struct doctor_finding *findings, size_t count, const char *what);
+json_t *doctor_json(const struct doctor_finding *findings, size_t count);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * audit_mutants.c: grades the mutants of each solution; see mutate.h. A mutant that passes is a
+ * hole in the lesson, unless the lesson says why it is as good as the solution.
+ */
+#include "learn/mutate.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct audit {
+    const struct learn_grader *grader;
+    bool some;
+    learn_audit_note *note;
+    void *context;
+    struct mutant_counts *counts;
+    unsigned bad;
+};
+
+/* Takes why, which is malloc'd. */
+static void tell(struct audit *audit, const struct learn_exercise *exercise, const char *what,
+                 char *why)
+{
+    struct lk_buf text = {0};
+    lk_buf_printf(&text, "%s/%s: %s:%s", exercise->lesson->id, exercise->name,
+                  learn_solution(exercise), what);
+    audit->bad += why != NULL;
+    audit->note(audit->context, text.data, why);
+    lk_buf_free(&text);
+    free(why);
+}
+
+static bool write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(text, file) >= 0;
+    return (!file || fclose(file) == 0) && written;
+}
+
+/* The verdict on source with the mutant in it; path is overwritten. */
+static enum learn_stage grade(const struct audit *audit, const struct learn_exercise *exercise,
+                              const char *source, const struct mutant *mutant, const char *path)
+{
+    struct learn_verdict verdict = {.stage = LEARN_BROKEN};
+    char *text = mutant_apply(source, mutant);
+    if (write_file(path, text))
+        learn_grade(audit->grader, exercise, path, learn_solution(exercise), &verdict);
+    enum learn_stage stage = verdict.stage;
+    learn_verdict_free(&verdict);
+    free(text);
+    return stage;
+}
+
+static const char *reason_for(const struct learn_exercise *exercise, const char *name)
+{
+    return json_string_value(json_object_get(exercise->equivalent, name));
+}
+
+static void audit_mutant(struct audit *audit, const struct learn_exercise *exercise,
+                         const char *source, const struct mutant *mutant, const char *path)
+{
+    enum learn_stage stage = grade(audit, exercise, source, mutant, path);
+    const char *reason = reason_for(exercise, mutant->name);
+    char *why = NULL;
+    if (stage == LEARN_BROKEN)
+        why = lk_say("it could not be graded");
+    else if (stage == LEARN_COMPILE)
+        audit->counts->not_compiled++;
+    else if (stage == LEARN_PASSED && !reason)
+        why =
+            lk_say("this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
+                   "why it is none");
+    else if (stage != LEARN_PASSED && reason)
+        why = lk_say("\"equivalent\" says that this passes, and it does not (%s)",
+                     learn_stage_names[stage]);
+    audit->counts->survived += stage == LEARN_PASSED && !reason;
+    audit->counts->equivalent += stage == LEARN_PASSED && reason;
+    audit->counts->caught +=
+        stage != LEARN_PASSED && stage != LEARN_BROKEN && stage != LEARN_COMPILE;
+    tell(audit, exercise, mutant->name, why);
+}
+
+/* What "equivalent" names must be there: lines move when a solution is edited. */
+static void check_reasons(struct audit *audit, const struct learn_exercise *exercise,
+                          const struct mutant *mutants, size_t count)
+{
+    const char *name;
+    json_t *reason;
+    json_object_foreach(exercise->equivalent, name, reason)
+    {
+        bool known = false;
+        for (size_t i = 0; i < count; i++)
+            known = known || strcmp(mutants[i].name, name) == 0;
+        if (!known)
+            tell(audit, exercise, name, lk_say("there is no such place any more"));
+    }
+}
+
+static void audit_exercise(struct audit *audit, const struct learn_exercise *exercise,
+                           const char *path)
+{
+    char *message = NULL;
+    char *source = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
+    bool seen[MUTANT_KINDS] = {0};
+    size_t count = 0;
+    if (!source) {
+        tell(audit, exercise, "mutants", message);
+        return;
+    }
+    struct mutant *mutants = mutants_find(source, &count);
+    check_reasons(audit, exercise, mutants, count);
+    for (size_t i = 0; i < count; i++) {
+        if (audit->some && (seen[mutants[i].kind] || reason_for(exercise, mutants[i].name)))
+            continue;
+        seen[mutants[i].kind] = true;
+        audit_mutant(audit, exercise, source, &mutants[i], path);
+    }
+    free(mutants);
+    free(source);
+}
+
+unsigned learn_audit_mutants(const struct learn_grader *grader, const struct learn_lesson *lesson,
+                             bool some, learn_audit_note *note, void *context,
+                             struct mutant_counts *counts)
+{
+    struct audit audit = {grader, some, note, context, counts, 0};
+    const char *temporary = getenv("TMPDIR");
+    char folder[256], path[300];
+    snprintf(folder, sizeof folder, "%.200s/lockstep-mutants-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder)) {
+        char *why = lk_say("%s", strerror(errno));
+        note(context, folder, why);
+        free(why);
+        return 1;
+    }
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, learn_solution(&lesson->exercise[i]));
+        audit_exercise(&audit, &lesson->exercise[i], path);
+        unlink(path);
+    }
+    rmdir(folder);
+    return audit.bad;
+}

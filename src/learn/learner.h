@@ -1,0 +1,84 @@
+/*
+ * learner.h: the learner's side of the course: a folder with files of his own, the place in the
+ * course, the notebook, a check that is kept. For the terminal and the studio alike. A file that is
+ * there is never overwritten but by learner_save, which is told what it replaces.
+ *
+ * What fails returns false (or NULL) and a malloc'd message. Paths are malloc'd.
+ */
+#ifndef LOCKSTEP_LEARN_LEARNER_H
+#define LOCKSTEP_LEARN_LEARNER_H
+
+#include "learn/progress.h"
+
+/* FOLDER/WEEK/DAY/NAME.cu; of a kata FOLDER/kata/DATE_NAME.cu */
+char *learner_file(const char *folder, const struct learn_exercise *exercise);
+/* FOLDER/WEEK/DAY/lesson.md */
+char *learner_text(const char *folder, const struct learn_lesson *lesson);
+
+/* Writes a file whole or not at all, and the folders that it lies in. */
+bool learn_write_file(const char *path, const char *data, size_t size, char **message);
+/* Only the folders. */
+bool learn_make_folders(const char *path, char **message);
+
+/* Makes the folder and lays out all of the course in it; keeps it in mind as the learner's. The
+ * folder's real path. */
+char *learner_begin(const struct learn_course *course, struct learn_progress *progress,
+                    const char *asked, char **message);
+/* Copies the exercise's file and the lesson's text, if they are not there yet. */
+bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, char **message);
+/* The exercise as it was given. What was there becomes NAME.cu.1, .2 ..: *kept, or NULL. */
+bool learner_reset(const char *folder, const struct learn_exercise *exercise, char **kept,
+                   char **message);
+
+/* The text of a file of the learner's; it has to be text. */
+char *learner_read(const char *path, char **message);
+/* A word that stands for a text: another text has another one. Of NULL, no file, it is "none". */
+enum { LEARNER_VERSION = 20 };
+void learner_version(const char *text, char version[LEARNER_VERSION]);
+
+/* Writes the learner's file if it is still what the writer has seen (a version), or not there; text
+ * that is there already is fine too. *there is what was there before, malloc'd or NULL. */
+enum learner_saved { LEARNER_SAVED, LEARNER_CHANGED, LEARNER_FAILED };
+enum learner_saved learner_save(const char *folder, const struct learn_exercise *exercise,
+                                const char *seen, const char *text, char **there, char **message);
+
+/* Places in the course, from where 'learn ready' had the learner begin: NULL if there is none. */
+const struct learn_exercise *learner_current(const struct learn_course *course,
+                                             struct learn_progress *progress);
+/* The lesson's first that is not solved, or its first. Katas do not count here and below. */
+const struct learn_exercise *learner_first_open(const struct learn_lesson *lesson,
+                                                struct learn_progress *progress);
+/* The course's first that is not solved. */
+const struct learn_exercise *learner_first_unsolved(const struct learn_course *course,
+                                                    struct learn_progress *progress);
+/* The first lesson whose exercises are solved and whose quiz is not. */
+const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
+                                             struct learn_progress *progress);
+/* The exercise after this one. */
+const struct learn_exercise *learner_next(const struct learn_course *course,
+                                          const struct learn_exercise *exercise);
+/* Today's kata, of the lessons up to where the learner is. */
+const struct learn_exercise *learner_kata(const struct learn_course *course,
+                                          struct learn_progress *progress);
+void learner_count(const struct learn_course *course, struct learn_progress *progress,
+                   unsigned *solved, unsigned *all);
+
+/* All that was done, for programs. */
+json_t *learner_progress_json(const struct learn_course *course, struct learn_progress *progress);
+
+/* Grades the file in path and keeps the attempt and its run. *remark, malloc'd, says what could not
+ * be kept; NULL if all was. */
+void learner_check(const struct learn_grader *grader, struct learn_progress *progress,
+                   const struct learn_exercise *exercise, const char *path, const char *shown,
+                   struct learn_verdict *verdict, char **remark);
+/* Where an exercise's last run is kept; NULL if nowhere. */
+char *learn_run_path(const struct learn_progress *progress, const struct learn_exercise *exercise);
+bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
+                    const json_t *run, char **message);
+
+/* Appends to today's page of the notebook, with the exercise's last verdict; text may be NULL. The
+ * page's path. */
+char *learner_note(const char *folder, struct learn_progress *progress,
+                   const struct learn_exercise *exercise, const char *text, char **message);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * run.c: a run of a learner's kernel for programs: its code, the trace of its first warp and its
+ * profile, all of the measured size. The pictures of the studio read it. The last one of each
+ * exercise is kept in runs/KEY.json beside the progress file.
+ */
+#include "learn/grade.h"
+
+#include "learn/learner.h"
+#include "report/advice.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The learner's file has no folder in front of its name, wherever it lies. */
+static void shorten_names(struct profile *profile, const char *path, const char *name)
+{
+    for (unsigned i = 0; i < profile->kernel_count; i++)
+        for (unsigned j = 0; j < profile->kernels[i]->code_count; j++) {
+            struct profile_source *source = profile->kernels[i]->code[j].source;
+            const char *slash = source ? strrchr(source->path, '/') : NULL;
+            if (source && (strcmp(source->path, path) == 0 ||
+                           strcmp(slash ? slash + 1 : source->path, name) == 0))
+                source->shown = name;
+        }
+}
+
+json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
+                       struct profile *profile)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *message = NULL, *code = learn_read_file(path, &message);
+    if (!code) {
+        free(message);
+        return NULL;
+    }
+    struct report_run run = {.program = name};
+    lk_mend_utf8(code);
+    shorten_names(profile, path, name);
+    advice_find(profile);
+    json_t *object =
+        json_pack("{ss ss ss ss so so}", "source", "yours", "exercise", learn_key(exercise), "file",
+                  name, "code", code, "trace", report_trace_json(profile), "profile",
+                  report_profile_json(profile, &run));
+    free(code);
+    return object;
+}
+
+char *learn_run_path(const struct learn_progress *progress, const struct learn_exercise *exercise)
+{
+    const char *file = learn_progress_file(progress), *slash = file ? strrchr(file, '/') : NULL;
+    if (!slash)
+        return NULL;
+    return lk_say("%.*s/runs/%s.json", (int)(slash - file), file, learn_key(exercise));
+}
+
+bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
+                    const json_t *run, char **message)
+{
+    char *path = learn_run_path(progress, exercise);
+    char *text = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    bool fine = path && text && learn_write_file(path, text, strlen(text), message);
+    if (!path || !text)
+        *message = lk_say("the run is not kept: there is no place for it");
+    free(text);
+    free(path);
+    return fine;
+}

@@ -1,0 +1,143 @@
+/*
+ * inside.h: what the parts of the studio share: a request, its reply, and the table of routes.
+ *
+ *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
+ *   page.c     the frame of every page;  page_course.c, page_lesson.c, page_progress.c,
+ * page_other.c markdown.c a lesson's text as HTML;  files.c  our own files and those of CodeMirror
+ * and KaTeX api.c      what the pages ask for;   check.c  verdicts, in children;  events.c  what
+ * changes
+ *
+ * Invariants
+ *   I1  One lock is held while a request is answered: course, progress and options need no other.
+ *       check.c lets it go while a child runs, events.c while it waits.
+ *   I2  No name of a file comes from a request. An exercise is found by its key in the course, one
+ * of our files by words of letters, digits, '_', '-' and '.', none of which begins with a '.'.
+ */
+#ifndef LOCKSTEP_STUDIO_INSIDE_H
+#define LOCKSTEP_STUDIO_INSIDE_H
+
+#include "base/buf.h"
+#include "studio/studio.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { STUDIO_TOKEN = 33, STUDIO_BODY = 1 << 20 };
+
+struct studio_job;
+
+struct studio {
+    struct studio_options options;
+    struct MHD_Daemon *daemon;
+    unsigned port;
+    char token[STUDIO_TOKEN], ticket[STUDIO_TOKEN]; /* a ticket is good for one visit */
+    char *url, *visit;
+    char *folder;             /* the learner's; malloc'd, NULL before the first page made one */
+    char *temporary;          /* a folder of ours, for children */
+    bool codemirror, katex;   /* are installed */
+    pthread_mutex_t lock;     /* I1 */
+    pthread_cond_t changed;   /* a job has ended */
+    struct studio_job *jobs;  /* that run or wait */
+    unsigned running, serial; /* children now, and how many there were */
+    atomic_bool stopping;
+};
+
+struct studio_request {
+    struct studio *studio;
+    struct MHD_Connection *connection;
+    const char *method, *path;
+    const char *rest; /* of the path, behind the route's */
+    char *body;       /* ended by a NUL */
+    size_t body_size;
+    const struct learn_exercise *exercise; /* that ?exercise= names, where the route asks for it */
+};
+
+struct studio_reply {
+    unsigned status;
+    const char *type;  /* "text/html; charset=utf-8" */
+    const char *cache; /* Cache-Control; "no-store" if not said */
+    struct lk_buf body;
+    char *location;              /* malloc'd; with a status of 303 */
+    char *cookie;                /* malloc'd */
+    char *download;              /* malloc'd name under which a browser saves it; or NULL */
+    struct MHD_Response *stream; /* in place of body */
+};
+
+typedef void studio_answer(struct studio_request *request, struct studio_reply *reply);
+
+struct studio_route {
+    const char *method, *path; /* a path that ends in '/' stands for all below it */
+    studio_answer *answer;
+    bool exercise;     /* needs ?exercise=KEY */
+    const char *title; /* in the navigation; NULL: not there */
+};
+extern const struct studio_route studio_routes[];
+extern const size_t studio_route_count;
+void studio_route(struct studio_request *request, struct studio_reply *reply);
+
+/* May this request be answered? If not, or if it has the token with it, the reply is made. */
+bool studio_guard(struct studio_request *request, struct studio_reply *reply);
+void studio_random(char word[STUDIO_TOKEN]); /* hex digits; empty if there is no randomness */
+
+/* "" where there is none. */
+const char *studio_query(const struct studio_request *request, const char *name);
+const char *studio_header(const struct studio_request *request, const char *name);
+/* The value of a field of an HTML form in body; malloc'd, NULL if it has none. */
+char *studio_field(const struct studio_request *request, const char *name);
+
+/* Replies ---------------------------------------------------------------------------------------*/
+
+void reply_json(struct studio_reply *reply, unsigned status, json_t *object); /* takes it */
+void reply_error(struct studio_reply *reply, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* as JSON */
+/* A plain page that says what is wrong. */
+void reply_refusal(struct studio_reply *reply, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void reply_see(struct studio_reply *reply, char *location); /* 303; takes it */
+
+/* Pages -----------------------------------------------------------------------------------------*/
+
+/* Text with & < > " ' as entities. */
+void html_text(struct lk_buf *out, const char *text);
+/* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */
+void html_words(struct lk_buf *out, const char *name, size_t length);
+
+struct studio_page {
+    const char *title;
+    const char *script; /* a module in web/, without .js; may be NULL */
+    const char *style;  /* beside style.css, in web/, without .css; may be NULL */
+    const char *body;   /* its class; may be NULL */
+    const char *main;   /* attributes of <main>; may be NULL */
+    bool editor;        /* needs CodeMirror */
+    bool math;          /* needs KaTeX */
+};
+void page_begin(struct studio_request *request, struct studio_reply *reply,
+                const struct studio_page *page);
+void page_end(struct studio_reply *reply);
+/* "/lesson/week1/day4_first_kernel?exercise=add" */
+void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
+
+studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
+    page_begin_course, page_quiz;
+
+/* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
+ * has_math: whether a formula was in it. */
+void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
+                   const char *key, bool *has_math);
+
+/* Files and API ---------------------------------------------------------------------------------*/
+
+studio_answer file_web, file_codemirror, file_katex;
+#define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
+#define STUDIO_KATEX "/usr/share/javascript/katex"
+
+studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
+    studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
+    studio_api_events;
+/* Where "what next" leads: {"key", "title", "url"} or null. */
+json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
+/* Ends children and takes their folders away; the lock is held. */
+void check_stop(struct studio *studio);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * page_interactive.c: the pictures that a reader can move: their index, and the page of one, which
+ * web/interactive.js fills.
+ */
+#include "studio/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *title;
+} interactives[] = {
+#define X(name, title) {#name, title},
+#include "learn/interactives.def"
+#undef X
+};
+enum { INTERACTIVES = sizeof interactives / sizeof interactives[0] };
+
+void page_interactives(struct studio_request *request, struct studio_reply *reply)
+{
+    struct lk_buf *out = &reply->body;
+    page_begin(request, reply, &(struct studio_page){.title = "Interactives"});
+    lk_buf_printf(out, "<h1>Interactives</h1>\n<p>Pictures to move. Those that show a kernel show "
+                       "the last run of yours; before you have one, a shipped one.</p>\n"
+                       "<ul class=\"cards\">\n");
+    for (size_t i = 0; i < INTERACTIVES; i++)
+        lk_buf_printf(out,
+                      "<li class=\"card\"><a data-interactive=\"%s\" href=\"/interactive/%s\">"
+                      "%s</a></li>\n",
+                      interactives[i].name, interactives[i].name, interactives[i].title);
+    lk_buf_printf(out, "</ul>\n");
+    page_end(reply);
+}
+
+void page_interactive(struct studio_request *request, struct studio_reply *reply)
+{
+    for (size_t i = 0; i < INTERACTIVES; i++) {
+        if (strcmp(interactives[i].name, request->rest) != 0)
+            continue;
+        char *main = lk_say("id=\"interactive\" data-name=\"%s\"", interactives[i].name);
+        page_begin(request, reply,
+                   &(struct studio_page){.title = interactives[i].title,
+                                         .script = "interactive",
+                                         .style = "interactives/interactives",
+                                         .body = "interactive-page",
+                                         .main = main});
+        free(main);
+        lk_buf_printf(&reply->body, "<noscript><p>This picture needs JavaScript.</p></noscript>\n");
+        page_end(reply);
+        return;
+    }
+    reply_refusal(reply, 404, "There is no such interactive. /interactives lists them.");
+}

@@ -1,0 +1,34 @@
+/*
+ * studio.h: the course in a browser: a web server on this computer alone, for its learner alone.
+ *   studio_start -> studio_url -> studio_wait -> studio_stop
+ * docs/studio.md says what it answers to whom.
+ */
+#ifndef LOCKSTEP_STUDIO_STUDIO_H
+#define LOCKSTEP_STUDIO_STUDIO_H
+
+#include "learn/learner.h"
+
+struct studio;
+
+/* All of it stays the caller's, and must live until studio_stop. */
+struct studio_options {
+    const struct learn_course *course;
+    struct learn_progress *progress;
+    struct learn_grader grader; /* without a compiler, everything but checks works */
+    const char *folder;         /* the learner's; NULL: the first page offers to make one, */
+    const char *begin;          /* here */
+    const char *web;            /* our pages' files */
+    unsigned port;              /* 0: a free one */
+};
+
+/* NULL and a malloc'd message. */
+struct studio *studio_start(const struct studio_options *options, char **message);
+/* With the token, for the learner's eyes. */
+const char *studio_url(const struct studio *studio);
+/* The same for one visit, for the command line of a browser, which other users can read. */
+const char *studio_visit(const struct studio *studio);
+/* Until this process is told to end (SIGINT, SIGTERM or SIGHUP). */
+void studio_wait(struct studio *studio);
+void studio_stop(struct studio *studio);
+
+#endif

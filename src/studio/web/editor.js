@@ -1,0 +1,83 @@
+/*
+ * editor.js: the editor: CodeMirror 5 where it is installed, else the page's own text field. Both
+ * have the same few functions; marks at lines need CodeMirror, and the verdict says the same.
+ */
+import { element } from "./draw.js";
+
+function plain(field, { run, save, changed }) {
+    field.readOnly = false;
+    field.addEventListener("input", changed);
+    field.addEventListener("keydown", (event) => {
+        const control = event.ctrlKey || event.metaKey;
+        if (control && (event.key === "Enter" || event.key === "s")) {
+            event.preventDefault();
+            (event.key === "Enter" ? run : save)();
+        }
+    });
+    return {
+        text: () => field.value,
+        setText: (text) => { field.value = text; },
+        goTo: (line) => {
+            const at = field.value.split("\n").slice(0, line - 1).join("\n").length;
+            field.focus();
+            field.setSelectionRange(at, at);
+        },
+        mark: () => {},
+        clear: () => {},
+    };
+}
+
+function rich(field, { language, run, save, changed }) {
+    field.readOnly = false;
+    const mirror = CodeMirror.fromTextArea(field, {
+        mode: language === "c" ? "text/x-csrc" : "text/x-c++src",
+        lineNumbers: true, indentUnit: 4, matchBrackets: true, styleActiveLine: true,
+        gutters: ["CodeMirror-linenumbers", "marks"],
+        extraKeys: {
+            "Ctrl-Enter": run, "Cmd-Enter": run, "Ctrl-S": save, "Cmd-S": save,
+            Tab: (editor) => editor.execCommand(
+                editor.somethingSelected() ? "indentMore" : "insertSoftTab"),
+            "Shift-Tab": "indentLess",
+            Esc: () => document.getElementById("run").focus(),
+        },
+    });
+    let widgets = [];
+    mirror.getInputField().setAttribute("aria-label",
+        field.labels[0]?.textContent ?? "Your kernel");
+    mirror.on("change", (_, change) => { if (change.origin !== "setValue") changed(); });
+    return {
+        text: () => mirror.getValue(),
+        setText: (text) => {
+            const place = mirror.getCursor();
+            mirror.setValue(text);
+            mirror.setCursor(place);
+        },
+        goTo: (line) => {
+            mirror.focus();
+            mirror.setCursor(line - 1, 0);
+            mirror.scrollIntoView({ line: line - 1, ch: 0 }, 80);
+        },
+        mark: (line, words) => {
+            if (line < 1 || line > mirror.lineCount())
+                return;
+            mirror.setGutterMarker(line - 1, "marks",
+                element("span", { class: "mark-line", title: words }, "●"));
+            mirror.addLineClass(line - 1, "background", "marked-line");
+            widgets.push(mirror.addLineWidget(line - 1,
+                element("div", { class: "line-words", "data-line": line }, words),
+                { noHScroll: true }));
+        },
+        clear: () => {
+            mirror.clearGutter("marks");
+            for (const widget of widgets) {
+                mirror.removeLineClass(widget.line, "background", "marked-line");
+                widget.clear();
+            }
+            widgets = [];
+        },
+    };
+}
+
+export function openEditor(field, options) {
+    return typeof CodeMirror === "undefined" ? plain(field, options) : rich(field, options);
+}

@@ -1,0 +1,101 @@
+/*
+ * verdict.js: draws a verdict: what it is in a few words, the grader's lines, counters against
+ * their limits, the picture of the first warp, and what comes next.
+ */
+import { element, number } from "./draw.js";
+
+const HEADLINES = {
+    passed: "Passed",
+    compile: "It does not compile yet",
+    wrong: "The result is not right yet",
+    fault: "The kernel does not run to its end",
+    check: "Results are right, but the kernel has an error",
+    limit: "Right, and not yet good enough",
+    broken: "Nothing could be graded",
+};
+
+/* The lines of text that speak of a line of file: [{line, words}]. */
+export function linesOf(text, file) {
+    const name = file.replace(/[.]/g, "\\.");
+    const place = new RegExp(`^(?:.*/)?${name}[:(](\\d+)(?:[:,]\\d+)?\\)?:\\s*(.*)$`);
+    return text.split("\n").map((row) => place.exec(row)).filter(Boolean)
+        .map((found) => ({ line: Number(found[1]), words: found[2] }))
+        .filter((found) => !found.words.startsWith("note:"));
+}
+
+function grader(text, file, goTo) {
+    const rows = text.replace(/\n$/, "").split("\n").map((row) => {
+        const [found] = linesOf(row, file);
+        if (!found)
+            return `${row}\n`;
+        return [element("button", { type: "button", class: "to-line", "data-line": found.line,
+            onclick: () => goTo(found.line) }, `line ${found.line}`), ` ${found.words}\n`];
+    });
+    return element("pre", { class: "lines" }, ...rows.flat());
+}
+
+/* As full as the value is of its limit; beyond it, the limit's place is marked. */
+function bar(counter) {
+    const full = Math.max(counter.value, counter.most, 1e-9);
+    const fill = element("span", { class: "fill" });
+    const limit = element("span", { class: "limit" });
+    fill.style.width = `${(100 * counter.value) / full}%`;
+    limit.style.left = `${(100 * counter.most) / full}%`;
+    return element("span", { class: "meter", "aria-hidden": "true" }, fill, limit);
+}
+
+function counters(list) {
+    const rows = list.map((counter) => element("tr", {
+        "data-counter": counter.name, "data-kept": counter.kept ?? "",
+        class: counter.kept === undefined ? "" : counter.kept ? "good" : "bad" },
+    element("th", { scope: "row" }, element("code", {}, counter.name)),
+    element("td", {}, number(counter.value)),
+    element("td", {}, counter.most === undefined ? "" :
+        `${counter.kept ? "kept: " : "not kept: "}at most ${number(counter.most)}`),
+    element("td", { class: "bar-cell" }, counter.most === undefined ? "" : bar(counter))));
+    return element("div", { class: "scroll" }, element("table", { class: "counters" },
+        element("caption", {}, "Counters of the measured size"), element("tbody", {}, ...rows)));
+}
+
+function picture(verdict, exercise) {
+    const words = `exercise=${encodeURIComponent(exercise)}`;
+    const link = (name, text) => element("a", { href: `/interactive/${name}?${words}` }, text);
+    return element("details", { id: "picture", open: true },
+        element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture),
+        element("p", { class: "soft" }, "To move and look closer: ",
+            link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ", link("warp", "warp execution")));
+}
+
+function next(verdict) {
+    if (!verdict.next)
+        return element("p", {}, "This was the last exercise of the course.");
+    return element("p", {}, element("a", { id: "next", class: "button primary",
+        href: verdict.next.url }, `Next: ${verdict.next.exercise.split("/").pop()}`),
+        element("span", { class: "soft" }, ` ${verdict.next.title}`));
+}
+
+/* What the progress file keeps has its counters by name, and no limits. */
+function counterList(given) {
+    if (Array.isArray(given))
+        return given;
+    return Object.entries(given ?? {}).map(([name, value]) => ({ name, value }));
+}
+
+/* when: "", "last time", "from the terminal" */
+export function showVerdict(place, verdict, { file, exercise, when, goTo }) {
+    const passed = verdict.stage === "passed";
+    const list = counterList(verdict.counters);
+    const time = verdict.time_us ? `; ${number(verdict.time_us)} µs (modelled)` : "";
+    place.dataset.stage = verdict.stage;
+    place.replaceChildren(...[
+        element("h3", { id: "headline", class: passed ? "good" : "bad" },
+            HEADLINES[verdict.stage] ?? verdict.stage,
+            when ? element("span", { class: "soft" }, ` (${when})`) : null),
+        passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no ` +
+            "races, no stray accesses" : "Right and clean") + time + ".") : null,
+        verdict.text ? grader(verdict.text, file, goTo) : null,
+        list.length ? counters(list) : null,
+        verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
+        passed && verdict.next !== undefined ? next(verdict) : null,
+        verdict.picture ? picture(verdict, exercise) : null].filter(Boolean));
+}
