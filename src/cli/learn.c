@@ -42,6 +42,7 @@ static const char help[] =
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
     "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
     "  --file FILE        check, picture: grade this file in place of yours\n"
+    "  --run              with --json: also the trace and the profile of the graded run\n"
     "  --solutions        notebooks: with our solutions, for teachers\n"
     "  --force            notebooks: write those anew that you changed; yours are kept beside them\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
@@ -148,6 +149,8 @@ static bool parse(struct learn_session *session, int count, char **words)
         } else if (cli_option(count, words, &at, "--file", &session->file)) {
             if (!session->file)
                 return false;
+        } else if (cli_flag(words, &at, "--run")) {
+            session->with_run = true;
         } else if (cli_flag(words, &at, "--force")) {
             session->force = true;
         } else if (cli_flag(words, &at, "--solutions")) {
@@ -337,7 +340,7 @@ static int picture(struct learn_session *session)
     const char *path = graded_file(session, exercise);
     learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
     if (session->json)
-        learn_print_json(learn_verdict_json(&verdict));
+        learn_print_verdict(session, exercise, path, &verdict);
     else
         fputs(verdict.picture ? verdict.picture : verdict.text, stdout);
     int status = verdict.picture ? CLI_OK : CLI_FINDINGS;
@@ -450,6 +453,8 @@ static bool options_fit(const struct learn_session *session, const struct comman
     bool writes = command && command->run == learn_notebooks;
     if (session->file && !grades)
         cli_error("--file goes with 'check' and 'picture'");
+    else if (session->with_run && !(grades && session->json))
+        cli_error("--run goes with 'check --json' and 'picture --json'");
     else if ((session->force || session->solutions) && !writes)
         cli_error("%s goes with 'notebooks'", session->force ? "--force" : "--solutions");
     else

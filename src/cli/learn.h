@@ -18,6 +18,7 @@ struct learn_session {
     int word_count;
     const char *answers; /* --answer 2,1,3 or 3:2 */
     const char *file;    /* --file: graded in place of the learner's */
+    bool with_run;       /* --run: what --json prints of a verdict has its run too */
     bool force, solutions;
     enum { LEARN_NO_MUTANTS, LEARN_SOME_MUTANTS, LEARN_ALL_MUTANTS } mutate;
     struct learn_course course;

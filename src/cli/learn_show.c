@@ -165,6 +165,8 @@ void learn_print_verdict(struct learn_session *session, const struct learn_exerc
         json_t *object = learn_verdict_json(verdict);
         json_object_set_new(object, "exercise", json_string(learn_key(exercise)));
         json_object_set_new(object, "file", json_string(path));
+        if (session->with_run && verdict->run)
+            json_object_set(object, "run", verdict->run);
         learn_print_json(object);
         return;
     }

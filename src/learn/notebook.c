@@ -103,7 +103,8 @@ static bool add_exercise(struct maker *maker, const struct learn_exercise *exerc
     struct lk_buf text = {0};
     lk_buf_printf(&text, "### ");
     add_plain(&text, exercise->name);
-    lk_buf_printf(&text, "\n\nYour task: ");
+    lk_buf_printf(&text,
+                  exercise->is_kata ? "\n\nA kata, to be done again any day: " : "\n\nYour task: ");
     add_plain(&text, exercise->title);
     lk_buf_printf(&text, ".");
     add_text(maker, text.data, text.size);

@@ -17,7 +17,7 @@ LOOKS_AT = {
     "bench": ["zoo", "gpu", "report"],
     "tune": ["zoo"],
     "report": ["base", "gpu"],
-    "learn": ["zoo", "simt", "report"],
+    "learn": ["zoo", "bench", "simt", "report"],
     "engine": ["zoo"],
     "studio": ["learn", "bench", "report"],
 }

@@ -63,8 +63,12 @@ def missing_text(notebook, lesson_folder):
     """Lines of the lesson that are in no cell; those with links are looked at elsewhere."""
     text = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     lines = set(text.splitlines())
-    given = (lesson_folder / "lesson.md").read_text().splitlines()
-    return [line for line in given if "](" not in line and line not in lines and line.strip()]
+    given = (lesson_folder / "lesson.md").read_text()
+    linked = {i for match in re.finditer(r"\[[^][]*\]\([^()\n]*\)", given)
+              for i in range(given.count("\n", 0, match.start()),
+                             given.count("\n", 0, match.end()) + 1)}
+    return [line for i, line in enumerate(given.splitlines())
+            if i not in linked and line not in lines and line.strip()]
 
 
 def check_form(name, notebook, lesson, folder):
@@ -136,11 +140,11 @@ def shown(outputs):
 
 def stated_verdict(exercise):
     """The lesson's expression for the given exercise, as the cell gets it: the file is called
-    NAME.cu, and its lines come one later, behind the magic's own."""
+    NAME.cu, and its lines (14, or one of (9|13)) come one later, behind the magic's own."""
     def rename(match):
-        line = f":{int(match[3]) + 1}" if match[3] else ""
-        return f"{exercise['name']}.{match[1]}{line}"
-    return re.sub(r"exercise\\*\.(cu?)\b(:(\d+))?", rename, exercise["shipped"])
+        lines = re.sub(r"\d+", lambda number: str(int(number[0]) + 1), match[2] or "")
+        return f"{exercise['name']}.{match[1]}{lines}"
+    return re.sub(r"exercise\\*\.(cu?)\b(:[\d(|)]+)?", rename, exercise["shipped"])
 
 
 def check_runs(name, notebook, ran, lesson, solutions):

@@ -58,6 +58,7 @@ expect file-place-stays 2 'learn init DIR' learn check
 expect file-picture 0 'load of global memory' \
     learn picture add --file "$root/course/week1/day4_first_kernel/add/solution.cu"
 expect file-none 2 'none.cu: No such file' learn check add --file none.cu
+expect run-elsewhere 2 "--run goes with 'check --json'" learn check add --run
 expect file-elsewhere 2 "--file goes with 'check' and 'picture'" learn reset add --file none.cu
 expect one-answer 0 '"question": 2.*"right": true' learn quiz day4 --answer 2:2 --json
 expect one-answer-wrong 1 '1 of 2 right' learn quiz day4 --answer 2:1,3

@@ -1,4 +1,4 @@
-"""browser.py: an interactive in a browser, as its tests handle it; and how such tests run and
+"""chrome.py: an interactive in a browser, as its tests handle it; and how such tests run and
 print. The server and the browser themselves are those of pages.py."""
 
 import os
