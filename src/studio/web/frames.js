@@ -8,7 +8,7 @@ function fit(frame) {
     const inside = frame.contentDocument?.body;
     if (!inside)
         return;
-    const resize = () => { frame.style.height = `${inside.scrollHeight + 4}px`; };
+    const resize = () => { frame.style.height = `${inside.offsetHeight + 4}px`; };
     resize();
     new ResizeObserver(resize).observe(inside);
 }

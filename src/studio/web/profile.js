@@ -241,18 +241,20 @@ export function show(root, run) {
     };
     const act = { toggle: (line) => go({ line: place.line === line ? 0 : line, access: 0 }),
         choose: (access) => go({ access }) };
+    const back = root.querySelector(".back");
     function paint() {
         const kernel = run.profile.kernels[place.launch];
         const key = root.contains(document.activeElement) ? document.activeElement.dataset.key
             : null;
-        root.replaceChildren(element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
+        root.replaceChildren(back ?? "", element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
             ...[launches(run, place, go), summary(kernel, run.profile.gpu),
                 element("h2", {}, "Advice"),
                 adviceList(kernel, (file, line) => go({ file, line, access: 0 })),
-                partBars(kernel), element("h2", {}, "Where the time goes"),
+                element("h2", {}, "Where the time goes"),
                 element("p", {}, "The warmer a line, the more of the time it accounts for. " +
                     "Choose a line's number to see its accesses."),
-                tabs(run, kernel, place, go), source(run, kernel, place, act)]
+                tabs(run, kernel, place, go), source(run, kernel, place, act),
+                partBars(kernel)]
                 .filter((part) => part));
         if (key)
             root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
@@ -262,13 +264,19 @@ export function show(root, run) {
 }
 
 const root = document.getElementById("profile");
-if (root)
+if (root) {
+    const making = document.getElementById("making");
+    making.hidden = false;
     fetch(root.dataset.run).then(async (answer) => {
+        if (answer.status === 204)
+            throw new Error("the exercise has no run yet. One is kept as soon as the kernel " +
+                "compiles and runs to its end: go to the exercise and run it.");
         const run = await answer.json();
         if (!answer.ok)
             throw new Error(run.error ?? answer.statusText);
         show(root, run);
     }).catch((error) => {
-        root.append(element("p", { class: "error", role: "alert" },
+        making.replaceWith(element("p", { class: "error", role: "alert" },
             `This profile could not be made: ${error.message}`));
     });
+}

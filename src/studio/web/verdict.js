@@ -63,7 +63,9 @@ function picture(verdict, exercise) {
     return element("details", { id: "picture", open: true },
         element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture),
         element("p", { class: "soft" }, "To move and look closer: ",
-            link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ", link("warp", "warp execution")));
+            link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ",
+            link("warp", "warp execution"), ", ",
+            element("a", { id: "profile-link", href: `/profile?${words}` }, "profile line by line")));
 }
 
 function next(verdict) {
