@@ -10,7 +10,7 @@ WEB = os.path.join(ROOT, "src", "studio", "web")
 SHELL = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>interactive</title><link rel="icon" href="data:,">
+<title>interactive</title><link rel="icon" href="/web/icon.svg">
 <link rel="stylesheet" href="/web/interactives/interactives.css"></head>
 <body><main id="interactive" data-name="%s"></main>
 <script type="module" src="/web/interactive.js"></script></body></html>
@@ -33,6 +33,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.reply("application/json", json.dumps(self.server.run))
         else:
             super().do_GET()
+
+    def end_headers(self):
+        """With the studio's own policy: what it forbids must not go unnoticed here."""
+        self.send_header("Content-Security-Policy", "default-src 'self'")
+        super().end_headers()
 
     def reply(self, kind, text):
         body = text.encode()
@@ -66,9 +71,9 @@ def find_chromium():
 
 
 class Browser:
-    """A headless Chromium at a studio's pages."""
+    """A headless Chromium at a studio's pages; preferences are Chromium's own."""
 
-    def __init__(self, studio):
+    def __init__(self, studio, preferences=None):
         from selenium import webdriver
         from selenium.webdriver.chrome.options import Options
         from selenium.webdriver.chrome.service import Service
@@ -78,6 +83,7 @@ class Browser:
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      "--window-size=1100,900", "--user-data-dir=" + self.folder):
             options.add_argument(word)
+        options.add_experimental_option("prefs", preferences or {})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
         self.driver = webdriver.Chrome(options=options, service=service)

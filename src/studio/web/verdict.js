@@ -46,7 +46,7 @@ function bar(counter) {
 
 function counters(list) {
     const rows = list.map((counter) => element("tr", {
-        "data-counter": counter.name, "data-kept": counter.kept ?? "",
+        "data-counter": counter.name, "data-kept": String(counter.kept ?? ""),
         class: counter.kept === undefined ? "" : counter.kept ? "good" : "bad" },
     element("th", { scope: "row" }, element("code", {}, counter.name)),
     element("td", {}, number(counter.value)),
