@@ -2,6 +2,7 @@
 #   make                build everything into build/
 #   make test           install what is missing, build, run every test; last line "N passed, N failed"
 #   make tour           install what is missing, build, show what Lockstep does
+#   make learn          install what the course needs, and build; no NVIDIA software
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
@@ -287,6 +288,15 @@ test-only: all kernels $(UNIT_BIN)
 unit: $(UNIT_BIN)
 
 # Other targets --------------------------------------------------------------------------------------
+
+# Without nvcc, clang compiles the kernels; the course needs nothing else.
+.PHONY: learn
+learn:
+	@scripts/setup
+	+@$(MAKE) --no-print-directory -j$(shell nproc) all
+	@echo "The course is ready. Begin with one of"
+	@echo "  $(BUILD)/lockstep learn init ~/gpu-course && $(BUILD)/lockstep learn"
+	@echo "  $(BUILD)/lockstep studio"
 
 .PHONY: tour gpu-test gpu-bench bench-machine bench-verdicts
 tour: setup

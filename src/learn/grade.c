@@ -88,7 +88,7 @@ static enum learn_end run_worker(const struct job *job, const char *gpu, int *st
     const char *const watched[] = {check,
                                    profile,
                                    which,
-                                   "LOCKSTEP_TRACE=blocks:0-0,warps:0-0,records:512",
+                                   "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
                                    WARP_INSTRUCTIONS,
                                    "LOCKSTEP_SCHEDULE",
                                    NULL};

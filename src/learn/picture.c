@@ -104,7 +104,8 @@ static bool read_access(const struct profile_launch *launch, json_t *record, str
     access->bytes = json_integer_value(json_array_get(record, 7));
     for (unsigned lane = 0; lane < 32; lane++)
         access->address[lane] = json_integer_value(json_array_get(addresses, lane));
-    return access->space && access->kind && access->mask && access->code->line;
+    return access->space && access->kind && access->mask && access->code->line &&
+           json_integer_value(json_array_get(record, 1)) == 0; /* of the warps, the first */
 }
 
 /* The same pattern at the same line: an unrolled loop, or two arrays alike. */

@@ -89,12 +89,15 @@ void decode_put_var_offset(struct decoder *decoder, const struct ptx_var *const 
                (void *)((uintptr_t)offset + 1));
 }
 
+/* More than any launch may have, and far from where 32 bits end: a launch refuses it. */
+enum { SHARED_MOST = 1 << 30 };
+
 uint32_t decode_place_shared(struct decoder *decoder, const struct ptx_var *var)
 {
     uint32_t align = var->align ? var->align : 1;
-    decoder->shared_top = (decoder->shared_top + align - 1) & ~(align - 1);
-    uint32_t offset = decoder->shared_top;
-    decoder->shared_top += (uint32_t)var->size;
+    uint32_t offset = (decoder->shared_top + align - 1) & ~(align - 1);
+    uint64_t end = offset + (uint64_t)var->size;
+    decoder->shared_top = end < SHARED_MOST ? (uint32_t)end : SHARED_MOST;
     return offset;
 }
 

@@ -58,15 +58,27 @@ static void *find_loaded(void)
     return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 }
 
+/* The file that this code is linked into. A program's name is what it was started as, which need not
+ * be a path; a library's is one. */
+static bool own_file(char real[PATH_MAX])
+{
+    Dl_info self;
+    if (!dladdr(zoo_families, &self))
+        return false;
+    if (strchr(self.dli_fname, '/') && realpath(self.dli_fname, real))
+        return true;
+    ssize_t length = readlink("/proc/self/exe", real, PATH_MAX - 1);
+    if (length > 0)
+        real[length] = 0;
+    return length > 0;
+}
+
 /* Ours lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */
 static void *open_beside(void)
 {
     static const char *const places[] = {"", "/lockstep", "/../lib/lockstep"};
-    Dl_info self;
-    char path[PATH_MAX], real[PATH_MAX] = "";
-    if (!dladdr(zoo_families, &self))
-        return NULL;
-    if (!realpath(self.dli_fname, real) && readlink("/proc/self/exe", real, sizeof real - 1) < 0)
+    char path[PATH_MAX], real[PATH_MAX];
+    if (!own_file(real))
         return NULL;
     char *slash = strrchr(real, '/');
     if (slash)

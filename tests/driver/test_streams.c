@@ -235,6 +235,24 @@ static void wrong_launches(void **state)
     OK(cu->cuMemFree_v2(data));
 }
 
+/* 4 GiB, which 32 bits take for nothing. A real driver does not load it at all. */
+static void vast_shared_memory(void **state)
+{
+    static const char ptx[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry vast()\n{\n"
+        " .shared .align 4 .b8 much[4294967296]; .reg .b32 %r<2>;\n"
+        " mov.u32 %r1, much; st.shared.u32 [%r1], %r1; ret;\n}\n";
+    CUmodule module;
+    CUfunction vast;
+    if (!cu->simulated)
+        return;
+    OK(cu->cuModuleLoadData(&module, ptx));
+    OK(cu->cuModuleGetFunction(&vast, module, "vast"));
+    FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+          cu->cuLaunchKernel(vast, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cu->cuModuleUnload(module));
+}
+
 static void *other_thread(void *data)
 {
     OK(cu->cuCtxSetCurrent(context));
@@ -271,6 +289,7 @@ int main(void)
         cmocka_unit_test(events_measure),
         cmocka_unit_test(waits_for_values),
         cmocka_unit_test(wrong_launches),
+        cmocka_unit_test(vast_shared_memory),
         cmocka_unit_test(threads_share_a_context),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -15,6 +15,6 @@ for each in python3 /usr/bin/python3; do
 done
 status=0
 for test in tests/studio/browser_*.py tests/studio/interactives_*.py; do
-    "$python" "$test" || status=1
+    [ ! -e "$test" ] || "$python" "$test" || status=1
 done
 exit $status

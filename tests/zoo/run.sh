@@ -37,6 +37,13 @@ expect c++ 0 '^ *$' g++ -std=c++17 -Wall -Wextra -Werror -pedantic $flags "$work
     -o "$work/plus" $(pkg-config --cflags --libs lockstep) -Wl,-rpath,"$prefix/lib"
 expect c++-runs 0 '^ *$' "$work/plus"
 expect installed-command 0 '1 variants? right' "$prefix/bin/lockstep" zoo test elementwise/naive n=5
+# It starts itself by a bare name: where that is must not hang on the folder.
+deep=$work/a_folder_whose_path/is_longer_than/that_of_the_program/by_far/and_even_more
+mkdir -p "$deep"
+expect installed-profile 0 '"kernels": ' \
+    sh -c 'cd "$1" && "$2" profile elementwise/naive n=5 --json' sh "$deep" "$prefix/bin/lockstep"
+expect installed-course 0 'week1/day4_first_kernel' \
+    env LOCKSTEP_PROGRESS="$work/progress.db" "$prefix/bin/lockstep" learn list
 
 expect example 0 'NVIDIA H200 \(simulated\).*sum is 499500, the largest is at 321' "$work/reduce"
 expect example-default 0 'on .*the sum is 5.355,' env -u LOCKSTEP_GPU "$work/reduce" 10

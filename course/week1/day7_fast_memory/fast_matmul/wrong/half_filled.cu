@@ -5,7 +5,7 @@ __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int
     int x = threadIdx.x, y = threadIdx.y;
     int thread = y * 16 + x; // 0 .. 255, and a tile has 512 elements
     int top = blockIdx.y * 32, left = blockIdx.x * 32;
-    float sum[2][2] = {};
+    float sum00 = 0, sum01 = 0, sum10 = 0, sum11 = 0; // of row y or y + 16, column x or x + 16
     for (int first = 0; first < k; first += 16) {
         for (int i = thread; i < 256; i += 256) {
             int r = i / 16, p = i % 16;
@@ -19,17 +19,20 @@ __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int
         for (int p = 0; p < 16; p++) {
             float a0 = tile_a[y][p], a1 = tile_a[y + 16][p];
             float b0 = tile_b[p][x], b1 = tile_b[p][x + 16];
-            sum[0][0] += a0 * b0;
-            sum[0][1] += a0 * b1;
-            sum[1][0] += a1 * b0;
-            sum[1][1] += a1 * b1;
+            sum00 += a0 * b0;
+            sum01 += a0 * b1;
+            sum10 += a1 * b0;
+            sum11 += a1 * b1;
         }
         __syncthreads();
     }
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            int row = top + y + 16 * i, col = left + x + 16 * j;
-            if (row < m && col < n)
-                c[row * n + col] = sum[i][j];
-        }
+    int row = top + y, col = left + x;
+    if (row < m && col < n)
+        c[row * n + col] = sum00;
+    if (row < m && col + 16 < n)
+        c[row * n + col + 16] = sum01;
+    if (row + 16 < m && col < n)
+        c[(row + 16) * n + col] = sum10;
+    if (row + 16 < m && col + 16 < n)
+        c[(row + 16) * n + col + 16] = sum11;
 }

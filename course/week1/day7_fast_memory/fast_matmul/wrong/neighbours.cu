@@ -5,7 +5,7 @@ __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int
     int x = threadIdx.x, y = threadIdx.y;
     int thread = y * 16 + x; // 0 .. 255, and a tile has 512 elements
     int top = blockIdx.y * 32, left = blockIdx.x * 32;
-    float sum[2][2] = {};
+    float sum00 = 0, sum01 = 0, sum10 = 0, sum11 = 0; // of row y or y + 16, column x or x + 16
     for (int first = 0; first < k; first += 16) {
         for (int i = thread; i < 512; i += 256) {
             int r = i / 16, p = i % 16;
@@ -19,17 +19,20 @@ __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int
         for (int p = 0; p < 16; p++) {
             float a0 = tile_a[2 * y][p], a1 = tile_a[2 * y + 1][p];
             float b0 = tile_b[p][2 * x], b1 = tile_b[p][2 * x + 1];
-            sum[0][0] += a0 * b0;
-            sum[0][1] += a0 * b1;
-            sum[1][0] += a1 * b0;
-            sum[1][1] += a1 * b1;
+            sum00 += a0 * b0;
+            sum01 += a0 * b1;
+            sum10 += a1 * b0;
+            sum11 += a1 * b1;
         }
         __syncthreads();
     }
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            int row = top + 2 * y + i, col = left + 2 * x + j;
-            if (row < m && col < n)
-                c[row * n + col] = sum[i][j];
-        }
+    int row = top + 2 * y, col = left + 2 * x;
+    if (row < m && col < n)
+        c[row * n + col] = sum00;
+    if (row < m && col + 1 < n)
+        c[row * n + col + 1] = sum01;
+    if (row + 1 < m && col < n)
+        c[(row + 1) * n + col] = sum10;
+    if (row + 1 < m && col + 1 < n)
+        c[(row + 1) * n + col + 1] = sum11;
 }
