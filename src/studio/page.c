@@ -74,6 +74,9 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
 {
     struct lk_buf *out = &reply->body;
     bool embedded = *studio_query(request, "embed") != 0; /* in a lesson: no frame around it */
+    char id[32] = "main"; /* of <main> */
+    if (page->main)
+        sscanf(page->main, "id=\"%31[a-z]", id);
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
     lk_buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -87,7 +90,7 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
     lk_buf_printf(out, "</head>\n<body class=\"%s%s\">\n", page->body ? page->body : "",
                   embedded ? " embed" : "");
     if (!embedded) {
-        lk_buf_printf(out, "<a class=\"skip\" href=\"#main\">Skip to the text</a>\n<header>");
+        lk_buf_printf(out, "<a class=\"skip\" href=\"#%s\">Skip to the text</a>\n<header>", id);
         add_navigation(request, out);
         lk_buf_printf(out, "</header>\n");
     }

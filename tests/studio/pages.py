@@ -2,7 +2,7 @@
 serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it
 is installed and in that browser otherwise.
 """
-import http.server, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
+import http.server, importlib.util, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WEB = os.path.join(ROOT, "src", "studio", "web")
@@ -70,6 +70,19 @@ def find_chromium():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def find_driver():
+    return shutil.which("chromedriver") or shutil.which("/usr/bin/chromedriver")
+
+
+def without_browser():
+    """Why no browser can be driven here, as the end of an "ok" line; "" where one can."""
+    missing = [name for name, there in (
+        ("chromium", find_chromium()), ("chromium-driver", find_driver()),
+        ("python3-selenium", importlib.util.find_spec("selenium"))) if not there]
+    return missing and "# skipped: there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
+        missing) or ""
+
+
 class Browser:
     """A headless Chromium at a studio's pages; preferences are Chromium's own."""
 
@@ -85,7 +98,7 @@ class Browser:
             options.add_argument(word)
         options.add_experimental_option("prefs", preferences or {})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
+        service = Service(find_driver())
         self.driver = webdriver.Chrome(options=options, service=service)
         self.driver.set_script_timeout(60)
         self.studio = studio
