@@ -5,6 +5,8 @@
 #include "studio/inside.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void html_text(struct lk_buf *out, const char *text)
@@ -18,6 +20,15 @@ void html_text(struct lk_buf *out, const char *text)
         if (*text)
             lk_buf_printf(out, "%s", entity[strchr(special, *text++) - special]);
     }
+}
+
+void html_path(struct lk_buf *out, const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t length = home ? strlen(home) : 0;
+    bool inside = length > 1 && strncmp(path, home, length) == 0 && path[length] == '/';
+    html_text(out, inside ? "~" : "");
+    html_text(out, inside ? path + length : path);
 }
 
 void html_words(struct lk_buf *out, const char *name, size_t length)

@@ -15,7 +15,7 @@ static void show_welcome(struct studio_request *request, struct lk_buf *out)
                   "broken on purpose. You mend them, and every run tells you whether the result is "
                   "right and what it cost.</p>\n"
                   "<form method=\"post\" action=\"/begin\"><p>Your files will be in <code>");
-    html_text(out, request->studio->options.begin ? request->studio->options.begin : "");
+    html_path(out, request->studio->options.begin ? request->studio->options.begin : "");
     lk_buf_printf(out, "</code>. They are yours; nothing else is written there.</p>\n"
                        "<button id=\"begin\" class=\"primary\">Begin</button></form>\n"
                        "<p class=\"soft\">Another folder: end the studio and start it with "

@@ -149,7 +149,7 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
                   exercise->is_kata ? " (a kata: do it again any day)" : "");
     html_text(out, exercise->title);
     lk_buf_printf(out, "</p>\n<p class=\"soft\" id=\"path\">");
-    html_text(out, path);
+    html_path(out, path);
     lk_buf_printf(out, "</p>\n");
     if (problem || message) {
         lk_buf_printf(out, "<p class=\"bad\" id=\"file-problem\">");

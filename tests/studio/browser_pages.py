@@ -124,6 +124,7 @@ def open_line(browser, space):
     browser.wait("return document.querySelector('tr.panel .figure svg') !== null",
                  "its picture is open")
     same(browser.find("tr.panel .figure").get_attribute("data-space"), space, "what it shows")
+    has(browser.find("tr.panel svg").get_attribute("aria-label"), "32 sectors in 32 lines")
     has(browser.path(), f"line={line}")
     panel = "return document.querySelector('tr.panel').innerHTML"
     browser.script("""const access = document.getElementById('access');

@@ -40,7 +40,7 @@ def only_conflicts(browser):
 def first_visit(browser):
     browser.visit()
     same(browser.path(), "/", "the token is gone from the address")
-    has(browser.text("#welcome"), "broken on purpose", str(live.MINE))
+    has(browser.text("#welcome"), "broken on purpose", "~/gpu-course.")
     browser.go("/lesson/week1/day4_first_kernel")
     has(browser.text("#work"), "no folder for the exercises yet")
     browser.go("/")
@@ -65,7 +65,8 @@ def kata(browser):
     has(browser.text(".task"), name, "a kata")
     laid_out = list((live.MINE / "kata").glob(f"*_{name}.*"))
     same(len(laid_out), 1, "files of the kata")
-    same(browser.text("#path"), str(laid_out[0]), "where it lies")
+    same(browser.text("#path"), "~/" + str(laid_out[0].relative_to(live.WORK / "home")),
+         "where it lies")
     key = browser.find("#work").get_attribute("data-exercise")
     same(browser.run(live.course_file(key, "solution" + laid_out[0].suffix)), "passed", "solved")
     same(browser.text("#next"), "Next: add", "what comes next is where the learner was")
