@@ -85,7 +85,7 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
 {
     struct lk_buf *out = &reply->body;
     bool embedded = *studio_query(request, "embed") != 0; /* in a lesson: no frame around it */
-    char id[32] = "main"; /* of <main> */
+    char id[32] = "main";                                 /* of <main> */
     if (page->main)
         sscanf(page->main, "id=\"%31[a-z]", id);
     reply->status = 200;

@@ -43,7 +43,8 @@ void page_library(struct studio_request *request, struct studio_reply *reply)
 /* On the CPU there are no counters: such a variant has no profile. */
 static void show_variants(struct lk_buf *out, const struct zoo_family *family)
 {
-    lk_buf_printf(out, "<h2 id=\"variants\">The steps</h2>\n<ol class=\"variants\">\n");
+    lk_buf_printf(out,
+                  "<h2 id=\"variants\">The profile of each step</h2>\n<ol class=\"variants\">\n");
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
         if (variant->cpu)
             lk_buf_printf(out, "<li><strong>%s</strong> (CPU): ", variant->name);

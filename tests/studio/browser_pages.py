@@ -46,7 +46,7 @@ def begin(browser):
     browser.wait("return document.getElementById('go-on') !== null", "the course can begin")
 
 
-# Interactives --------------------------------------------------------------------------------------
+# Interactives -------------------------------------------------------------------------------------
 
 SHOWN = """return [document.querySelector('.run-source')?.dataset.source ?? null,
     document.querySelector('.figure').innerHTML, document.querySelector('.figure').clientWidth]"""
@@ -85,7 +85,7 @@ def no_interactive(browser):
     assert all("404" in each for each in browser.errors())
 
 
-# The library ---------------------------------------------------------------------------------------
+# The library --------------------------------------------------------------------------------------
 
 def library(browser):
     families = links(browser, "/library", "[data-family] a")
@@ -167,7 +167,7 @@ def profile_of_the_exercise(browser):
     has(browser.text(".error"), "no run yet", "go to the exercise and run it")
 
 
-# Sizes and colours ---------------------------------------------------------------------------------
+# Sizes and colours --------------------------------------------------------------------------------
 
 def fits(browser, path):
     wide, name = browser.script("""
@@ -279,7 +279,7 @@ def dark_and_light(browser):
         browser.go("/")
         if browser.script("return document.documentElement.dataset.shown") != theme:
             browser.click("#theme")
-        same(browser.script("return document.documentElement.dataset.shown"), theme, "after a click")
+        same(browser.script("return document.documentElement.dataset.shown"), theme, "a click")
         for path in ("/", LESSON, "/progress", "/library/transpose", "/interactive/banks",
                      f"/profile?exercise={COALESCED}"):
             browser.go(path)
@@ -327,7 +327,7 @@ def formulas(browser):
     assert drawn, "no lesson has a formula"
 
 
-# Without JavaScript --------------------------------------------------------------------------------
+# Without JavaScript -------------------------------------------------------------------------------
 
 def without_javascript(studio):
     browser = live.Browser(studio, {"profile.managed_default_content_settings.javascript": 2})

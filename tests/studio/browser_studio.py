@@ -35,7 +35,7 @@ def only_conflicts(browser):
     assert errors and all("status of 409" in each for each in errors), errors
 
 
-# The first visit -----------------------------------------------------------------------------------
+# The first visit ----------------------------------------------------------------------------------
 
 def first_visit(browser):
     browser.visit()
@@ -75,7 +75,7 @@ def kata(browser):
     has(browser.text("#place"), "0 of ")
 
 
-# A lesson ------------------------------------------------------------------------------------------
+# A lesson -----------------------------------------------------------------------------------------
 
 FETCHED = "document.querySelector('[data-result=fetched]')?.textContent"
 
@@ -196,7 +196,7 @@ def hints_solution_reset(browser):
     has(browser.find(f"tr[data-exercise='{saxpy}']").text, "3, solution")
 
 
-# The file on disk ----------------------------------------------------------------------------------
+# The file on disk ---------------------------------------------------------------------------------
 
 def code_is(browser, text):
     browser.wait("return document.querySelector('.CodeMirror').CodeMirror.getValue() === " +
@@ -274,7 +274,7 @@ def deleted(browser):
     same(mine(ADD).read_text(), text, "the file is back")
 
 
-# Kernels that go wrong in a large way --------------------------------------------------------------
+# Kernels that go wrong in a large way -------------------------------------------------------------
 
 HEAD = "__global__ void add(const float *a, const float *b, float *c, int n)\n{\n"
 ENDLESS = HEAD + "    while (c[0] == c[0] || n > 0)\n        c[n - 1] = a[0];\n}\n"
@@ -305,7 +305,7 @@ def without_end(browser):
     same(browser.text("#status"), "", "nothing runs any more")
 
 
-# Ways to use it ------------------------------------------------------------------------------------
+# Ways to use it -----------------------------------------------------------------------------------
 
 def focus_seen(browser):
     """The id, class or name of what has the focus; it must have an outline."""

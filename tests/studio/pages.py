@@ -2,7 +2,8 @@
 serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it
 is installed and in that browser otherwise.
 """
-import http.server, importlib.util, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
+import http.server, importlib.util, json, os, re, shutil, subprocess, tempfile, threading, time
+import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WEB = os.path.join(ROOT, "src", "studio", "web")
@@ -117,10 +118,10 @@ class Browser:
                   "document.querySelector('.error') !== null", "%s%s is drawn" % (name, search))
 
     def wait(self, condition, words):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self.script(condition):
             if time.monotonic() > end:
-                raise AssertionError("waited 30 s until " + words)
+                raise AssertionError("waited a minute until " + words)
             time.sleep(0.02)
 
     def move(self, name, value):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The studio's pages in a browser: each tests/studio/browser_NAME.py prints "ok" and "not ok" lines.
-# With a word, WORD_NAME.py: see run_interactives.sh. They need Debian's chromium, chromium-driver and
-# python3-selenium, which 'scripts/setup tests' gets; without them they say that they are skipped.
+# With a word, WORD_NAME.py: see run_interactives.sh. They need Debian's chromium, chromium-driver
+# and python3-selenium, which 'scripts/setup tests' gets; without them they are skipped.
 set -u
 
 # Debian's packages are for Debian's Python, which need not be the first.

@@ -31,7 +31,8 @@ function rich(field, { language, run, save, changed }) {
     field.readOnly = false;
     const mirror = CodeMirror.fromTextArea(field, {
         mode: language === "c" ? "text/x-csrc" : "text/x-c++src",
-        lineNumbers: true, lineWrapping: true, indentUnit: 4, matchBrackets: true, styleActiveLine: true,
+        lineNumbers: true, lineWrapping: true, indentUnit: 4, matchBrackets: true,
+        styleActiveLine: true,
         gutters: ["CodeMirror-linenumbers", "marks"],
         extraKeys: {
             "Ctrl-Enter": run, "Cmd-Enter": run, "Ctrl-S": save, "Cmd-S": save,

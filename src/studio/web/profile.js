@@ -261,7 +261,8 @@ export function show(root, run) {
         const kernel = run.profile.kernels[place.launch];
         const key = root.contains(document.activeElement) ? document.activeElement.dataset.key
             : null;
-        root.replaceChildren(back ?? "", element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
+        root.replaceChildren(back ?? "",
+            element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
             ...[launches(run, place, go), summary(kernel, run.profile.gpu),
                 element("h2", {}, "Advice"),
                 adviceList(kernel, (file, line) => go({ file, line, access: COSTLIEST })),
