@@ -270,13 +270,17 @@ docs: $(BUILD)/tests/docs/instructions
 tables: all
 	@BUILD=$(abspath $(BUILD)) scripts/family-tables
 
-.PHONY: test test-only unit setup
+.PHONY: test test-only unit setup setup-tests
 setup:
 	@scripts/setup
 	@scripts/get-nvcc --need
 
+setup-tests:
+	@scripts/setup tests
+	@scripts/get-nvcc --need
+
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
-test: setup
+test: setup-tests
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
 	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true

@@ -257,9 +257,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
 const struct learn_exercise *learn_next(struct learn_session *session,
                                         const struct learn_exercise *exercise)
 {
-    if (exercise->is_kata) /* it moved nobody */
-        return learner_current(&session->course, session->progress);
-    return learner_next(&session->course, exercise);
+    return learner_next(&session->course, session->progress, exercise);
 }
 
 void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)

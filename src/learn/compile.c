@@ -52,17 +52,22 @@ static bool write_headers(const char *folder)
 }
 
 /* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
- * template brings forth is cut: nobody reads a hundred lines. */
+ * template brings forth is cut: nobody reads a hundred lines. Notes on our own macro, which stands
+ * in no file, are left out with the lines that they show. */
 static char *read_log(const char *log, const char *path, const char *shown)
 {
-    static const char included[] = "In file included from";
+    static const char included[] = "In file included from", ours[] = "<command line>:";
     struct lk_buf text = {0};
     char *message = NULL, *said = learn_read_file(log, &message);
     size_t length = strlen(path);
     unsigned lines = 0, left_out = 0, depth = 0;
+    bool is_ours = false;
     for (const char *at = said ? said : message, *end; *at; at = end) {
         end = at + strcspn(at, "\n");
         end += *end == '\n';
+        is_ours = strncmp(at, ours, strlen(ours)) == 0 || (is_ours && *at == ' ');
+        if (is_ours)
+            continue;
         depth = strncmp(at, included, strlen(included)) == 0 ? depth + 1 : 0;
         if (depth > 2 || lines == MOST_LINES) {
             left_out += depth <= 2;
@@ -167,7 +172,8 @@ static void clang_command(struct command *command, const struct learn_exercise *
     add_made(command, "%s/cuda_names.h", folder, NULL);
 }
 
-/* The function becomes a kernel where it is defined: its name brings the attribute along. */
+/* The function becomes a kernel where it is defined: its name and a '(' bring the attribute along.
+ * A parameter or a variable of that name, without a '(', stays what it is. */
 static void c_command(struct command *command, const struct learn_exercise *exercise,
                       const char *folder)
 {
@@ -177,7 +183,8 @@ static void c_command(struct command *command, const struct learn_exercise *exer
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         add(command, words[i]);
     add_made(command, "-march=sm_%s", exercise->arch, NULL);
-    add_made(command, "-D%s=__attribute__((nvptx_kernel)) %s", exercise->kernel, exercise->kernel);
+    add_made(command, "-D%s(...)=__attribute__((nvptx_kernel)) %s(__VA_ARGS__)", exercise->kernel,
+             exercise->kernel);
     add_made(command, "-I%s/c", folder, NULL);
     add(command, "-include");
     add_made(command, "%s/c_names.h", folder, NULL);

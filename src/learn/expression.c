@@ -52,9 +52,9 @@ static const struct {
     const char *name;
     unsigned count;
     double (*call)(double, double);
-} functions[] = {{"ceil_div", 2, of_ceil_div}, {"div", 2, of_div}, {"min", 2, fmin},
-                 {"max", 2, fmax},             {"sqrt", 1, of_sqrt}, {"exp", 1, of_exp},
-                 {"abs", 1, of_abs},           {"log", 1, of_log}};
+} functions[] = {
+    {"ceil_div", 2, of_ceil_div}, {"div", 2, of_div}, {"min", 2, fmin},   {"max", 2, fmax},
+    {"sqrt", 1, of_sqrt},         {"exp", 1, of_exp}, {"abs", 1, of_abs}, {"log", 1, of_log}};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
 /* Tokens ----------------------------------------------------------------------------------------*/
@@ -374,6 +374,17 @@ bool expression_parse_rule(struct lk_arena *arena, const char *text,
 
 /* Values ----------------------------------------------------------------------------------------*/
 
+static void note_seen(struct expression_state *state, struct expression_seen now)
+{
+    for (unsigned i = 0; i < state->seen_count; i++)
+        if (state->seen[i].array == now.array && state->seen[i].at == now.at)
+            return;
+    if (state->seen_count < EXPRESSION_SEEN)
+        state->seen[state->seen_count++] = now;
+    else
+        state->saw_others = true;
+}
+
 static double element(const struct expression *expression, struct expression_state *state)
 {
     const struct expression_array *array = &state->array[expression->which];
@@ -386,9 +397,7 @@ static double element(const struct expression *expression, struct expression_sta
         }
         at = at * array->extent[i] + (size_t)index;
     }
-    if (state->seen_count < EXPRESSION_SEEN)
-        state->seen[state->seen_count] = (struct expression_seen){expression->which, at};
-    state->seen_count++;
+    note_seen(state, (struct expression_seen){expression->which, at});
     return zoo_get(array->type, array->data, at);
 }
 

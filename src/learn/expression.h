@@ -3,9 +3,9 @@
  * ("8 * n"), and references ("c[i][j] = sum(p, k, a[i][p] * b[p][j])").
  *
  * Numbers are doubles. There are + - * / %, comparisons, && || !, a ? b : c, subscripts, and the
- * functions of expression.c's table; '/' is the division of real numbers and div(a, b) that of whole
- * ones. sum(p, count, term) adds term for p = 0 .. count - 1. Nothing else can be done with them,
- * so a lesson from elsewhere is safe to grade with.
+ * functions of expression.c's table; '/' is the division of real numbers and div(a, b) that of
+ * whole ones. sum(p, count, term) adds term for p = 0 .. count - 1. Nothing else can be done with
+ * them, so a lesson from elsewhere is safe to grade with.
  */
 #ifndef LOCKSTEP_LEARN_EXPRESSION_H
 #define LOCKSTEP_LEARN_EXPRESSION_H
@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-enum { EXPRESSION_VARIABLES = 24, EXPRESSION_ARRAYS = 8, EXPRESSION_RANK = 4 };
+enum { EXPRESSION_VARIABLES = 24, EXPRESSION_ARRAYS = 8, EXPRESSION_RANK = 4, EXPRESSION_SEEN = 3 };
 
 struct expression;
 
@@ -39,14 +39,15 @@ struct expression_state {
     struct expression_array array[EXPRESSION_ARRAYS];
     const char *error; /* set by expression_eval: a subscript out of range, too much work */
     uint64_t steps;    /* set to 0 by the caller; beyond EXPRESSION_STEPS it is an error */
-    /* The first elements that were read, up to EXPRESSION_SEEN of seen_count. */
+    /* The first elements that were read, each once; seen_count and saw_others are set to 0 by the
+     * caller. */
     struct expression_seen {
         unsigned array;
         size_t at; /* counted through all extents */
-    } seen[3];
-    unsigned seen_count; /* set to 0 by the caller */
+    } seen[EXPRESSION_SEEN];
+    unsigned seen_count;
+    bool saw_others; /* besides those */
 };
-enum { EXPRESSION_SEEN = 3 };
 #define EXPRESSION_STEPS 2000000000u
 
 /* NULL and a malloc'd message with a caret if text is not understood. */
@@ -56,7 +57,7 @@ double expression_eval(const struct expression *expression, struct expression_st
 
 /* "y[i] = formula": for each index of an array its value. */
 struct expression_rule {
-    unsigned array;                 /* what is defined */
+    unsigned array;                  /* what is defined */
     unsigned index[EXPRESSION_RANK]; /* variables that run over it */
     struct expression *value;
 };

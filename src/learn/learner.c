@@ -202,9 +202,12 @@ const struct learn_exercise *learner_first_unsolved(const struct learn_course *c
 }
 
 const struct learn_exercise *learner_next(const struct learn_course *course,
+                                          struct learn_progress *progress,
                                           const struct learn_exercise *exercise)
 {
     bool behind = false;
+    if (exercise->is_kata)
+        return learner_current(course, progress);
     for (unsigned i = 0; i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++) {
             const struct learn_exercise *each = &course->lesson[i]->exercise[j];

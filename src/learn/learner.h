@@ -54,8 +54,9 @@ const struct learn_exercise *learner_first_unsolved(const struct learn_course *c
 /* The first lesson whose exercises are solved and whose quiz is not. */
 const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
                                              struct learn_progress *progress);
-/* The exercise after this one. */
+/* The exercise after this one; after a kata, which moves nobody, the learner's place. */
 const struct learn_exercise *learner_next(const struct learn_course *course,
+                                          struct learn_progress *progress,
                                           const struct learn_exercise *exercise);
 /* Today's kata, of the lessons up to where the learner is. */
 const struct learn_exercise *learner_kata(const struct learn_course *course,

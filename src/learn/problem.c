@@ -69,6 +69,7 @@ static double evaluate(const struct expression_rule *rule, unsigned rank,
 {
     const size_t *extent = state->array[rule->array].extent;
     state->seen_count = 0;
+    state->saw_others = false;
     for (unsigned i = rank; i-- > 0;) {
         state->variable[rule->index[i]] = (double)(at % extent[i]);
         at /= extent[i];
@@ -242,7 +243,7 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
     for (unsigned r = 0; r < problem->rule_count; r++)
         if (problem->rule[r].array == output)
             evaluate(&problem->rule[r], problem->buffer[output].rank, &state, at);
-    for (unsigned i = 0; i < state.seen_count && i < EXPRESSION_SEEN; i++) {
+    for (unsigned i = 0; i < state.seen_count; i++) {
         unsigned input = state.seen[i].array;
         lk_buf_printf(text, i ? ", " : " from ");
         print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
@@ -250,8 +251,8 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
             text, " = %.9g",
             zoo_get(problem->buffer[input].type, instance->host[input], state.seen[i].at));
     }
-    if (state.seen_count > EXPRESSION_SEEN)
-        lk_buf_printf(text, " and %u more", state.seen_count - EXPRESSION_SEEN);
+    if (state.saw_others)
+        lk_buf_printf(text, " and others");
 }
 
 static bool verify_output(const struct learn_problem *problem, unsigned size,

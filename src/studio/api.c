@@ -10,7 +10,8 @@
 
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise)
 {
-    const struct learn_exercise *next = learner_next(studio->options.course, exercise);
+    const struct learn_exercise *next =
+        learner_next(studio->options.course, studio->options.progress, exercise);
     if (!next)
         return json_null();
     struct lk_buf url = {0};

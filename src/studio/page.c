@@ -5,6 +5,8 @@
 #include "studio/inside.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void html_text(struct lk_buf *out, const char *text)
@@ -18,6 +20,15 @@ void html_text(struct lk_buf *out, const char *text)
         if (*text)
             lk_buf_printf(out, "%s", entity[strchr(special, *text++) - special]);
     }
+}
+
+void html_path(struct lk_buf *out, const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t length = home ? strlen(home) : 0;
+    bool inside = length > 1 && strncmp(path, home, length) == 0 && path[length] == '/';
+    html_text(out, inside ? "~" : "");
+    html_text(out, inside ? path + length : path);
 }
 
 void html_words(struct lk_buf *out, const char *name, size_t length)
@@ -74,6 +85,9 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
 {
     struct lk_buf *out = &reply->body;
     bool embedded = *studio_query(request, "embed") != 0; /* in a lesson: no frame around it */
+    char id[32] = "main";                                 /* of <main> */
+    if (page->main)
+        sscanf(page->main, "id=\"%31[a-z]", id);
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
     lk_buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -87,7 +101,7 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
     lk_buf_printf(out, "</head>\n<body class=\"%s%s\">\n", page->body ? page->body : "",
                   embedded ? " embed" : "");
     if (!embedded) {
-        lk_buf_printf(out, "<a class=\"skip\" href=\"#main\">Skip to the text</a>\n<header>");
+        lk_buf_printf(out, "<a class=\"skip\" href=\"#%s\">Skip to the text</a>\n<header>", id);
         add_navigation(request, out);
         lk_buf_printf(out, "</header>\n");
     }

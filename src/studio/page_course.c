@@ -15,11 +15,23 @@ static void show_welcome(struct studio_request *request, struct lk_buf *out)
                   "broken on purpose. You mend them, and every run tells you whether the result is "
                   "right and what it cost.</p>\n"
                   "<form method=\"post\" action=\"/begin\"><p>Your files will be in <code>");
-    html_text(out, request->studio->options.begin ? request->studio->options.begin : "");
+    html_path(out, request->studio->options.begin ? request->studio->options.begin : "");
     lk_buf_printf(out, "</code>. They are yours; nothing else is written there.</p>\n"
                        "<button id=\"begin\" class=\"primary\">Begin</button></form>\n"
                        "<p class=\"soft\">Another folder: end the studio and start it with "
                        "<code>lockstep studio --folder DIR</code>.</p></section>\n");
+}
+
+/* It is laid out fresh when its page is opened. */
+static void show_kata(struct lk_buf *out, const struct learn_exercise *kata)
+{
+    if (!kata)
+        return;
+    lk_buf_printf(out, "<p>Today's kata, a few minutes on an empty page: <a id=\"kata\" href=\"");
+    page_place(out, kata);
+    lk_buf_printf(out, "\">%s</a>, ", kata->name);
+    html_text(out, kata->title);
+    lk_buf_printf(out, "</p>\n");
 }
 
 static void show_place(struct studio_request *request, struct lk_buf *out)
@@ -49,6 +61,7 @@ static void show_place(struct studio_request *request, struct lk_buf *out)
     } else if (at) {
         lk_buf_printf(out, "<p>All exercises are solved.</p>\n");
     }
+    show_kata(out, learner_kata(course, progress));
     lk_buf_printf(out, "</section>\n");
 }
 
@@ -110,6 +123,10 @@ void page_course(struct studio_request *request, struct studio_reply *reply)
             lk_buf_printf(out, "<h2 class=\"week\">");
             html_words(out, id, length);
             lk_buf_printf(out, "</h2>\n");
+            if (learn_is_before(course->lesson[i]))
+                lk_buf_printf(out,
+                              "<p class=\"soft\">What the weeks build on, mostly in C. Who knows "
+                              "it begins with week 1.</p>\n");
             week = length;
         }
         show_lesson(request, out, course->lesson[i]);

@@ -127,8 +127,10 @@ static void show_buttons(struct lk_buf *out)
              "<button type=\"button\" id=\"solution\">Solution</button>"
              "<button type=\"button\" id=\"reset\">Reset</button>"
              "<span id=\"status\" role=\"status\"></span></div>\n"
-             "<p class=\"soft keys\" hidden>Ctrl-Enter runs, Ctrl-S saves. Esc, then Tab, leaves "
-             "the editor.</p>\n"
+             "<p class=\"soft keys\" hidden>Ctrl-Enter saves and runs; Esc, then Tab, leaves the "
+             "editor. Where a lesson says \342\200\234save\342\200\235, run it; where it names a "
+             "key, <kbd>p</kbd> is the picture below the verdict, <kbd>h</kbd> Hint and "
+             "<kbd>n</kbd> Next.</p>\n"
              "<div id=\"notice\" role=\"alert\"></div>\n"
              "<section id=\"verdict\" aria-live=\"polite\" aria-label=\"Verdict\"></section>\n"
              "<section id=\"help\" aria-live=\"polite\" aria-label=\"Hints\"></section>\n"
@@ -147,7 +149,7 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
                   exercise->is_kata ? " (a kata: do it again any day)" : "");
     html_text(out, exercise->title);
     lk_buf_printf(out, "</p>\n<p class=\"soft\" id=\"path\">");
-    html_text(out, path);
+    html_path(out, path);
     lk_buf_printf(out, "</p>\n");
     if (problem || message) {
         lk_buf_printf(out, "<p class=\"bad\" id=\"file-problem\">");
@@ -178,7 +180,7 @@ static void show_work(struct studio_request *request, struct lk_buf *out,
                            "page</a> makes one.</p></section>\n");
         return;
     }
-    if (learner_lay_out(studio->folder, exercise, &problem))
+    if (learner_lay_out(studio->folder, exercise, &problem) && !exercise->is_kata)
         learn_progress_set(studio->options.progress, "current", exercise->key);
     lk_buf_printf(out, " data-exercise=\"%s\" data-language=\"%s\">\n", exercise->key,
                   exercise->is_c ? "c" : "cuda");

@@ -1,7 +1,7 @@
 /*
- * page_library.c: the kernel library: its families, the journey of one with the roofline, a variant's
- * profile; and the profile of the learner's own kernel. Sources and texts can be read without
- * JavaScript; web/profile.js draws the profiles.
+ * page_library.c: the kernel library: its families, the journey of one with the roofline, a
+ * variant's profile; and the profile of the learner's own kernel. Sources and texts can be read
+ * without JavaScript; web/profile.js draws the profiles.
  */
 #include "studio/inside.h"
 #include "zoo/embedded.h"
@@ -21,9 +21,10 @@ void page_library(struct studio_request *request, struct studio_reply *reply)
 {
     struct lk_buf *out = &reply->body;
     page_begin(request, reply, &(struct studio_page){.title = "Library"});
-    lk_buf_printf(out, "<h1>The kernel library</h1>\n<p>Each family is one problem and a journey: "
-                       "from the kernel that one writes first to the one that reaches the "
-                       "hardware's limit, each step with its counters.</p>\n<ul class=\"cards\">\n");
+    lk_buf_printf(out,
+                  "<h1>The kernel library</h1>\n<p>Each family is one problem and a journey: "
+                  "from the kernel that one writes first to the one that reaches the "
+                  "hardware's limit, each step with its counters.</p>\n<ul class=\"cards\">\n");
     for (size_t i = 0; zoo_families[i]; i++) {
         const struct zoo_family *family = zoo_families[i];
         lk_buf_printf(out,
@@ -42,13 +43,13 @@ void page_library(struct studio_request *request, struct studio_reply *reply)
 /* On the CPU there are no counters: such a variant has no profile. */
 static void show_variants(struct lk_buf *out, const struct zoo_family *family)
 {
-    lk_buf_printf(out, "<h2 id=\"variants\">The steps</h2>\n<ol class=\"variants\">\n");
+    lk_buf_printf(out,
+                  "<h2 id=\"variants\">The profile of each step</h2>\n<ol class=\"variants\">\n");
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
         if (variant->cpu)
             lk_buf_printf(out, "<li><strong>%s</strong> (CPU): ", variant->name);
         else
-            lk_buf_printf(out,
-                          "<li><a data-variant=\"%s\" href=\"/library/%s/%s\">%s</a>: ",
+            lk_buf_printf(out, "<li><a data-variant=\"%s\" href=\"/library/%s/%s\">%s</a>: ",
                           variant->name, family->name, variant->name, variant->name);
         html_text(out, variant->technique);
         lk_buf_printf(out, "</li>\n");
@@ -94,18 +95,25 @@ static void show_family(struct studio_request *request, struct studio_reply *rep
 
 /* A profile ------------------------------------------------------------------------------------*/
 
+/* back: the address of the page that it belongs to, and what that is called. */
 static void show_profile(struct studio_request *request, struct studio_reply *reply,
-                         const char *title, const char *run, const char *source)
+                         const char *title, const char *run, const char *source, const char *back,
+                         const char *back_words)
 {
     char *main = lk_say("id=\"profile\" data-run=\"%s\"", run);
     page_begin(request, reply,
-               &(struct studio_page){
-                   .title = title, .script = "profile", .style = "interactives/interactives",
-                   .body = "profile-page", .main = main});
-    lk_buf_printf(&reply->body, "<h1>");
+               &(struct studio_page){.title = title,
+                                     .script = "profile",
+                                     .style = "interactives/interactives",
+                                     .body = "profile-page",
+                                     .main = main});
+    lk_buf_printf(&reply->body, "<p class=\"back\"><a href=\"%s\">%s</a></p>\n<h1>", back,
+                  back_words);
     html_text(&reply->body, title);
-    lk_buf_printf(&reply->body, "</h1>\n<p>The profile is being made.</p>\n<noscript><p>The profile "
-                                "needs JavaScript; this is the source.</p></noscript>\n<pre><code>");
+    lk_buf_printf(
+        &reply->body,
+        "</h1>\n<p id=\"making\" hidden>The profile is being made.</p>\n<noscript><p>The profile "
+        "needs JavaScript; this is the source.</p></noscript>\n<pre><code>");
     html_text(&reply->body, source);
     lk_buf_printf(&reply->body, "</code></pre>\n");
     page_end(reply);
@@ -117,15 +125,19 @@ static void show_variant(struct studio_request *request, struct studio_reply *re
 {
     char *title = lk_say("%s/%s", family->name, variant->name);
     char *run = lk_say("/api/profile?variant=%s", title);
+    char *back = lk_say("/library/%s", family->name),
+         *words = lk_say("The family %s", family->name);
     const char *source = NULL;
     for (size_t i = 0; i < zoo_embedded_count; i++)
         if (strcmp(zoo_embedded[i].family, family->name) == 0 &&
             strcmp(zoo_embedded[i].variant, variant->name) == 0)
             source = zoo_embedded[i].text;
     if (source)
-        show_profile(request, reply, title, run, source);
+        show_profile(request, reply, title, run, source, back, words);
     else
         reply_refusal(reply, 404, "%s runs on the CPU and has no profile.", title);
+    free(words);
+    free(back);
     free(run);
     free(title);
 }
@@ -178,7 +190,11 @@ void page_profile(struct studio_request *request, struct studio_reply *reply)
     char *run = lk_say("/api/run?exercise=%s", exercise->key);
     char *path = request->studio->folder ? learner_file(request->studio->folder, exercise) : NULL;
     char *message = NULL, *source = path ? learn_read_file(path, &message) : NULL;
-    show_profile(request, reply, exercise->key, run, source ? source : "");
+    struct lk_buf back = {0};
+    page_place(&back, exercise);
+    show_profile(request, reply, exercise->key, run, source ? source : "", back.data,
+                 "To the exercise");
+    lk_buf_free(&back);
     free(source);
     free(message);
     free(path);

@@ -256,6 +256,14 @@ cp "$course/week1/day7_fast_memory/turn16/solution.cu" mine/kata/*_turn16.cu
 expect kata-kept 0 'turn16' $learn kata turn16
 expect kata-solved 0 'passed' $learn check turn16
 expect kata-in-c 0 'kata/[0-9-]+_dot.c' $learn kata dot
+# A variable, and even a parameter, may have the function's own name
+sed 's/\bsum\b/dot/g' "$course/week1/day1_baseline/dot/solution.c" >dot.c
+expect c-own-name 0 'passed' $learn check dot --file dot.c
+sed 's/\bs\b/dot/g' "$course/week1/day1_baseline/dot/solution.c" >dot.c
+expect c-own-parameter 0 'passed' $learn check dot --file dot.c
+sed 's/int n)/imt n)/' "$course/week1/day1_baseline/dot/solution.c" >dot.c
+expect c-parameters 1 "dot.c:2:[0-9]+: error: unknown type name 'imt'[^<]*1 error generated. *\$" \
+    $learn check dot --file dot.c
 json kata-moves-nobody 'r["exercise"] == "week1/day7_fast_memory/row_walk"' $learn --json
 expect kata-list 0 'katas .*done +turn16' $learn list
 expect kata-not-counted 0 '3 of [0-9]+ exercises' $learn progress

@@ -70,10 +70,22 @@ static void test_values(void **unused)
 
 static void test_refused(void **unused)
 {
-    static const char *const texts[] = {"",        "1 +",     "(1",       "1 2",         "k",
-                                        "x",       "x[1",     "a[1]",     "min(1)",      "sum(1, 2, 3)",
-                                        "sum(i, 2, i) + i",   "n @ m",    "min(1, 2, 3)", "x[1][2]",
-                                        "system(1)", "a_name_that_is_much_longer_than_any_name"};
+    static const char *const texts[] = {"",
+                                        "1 +",
+                                        "(1",
+                                        "1 2",
+                                        "k",
+                                        "x",
+                                        "x[1",
+                                        "a[1]",
+                                        "min(1)",
+                                        "sum(1, 2, 3)",
+                                        "sum(i, 2, i) + i",
+                                        "n @ m",
+                                        "min(1, 2, 3)",
+                                        "x[1][2]",
+                                        "system(1)",
+                                        "a_name_that_is_much_longer_than_any_name"};
     struct lk_arena *arena = lk_arena_create();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *message = NULL;
@@ -129,8 +141,14 @@ static void test_rules(void **unused)
     assert_true(expression_eval(rule.value, &state) == 22);
     assert_int_equal(state.seen_count, 1);
     assert_int_equal(state.seen[0].at, 1);
-    static const char *const bad[] = {"a[r] = 1",   "y[i] = 1", "x[i] + 1", "x[1] = 1",
-                                      "x[i] = ",    "= 1",      "x[i] = 1 1"};
+    assert_true(expression_parse_rule(arena, "x[i] = x[2] * x[2] + x[0]", &names, &rule, &message));
+    state.seen_count = 0;
+    expression_eval(rule.value, &state); /* each is named once, however often it is read */
+    assert_int_equal(state.seen_count, 2);
+    assert_int_equal(state.seen[1].at, 0);
+    assert_false(state.saw_others);
+    static const char *const bad[] = {"a[r] = 1", "y[i] = 1", "x[i] + 1",  "x[1] = 1",
+                                      "x[i] = ",  "= 1",      "x[i] = 1 1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_false(expression_parse_rule(arena, bad[i], &names, &rule, &message));
         free(message);
@@ -140,9 +158,8 @@ static void test_rules(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_depth), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_rules)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_depth),
+                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_rules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

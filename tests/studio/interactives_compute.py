@@ -144,8 +144,8 @@ def main():
         print("ok sums of programs # skipped: there is no nvcc")
     browser, studio = None, pages.Studio()
     if not (shutil.which("node") or shutil.which("nodejs")):
-        if not pages.find_chromium():
-            print("ok what interactives compute # skipped: there is neither node nor chromium")
+        if pages.without_browser():
+            print("ok what interactives compute " + pages.without_browser() + ", or get node")
             return 0
         browser = pages.Browser(studio.__enter__())
     failed = False

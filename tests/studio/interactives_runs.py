@@ -305,8 +305,8 @@ TESTS = [check_warp, check_occupancy, check_coalescing, check_banks, check_hiera
 
 
 def main():
-    if not pages.find_chromium():
-        print("ok interactives of runs # skipped: there is no chromium")
+    if pages.without_browser():
+        print("ok interactives of runs " + pages.without_browser())
         return 0
     failed = False
     with pages.Studio() as studio:

@@ -2,7 +2,8 @@
 serves src/studio/web, a headless Chromium, and a way to call the pages' modules, in node where it
 is installed and in that browser otherwise.
 """
-import http.server, json, os, re, shutil, subprocess, tempfile, threading, time, urllib.parse
+import http.server, importlib.util, json, os, re, shutil, subprocess, tempfile, threading, time
+import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WEB = os.path.join(ROOT, "src", "studio", "web")
@@ -10,7 +11,7 @@ WEB = os.path.join(ROOT, "src", "studio", "web")
 SHELL = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>interactive</title><link rel="icon" href="data:,">
+<title>interactive</title><link rel="icon" href="/web/icon.svg">
 <link rel="stylesheet" href="/web/interactives/interactives.css"></head>
 <body><main id="interactive" data-name="%s"></main>
 <script type="module" src="/web/interactive.js"></script></body></html>
@@ -33,6 +34,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.reply("application/json", json.dumps(self.server.run))
         else:
             super().do_GET()
+
+    def end_headers(self):
+        """With the studio's own policy: what it forbids must not go unnoticed here."""
+        self.send_header("Content-Security-Policy", "default-src 'self'")
+        super().end_headers()
 
     def reply(self, kind, text):
         body = text.encode()
@@ -65,10 +71,23 @@ def find_chromium():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-class Browser:
-    """A headless Chromium at a studio's pages."""
+def find_driver():
+    return shutil.which("chromedriver") or shutil.which("/usr/bin/chromedriver")
 
-    def __init__(self, studio):
+
+def without_browser():
+    """Why no browser can be driven here, as the end of an "ok" line; "" where one can."""
+    missing = [name for name, there in (
+        ("chromium", find_chromium()), ("chromium-driver", find_driver()),
+        ("python3-selenium", importlib.util.find_spec("selenium"))) if not there]
+    return missing and "# skipped: there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
+        missing) or ""
+
+
+class Browser:
+    """A headless Chromium at a studio's pages; preferences are Chromium's own."""
+
+    def __init__(self, studio, preferences=None):
         from selenium import webdriver
         from selenium.webdriver.chrome.options import Options
         from selenium.webdriver.chrome.service import Service
@@ -78,8 +97,9 @@ class Browser:
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      "--window-size=1100,900", "--user-data-dir=" + self.folder):
             options.add_argument(word)
+        options.add_experimental_option("prefs", preferences or {})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
+        service = Service(find_driver())
         self.driver = webdriver.Chrome(options=options, service=service)
         self.driver.set_script_timeout(60)
         self.studio = studio
@@ -98,10 +118,10 @@ class Browser:
                   "document.querySelector('.error') !== null", "%s%s is drawn" % (name, search))
 
     def wait(self, condition, words):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self.script(condition):
             if time.monotonic() > end:
-                raise AssertionError("waited 30 s until " + words)
+                raise AssertionError("waited a minute until " + words)
             time.sleep(0.02)
 
     def move(self, name, value):

@@ -9,6 +9,8 @@ function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes ?? {})) {
         if (name.startsWith("on"))
             node.addEventListener(name.slice(2), value);
+        else if (name === "style") /* as an attribute the pages' policy forbids it */
+            node.style.cssText = value;
         else if (value !== null && value !== undefined && value !== false)
             node.setAttribute(name, value === true ? "" : value);
     }

@@ -31,7 +31,8 @@ function rich(field, { language, run, save, changed }) {
     field.readOnly = false;
     const mirror = CodeMirror.fromTextArea(field, {
         mode: language === "c" ? "text/x-csrc" : "text/x-c++src",
-        lineNumbers: true, indentUnit: 4, matchBrackets: true, styleActiveLine: true,
+        lineNumbers: true, lineWrapping: true, indentUnit: 4, matchBrackets: true,
+        styleActiveLine: true,
         gutters: ["CodeMirror-linenumbers", "marks"],
         extraKeys: {
             "Ctrl-Enter": run, "Cmd-Enter": run, "Ctrl-S": save, "Cmd-S": save,
@@ -50,7 +51,7 @@ function rich(field, { language, run, save, changed }) {
         setText: (text) => {
             const place = mirror.getCursor();
             mirror.setValue(text);
-            mirror.setCursor(place);
+            mirror.setCursor(place, null, { scroll: false }); /* nobody asked to be moved */
         },
         goTo: (line) => {
             mirror.focus();

@@ -8,7 +8,9 @@ function fit(frame) {
     const inside = frame.contentDocument?.body;
     if (!inside)
         return;
-    const resize = () => { frame.style.height = `${inside.scrollHeight + 4}px`; };
+    /* It never scrolls by itself: else a bar for scrolling stays from before it was this high. */
+    frame.contentDocument.documentElement.style.overflowY = "hidden";
+    const resize = () => { frame.style.height = `${inside.offsetHeight + 4}px`; };
     resize();
     new ResizeObserver(resize).observe(inside);
 }

@@ -43,6 +43,7 @@ class Work {
         this.attempt = 0;
         this.running = 0;      /* number of the last run; 0 when none is under way */
         this.runs = 0;
+        this.storing = Promise.resolve(true); /* the last save, done or under way */
         this.editor = openEditor(byId("code"), {
             language: section.dataset.language,
             run: () => this.run(), save: () => this.save(), changed: () => this.changed(),
@@ -140,20 +141,29 @@ class Work {
 
     /* Saving and running --------------------------------------------------------------------- */
 
-    /* What a save or a run answered; true if the text is on disk now. */
-    wasSaved(answer, text) {
+    /* What a save or a run answered, if it was refused. */
+    refused(answer) {
         if (answer.status === 409 && answer.theirs !== undefined)
             this.conflict(answer.version, answer.theirs);
-        else if (answer.status !== 200)
-            this.notice(answer.error);
         else
-            this.know(answer.version, text);
-        return answer.status === 200;
+            this.notice(answer.error);
+    }
+
+    /* True if the text is on disk now. One save at a time: each names the version before it. */
+    store(text) {
+        this.storing = this.storing.then(async () => {
+            const answer = await api.saveFile(this.exercise, this.version, text);
+            if (answer.status === 200)
+                this.know(answer.version, text);
+            else
+                this.refused(answer);
+            return answer.status === 200;
+        });
+        return this.storing;
     }
 
     async save() {
-        const text = this.editor.text();
-        const saved = this.wasSaved(await api.saveFile(this.exercise, this.version, text), text);
+        const saved = await this.store(this.editor.text());
         this.status(saved ? "saved" : "not saved");
         return saved;
     }
@@ -165,13 +175,17 @@ class Work {
         this.status("running …");
         byId("notice").replaceChildren();
         byId("verdict").setAttribute("aria-busy", "true");
-        const verdict = await api.check(this.exercise, this.version, text);
-        if (mine !== this.running || verdict.superseded)
+        /* Saved by itself first: a newer run must know that version while this one still runs. */
+        const verdict = await this.store(text)
+            ? await api.check(this.exercise, this.version, text) : null;
+        if (mine !== this.running || verdict?.superseded)
             return; /* a newer run speaks */
         this.running = 0;
         byId("verdict").removeAttribute("aria-busy");
-        this.status("");
-        if (!this.wasSaved(verdict, text))
+        this.status(verdict?.status === 200 ? "" : "not saved");
+        if (verdict && verdict.status !== 200)
+            this.refused(verdict);
+        if (verdict?.status !== 200)
             return;
         this.attempt = verdict.attempt;
         this.show(verdict, "");
@@ -190,30 +204,34 @@ class Work {
             element("pre", {}, theirs)));
     }
 
-    async fileChanged({ version, exists }) {
-        if (version === this.version || this.running)
+    /* What an event says may be old by now: the file itself is asked. */
+    async fileChanged({ version }) {
+        await this.storing; /* it may be the one that changed it */
+        if (version === this.version)
             return;
-        if (!exists) {
-            this.version = "none";
-            this.saved = null;
-            this.keepDraft();
-            this.notice("Your file was deleted on disk. Its text is still here.",
-                [["Write it again", () => this.save()]]);
-            return;
-        }
         const dirty = this.saved !== null && this.isDirty();
         const file = await api.readFile(this.exercise);
         if (file.status !== 200) {
             this.notice(file.error);
-        } else if (file.text !== null && file.version !== this.version) {
-            if (dirty && file.text !== this.editor.text()) {
-                this.conflict(file.version, file.text);
-            } else {
-                byId("notice").replaceChildren();
-                this.take(file.version, file.text);
-                this.status("the file changed on disk; this is its new text");
-            }
+        } else if (file.version === this.version) {
+            return;
+        } else if (file.text === null) {
+            this.wasDeleted();
+        } else if (dirty && file.text !== this.editor.text()) {
+            this.conflict(file.version, file.text);
+        } else {
+            byId("notice").replaceChildren();
+            this.take(file.version, file.text);
+            this.status("the file changed on disk; this is its new text");
         }
+    }
+
+    wasDeleted() {
+        this.version = "none";
+        this.saved = null;
+        this.keepDraft();
+        this.notice("Your file was deleted on disk. Its text is still here.",
+            [["Write it again", () => this.save()]]);
     }
 
     verdictCame(verdict) {

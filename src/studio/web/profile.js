@@ -4,6 +4,7 @@
  * (docs/studio.md); launch, file, line and access are in the page's address.
  */
 import { element, number, bytes } from "./draw.js";
+import { bankPasses, sectors } from "./interactives/access.js";
 import { accessesOf, accessWords, recordsOf } from "./interactives/records.js";
 import { sectorPicture } from "./interactives/coalescing.js";
 import { bankPicture } from "./interactives/banks.js";
@@ -24,6 +25,8 @@ function filesOf(run) {
     return run.files ?? [{ name: run.file, code: run.code }];
 }
 
+const COSTLIEST = -1; /* of a line's accesses, where the address names none */
+
 /* State ------------------------------------------------------------------------------------------ */
 
 function readPlace(run) {
@@ -31,7 +34,7 @@ function readPlace(run) {
     const whole = (name) => Number.parseInt(words.get(name) ?? "0", 10) || 0;
     return { launch: Math.min(Math.max(whole("launch"), 0), run.profile.kernels.length - 1),
         file: words.get("file") ?? lastName(run.file), line: whole("line"),
-        access: whole("access") };
+        access: words.has("access") ? whole("access") : COSTLIEST };
 }
 
 function writePlace(place, run) {
@@ -41,7 +44,7 @@ function writePlace(place, run) {
     put("launch", place.launch, 0);
     put("file", place.file, lastName(run.file));
     put("line", place.line, 0);
-    put("access", place.access, 0);
+    put("access", place.access, COSTLIEST);
     const line = words.toString();
     history.replaceState(null, "", location.pathname + (line ? `?${line}` : ""));
 }
@@ -175,9 +178,21 @@ function recordsAt(run, kernel, place) {
         lastName(record.file) === place.file);
 }
 
+function cost(record) {
+    if (record.kind === "branch")
+        return 0;
+    return record.space === "shared" ? bankPasses(record).passes : sectors(record).fetched;
+}
+
+function chosen(records, access) {
+    const costs = access === COSTLIEST ? records.map(cost) : [];
+    return access === COSTLIEST ? costs.indexOf(Math.max(...costs))
+        : Math.min(Math.max(access, 0), records.length - 1);
+}
+
 function panel(run, kernel, line, place, choose) {
     const records = recordsAt(run, kernel, place);
-    const at = Math.min(place.access, records.length - 1);
+    const at = chosen(records, place.access);
     const parts = [lineFacts(line)];
     if (records.length) {
         const select = element("select", { id: "access", "data-key": "access",
@@ -217,7 +232,7 @@ function tabs(run, kernel, place, go) {
     return files.length < 2 ? null : element("p", { class: "tabs" }, ...files.map((file) =>
         element("button", { type: "button", "data-key": `file-${lastName(file.name)}`,
             "aria-pressed": String(lastName(file.name) === place.file),
-            onclick: () => go({ file: lastName(file.name), line: 0, access: 0 }) },
+            onclick: () => go({ file: lastName(file.name), line: 0, access: COSTLIEST }) },
         lastName(file.name))));
 }
 
@@ -226,7 +241,7 @@ function launches(run, place, go) {
     if (kernels.length < 2)
         return null;
     const select = element("select", { id: "launch", "data-key": "launch",
-        onchange: () => go({ launch: Number(select.value), line: 0, access: 0 }) },
+        onchange: () => go({ launch: Number(select.value), line: 0, access: COSTLIEST }) },
     ...kernels.map((kernel, i) => element("option", { value: i, selected: i === place.launch },
         `${i + 1}: ${kernel.name}, ${number(kernel.time_us)} µs`)));
     return element("p", {}, element("label", { for: "launch" }, "Launch "), select);
@@ -239,20 +254,23 @@ export function show(root, run) {
         writePlace(place, run);
         paint();
     };
-    const act = { toggle: (line) => go({ line: place.line === line ? 0 : line, access: 0 }),
+    const act = { toggle: (line) => go({ line: place.line === line ? 0 : line, access: COSTLIEST }),
         choose: (access) => go({ access }) };
+    const back = root.querySelector(".back");
     function paint() {
         const kernel = run.profile.kernels[place.launch];
         const key = root.contains(document.activeElement) ? document.activeElement.dataset.key
             : null;
-        root.replaceChildren(element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
+        root.replaceChildren(back ?? "",
+            element("h1", {}, `Profile of ${run.title ?? lastName(run.file)}`),
             ...[launches(run, place, go), summary(kernel, run.profile.gpu),
                 element("h2", {}, "Advice"),
-                adviceList(kernel, (file, line) => go({ file, line, access: 0 })),
-                partBars(kernel), element("h2", {}, "Where the time goes"),
+                adviceList(kernel, (file, line) => go({ file, line, access: COSTLIEST })),
+                element("h2", {}, "Where the time goes"),
                 element("p", {}, "The warmer a line, the more of the time it accounts for. " +
                     "Choose a line's number to see its accesses."),
-                tabs(run, kernel, place, go), source(run, kernel, place, act)]
+                tabs(run, kernel, place, go), source(run, kernel, place, act),
+                partBars(kernel)]
                 .filter((part) => part));
         if (key)
             root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
@@ -262,13 +280,19 @@ export function show(root, run) {
 }
 
 const root = document.getElementById("profile");
-if (root)
+if (root) {
+    const making = document.getElementById("making");
+    making.hidden = false;
     fetch(root.dataset.run).then(async (answer) => {
+        if (answer.status === 204)
+            throw new Error("the exercise has no run yet. One is kept as soon as the kernel " +
+                "compiles and runs to its end: go to the exercise and run it.");
         const run = await answer.json();
         if (!answer.ok)
             throw new Error(run.error ?? answer.statusText);
         show(root, run);
     }).catch((error) => {
-        root.append(element("p", { class: "error", role: "alert" },
+        making.replaceWith(element("p", { class: "error", role: "alert" },
             `This profile could not be made: ${error.message}`));
     });
+}

@@ -46,7 +46,7 @@ function bar(counter) {
 
 function counters(list) {
     const rows = list.map((counter) => element("tr", {
-        "data-counter": counter.name, "data-kept": counter.kept ?? "",
+        "data-counter": counter.name, "data-kept": String(counter.kept ?? ""),
         class: counter.kept === undefined ? "" : counter.kept ? "good" : "bad" },
     element("th", { scope: "row" }, element("code", {}, counter.name)),
     element("td", {}, number(counter.value)),
@@ -57,13 +57,19 @@ function counters(list) {
         element("caption", {}, "Counters of the measured size"), element("tbody", {}, ...rows)));
 }
 
-function picture(verdict, exercise) {
+function picture(verdict) {
+    return element("details", { id: "picture", open: true },
+        element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture));
+}
+
+/* Where the run, which is kept, can be looked at. */
+function closer(exercise) {
     const words = `exercise=${encodeURIComponent(exercise)}`;
     const link = (name, text) => element("a", { href: `/interactive/${name}?${words}` }, text);
-    return element("details", { id: "picture", open: true },
-        element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture),
-        element("p", { class: "soft" }, "To move and look closer: ",
-            link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ", link("warp", "warp execution")));
+    return element("p", { class: "soft" }, "To move and look closer: ",
+        link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ",
+        link("warp", "warp execution"), ", ",
+        element("a", { id: "profile-link", href: `/profile?${words}` }, "profile line by line"));
 }
 
 function next(verdict) {
@@ -97,5 +103,6 @@ export function showVerdict(place, verdict, { file, exercise, when, goTo }) {
         list.length ? counters(list) : null,
         verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
         passed && verdict.next !== undefined ? next(verdict) : null,
-        verdict.picture ? picture(verdict, exercise) : null].filter(Boolean));
+        verdict.picture ? picture(verdict) : null,
+        verdict.time_us ? closer(exercise) : null].filter(Boolean));
 }
