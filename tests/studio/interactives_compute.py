@@ -135,8 +135,22 @@ def check_by_hand(browser):
     assert got["tile"]["least"] == 3 * 64 * 64 * 4
 
 
+def check_worst(browser):
+    """A picture opens at the access that costs most: its line, and its number among that line's."""
+    got = pages.evaluate("""
+        const { worstAccess } = await load("interactives/coalescing.js");
+        const records = [[3, 1], [7, 2], [7, 9], [3, 9], [7, 5]]
+            .map(([line, cost]) => ({ line, cost }));
+        const cost = (record) => record.cost;
+        return [worstAccess(records, cost), worstAccess(records.slice(3), cost),
+            worstAccess([], cost)];""", None, browser)
+    assert got[0] == {"line": 7, "record": 1} and got[1] == {"line": 3, "record": 0}, got
+    assert got[2].get("line") is None and got[2]["record"] == 0, got
+
+
 def main():
-    tests = [("occupancy", check_occupancy, ()), ("by hand", check_by_hand, ())]
+    tests = [("occupancy", check_occupancy, ()), ("by hand", check_by_hand, ()),
+             ("worst access", check_worst, ())]
     tests += [("sums of " + words, check_sums, (words,)) for words in FAMILIES]
     if os.environ.get("NVCC") or shutil.which("nvcc"):
         tests += [("sums of " + words, check_sums, (words,)) for words in PROGRAMS]

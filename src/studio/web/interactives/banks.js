@@ -9,7 +9,7 @@ import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
 import { widthOf } from "./parts.js";
 import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords, standIn }
     from "./records.js";
-import { worstLine } from "./coalescing.js";
+import { worstAccess } from "./coalescing.js";
 
 const ROW = 16, HEAD = 20;
 
@@ -102,12 +102,15 @@ export default {
     parameters(run) {
         const records = accessesOf(run, "shared");
         const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);
+        const worst = worstAccess(records, (record) => {
+            const sum = bankPasses(record);
+            return 1000 * sum.conflicts + sum.passes;
+        });
         return {
             from: fromParameter(records.length, "an access of the run", "a formula",
                 "addresses from"),
-            line: { ...lineParameter(run, records, worstLine(records, (record) =>
-                bankPasses(record).conflicts)), when: isRun },
-            record: { value: 0, from: 0, label: "access", when: isRun,
+            line: { ...lineParameter(run, records, worst.line), when: isRun },
+            record: { value: worst.record, from: 0, label: "access", when: isRun,
                 to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
             row: { value: 32, from: 1, to: 64, label: "row (elements)" },
             padding: { value: 0, from: 0, to: 8, label: "padding" },

@@ -11,15 +11,15 @@ import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWor
 
 const LABEL = 66, ROW = 17, MOST_LINES = 40;
 
-/* The line whose worst access fetches most; of equals the first. */
-export function worstLine(records, cost) {
+/* The access that costs most, as its line and its number among that line's; of equals the first. */
+export function worstAccess(records, cost) {
     let worst = null, most = -1;
     for (const record of records) {
         const value = cost(record);
         if (value > most)
-            [worst, most] = [record.line, value];
+            [worst, most] = [record, value];
     }
-    return worst;
+    return { line: worst?.line, record: Math.max(0, ofLine(records, worst?.line).indexOf(worst)) };
 }
 
 function lanesWords(lanes) {
@@ -129,15 +129,15 @@ export default {
     parameters(run) {
         const records = accessesOf(run, "global");
         const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);
-        const worst = worstLine(records, (record) => {
-            const sum = sectors(record);
-            return sum.fetched - sum.needed;
+        const worst = worstAccess(records, (record) => {
+            const sum = sectors(record); /* waste first; without any, the largest */
+            return 1000 * (sum.fetched - sum.needed) + sum.fetched;
         });
         return {
             from: fromParameter(records.length, "an access of the run", "a formula",
                 "addresses from"),
-            line: { ...lineParameter(run, records, worst), when: isRun },
-            record: { value: 0, from: 0, label: "access", when: isRun,
+            line: { ...lineParameter(run, records, worst.line), when: isRun },
+            record: { value: worst.record, from: 0, label: "access", when: isRun,
                 to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
             stride: { value: 1, from: 0, to: 40, label: "stride (elements)", when: isFormula },
             offset: { value: 0, from: 0, to: 32, label: "offset (elements)", when: isFormula },
