@@ -212,7 +212,8 @@ def verdicts(studio, mine):
     run = studio.get("/api/run", exercise=ADD).json()
     records = [row for row in run["trace"]["launches"][0]["records"] if row["kind"] == "load"]
     expect("run", run["source"] == "yours" and run["code"] == SOLUTION and
-           run["file"] == "add.cu" and records[0]["file"] == "add.cu" and len(records[0]["addresses"]) == 32 and
+           run["file"] == "add.cu" and records[0]["file"] == "add.cu" and
+           len(records[0]["addresses"]) == 32 and
            run["profile"]["kernels"][0]["lines"][0]["file"] == "add.cu", str(run)[:400])
     kept = WORK / "data/lockstep/runs" / f"{ADD}.json"
     expect("run-is-kept", json.loads(kept.read_text()) == run)
@@ -361,7 +362,8 @@ def two_at_once(studio, mine):
            results[f"{DAY}/saxpy"]["stage"] == "fault", results)
     taken = command("studio", "--port", str(studio.port), "--no-open")
     expect("port-in-use", taken.returncode == 2 and
-           f"port {studio.port} is in use" in taken.stderr and "without --port" in taken.stderr, taken)
+           f"port {studio.port} is in use" in taken.stderr and
+           "without --port" in taken.stderr, taken)
     expect("ends", other.stop() == 0)
 
 
@@ -397,7 +399,8 @@ def odd_compilers(mine):
     studio = Studio(PATH=str(WORK / "home"), NVCC="none")
     broken = studio.check(SOLUTION + "// kept\n").json()
     expect("no-compiler", broken["stage"] == "broken" and
-           "apt install clang-19" in broken["text"] and mine.read_text().endswith("// kept\n"), broken)
+           "apt install clang-19" in broken["text"] and
+           mine.read_text().endswith("// kept\n"), broken)
     studio.stop()
 
 
