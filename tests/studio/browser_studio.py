@@ -92,8 +92,8 @@ def solve_and_break(browser):
                         "(row) => row.dataset.kept)"), ["true", "true"], "limits kept")
     good = browser.text("#picture")
     has(good, "4 sectors of 32 bytes", "line 10")
-    browser.wait_in_frame("coalescing", f"{source} === 'yours' && {FETCHED} === '1'",
-                          "the lesson's picture has the learner's load of one element of a")
+    browser.wait_in_frame("coalescing", f"{source} === 'yours' && {FETCHED} === '4'",
+                          "the lesson's picture has the learner's load of a row of b")
     drawn = browser.in_frame("coalescing", "return document.querySelector('.figure').innerHTML")
     same(mine(COALESCED).read_text(), live.course_file(COALESCED), "saved")
     same(browser.find(f".tabs [data-exercise='{COALESCED}']").get_attribute("data-state"), "solved",
