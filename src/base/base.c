@@ -1,15 +1,17 @@
 /*
- * base.c: arena, buffer and map.
- * The small containers that every other folder uses; see arena.h, buf.h and map.h.
+ * base.c: arena, buffer, map and clock.
+ * The small things that every other folder uses; see arena.h, buf.h, map.h and clock.h.
  */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/map.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void *lk_realloc(void *data, size_t size)
 {
@@ -309,4 +311,13 @@ char *lk_arena_printf(struct lk_arena *arena, const char *format, ...)
     char *text = lk_arena_strndup(arena, buf.data ? buf.data : "", buf.size);
     lk_buf_free(&buf);
     return text;
+}
+
+/* Clock -----------------------------------------------------------------------------------------*/
+
+double lk_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }

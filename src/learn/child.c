@@ -15,6 +15,7 @@
 #include "learn/child.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -42,8 +42,7 @@ static bool is_named(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-/* Ours with the changes; to be freed. The words in it are not copied. */
-static const char **make_environment(const char *const *changes)
+const char **learn_environment(const char *const *changes)
 {
     static const char *const none[] = {NULL};
     size_t count = 0, kept = 0;
@@ -110,13 +109,6 @@ static void become(const struct learn_child *child, const char **environment, pi
 
 /* The parent's side -----------------------------------------------------------------------------*/
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static unsigned long long resident_bytes(pid_t pid)
 {
     char path[64], text[128];
@@ -135,7 +127,7 @@ static enum learn_end judge(const struct learn_child *child, pid_t pid, double b
     struct stat log;
     if (child->interrupted && *child->interrupted)
         return LEARN_INTERRUPTED;
-    if (now() - begin > child->seconds)
+    if (lk_seconds() - begin > child->seconds)
         return LEARN_SLOW;
     if (resident_bytes(pid) > child->mib * MIB)
         return LEARN_BIG;
@@ -147,7 +139,7 @@ static enum learn_end judge(const struct learn_child *child, pid_t pid, double b
 static enum learn_end wait_for(const struct learn_child *child, pid_t pid, int alive, int *status)
 {
     struct pollfd end = {.fd = alive, .events = POLLIN};
-    double begin = now();
+    double begin = lk_seconds();
     enum learn_end how = LEARN_ENDED;
     for (;;) {
         pid_t ended = waitpid(pid, status, WNOHANG);
@@ -178,7 +170,7 @@ enum learn_end learn_child_run(const struct learn_child *child, int *status)
     *status = 127;
     if (pipe2(alive, O_CLOEXEC) != 0)
         return how;
-    const char **environment = make_environment(child->environment);
+    const char **environment = learn_environment(child->environment);
     pid_t pid = fork();
     if (pid == 0)
         become(child, environment, parent, alive[1]);

@@ -26,6 +26,9 @@ enum learn_end {
     LEARN_NOT_STARTED
 };
 
+/* Our environment with such changes, for execve; free() it. The words in it are not copied. */
+const char **learn_environment(const char *const *changes);
+
 /* *status: its exit status, or 128 + the signal that ended it. */
 enum learn_end learn_child_run(const struct learn_child *child, int *status);
 

@@ -5,6 +5,7 @@
 #include "learn/grade.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "learn/child.h"
 #include "learn/limits.h"
 #include "report/check.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong", "fault",
@@ -371,19 +371,12 @@ static void compile_and_run(struct job *job)
     free(said);
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict)
 {
     struct job job = {grader, exercise, path, shown, .verdict = verdict};
     const char *temporary = getenv("TMPDIR");
-    double begin = now();
+    double begin = lk_seconds();
     *verdict = (struct learn_verdict){.sizes = exercise->problem.size_count};
     snprintf(job.folder, sizeof job.folder, "%.200s/lockstep-learn-XXXXXX",
              temporary && *temporary ? temporary : "/tmp");
@@ -397,7 +390,7 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
     verdict->text = job.text.data ? job.text.data : strdup("");
     lk_mend_utf8(verdict->text); /* what the learner wrote may be anything */
     lk_mend_utf8(verdict->picture);
-    verdict->seconds = now() - begin;
+    verdict->seconds = lk_seconds() - begin;
 }
 
 void learn_verdict_free(struct learn_verdict *verdict)

@@ -1,5 +1,5 @@
 /*
- * run.c: a run of a learner's kernel for programs: its code, the trace of its first warp and its
+ * run.c: a run of a learner's kernel for programs: its code, the trace of its first warps and its
  * profile, all of the measured size. The pictures of the studio read it. The last one of each
  * exercise is kept in runs/KEY.json beside the progress file.
  */

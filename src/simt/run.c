@@ -6,11 +6,11 @@
 #include "simt/slice.h"
 #include "simt/watch.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Instructions a path runs before others get their turn. Watched warps take turns more often, so
@@ -317,13 +317,6 @@ static void worker_main(void *context, unsigned index)
  * -------------------------------------------------------------------------------------------------
  */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks)
 {
     unsigned threads = machine->watch ? 1 : machine->options.threads;
@@ -382,7 +375,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
                               struct simt_stats *stats, struct simt_fault *fault)
 {
     struct simt_launch_state state = {0};
-    double start = now();
+    double start = lk_seconds();
     pthread_mutex_lock(&machine->launch_lock);
     fault->kind = SIMT_OK;
     fault->text[0] = 0;
@@ -406,7 +399,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
         *stats = (struct simt_stats){.warp_instructions = state.instructions,
                                      .blocks = state.block_count,
                                      .warps = state.block_count * state.warps_per_block,
-                                     .host_seconds = now() - start};
+                                     .host_seconds = lk_seconds() - start};
         stats->modelled_seconds = model_seconds(machine, stats, counted);
     }
     return fault->kind;

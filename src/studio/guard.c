@@ -126,6 +126,7 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
     lk_buf_printf(&reply->body, "<!doctype html><meta charset=\"utf-8\"><title>Lockstep</title>"
+                                "<link rel=\"icon\" href=\"data:,\">"
                                 "<meta http-equiv=\"refresh\" content=\"0;url=");
     html_text(&reply->body, to);
     lk_buf_printf(&reply->body, "\"><a href=\"");

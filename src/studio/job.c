@@ -2,6 +2,7 @@
  * job.c: children of the studio: 'lockstep learn check', 'lockstep profile' .., each in a folder of
  * its own that goes with it. No more of them run at once than there are cores.
  */
+#include "learn/child.h"
 #include "studio/inside.h"
 
 #include <errno.h>
@@ -15,43 +16,8 @@
 
 enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
 
-extern char **environ;
-
-/* Our environment with some words in place of others; malloc'd, and so are its first ones. */
-static char **make_environment(const struct studio *studio, const struct studio_job *job)
-{
-    enum { SET = 3 };
-    char *set[SET] = {
-        lk_say("TMPDIR=%s", job->folder),
-        lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
-        lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress))};
-    size_t count = 0, kept = SET;
-    while (environ[count])
-        count++;
-    char **list = lk_alloc((count + SET + 1) * sizeof *list);
-    memcpy(list, set, sizeof set);
-    for (size_t i = 0; i < count; i++) {
-        bool replaced = false;
-        for (unsigned j = 0; j < SET; j++) {
-            size_t length = strcspn(set[j], "=") + 1;
-            replaced = replaced || strncmp(environ[i], set[j], length) == 0;
-        }
-        if (!replaced)
-            list[kept++] = environ[i];
-    }
-    list[kept] = NULL;
-    return list;
-}
-
-static void free_environment(char **list)
-{
-    for (unsigned i = 0; i < 3; i++)
-        free(list[i]);
-    free(list);
-}
-
 /* Runs in the child, which may only do what a signal's handler may. */
-static void become(const char *const *words, char **environment, const struct studio_job *job,
+static void become(const char *const *words, const char **environment, const struct studio_job *job,
                    const char *folder)
 {
     sigset_t none;
@@ -65,20 +31,26 @@ static void become(const char *const *words, char **environment, const struct st
         dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
         _exit(127);
     alarm(SECONDS);
-    execve(words[0], (char *const *)words, environment);
+    execve(words[0], (char *const *)words, (char *const *)environment);
     _exit(127);
 }
 
 static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
                         const char *folder)
 {
-    char **environment = make_environment(studio, job);
+    char *set[] = {lk_say("TMPDIR=%s", job->folder),
+                   lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
+                   lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress)),
+                   NULL};
+    const char **environment = learn_environment((const char *const *)set);
     job->child = fork();
     if (job->child == 0)
         become(words, environment, job, folder);
     if (job->child > 0)
         setpgid(job->child, job->child); /* whoever of the two comes first */
-    free_environment(environment);
+    free(environment);
+    for (char **word = set; *word; word++)
+        free(*word);
     bool started = job->child > 0;
     job->child = started ? job->child : 0;
     return started;

@@ -55,8 +55,8 @@ static void profile_words(const void *context, const struct studio_job *job, con
 
 static void add_file(json_t *files, const char *name, const char *text, const char *end)
 {
-    json_array_append_new(
-        files, json_pack("{ss so}", "name", name, "code", json_stringn(text, (size_t)(end - text))));
+    json_array_append_new(files, json_pack("{ss so}", "name", name, "code",
+                                           json_stringn(text, (size_t)(end - text))));
 }
 
 /* Its own source first, then the headers of its family, in which lines may be hot as well. */
@@ -99,13 +99,14 @@ static json_t *read_run(const struct studio_job *job, const struct order *order,
                      "files", files, "trace", trace, "profile", profile);
 }
 
-/* Only a file that was written whole gets the name under which it is looked for. */
-static bool keep(const json_t *run, const char *path)
+/* Where there is no room it is made again the next time. */
+static void keep(const json_t *run, const char *path)
 {
-    char *part = lk_say("%s.part", path);
-    bool kept = json_dump_file(run, part, JSON_COMPACT) == 0 && rename(part, path) == 0;
-    free(part);
-    return kept;
+    char *message = NULL, *text = json_dumps(run, JSON_COMPACT);
+    if (text)
+        learn_write_file(path, text, strlen(text), &message);
+    free(message);
+    free(text);
 }
 
 static void make_profile(struct studio *studio, struct studio_reply *reply, const char *name,
@@ -118,7 +119,7 @@ static void make_profile(struct studio *studio, struct studio_reply *reply, cons
     enum job_end end = job_run(studio, &job, profile_words, &order, NULL, &message);
     json_t *run = end == JOB_ENDED ? read_run(&job, &order, family, variant) : NULL;
     if (run) {
-        keep(run, kept); /* where there is no room it is made again the next time */
+        keep(run, kept);
         reply_json(reply, 200, run);
     } else {
         fail(reply, &job, end == JOB_SUPERSEDED ? "the studio is ending" : message);
@@ -139,8 +140,8 @@ void studio_api_profile(struct studio_request *request, struct studio_reply *rep
     } else if (!variant || variant->cpu) {
         reply_error(reply, 404, "'%s' is no variant that runs on a GPU", name);
     } else {
-        char *kept = lk_say("%s/%s.%s.json", request->studio->temporary, family->name,
-                            variant->name);
+        char *kept =
+            lk_say("%s/%s.%s.json", request->studio->temporary, family->name, variant->name);
         if (!file_send(reply, kept, "application/json", "no-store"))
             make_profile(request->studio, reply, name, family, variant, kept);
         free(kept);
@@ -154,14 +155,9 @@ static void roofline_words(const void *context, const struct studio_job *job, co
 {
     struct order *order = (struct order *)context;
     order->file = lk_say("%s/roofline.svg", job->folder);
-    const char *const list[] = {order->studio->options.grader.self,
-                                "roofline",
-                                order->name,
-                                "--no-peers",
-                                "--gpu",
-                                order->studio->options.grader.gpu,
-                                "--svg",
-                                order->file};
+    const char *const list[] = {
+        order->studio->options.grader.self, "roofline", order->name, "--no-peers", "--gpu",
+        order->studio->options.grader.gpu,  "--svg",    order->file};
     memcpy(words, list, sizeof list);
 }
 

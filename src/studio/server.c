@@ -93,7 +93,8 @@ void reply_refusal(struct studio_reply *reply, unsigned status, const char *form
     lk_buf_printf(
         &reply->body,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width\"><title>Lockstep</title><h1>Lockstep studio</h1>"
+        "content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">" /* asks for none */
+        "<title>Lockstep</title><h1>Lockstep studio</h1>"
         "<p id=\"refusal\">");
     html_text(&reply->body, text.data);
     lk_buf_printf(&reply->body, "</p>\n");

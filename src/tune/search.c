@@ -5,11 +5,11 @@
 #include "tune/tune.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define NEAR 1.5         /* variants that are slower than the best by more are not tuned */
 #define BETTER 0.99      /* so much of the time counts as faster */
@@ -47,16 +47,9 @@ struct search {
     size_t trial_count;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static bool time_is_up(const struct search *search)
 {
-    return search->dead || now() > search->deadline;
+    return search->dead || lk_seconds() > search->deadline;
 }
 
 /* Configurations --------------------------------------------------------------------------------*/
@@ -132,7 +125,7 @@ static double measure(struct search *search, const struct config *config, char *
                          &config->tuning, message);
     if (!kernels)
         return -1;
-    double budget = (search->deadline - now()) / 20;
+    double budget = (search->deadline - lk_seconds()) / 20;
     budget = budget > 0.2 ? 0.2 : budget < 0.01 ? 0.01 : budget;
     if (verify(search->has_small ? &search->small : &search->target, search, config, kernels,
                message) &&
@@ -165,7 +158,7 @@ static void show_progress(const struct search *search)
 {
     if (search->request->progress)
         search->request->progress(search->request->family->name,
-                                  (now() - search->start) / search->request->seconds);
+                                  (lk_seconds() - search->start) / search->request->seconds);
 }
 
 /* The seconds of a configuration on this problem, tried once. */
@@ -427,7 +420,7 @@ static void search_free(struct search *search)
 bool tune_run(const struct zoo_device *device, const struct tune_request *request,
               struct tune_row *rows, char **message)
 {
-    struct search search = {.device = device, .request = request, .start = now()};
+    struct search search = {.device = device, .request = request, .start = lk_seconds()};
     double end = search.start + request->seconds;
     *message = NULL;
     if (request->compiler && !(search.workshop = tune_workshop_open(request->compiler, message)))
@@ -436,7 +429,7 @@ bool tune_run(const struct zoo_device *device, const struct tune_request *reques
         rows[i] = (struct tune_row){.problem = request->problems[i]};
         search.row = &rows[i];
         /* What is left, shared by the problems that are left. */
-        search.deadline = now() + (end - now()) / (double)(request->count - i);
+        search.deadline = lk_seconds() + (end - lk_seconds()) / (double)(request->count - i);
         if (search.dead)
             rows[i].message = strdup("the device failed before; nothing more can run on it");
         else if (!search_problem(&search, &rows[i].message) && !rows[i].message)

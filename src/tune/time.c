@@ -8,10 +8,11 @@
  */
 #include "tune/tune.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SHORT_SECONDS 20e-6
 #define SAMPLE_SECONDS 300e-6 /* so many short launches make one sample */
@@ -28,13 +29,6 @@ struct clock {
     size_t flush_bytes;
     CUresult status;
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static CUresult launch_all(struct clock *clock)
 {
@@ -95,7 +89,7 @@ static int compare(const void *a, const void *b)
 /* The median of as many samples as the budget has room for. */
 static double measure(struct clock *clock, double budget)
 {
-    double samples[MOST_SAMPLES], start = now();
+    double samples[MOST_SAMPLES], start = lk_seconds();
     unsigned count = 0;
     if (sample(clock) < 0) /* warm-up: code, clocks, page tables */
         return -1;
@@ -109,7 +103,7 @@ static double measure(struct clock *clock, double budget)
     if (first < 0)
         return -1;
     while (count < MOST_SAMPLES) {
-        double spent = now() - start;
+        double spent = lk_seconds() - start;
         if (count >= LEAST_SAMPLES ? spent > budget : count && spent > 10 * budget + 1)
             break;
         samples[count] = sample(clock);

@@ -138,12 +138,12 @@ def check_by_hand(browser):
 def check_worst(browser):
     """A picture opens at the access that costs most: its line, and its number among that line's."""
     got = pages.evaluate("""
-        const { worstAccess } = await load("interactives/coalescing.js");
+        const { worstRecord } = await load("interactives/records.js");
         const records = [[3, 1], [7, 2], [7, 9], [3, 9], [7, 5]]
             .map(([line, cost]) => ({ line, cost }));
         const cost = (record) => record.cost;
-        return [worstAccess(records, cost), worstAccess(records.slice(3), cost),
-            worstAccess([], cost)];""", None, browser)
+        return [worstRecord(records, cost), worstRecord(records.slice(3), cost),
+            worstRecord([], cost)];""", None, browser)
     assert got[0] == {"line": 7, "record": 1} and got[1] == {"line": 3, "record": 0}, got
     assert got[2].get("line") is None and got[2]["record"] == 0, got
 

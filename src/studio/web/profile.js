@@ -4,7 +4,7 @@
  * (docs/studio.md); launch, file, line and access are in the page's address.
  */
 import { element, number, bytes } from "./draw.js";
-import { bankPasses, sectors } from "./interactives/access.js";
+import { accessCost } from "./interactives/access.js";
 import { accessesOf, accessWords, recordsOf } from "./interactives/records.js";
 import { sectorPicture } from "./interactives/coalescing.js";
 import { bankPicture } from "./interactives/banks.js";
@@ -179,9 +179,7 @@ function recordsAt(run, kernel, place) {
 }
 
 function cost(record) {
-    if (record.kind === "branch")
-        return 0;
-    return record.space === "shared" ? bankPasses(record).passes : sectors(record).fetched;
+    return record.kind === "branch" ? 0 : accessCost(record);
 }
 
 function chosen(records, access) {

@@ -177,3 +177,13 @@ export function padded(access, row, padding) {
     return { ...access, addresses: access.addresses.map((address) =>
         address + Math.floor(address / (row * access.bytes)) * padding * access.bytes) };
 }
+
+/* To compare accesses by: what is wasted first; without any waste, what is moved. */
+export function accessCost(access) {
+    if (access.space === "shared") {
+        const { conflicts, passes } = bankPasses(access);
+        return 1000 * conflicts + passes;
+    }
+    const { fetched, needed } = sectors(access);
+    return 1000 * (fetched - needed) + fetched;
+}

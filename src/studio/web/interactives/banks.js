@@ -7,9 +7,8 @@
 import { element, svg, box, text, drawing, laneNumbers, legend, colour } from "../draw.js";
 import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
 import { widthOf } from "./parts.js";
-import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords, standIn }
+import { accessesOf, accessParameters, accessWords, ofLine, placeWords, standIn }
     from "./records.js";
-import { worstAccess } from "./coalescing.js";
 
 const ROW = 16, HEAD = 20;
 
@@ -57,7 +56,7 @@ function picture(sum, width) {
 
 /* For other pages: the picture of one access to shared memory. */
 export function bankPicture(access, width) {
-    return picture(bankPasses(access, access.from), width);
+    return picture(bankPasses(access), width);
 }
 
 /* The access as it is, and with the padding. */
@@ -101,17 +100,9 @@ export default {
     drawsRun: (state) => state.from === "run",
     parameters(run) {
         const records = accessesOf(run, "shared");
-        const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);
-        const worst = worstAccess(records, (record) => {
-            const sum = bankPasses(record);
-            return 1000 * sum.conflicts + sum.passes;
-        });
+        const isFormula = (state) => state.from === "formula";
         return {
-            from: fromParameter(records.length, "an access of the run", "a formula",
-                "addresses from"),
-            line: { ...lineParameter(run, records, worst.line), when: isRun },
-            record: { value: worst.record, from: 0, label: "access", when: isRun,
-                to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
+            ...accessParameters(run, records),
             row: { value: 32, from: 1, to: 64, label: "row (elements)" },
             padding: { value: 0, from: 0, to: 8, label: "padding" },
             bytes: { value: 4, choices: [4, 8, 16], label: "bytes of an element", when: isFormula },

@@ -6,21 +6,10 @@
 import { element, svg, box, text, drawing, legend, number, colour } from "../draw.js";
 import { LANES, SECTOR, LINE, lanesOf, formulaAccess, sectors } from "./access.js";
 import { widthOf } from "./parts.js";
-import { accessesOf, accessWords, fromParameter, lineParameter, ofLine, placeWords, standIn }
+import { accessesOf, accessParameters, accessWords, ofLine, placeWords, standIn }
     from "./records.js";
 
 const LABEL = 66, ROW = 17, MOST_LINES = 40;
-
-/* The access that costs most, as its line and its number among that line's; of equals the first. */
-export function worstAccess(records, cost) {
-    let worst = null, most = -1;
-    for (const record of records) {
-        const value = cost(record);
-        if (value > most)
-            [worst, most] = [record, value];
-    }
-    return { line: worst?.line, record: Math.max(0, ofLine(records, worst?.line).indexOf(worst)) };
-}
 
 function lanesWords(lanes) {
     return lanes.length > 4 ? `${lanes.length} lanes, ${lanes[0]} to ${lanes[lanes.length - 1]}`
@@ -128,17 +117,9 @@ export default {
     drawsRun: (state) => state.from === "run",
     parameters(run) {
         const records = accessesOf(run, "global");
-        const isRun = (state) => state.from === "run", isFormula = (state) => !isRun(state);
-        const worst = worstAccess(records, (record) => {
-            const sum = sectors(record); /* waste first; without any, the largest */
-            return 1000 * (sum.fetched - sum.needed) + sum.fetched;
-        });
+        const isFormula = (state) => state.from === "formula";
         return {
-            from: fromParameter(records.length, "an access of the run", "a formula",
-                "addresses from"),
-            line: { ...lineParameter(run, records, worst.line), when: isRun },
-            record: { value: worst.record, from: 0, label: "access", when: isRun,
-                to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
+            ...accessParameters(run, records),
             stride: { value: 1, from: 0, to: 40, label: "stride (elements)", when: isFormula },
             offset: { value: 0, from: 0, to: 32, label: "offset (elements)", when: isFormula },
             bytes: { value: 4, choices: [1, 2, 4, 8, 16], label: "bytes of an element",

@@ -2,6 +2,8 @@
  * records.js: what the pictures read from a run (docs/trace.md): its launches, the warps that were
  * traced, the accesses of a line, the text of a line. Nothing is drawn here.
  */
+import { accessCost } from "./access.js";
+
 export function recordsOf(run) {
     return (run?.trace?.launches ?? []).flatMap((launch) =>
         launch.records.map((record) => ({ ...record, launch: launch.launch })));
@@ -73,6 +75,29 @@ export function lineParameter(run, records, value) {
 
 export function ofLine(records, line) {
     return line ? records.filter((record) => record.line === line) : records;
+}
+
+/* The record that costs most, as its line and its number among that line's; of equals the first. */
+export function worstRecord(records, cost) {
+    let worst = null, most = -1;
+    for (const record of records) {
+        const value = cost(record);
+        if (value > most)
+            [worst, most] = [record, value];
+    }
+    return { line: worst?.line, record: Math.max(0, ofLine(records, worst?.line).indexOf(worst)) };
+}
+
+/* The parameters of a picture of one access: of the run, where it has some and beginning with the
+ * worst, or by a formula. */
+export function accessParameters(run, records) {
+    const worst = worstRecord(records, accessCost), isRun = (state) => state.from === "run";
+    return {
+        from: fromParameter(records.length, "an access of the run", "a formula", "addresses from"),
+        line: { ...lineParameter(run, records, worst.line), when: isRun },
+        record: { value: worst.record, from: 0, label: "access", when: isRun,
+            to: (state) => Math.max(0, ofLine(records, state.line).length - 1) },
+    };
 }
 
 /* "load of 4 bytes a lane: warp 0 of block 0" */
