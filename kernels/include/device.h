@@ -327,6 +327,20 @@ DEVICE u64 load_relaxed_u64(const u64 *at)
     return value;
 }
 
+/* Between kernels: a launch that overlaps (zoo_grid.overlaps) begins before its predecessor's end;
+ * sm_90 ---------------------------------------------------------------------------------------*/
+
+/* The kernel behind this one may be brought to the GPU once every block has said so. */
+DEVICE void let_next_begin(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/* Until the kernel before this one has ended and all it wrote can be read. */
+DEVICE void wait_for_previous(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 /* Atomics: the old value; red_ forms give none back ---------------------------------------------*/
 
 #define LK_ATOMIC(name, operation, type, letter)                                                   \

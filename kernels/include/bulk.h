@@ -1,0 +1,83 @@
+/*
+ * bulk.h: bulk copies between global and shared memory, which one thread starts and a hardware unit
+ * carries out, and the barriers in shared memory (mbarriers) that count their bytes. sm_90.
+ * Addresses and sizes of bulk copies are multiples of 16 bytes.
+ *
+ * A barrier's phases are numbered from 0; its phase ends when so many arrivals as it was made for
+ * have come, and all bytes that they said to expect. Whoever waits names the phase's parity.
+ */
+#ifndef LOCKSTEP_KERNELS_BULK_H
+#define LOCKSTEP_KERNELS_BULK_H
+
+#include "device.h"
+
+typedef u64 barrier;
+
+/* By one thread, for all; then barrier_made, then sync_block. */
+DEVICE void barrier_make(barrier *b, u32 arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals)
+                 : "memory");
+}
+DEVICE void barrier_made(void)
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+DEVICE void barrier_arrive(barrier *b)
+{
+    asm volatile(
+        "{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(b))
+        : "memory");
+}
+/* Arrives, and the phase goes on until so many bytes have been copied. */
+DEVICE void barrier_arrive_expecting(barrier *b, u32 bytes)
+{
+    asm volatile(
+        "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
+            shared_address(b)),
+        "r"(bytes)
+        : "memory");
+}
+DEVICE void barrier_wait(barrier *b, u32 parity)
+{
+    u32 done, address = shared_address(b);
+    do
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(address), "r"(parity)
+                     : "memory");
+    while (!done);
+}
+
+/* To shared memory; the bytes count at the barrier. */
+DEVICE void bulk_load(void *shared, const void *global, u32 bytes, barrier *b)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(shared)),
+                 "l"(global), "r"(bytes), "r"(shared_address(b))
+                 : "memory");
+}
+/* To global memory; belongs to the group that the thread closes next. */
+DEVICE void bulk_store(void *global, const void *shared, u32 bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+                 "r"(shared_address(shared)), "r"(bytes)
+                 : "memory");
+}
+DEVICE void bulk_commit(void)
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/* Waits until at most so many of the thread's groups still read shared memory, or are not yet
+ * written; a constant. */
+#define bulk_wait_read(groups)                                                                     \
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory")
+#define bulk_wait(groups) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(groups) : "memory")
+/* What this thread wrote to shared memory is seen by bulk copies that are started after it. */
+DEVICE void bulk_fence(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+#endif
