@@ -200,13 +200,13 @@ static CUresult launch_persistent(struct zoo_call *call)
                       &exclusive);
 }
 
-static CUresult launch_tickets(struct zoo_call *call)
+/* Blocks that stay and take tiles by tickets. */
+static CUresult launch_staying(struct zoo_call *call, struct zoo_grid grid)
 {
     char name[48];
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
     CUdeviceptr states = call->workspace + 16;
-    struct zoo_grid grid = one_pass_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
     kernel_name(call->problem, "scan", name);
@@ -218,6 +218,19 @@ static CUresult launch_tickets(struct zoo_call *call)
         return status;
     return ZOO_LAUNCH(call, name, grid, &call->buffer[IN], &n, &call->buffer[OUT], &call->workspace,
                       &states, &exclusive);
+}
+
+static CUresult launch_tickets(struct zoo_call *call)
+{
+    return launch_staying(call, one_pass_grid(call));
+}
+
+/* An adder and a writer for each part of a tile, warps that gather and one that fetches. */
+static CUresult launch_bulk(struct zoo_call *call)
+{
+    struct zoo_grid grid = one_pass_grid(call);
+    grid.threads = 2 * grid.threads + 32 * ((unsigned)zoo_tunable(call, "GATHERERS") + 1);
+    return launch_staying(call, grid);
 }
 
 static CUresult launch_recompute(struct zoo_call *call)
@@ -249,6 +262,8 @@ static const struct zoo_variant variants[] = {
      workspace_persistent, .fits = one_pass_fits, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
      launch_tickets, one_pass_workspace, .fits = one_pass_fits, .traits = ZOO_COOPERATIVE},
+    {"bulk", "one pass: warps with roles, bulk copies both ways, loads always on their way",
+     launch_bulk, one_pass_workspace, .fits = one_pass_fits, .traits = ZOO_COOPERATIVE},
     {0}};
 
 static const struct zoo_peer peers[] = {

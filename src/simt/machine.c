@@ -304,8 +304,11 @@ static unsigned register_estimate(const struct simt_kernel *kernel, unsigned lim
     registers = registers < 16 ? 16 : (registers + 7) & ~7u;
     if (kernel->ptx->max_regs && registers > kernel->ptx->max_regs)
         registers = kernel->ptx->max_regs;
-    unsigned threads = kernel->info.max_threads ? kernel->info.max_threads : 1;
-    unsigned fits = kernel->module->machine->gpu->registers_per_sm / threads & ~7u;
+    /* Each scheduler has a file of registers of its own, and a block's warps are dealt out. */
+    const struct gpu_info *gpu = kernel->module->machine->gpu;
+    unsigned dealt = SIMT_LANES * gpu->schedulers_per_sm;
+    unsigned threads = (kernel->info.max_threads + dealt - 1) / dealt * dealt;
+    unsigned fits = gpu->registers_per_sm / (threads ? threads : dealt) & ~7u;
     if (registers > fits)
         registers = fits;
     return registers > limit ? limit : registers;
