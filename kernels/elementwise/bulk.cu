@@ -28,6 +28,12 @@
 #define WIDTH       (STORE == 3 ? 1 : 4)
 #define ROUNDS      ((TILE + WIDTH * BLOCK - 1) / (WIDTH * BLOCK))
 
+/* What the last block has: elements in whole vectors. */
+DEVICE u32 rest_of(bool alike, i64 first, i64 n)
+{
+    return alike && first < n ? (u32)(n - first) / 4 * 4 : 0;
+}
+
 DEVICE void start_load(void *to, const f32 *from, u32 bytes, barrier *ready, bool leaves_first)
 {
     if (leaves_first)
@@ -52,15 +58,9 @@ DEVICE void start_store(f32 *to, const f32 *from, u32 bytes)
 #define JOIN2(a, b) a##b
 #define JOIN(a, b)  JOIN2(a, b)
 
-/* By one thread: the loads of here elements into stage after stage. They need nobody else, so that
- * no barrier of the block stands before them. */
+/* By one thread: the loads of here elements, stage after stage. */
 DEVICE void JOIN(NAME, _start)(u8 *tiles, barrier *ready, const f32 *x, const f32 *y, u32 here)
 {
-    for (u32 s = 0; s < STAGES; s++)
-        barrier_make(ready + s, 1);
-    barrier_made();
-    if (OVERLAP)
-        wait_for_previous();
 #pragma unroll
     for (u32 s = 0; s < STAGES; s++) {
         if (s * TILE >= here)
@@ -98,7 +98,7 @@ DEVICE void JOIN(NAME, _tile)(f32 *a, const f32 *b, f32 *out, f32 scalar, u32 he
         else if (STORE == 1)
             store_stream_f32x4(out + i, c);
         else
-            store_f32x4(out + i, c);
+            store_global_f32x4(out + i, c);
     }
     if (STORE == 2) {
         bulk_fence();
@@ -108,39 +108,60 @@ DEVICE void JOIN(NAME, _tile)(f32 *a, const f32 *b, f32 *out, f32 scalar, u32 he
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(const f32 *x, const f32 *y, f32 *out, f32 scalar, i64 n)
+/* By all: each stage once it has come. */
+DEVICE void JOIN(NAME, _finish)(u8 *tiles, barrier *ready, f32 *out, f32 scalar, u32 here)
 {
-    DYNAMIC_SHARED(tiles);
-    barrier *ready = (barrier *)(tiles + STAGES * TILE_BYTES);
-    parts p = split(x, y, out, n);
-    i64 first = p.head + (i64)block_x() * SPAN, left = p.tail - first;
-    u32 here = left <= 0 ? 0 : left < SPAN ? (u32)left : SPAN;
-    if (OVERLAP)
-        let_next_begin();
-    if (here > 0 && thread_x() == 0)
-        JOIN(NAME, _start)(tiles, ready, x + first, y + first, here);
-    sync_block();
-    if (OVERLAP)
-        wait_for_previous();
-
-    /* While the tiles are on their way: what is not in whole vectors, or all. */
-    i64 me = global_thread();
-    if (me < p.head)
-        out[me] = APPLY(x[me], y[me], scalar);
-    for (i64 i = p.tail + me; i < n; i += global_threads())
-        out[i] = APPLY(x[i], y[i], scalar);
-
 #pragma unroll
     for (u32 s = 0; s < STAGES; s++) {
         if (s * TILE >= here)
             break;
         f32 *tile = (f32 *)(tiles + s * TILE_BYTES);
         barrier_wait(ready + s, 0);
-        JOIN(NAME, _tile)(tile, tile + INPUT_BYTES / 4, out + first + s * TILE, scalar,
+        JOIN(NAME, _tile)(tile, tile + INPUT_BYTES / 4, out + s * TILE, scalar,
                           here - s * TILE < TILE ? here - s * TILE : TILE);
     }
     if (STORE == 2 && thread_x() == 0)
-        bulk_wait_read(0); /* until then the tile must be here */
+        bulk_wait_read(0); /* until then the tiles must be here */
+}
+
+/* The loads need nothing but their barriers, which the thread that starts them has made itself: no
+ * barrier of the block stands before them. For the same reason a whole SPAN is told from the rest
+ * by as little as will do, and is a constant from there on. */
+KERNEL __launch_bounds__(BLOCK) NAME(const f32 *x, const f32 *y, f32 *out, f32 scalar, i64 n)
+{
+    DYNAMIC_SHARED(tiles);
+    barrier *ready = (barrier *)(tiles + STAGES * TILE_BYTES);
+    i64 first = before_vectors(out) + (i64)block_x() * SPAN;
+    bool alike = lie_alike(x, y, out), whole = alike && first + SPAN <= n;
+    if (OVERLAP)
+        let_next_begin();
+    if (thread_x() < 32 && warp_chooses_me()) {
+        for (u32 s = 0; s < STAGES; s++)
+            barrier_make(ready + s, 1);
+        barrier_made();
+        if (OVERLAP)
+            wait_for_previous();
+        if (whole)
+            JOIN(NAME, _start)(tiles, ready, x + first, y + first, SPAN);
+        else
+            JOIN(NAME, _start)(tiles, ready, x + first, y + first, rest_of(alike, first, n));
+    }
+    sync_block();
+    if (OVERLAP)
+        wait_for_previous();
+
+    /* While the tiles are on their way: what is not in whole vectors, or all. */
+    parts p = split(x, y, out, n);
+    i64 me = global_thread();
+    if (me < p.head)
+        out[me] = APPLY(x[me], y[me], scalar);
+    for (i64 i = p.tail + me; i < n; i += global_threads())
+        out[i] = APPLY(x[i], y[i], scalar);
+
+    if (whole)
+        JOIN(NAME, _finish)(tiles, ready, out + first, scalar, SPAN);
+    else
+        JOIN(NAME, _finish)(tiles, ready, out + first, scalar, rest_of(alike, first, n));
 }
 #undef JOIN
 #undef JOIN2

@@ -13,6 +13,17 @@
 
 typedef u64 barrier;
 
+/* True in one thread of a warp, which must be there as a whole; always in the same one. Whoever
+ * starts bulk copies is best chosen so: the compiler then knows that it is alone, where it makes a
+ * loop over the threads around each copy behind "thread_x() == 0". */
+DEVICE bool warp_chooses_me(void)
+{
+    u32 chosen;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(chosen));
+    return chosen != 0;
+}
+
 /* By one thread, for all; then barrier_made, then sync_block. */
 DEVICE void barrier_make(barrier *b, u32 arrivals)
 {
