@@ -88,18 +88,22 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-static CUresult launch(struct zoo_call *call, unsigned blocks)
+static CUresult launch_grid(struct zoo_call *call, struct zoo_grid grid)
 {
     const struct zoo_problem *problem = call->problem;
     int64_t n = problem->value[N];
     float scalar = zoo_as_float(problem->value[SCALAR]);
     if (n == 0)
         return CUDA_SUCCESS;
-    return ZOO_LAUNCH(
-        call, operations[problem->value[OP]],
-        ((struct zoo_grid){.x = blocks, .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
-        &call->buffer[0], &call->buffer[reads_y(problem) ? 1 : 0],
-        &call->buffer[output_of(problem)], &scalar, &n);
+    grid.threads = (unsigned)zoo_tunable(call, "BLOCK");
+    return ZOO_LAUNCH(call, operations[problem->value[OP]], grid, &call->buffer[0],
+                      &call->buffer[reads_y(problem) ? 1 : 0], &call->buffer[output_of(problem)],
+                      &scalar, &n);
+}
+
+static CUresult launch(struct zoo_call *call, unsigned blocks)
+{
+    return launch_grid(call, (struct zoo_grid){.x = blocks});
 }
 
 /* One for each stretch of so many elements, but at most BLOCKS_PER_SM if that is not zero. */
@@ -131,6 +135,16 @@ static CUresult launch_in_flight(struct zoo_call *call)
     return launch(call, blocks_for(call, 4 * vectors));
 }
 
+/* A block for each stretch of STAGES tiles, whose barriers lie behind them. */
+static CUresult launch_bulk(struct zoo_call *call)
+{
+    int bytes = zoo_tunable(call, "TILE_BYTES"), stages = zoo_tunable(call, "STAGES");
+    int span = stages * bytes / (reads_y(call->problem) ? 8 : 4);
+    return launch_grid(call, (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[N], span),
+                                               .shared = (unsigned)(stages * (bytes + 8)),
+                                               .overlaps = zoo_tunable(call, "OVERLAP")});
+}
+
 static const struct zoo_variant variants[] = {
     {"naive", "one thread for each element", launch_naive, .traits = ZOO_DETERMINISTIC},
     {"grid_stride", "a grid of the GPU's size that walks over the arrays", launch_grid_stride,
@@ -138,6 +152,8 @@ static const struct zoo_variant variants[] = {
     {"vectorised", "16 bytes of each array at a time", launch_vectorised,
      .traits = ZOO_DETERMINISTIC},
     {"in_flight", "all loads of a tile before its first store, past the caches", launch_in_flight,
+     .traits = ZOO_DETERMINISTIC},
+    {"bulk", "tiles come into shared memory by bulk copies, which one thread starts", launch_bulk,
      .traits = ZOO_DETERMINISTIC},
     {0}};
 

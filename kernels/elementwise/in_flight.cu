@@ -28,7 +28,7 @@ DEVICE void store_once(f32 *at, f32x4 v)
     if (STORE_STREAMING)
         store_stream_f32x4(at, v);
     else
-        store_f32x4(at, v);
+        store_global_f32x4(at, v);
 }
 
 #define EACH "in_flight.cu"

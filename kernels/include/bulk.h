@@ -13,6 +13,17 @@
 
 typedef u64 barrier;
 
+/* True in one thread of a warp, which must be there as a whole; always in the same one. Whoever
+ * starts bulk copies is best chosen so: the compiler then knows that it is alone, where it makes a
+ * loop over the threads around each copy behind "thread_x() == 0". */
+DEVICE bool warp_chooses_me(void)
+{
+    u32 chosen;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(chosen));
+    return chosen != 0;
+}
+
 /* By one thread, for all; then barrier_made, then sync_block. */
 DEVICE void barrier_make(barrier *b, u32 arrivals)
 {
@@ -63,6 +74,27 @@ DEVICE void bulk_store(void *global, const void *shared, u32 bytes)
 {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
                  "r"(shared_address(shared)), "r"(bytes)
+                 : "memory");
+}
+/* The same with a word on what the L2 does with the lines. */
+DEVICE u64 policy_evict_first(void) /* they leave it first */
+{
+    u64 policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+DEVICE void bulk_load_hinted(void *shared, const void *global, u32 bytes, barrier *b, u64 policy)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(shared)),
+                 "l"(global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
+                 : "memory");
+}
+DEVICE void bulk_store_hinted(void *global, const void *shared, u32 bytes, u64 policy)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint "
+                 "[%0], [%1], %2, %3;" ::"l"(global),
+                 "r"(shared_address(shared)), "r"(bytes), "l"(policy)
                  : "memory");
 }
 DEVICE void bulk_commit(void)

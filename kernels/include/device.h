@@ -286,6 +286,13 @@ DEVICE void store_stream_f32(f32 *at, f32 v)
 {
     asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(at), "f"(v) : "memory");
 }
+/* One instruction for all 16 bytes, whatever the compiler thinks of the structure. */
+DEVICE void store_global_f32x4(void *at, f32x4 v)
+{
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y),
+                 "f"(v.z), "f"(v.w)
+                 : "memory");
+}
 /* Plain 16-byte accesses of any space, when order matters. */
 DEVICE f32x4 load_f32x4(const f32 *at)
 {
