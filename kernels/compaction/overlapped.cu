@@ -4,8 +4,8 @@
  * and goes, every block loads its tile and packs what it keeps in shared memory. Then each tells
  * its count to all, adds up the counts of all tiles before it in one go, and writes.
  *
- * With COUNTS_FIRST the first launch counts what each tile keeps in place of clearing: every tile is
- * read twice, at nearly the same time, and nobody waits for anybody within the second launch.
+ * With COUNTS_FIRST the first launch counts what each tile keeps in place of clearing: every tile
+ * is read twice, at nearly the same time, and nobody waits for anybody within the second launch.
  */
 // arch: sm_90
 #define LETS_NEXT_BEGIN

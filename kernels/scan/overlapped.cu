@@ -5,8 +5,8 @@
  * and adds up the sums of all tiles before it, in one go and always in the same order. What is left
  * after the first launch's end is one exchange through the L2 and the writing.
  *
- * With SUMS_FIRST the first launch sums up the tiles in place of clearing: every tile is read twice,
- * at nearly the same time, and nobody waits for anybody within the second launch.
+ * With SUMS_FIRST the first launch sums up the tiles in place of clearing: every tile is read
+ * twice, at nearly the same time, and nobody waits for anybody within the second launch.
  */
 // arch: sm_90
 #ifndef EACH
