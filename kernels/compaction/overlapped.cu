@@ -43,13 +43,20 @@ DEVICE i64 first_of_thread(void)
     return block_x() * TILE + thread_x() / 32 * WARP_ELEMENTS + thread_x() % 32 * 4;
 }
 
+/* One question for the whole tile: if each row asked for itself, it might wait for the one above. */
 DEVICE void load_rows(const f32 *in, i64 n, f32x4 *v)
 {
     i64 at = first_of_thread();
     bool aligned = is_aligned(in, 16);
+    if (aligned && (block_x() + 1) * TILE <= n) {
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++, at += 128)
-        v[row] = load_four(in + at, n - at, aligned);
+        for (u32 row = 0; row < ROWS; row++)
+            v[row] = load_four(in + at + row * 128, 4, true);
+    } else {
+#pragma unroll
+        for (u32 row = 0; row < ROWS; row++)
+            v[row] = load_four(in + at + row * 128, n - at - row * 128, aligned);
+    }
 }
 
 KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) count_tiles(const f32 *in, i64 n, f32 threshold,

@@ -29,7 +29,7 @@ KERNEL __launch_bounds__(BLOCK) NAME(reduce)(const T *in, i64 n, A *partials, OU
 KERNEL __launch_bounds__(LAST) NAME(again)(const A *in, i64 n, OUT *result)
 {
     wait_for_previous();
-    A a = REDUCE_BLOCK(NAME(of_partials)(in, n));
+    A a = REDUCE_BLOCK(NAME(of_partials)(in, (u32)n));
     if (thread_x() == 0)
         *result = FINISH(a);
 }

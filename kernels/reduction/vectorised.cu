@@ -20,6 +20,6 @@ KERNEL __launch_bounds__(BLOCK) NAME(reduce)(const T *in, i64 n, A *partials, OU
 
 KERNEL __launch_bounds__(BLOCK) NAME(again)(const A *in, i64 n, A *partials, OUT *result)
 {
-    LEAVE(REDUCE_BLOCK(NAME(of_partials)(in, n)), partials, result);
+    LEAVE(REDUCE_BLOCK(NAME(of_partials)(in, (u32)n)), partials, result);
 }
 #endif

@@ -22,19 +22,12 @@ DEVICE A NAME(add_vector)(A a, NAME(vector) v, i64 index)
 DEVICE A NAME(of_elements)(const T *in, i64 n)
 {
     A a = IDENTITY();
-    /* Elements before the first 16-byte boundary and behind the last, by the first threads. */
     i64 head = least(n, (i64)((16 - (u64)in % 16) % 16 / sizeof(T)));
     i64 vectors = (n - head) / VECTOR, tail = head + vectors * VECTOR;
-    i64 me = global_thread(), all_threads = global_threads();
-    if (me < head)
-        a = COMBINE(a, LIFT(in[me], me));
-    if (me < n - tail)
-        a = COMBINE(a, LIFT(in[tail + me], tail + me));
-
+    i64 me = global_thread(), all_threads = global_threads(), i = me;
     const T *body = in + head;
-    i64 i = me;
-    NAME(vector) v[UNROLL];
     for (; i + (UNROLL - 1) * all_threads < vectors; i += UNROLL * all_threads) {
+        NAME(vector) v[UNROLL];
 #pragma unroll
         for (u32 k = 0; k < UNROLL; k++)
             v[k].words = load_stream_u32x4(body + (i + k * all_threads) * VECTOR);
@@ -42,22 +35,30 @@ DEVICE A NAME(of_elements)(const T *in, i64 n)
         for (u32 k = 0; k < UNROLL; k++)
             a = NAME(add_vector)(a, v[k], head + (i + k * all_threads) * VECTOR);
     }
+    NAME(vector) rest[UNROLL];
 #pragma unroll
     for (u32 k = 0; k < UNROLL - 1; k++)
         if (i + k * all_threads < vectors)
-            v[k].words = load_stream_u32x4(body + (i + k * all_threads) * VECTOR);
+            rest[k].words = load_stream_u32x4(body + (i + k * all_threads) * VECTOR);
+    /* Elements before the first 16-byte boundary and behind the last, by the first threads. */
+    if (me < head)
+        a = COMBINE(a, LIFT(in[me], me));
+    if (me < n - tail)
+        a = COMBINE(a, LIFT(in[tail + me], tail + me));
 #pragma unroll
     for (u32 k = 0; k < UNROLL - 1; k++)
         if (i + k * all_threads < vectors)
-            a = NAME(add_vector)(a, v[k], head + (i + k * all_threads) * VECTOR);
+            a = NAME(add_vector)(a, rest[k], head + (i + k * all_threads) * VECTOR);
     return a;
 }
 
-DEVICE A NAME(of_partials)(const A *in, i64 n)
+/* They are few: 32 bits count them, and one turn does for most. */
+DEVICE A NAME(of_partials)(const A *in, u32 n)
 {
     A a = IDENTITY();
-    i64 all_threads = global_threads();
-    for (i64 i = global_thread(); i < n; i += UNROLL * all_threads) {
+    u32 all_threads = blocks_x() * threads_x();
+#pragma unroll 1
+    for (u32 i = (u32)global_thread(); i < n; i += UNROLL * all_threads) {
         A v[UNROLL];
 #pragma unroll
         for (u32 k = 0; k < UNROLL; k++)

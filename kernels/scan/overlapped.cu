@@ -25,12 +25,19 @@
 #else
 #include "tile_rows.h"
 
+/* One question for the whole tile: if each row asked for itself, it might wait for the one above. */
 DEVICE void NAME(load_rows)(const T *in, i64 n, bool aligned, NAME(tile) * mine)
 {
     i64 at = NAME(first_of)(block_x());
+    if (aligned && (block_x() + 1) * TILE <= n) {
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++, at += 128)
-        mine->row[row] = LOAD4(in + at, n - at, aligned);
+        for (u32 row = 0; row < ROWS; row++)
+            mine->row[row] = LOAD4(in + at + row * 128, 4, true);
+    } else {
+#pragma unroll
+        for (u32 row = 0; row < ROWS; row++)
+            mine->row[row] = LOAD4(in + at + row * 128, n - at - row * 128, aligned);
+    }
 }
 
 /* One number of each warp to the same numbers in all lanes of all: lane w has warp w's, and those
