@@ -43,7 +43,7 @@ DEVICE i64 first_of_thread(void)
     return block_x() * TILE + thread_x() / 32 * WARP_ELEMENTS + thread_x() % 32 * 4;
 }
 
-/* One question for the whole tile: if each row asked for itself, it might wait for the one above. */
+/* One question for the whole tile: rows that ask each for itself may wait for each other. */
 DEVICE void load_rows(const f32 *in, i64 n, f32x4 *v)
 {
     i64 at = first_of_thread();

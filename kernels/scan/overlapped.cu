@@ -25,7 +25,7 @@
 #else
 #include "tile_rows.h"
 
-/* One question for the whole tile: if each row asked for itself, it might wait for the one above. */
+/* One question for the whole tile: rows that ask each for itself may wait for each other. */
 DEVICE void NAME(load_rows)(const T *in, i64 n, bool aligned, NAME(tile) * mine)
 {
     i64 at = NAME(first_of)(block_x());
