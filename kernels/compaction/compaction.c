@@ -142,6 +142,39 @@ static CUresult launch_recompute(struct zoo_call *call)
                       &call->buffer[IN], &n, &limit, &call->buffer[OUT], &call->buffer[TOTAL]);
 }
 
+static unsigned overlapped_shared(const struct zoo_call *call)
+{
+    return 16 * (unsigned)(zoo_tunable(call, "BLOCK") * zoo_tunable(call, "ROWS"));
+}
+
+static bool overlapped_fits(const struct zoo_call *call)
+{
+    return one_pass_all_at_once(call) &&
+           1024 / (unsigned)zoo_tunable(call, "BLOCK") * (overlapped_shared(call) + 1024) <=
+               (unsigned)call->device->shared_per_block;
+}
+
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    int64_t n = call->problem->value[N];
+    float limit = threshold(call->problem);
+    CUdeviceptr states = call->workspace + 16;
+    if (n == 0)
+        return launch_nothing(call);
+    struct zoo_grid grid = one_pass_overlapping(call, "compact", overlapped_shared(call));
+    struct zoo_grid before = {.x = grid.x, .threads = grid.threads};
+    if (grid.x == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    CUresult status =
+        zoo_tunable(call, "COUNTS_FIRST")
+            ? ZOO_LAUNCH(call, "count_tiles", before, &call->buffer[IN], &n, &limit, &states)
+            : one_pass_clear(call);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, "compact", grid, &call->buffer[IN], &n, &limit, &call->buffer[OUT],
+                      &call->buffer[TOTAL], &states);
+}
+
 static const struct zoo_variant variants[] = {
     {"block_ranks", "counts, their scan, ranks by a scan in shared memory", launch_three_kernels,
      workspace_three_kernels, .traits = ZOO_DETERMINISTIC},
@@ -149,6 +182,9 @@ static const struct zoo_variant variants[] = {
      workspace_three_kernels, .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block counts what lies before it", launch_recompute,
      .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
+    {"overlapped", "short inputs: tiles packed while the first launch clears; all counts gathered",
+     launch_overlapped, one_pass_workspace, .takes = one_pass_is_few_tiles, .fits = overlapped_fits,
+     .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"look_back", "one pass: decoupled look-back, packed writes", launch_look_back,
      one_pass_workspace, .traits = ZOO_DETERMINISTIC},
     {"tickets", "one pass: tiles by tickets, fetched ahead, counts announced on arrival",

@@ -61,4 +61,29 @@ static inline bool one_pass_is_short(const struct zoo_problem *problem)
     return zoo_value(problem, "n") <= 128 * 1024;
 }
 
+/* Short inputs, each tile of which has a block of its own, all of them resident with 1024 threads
+ * on an SM: kernels of this kind are compiled so that they are. */
+static inline bool one_pass_is_few_tiles(const struct zoo_problem *problem)
+{
+    return zoo_value(problem, "n") <= 2 * 1024 * 1024;
+}
+
+static inline bool one_pass_all_at_once(const struct zoo_call *call)
+{
+    return one_pass_tiles(call) <=
+           (unsigned)(call->device->sm_count * (1024 / zoo_tunable(call, "BLOCK")));
+}
+
+/* A grid of all tiles that overlaps the launch before it; x is 0 if it could not be resident, since
+ * a launch that overlaps cannot ask for that by being cooperative. */
+static inline struct zoo_grid one_pass_overlapping(struct zoo_call *call, const char *kernel,
+                                                   unsigned shared)
+{
+    struct zoo_grid grid = {
+        .threads = (unsigned)zoo_tunable(call, "BLOCK"), .shared = shared, .overlaps = true};
+    unsigned tiles = one_pass_tiles(call);
+    grid.x = one_pass_blocks(call, kernel, grid) == tiles ? tiles : 0;
+    return grid;
+}
+
 #endif

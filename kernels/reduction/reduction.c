@@ -218,6 +218,37 @@ static CUresult launch_vectorised(struct zoo_call *call)
     return launch_passes(call, blocks_of_vectors, 256); /* a smaller block ends sooner */
 }
 
+/* The first pass of two, the second of which is one block; or one block alone. */
+static unsigned overlapped_blocks(const struct zoo_call *call)
+{
+    int64_t bytes = call->problem->value[N] * zoo_type_bytes[types[call->problem->value[TYPE]]];
+    int64_t per_block = (int64_t)16 * zoo_tunable(call, "BLOCK") * zoo_tunable(call, "LOADS");
+    return bytes <= (int64_t)1024 * zoo_tunable(call, "ALONE")
+               ? 1
+               : grid_blocks(call, bytes, per_block);
+}
+
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N], partials = overlapped_blocks(call);
+    struct zoo_grid first = {.x = (unsigned)partials,
+                             .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    struct zoo_grid second = {
+        .x = 1, .threads = (unsigned)zoo_tunable(call, "LAST"), .overlaps = true};
+    CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, "reduce", name), first,
+                                 &call->buffer[IN], &n, &call->workspace, &call->buffer[RESULT]);
+    if (status != CUDA_SUCCESS || partials == 1)
+        return status;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "again", name), second, &call->workspace,
+                      &partials, &call->buffer[RESULT]);
+}
+
+static size_t workspace_overlapped(const struct zoo_call *call)
+{
+    return 16 * (size_t)overlapped_blocks(call);
+}
+
 static size_t workspace_trees(const struct zoo_call *call)
 {
     size_t first = blocks_of_one_each(call, call->problem->value[N]);
@@ -240,6 +271,8 @@ static const struct zoo_variant variants[] = {
     {"warp_shuffle", "registers instead of shared memory", launch_grid_stride, workspace_grid,
      .traits = ZOO_DETERMINISTIC},
     {"block_atomics", "one launch, one atomic for each block", launch_block_atomics, .takes = sums},
+    {"overlapped", "two passes by vectors, the second there before the first ends",
+     launch_overlapped, workspace_overlapped, .traits = ZOO_DETERMINISTIC},
     {"vectorised", "16-byte loads, several in flight, two passes", launch_vectorised,
      workspace_grid, .traits = ZOO_DETERMINISTIC},
     {0}};

@@ -246,6 +246,28 @@ static CUresult launch_recompute(struct zoo_call *call)
                       &call->buffer[IN], &n, &call->buffer[OUT], &exclusive);
 }
 
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int exclusive = (int)call->problem->value[KIND];
+    CUdeviceptr states = call->workspace + 16;
+    if (n == 0)
+        return CUDA_SUCCESS;
+    struct zoo_grid grid = one_pass_overlapping(call, kernel_name(call->problem, "scan", name), 0);
+    struct zoo_grid before = {.x = grid.x, .threads = grid.threads};
+    if (grid.x == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    CUresult status = zoo_tunable(call, "SUMS_FIRST")
+                          ? ZOO_LAUNCH(call, kernel_name(call->problem, "sum_tiles", name), before,
+                                       &call->buffer[IN], &n, &states)
+                          : one_pass_clear(call);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name), grid, &call->buffer[IN], &n,
+                      &call->buffer[OUT], &states, &exclusive);
+}
+
 static const struct zoo_variant variants[] = {
     {"hillis_steele", "every thread adds what lies 1, 2, 4 .. before it", launch_blocks,
      workspace_blocks, .traits = ZOO_DETERMINISTIC},
@@ -257,6 +279,9 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block adds up what lies before it", launch_recompute,
      .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
+    {"overlapped", "short inputs: tiles scanned while the first launch clears; all sums gathered",
+     launch_overlapped, one_pass_workspace, .takes = one_pass_is_few_tiles,
+     .fits = one_pass_all_at_once, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, one_pass_workspace},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
      workspace_persistent, .fits = one_pass_fits, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},

@@ -19,18 +19,7 @@
 #define EACH "tickets.cu"
 #include "each_type.h"
 #else
-
-/* A tile while this thread has it in registers: its rows, each summed up from the row's beginning,
- * and what comes before this thread in its warp. */
-typedef struct {
-    T4 row[ROWS];
-    T before[ROWS]; /* the row's lanes below, and the rows above */
-} NAME(tile);
-
-DEVICE i64 NAME(first_of)(i64 tile)
-{
-    return tile * TILE + thread_x() / 32 * WARP_ELEMENTS + thread_x() % 32 * 4;
-}
+#include "tile_rows.h"
 
 /* Each thread copies what it will scan itself, so that the data need no barrier. */
 DEVICE void NAME(fetch)(const T *in, i64 n, i64 tile, T4 *stage, bool aligned)
@@ -51,23 +40,10 @@ DEVICE void NAME(fetch)(const T *in, i64 n, i64 tile, T4 *stage, bool aligned)
 /* Scans the warp's rows; returns their sum. */
 DEVICE T NAME(scan_alone)(const T4 *stage, NAME(tile) * tile)
 {
-    T sum = 0;
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        T4 v = stage[row * BLOCK];
-        v.y += v.x;
-        v.z += v.y;
-        v.w += v.z;
-        tile->row[row] = v;
-        tile->before[row] = SCAN_WARP(v.w);
-    }
-#pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        T whole = OF_LANE(tile->before[row], 31), below = UP(tile->before[row], 1);
-        tile->before[row] = sum + (thread_x() % 32 ? below : 0);
-        sum += whole;
-    }
-    return sum;
+    for (u32 row = 0; row < ROWS; row++)
+        tile->row[row] = stage[row * BLOCK];
+    return NAME(scan_rows)(tile);
 }
 
 /* By warp 0: what comes before each warp, and the tile's sum to everybody. */
@@ -96,20 +72,6 @@ DEVICE T NAME(gather)(const u64 *states, i64 first, i64 tile)
         sum += FROM_BITS((u32)state);
     }
     return sum;
-}
-
-DEVICE void NAME(write)(const NAME(tile) * mine, T *out, i64 n, i64 tile, T before, bool aligned,
-                        bool exclusive)
-{
-    i64 at = NAME(first_of)(tile);
-#pragma unroll
-    for (u32 row = 0; row < ROWS; row++, at += 128) {
-        T4 v = mine->row[row];
-        T base = before + mine->before[row];
-        T4 with = {base + v.x, base + v.y, base + v.z, base + v.w};
-        T4 without = {base, with.x, with.y, with.z};
-        STORE4(out + at, n - at, aligned, exclusive ? without : with);
-    }
 }
 
 KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *ticket, u64 *states,
@@ -162,7 +124,8 @@ KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *tick
         NAME(fetch)(in, n, taken[free_slot], staged + freed * ROWS * BLOCK, aligned);
         for (u32 other = 0; other < WARPS; other++)
             before += gathered[even][other];
-        NAME(write)(&now, out, n, tile, before + warp_before[even][warp], aligned, exclusive != 0);
+        NAME(write_rows)(&now, out, n, tile, before + warp_before[even][warp], aligned,
+                         exclusive != 0);
         before += warp_before[even][WARPS];
         next_unseen = tile + 1;
         tile = following;

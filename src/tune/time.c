@@ -117,7 +117,10 @@ static double measure(struct clock *clock, double budget)
 static bool clock_open(struct clock *clock, const struct zoo_device *device)
 {
     const struct lk_driver *cuda = clock->cuda;
-    clock->status = cuda->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING);
+    /* The new stream waits for no other: what fills the buffers must be done. */
+    clock->status = cuda->cuCtxSynchronize();
+    if (clock->status == CUDA_SUCCESS)
+        clock->status = cuda->cuStreamCreate(&clock->stream, CU_STREAM_NON_BLOCKING);
     if (clock->status == CUDA_SUCCESS)
         clock->status = cuda->cuEventCreate(&clock->begin, 0);
     if (clock->status == CUDA_SUCCESS)
