@@ -142,6 +142,7 @@ static CUresult launch_recompute(struct zoo_call *call)
                       &call->buffer[IN], &n, &limit, &call->buffer[OUT], &call->buffer[TOTAL]);
 }
 
+/* What a tile keeps is packed in shared memory. */
 static unsigned overlapped_shared(const struct zoo_call *call)
 {
     return 16 * (unsigned)(zoo_tunable(call, "BLOCK") * zoo_tunable(call, "ROWS"));
@@ -149,30 +150,24 @@ static unsigned overlapped_shared(const struct zoo_call *call)
 
 static bool overlapped_fits(const struct zoo_call *call)
 {
-    return one_pass_all_at_once(call) &&
-           1024 / (unsigned)zoo_tunable(call, "BLOCK") * (overlapped_shared(call) + 1024) <=
-               (unsigned)call->device->shared_per_block;
+    return overlapped_shared(call) + 1024 <= (unsigned)call->device->shared_per_block;
 }
 
 static CUresult launch_overlapped(struct zoo_call *call)
 {
     int64_t n = call->problem->value[N];
     float limit = threshold(call->problem);
-    CUdeviceptr states = call->workspace + 16;
+    struct zoo_grid grid = one_pass_tile_grid(call);
     if (n == 0)
         return launch_nothing(call);
-    struct zoo_grid grid = one_pass_overlapping(call, "compact", overlapped_shared(call));
-    struct zoo_grid before = {.x = grid.x, .threads = grid.threads};
-    if (grid.x == 0)
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     CUresult status =
-        zoo_tunable(call, "COUNTS_FIRST")
-            ? ZOO_LAUNCH(call, "count_tiles", before, &call->buffer[IN], &n, &limit, &states)
-            : one_pass_clear(call);
+        ZOO_LAUNCH(call, "count_tiles", grid, &call->buffer[IN], &n, &limit, &call->workspace);
     if (status != CUDA_SUCCESS)
         return status;
+    grid.overlaps = true;
+    grid.shared = overlapped_shared(call);
     return ZOO_LAUNCH(call, "compact", grid, &call->buffer[IN], &n, &limit, &call->buffer[OUT],
-                      &call->buffer[TOTAL], &states);
+                      &call->buffer[TOTAL], &call->workspace);
 }
 
 static const struct zoo_variant variants[] = {
@@ -182,9 +177,9 @@ static const struct zoo_variant variants[] = {
      workspace_three_kernels, .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block counts what lies before it", launch_recompute,
      .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
-    {"overlapped", "short inputs: tiles packed while the first launch clears; all counts gathered",
-     launch_overlapped, one_pass_workspace, .takes = one_pass_is_few_tiles, .fits = overlapped_fits,
-     .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+    {"overlapped", "short inputs: tiles packed while the launch before counts them",
+     launch_overlapped, one_pass_number_of_each, .takes = one_pass_is_few_tiles,
+     .fits = overlapped_fits, .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, packed writes", launch_look_back,
      one_pass_workspace, .traits = ZOO_DETERMINISTIC},
     {"tickets", "one pass: tiles by tickets, fetched ahead, counts announced on arrival",

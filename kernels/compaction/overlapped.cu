@@ -1,24 +1,16 @@
 /*
- * overlapped.cu: for short inputs, as scan/overlapped.cu: block b has tile b, all blocks are on the
- * GPU at once, and the launch overlaps the one before it, which clears the states: while that comes
- * and goes, every block loads its tile and packs what it keeps in shared memory. Then each tells
- * its count to all, adds up the counts of all tiles before it in one go, and writes.
- *
- * With COUNTS_FIRST the first launch counts what each tile keeps in place of clearing: every tile
- * is read twice, at nearly the same time, and nobody waits for anybody within the second launch.
+ * overlapped.cu: for short inputs, as scan/overlapped.cu: two launches, of which the second overlaps
+ * the first. The first counts what each tile keeps; at the same time the second loads the same
+ * tiles and packs what is kept in shared memory. When the first has ended, all that is left is to
+ * add up the counts before a tile and to write.
  */
 // arch: sm_90
-#define LETS_NEXT_BEGIN
-#include "clear.h"
 #include "select_rows.h"
-#include "tell_all.h"
 #define BLOCK 256 // tune: 256 512 1024
-#define ROWS 4 // tune: 1 2 4 8
-#define COUNTS_FIRST 0 // tune: 0 1
+#define ROWS 1 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
-#define BLOCKS_PER_SM (1024 / BLOCK) /* what one_pass_all_at_once counts on */
 
 DEVICE u32 sum_warp(u32 mine)
 {
@@ -59,8 +51,8 @@ DEVICE void load_rows(const f32 *in, i64 n, f32x4 *v)
     }
 }
 
-KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) count_tiles(const f32 *in, i64 n, f32 threshold,
-                                                           u64 *states)
+KERNEL __launch_bounds__(BLOCK) count_tiles(const f32 *in, i64 n, f32 threshold,
+                                                           u32 *counts)
 {
     __shared__ u32 kept_by[WARPS];
     f32x4 v[ROWS];
@@ -75,24 +67,22 @@ KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) count_tiles(const f32 *in, i64 n,
     if (thread_x() < 32) {
         count = sum_warp(count);
         if (thread_x() == 0)
-            tell_all(states, block_x(), count);
+            counts[block_x()] = count;
     }
 }
 
 /* What is kept before this block's tile; every thread has a part of it. */
-DEVICE u32 gather(const u64 *states)
+DEVICE u32 gather(const u32 *counts)
 {
     u32 sum = 0;
-    for (u32 first = thread_x(); first < block_x(); first += 4 * BLOCK) {
-        u32 counts[4];
-        ask_four(states, first, BLOCK, block_x(), counts);
-        sum += counts[0] + counts[1] + counts[2] + counts[3];
-    }
+#pragma unroll 4
+    for (u32 tile = thread_x(); tile < block_x(); tile += BLOCK)
+        sum += load_relaxed_u32(counts + tile);
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) compact(const f32 *in, i64 n, f32 threshold,
-                                                       f32 *out, i64 *total, u64 *states)
+KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold,
+                                                       f32 *out, i64 *total, const u32 *counts)
 {
     DYNAMIC_SHARED(memory);
     __shared__ u32 kept_by[WARPS], seen_by[WARPS];
@@ -109,9 +99,7 @@ KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) compact(const f32 *in, i64 n, f32
     u32 all = sum_warp(others), before = sum_warp(lane < warp ? others : 0);
 
     wait_for_previous();
-    if (!COUNTS_FIRST && thread == 0)
-        tell_all(states, block_x(), all);
-    u32 seen = sum_warp(of_warps(seen_by, sum_warp(gather(states))));
+    u32 seen = sum_warp(of_warps(seen_by, sum_warp(gather(counts))));
     write_kept(kept, count, out + seen + before);
     if (block_x() == blocks_x() - 1 && thread == 0)
         *total = seen + all;

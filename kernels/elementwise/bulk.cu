@@ -16,9 +16,9 @@
 #include "bulk.h"
 #include "align.h"
 #define BLOCK 256 // tune: 128 256 512 1024
-#define TILE_BYTES 8192 // tune: 4096 6144 8192 12288 16384 24576 32768
+#define TILE_BYTES 6144 // tune: 4096 6144 8192 12288 16384 24576 32768
 #define STAGES 1 // tune: 1 2 4
-#define STORE 0 // tune: 0 1 2 3
+#define STORE 1 // tune: 0 1 2 3
 #define HINT 0 // tune: 0 1 2 3 4 7
 #define OVERLAP 0 // tune: 0 1
 

@@ -61,29 +61,22 @@ static inline bool one_pass_is_short(const struct zoo_problem *problem)
     return zoo_value(problem, "n") <= 128 * 1024;
 }
 
-/* Short inputs, each tile of which has a block of its own, all of them resident with 1024 threads
- * on an SM: kernels of this kind are compiled so that they are. */
+/* Short inputs, for which each block adds up a number of every tile before its own. */
 static inline bool one_pass_is_few_tiles(const struct zoo_problem *problem)
 {
     return zoo_value(problem, "n") <= 2 * 1024 * 1024;
 }
 
-static inline bool one_pass_all_at_once(const struct zoo_call *call)
+static inline size_t one_pass_number_of_each(const struct zoo_call *call)
 {
-    return one_pass_tiles(call) <=
-           (unsigned)(call->device->sm_count * (1024 / zoo_tunable(call, "BLOCK")));
+    return 4 * (size_t)one_pass_tiles(call);
 }
 
-/* A grid of all tiles that overlaps the launch before it; x is 0 if it could not be resident, since
- * a launch that overlaps cannot ask for that by being cooperative. */
-static inline struct zoo_grid one_pass_overlapping(struct zoo_call *call, const char *kernel,
-                                                   unsigned shared)
+/* A block for each tile. */
+static inline struct zoo_grid one_pass_tile_grid(const struct zoo_call *call)
 {
-    struct zoo_grid grid = {
-        .threads = (unsigned)zoo_tunable(call, "BLOCK"), .shared = shared, .overlaps = true};
-    unsigned tiles = one_pass_tiles(call);
-    grid.x = one_pass_blocks(call, kernel, grid) == tiles ? tiles : 0;
-    return grid;
+    return (struct zoo_grid){.x = one_pass_tiles(call),
+                             .threads = (unsigned)zoo_tunable(call, "BLOCK")};
 }
 
 #endif

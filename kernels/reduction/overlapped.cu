@@ -11,8 +11,8 @@
 #define BLOCK 512 // tune: 256 512 1024
 #define UNROLL 4 // tune: 2 4 8
 #define BLOCKS_PER_SM 8 // tune: 2 4 8 16
-#define LOADS 1 // tune: 1 2 4
-#define LAST 256 // tune: 128 256 512 1024
+#define LOADS 2 // tune: 1 2 4
+#define LAST 128 // tune: 128 256 512 1024
 #define ALONE 64 // tune: 16 32 64 128
 #define EACH "overlapped.cu"
 #include "each_operation.h"

@@ -12,10 +12,8 @@
 #include "clear.h"
 #define BLOCK 128 // tune: 64 128 256
 #define ROWS 8 // tune: 4 8 16
-#define STAGES 12 // tune: 6 10 12 13 24
-#define GATHERERS 2 // tune: 1 2 4
-#define NOGATHER 0 // x
-#define PLAIN 0 // x
+#define STAGES 10 // tune: 6 8 10 12
+#define AHEAD 4 // tune: 3 4 6
 #define WARPS (BLOCK / 32) /* adders, and as many writers */
 #define CHUNK (128 * ROWS) /* a warp's part of a tile */
 #define TILE ((i64)BLOCK * 4 * ROWS)
@@ -27,7 +25,7 @@
 
 /* Step k of a block uses stage k % STAGES for the (k / STAGES)th time. */
 typedef struct {
-    barrier taken, come, added, known, free; /* each ends one phase in every turn */
+    barrier come, added, known, free; /* each ends one phase in every turn */
     u32 tile;
     T before; /* the tile */
     T chunk_sum[WARPS];
@@ -51,19 +49,20 @@ DEVICE bool NAME(is_whole)(const NAME(work) * work, i64 tile)
     return work->aligned && (tile + 1) * TILE <= work->n;
 }
 
-/* By one thread. The first STAGES tiles are given. Tiles that are not there say that it is over, to
- * every gatherer one. */
+/* By one thread. The first STAGES tiles are given. No more than AHEAD are on their way at a time:
+ * what a longer queue would bring comes later for everybody. A tile that is not there says that it
+ * is over. */
 DEVICE void NAME(fetch_tiles)(const NAME(work) * work)
 {
-    u32 ends = 0;
     for (u32 k = 0;; k++) {
         NAME(stage) *stage = work->stages + k % STAGES;
         i64 tile = k < STAGES ? k * blocks_x() + block_x()
                               : STAGES * blocks_x() + atomic_add_u32(work->ticket, 1);
         if (k >= STAGES)
             barrier_wait(&stage->free, (k / STAGES - 1) % 2);
+        if (k >= AHEAD)
+            barrier_wait(&work->stages[(k - AHEAD) % STAGES].come, (k - AHEAD) / STAGES % 2);
         stage->tile = (u32)tile;
-        barrier_arrive(&stage->taken);
         if (tile < work->tiles && NAME(is_whole)(work, tile)) {
             barrier_arrive_expecting(&stage->come, 4 * TILE);
             bulk_load(work->data + k % STAGES * (TILE / 4), work->in + tile * TILE, 4 * TILE,
@@ -71,7 +70,7 @@ DEVICE void NAME(fetch_tiles)(const NAME(work) * work)
         } else {
             barrier_arrive(&stage->come);
         }
-        if (tile >= work->tiles && ++ends == GATHERERS)
+        if (tile >= work->tiles)
             return;
     }
 }
@@ -114,14 +113,14 @@ DEVICE void NAME(add_tiles)(const NAME(work) * work, u32 warp)
 
 /* By one warp: what lies before each tile. The tiles before it, up to the block's last, were
  * taken sooner and their sums wait for nobody, so that they come. */
-DEVICE void NAME(gather_sums)(const NAME(work) * work, u32 first_step)
+DEVICE void NAME(gather_sums)(const NAME(work) * work)
 {
     u32 lane = lane_id();
     T before = 0;
     i64 unseen = 0; /* the first tile whose sum is not in `before` */
-    for (u32 k = first_step;; k += GATHERERS) {
+    for (u32 k = 0;; k++) {
         NAME(stage) *stage = work->stages + k % STAGES;
-        barrier_wait(&stage->taken, k / STAGES % 2);
+        barrier_wait(&stage->come, k / STAGES % 2);
         i64 tile = stage->tile;
         if (tile >= work->tiles)
             return;
@@ -129,15 +128,19 @@ DEVICE void NAME(gather_sums)(const NAME(work) * work, u32 first_step)
         for (i64 first = unseen + lane; first < tile; first += 32 * AT_ONCE) {
             u64 state[AT_ONCE];
             bool missing;
+#pragma unroll
+            for (u32 i = 0; i < AT_ONCE; i++)
+                state[i] = first + 32 * i < tile ? 0 : ANNOUNCED;
             do {
                 missing = false;
 #pragma unroll
-                for (u32 i = 0; i < AT_ONCE; i++) {
-                    i64 other = first + 32 * i;
-                    state[i] = other < tile ? load_relaxed_u64(work->states + other) : ANNOUNCED;
+                for (u32 i = 0; i < AT_ONCE; i++)
+                    if (!(state[i] & ANNOUNCED))
+                        state[i] = load_relaxed_u64(work->states + first + 32 * i);
+#pragma unroll
+                for (u32 i = 0; i < AT_ONCE; i++)
                     missing |= !(state[i] & ANNOUNCED);
-                }
-            } while (!NOGATHER && missing);
+            } while (missing);
 #pragma unroll
             for (u32 i = 0; i < AT_ONCE; i++)
                 sum += FROM_BITS((u32)state[i]);
@@ -178,14 +181,14 @@ DEVICE void NAME(write_tiles)(const NAME(work) * work, u32 warp)
 #pragma unroll
         for (u32 row = 0; row < ROWS; row++, at += 128) {
             T below = UP(up_to[row], 1);
-            if (PLAIN && work->aligned && work->n - at >= 4) *(T4 *)(work->out + at) = NAME(scan4)(v[row], lane ? base + below : base, work->exclusive); else STORE4(work->out + at, work->n - at, work->aligned,
+            STORE4(work->out + at, work->n - at, work->aligned,
                    NAME(scan4)(v[row], lane ? base + below : base, work->exclusive));
             base += OF_LANE(up_to[row], 31);
         }
     }
 }
 
-KERNEL __launch_bounds__(2 * BLOCK + 32 * (GATHERERS + 1)) NAME(scan)(const T *in, i64 n, T *out, u32 *ticket,
+KERNEL __launch_bounds__(2 * BLOCK + 64) NAME(scan)(const T *in, i64 n, T *out, u32 *ticket,
                                                     u64 *states, i32 exclusive)
 {
     DYNAMIC_SHARED(memory);
@@ -197,7 +200,6 @@ KERNEL __launch_bounds__(2 * BLOCK + 32 * (GATHERERS + 1)) NAME(scan)(const T *i
     work.data = (T4 *)memory;
     if (thread_x() < STAGES) {
         NAME(stage) *stage = stages + thread_x();
-        barrier_make(&stage->taken, 1);
         barrier_make(&stage->come, 1);
         barrier_make(&stage->added, WARPS);
         barrier_make(&stage->known, 1);
@@ -210,8 +212,8 @@ KERNEL __launch_bounds__(2 * BLOCK + 32 * (GATHERERS + 1)) NAME(scan)(const T *i
         NAME(add_tiles)(&work, warp);
     else if (warp < 2 * WARPS)
         NAME(write_tiles)(&work, warp - WARPS);
-    else if (warp < 2 * WARPS + GATHERERS)
-        NAME(gather_sums)(&work, warp - 2 * WARPS);
+    else if (warp == 2 * WARPS)
+        NAME(gather_sums)(&work);
     else if (lane_id() == 0)
         NAME(fetch_tiles)(&work);
 }

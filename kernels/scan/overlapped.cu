@@ -1,25 +1,18 @@
 /*
- * overlapped.cu: for short inputs, all of whose tiles are on the GPU at once: block b has tile b,
- * and needs no ticket. The launch overlaps the one before it, which clears the states: while that
- * comes and goes, every block loads its tile and scans it by itself. Then each tells its sum to all
- * and adds up the sums of all tiles before it, in one go and always in the same order. What is left
- * after the first launch's end is one exchange through the L2 and the writing.
- *
- * With SUMS_FIRST the first launch sums up the tiles in place of clearing: every tile is read
- * twice, at nearly the same time, and nobody waits for anybody within the second launch.
+ * overlapped.cu: for short inputs: two launches, of which the second overlaps the first. The first
+ * sums up each tile; at the same time the second loads the same tiles and scans each by itself.
+ * When the first has ended, all that is left is to add up the sums before a tile, in one go and
+ * always in the same order, and to write. Every tile is read twice, at nearly the same time, but no
+ * block waits for another of its own launch, and nothing has to be cleared.
  */
 // arch: sm_90
 #ifndef EACH
-#define LETS_NEXT_BEGIN
-#include "clear.h"
-#include "tell_all.h"
+#include "device.h"
 #define BLOCK 256 // tune: 256 512 1024
-#define ROWS 4 // tune: 1 2 4 8
-#define SUMS_FIRST 0 // tune: 0 1
+#define ROWS 2 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
-#define BLOCKS_PER_SM (1024 / BLOCK) /* what one_pass_all_at_once counts on */
 #define EACH "overlapped.cu"
 #include "each_type.h"
 #else
@@ -51,7 +44,7 @@ DEVICE T NAME(of_warps)(T *of_warp, T mine)
     return lane < WARPS ? of_warp[lane] : 0;
 }
 
-KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) NAME(sum_tiles)(const T *in, i64 n, u64 *states)
+KERNEL __launch_bounds__(BLOCK) NAME(sum_tiles)(const T *in, i64 n, T *sums)
 {
     __shared__ T sum_of[WARPS];
     NAME(tile) mine;
@@ -65,17 +58,21 @@ KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) NAME(sum_tiles)(const T *in, i64 
     if (thread_x() < 32) {
         sum = SUM_WARP(sum);
         if (thread_x() == 0)
-            tell_all(states, block_x(), BITS(sum));
+            sums[block_x()] = sum;
     }
 }
 
 /* What comes before this block's tile; every thread has a part of it. */
-DEVICE T NAME(gather)(const u64 *states)
+DEVICE T NAME(gather)(const T *sums)
 {
     T sum = 0;
     for (u32 first = thread_x(); first < block_x(); first += 4 * BLOCK) {
         u32 bits[4];
-        ask_four(states, first, BLOCK, block_x(), bits);
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) {
+            u32 tile = first + k * BLOCK;
+            bits[k] = tile < block_x() ? load_relaxed_u32((const u32 *)sums + tile) : 0;
+        }
 #pragma unroll
         for (u32 k = 0; k < 4; k++)
             sum += FROM_BITS(bits[k]);
@@ -83,7 +80,7 @@ DEVICE T NAME(gather)(const u64 *states)
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) NAME(scan)(const T *in, i64 n, T *out, u64 *states,
+KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, const T *sums,
                                                           i32 exclusive)
 {
     __shared__ T sum_of[WARPS], seen_by[WARPS];
@@ -92,12 +89,10 @@ KERNEL __launch_bounds__(BLOCK, BLOCKS_PER_SM) NAME(scan)(const T *in, i64 n, T 
     NAME(tile) mine;
     NAME(load_rows)(in, n, aligned, &mine);
     T sum = NAME(of_warps)(sum_of, NAME(scan_rows)(&mine));
-    T all = SUM_WARP(sum), before = SUM_WARP(lane < warp ? sum : 0);
+    T before = SUM_WARP(lane < warp ? sum : 0);
 
     wait_for_previous();
-    if (!SUMS_FIRST && thread == 0)
-        tell_all(states, block_x(), BITS(all));
-    T seen = SUM_WARP(NAME(gather)(states));
+    T seen = SUM_WARP(NAME(gather)(sums));
     before += SUM_WARP(NAME(of_warps)(seen_by, seen));
     NAME(write_rows)(&mine, out, n, block_x(), before, aligned, exclusive != 0);
 }

@@ -225,11 +225,11 @@ static CUresult launch_tickets(struct zoo_call *call)
     return launch_staying(call, one_pass_grid(call));
 }
 
-/* An adder and a writer for each part of a tile, warps that gather and one that fetches. */
+/* An adder and a writer for each part of a tile, a warp that gathers and one that fetches. */
 static CUresult launch_bulk(struct zoo_call *call)
 {
     struct zoo_grid grid = one_pass_grid(call);
-    grid.threads = 2 * grid.threads + 32 * ((unsigned)zoo_tunable(call, "GATHERERS") + 1);
+    grid.threads = 2 * grid.threads + 64;
     return launch_staying(call, grid);
 }
 
@@ -251,21 +251,16 @@ static CUresult launch_overlapped(struct zoo_call *call)
     char name[48];
     int64_t n = call->problem->value[N];
     int exclusive = (int)call->problem->value[KIND];
-    CUdeviceptr states = call->workspace + 16;
+    struct zoo_grid grid = one_pass_tile_grid(call);
     if (n == 0)
         return CUDA_SUCCESS;
-    struct zoo_grid grid = one_pass_overlapping(call, kernel_name(call->problem, "scan", name), 0);
-    struct zoo_grid before = {.x = grid.x, .threads = grid.threads};
-    if (grid.x == 0)
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    CUresult status = zoo_tunable(call, "SUMS_FIRST")
-                          ? ZOO_LAUNCH(call, kernel_name(call->problem, "sum_tiles", name), before,
-                                       &call->buffer[IN], &n, &states)
-                          : one_pass_clear(call);
+    CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, "sum_tiles", name), grid,
+                                 &call->buffer[IN], &n, &call->workspace);
     if (status != CUDA_SUCCESS)
         return status;
+    grid.overlaps = true;
     return ZOO_LAUNCH(call, kernel_name(call->problem, "scan", name), grid, &call->buffer[IN], &n,
-                      &call->buffer[OUT], &states, &exclusive);
+                      &call->buffer[OUT], &call->workspace, &exclusive);
 }
 
 static const struct zoo_variant variants[] = {
@@ -279,15 +274,15 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"recompute", "short inputs: each block adds up what lies before it", launch_recompute,
      .takes = one_pass_is_short, .traits = ZOO_DETERMINISTIC},
-    {"overlapped", "short inputs: tiles scanned while the first launch clears; all sums gathered",
-     launch_overlapped, one_pass_workspace, .takes = one_pass_is_few_tiles,
-     .fits = one_pass_all_at_once, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
+    {"overlapped", "short inputs: tiles scanned while the launch before sums them up",
+     launch_overlapped, one_pass_number_of_each, .takes = one_pass_is_few_tiles,
+     .traits = ZOO_DETERMINISTIC},
     {"look_back", "one pass: decoupled look-back, 2n bytes", launch_look_back, one_pass_workspace},
     {"persistent", "one pass in waves: blocks gather all sums, tiles in flight", launch_persistent,
      workspace_persistent, .fits = one_pass_fits, .traits = ZOO_DETERMINISTIC | ZOO_COOPERATIVE},
     {"tickets", "one pass: tiles by tickets, fetched ahead, sums announced on arrival",
      launch_tickets, one_pass_workspace, .fits = one_pass_fits, .traits = ZOO_COOPERATIVE},
-    {"bulk", "one pass: warps with roles, bulk copies both ways, loads always on their way",
+    {"bulk", "one pass: warps with roles, tiles by bulk copies, loads always on their way",
      launch_bulk, one_pass_workspace, .fits = one_pass_fits, .traits = ZOO_COOPERATIVE},
     {0}};
 
