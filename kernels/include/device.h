@@ -266,14 +266,15 @@ DEVICE i32 load_cached_i32(const i32 *at)
     asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
-/* The same where keep says so; past the L1 where it does not. */
-DEVICE f32 load_cached_if_f32(const f32 *at, bool keep)
+/* The same if place is less than limit; past the L1 if it is not. The move costs nothing: it tells
+ * the compiler that the register holds nothing to be kept before either load. */
+DEVICE f32 load_cached_below_f32(const f32 *at, u32 place, u32 limit)
 {
     f32 v;
-    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.global.nc.f32 %0, [%1]; "
+    asm("{ .reg .pred p; setp.lt.u32 p, %2, %3; mov.b32 %0, %2; @p ld.global.nc.f32 %0, [%1]; "
         "@!p ld.global.nc.L1::no_allocate.f32 %0, [%1]; }"
         : "=f"(v)
-        : "l"(at), "r"((u32)keep));
+        : "l"(at), "r"(place), "r"(limit));
     return v;
 }
 /* As load_once_f32x4, and the L2 fetches 256 bytes around it. */
@@ -348,13 +349,14 @@ DEVICE f32 load_cached_by_f32(const f32 *at, u64 policy)
     asm("ld.global.nc.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(at), "l"(policy));
     return v;
 }
-DEVICE f32 load_cached_if_by_f32(const f32 *at, bool keep, u64 policy)
+DEVICE f32 load_cached_below_by_f32(const f32 *at, u32 place, u32 limit, u64 policy)
 {
     f32 v;
-    asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.global.nc.L2::cache_hint.f32 %0, [%1], %3; "
-        "@!p ld.global.nc.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %3; }"
+    asm("{ .reg .pred p; setp.lt.u32 p, %2, %3; mov.b32 %0, %2; "
+        "@p ld.global.nc.L2::cache_hint.f32 %0, [%1], %4; "
+        "@!p ld.global.nc.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %4; }"
         : "=f"(v)
-        : "l"(at), "r"((u32)keep), "l"(policy));
+        : "l"(at), "r"(place), "r"(limit), "l"(policy));
     return v;
 }
 

@@ -7,9 +7,9 @@
 // arch: sm_80
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define PER_THREAD 16 // tune: 4 8 16
+#define PER_THREAD 12 // tune: 4 8 12 16
 #define WIDTH 4 // tune: 1 4
-#define OCCUPANCY 1024 // tune: 1024 1536 2048
+#define OCCUPANCY 1024 // tune: 768 1024 1536 2048
 #define HINT 0 // tune: 0 1
 #define NEAR 1024 // tune: 0 512 1024 2048
 #include "tile.h"
@@ -53,12 +53,12 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
     f32 sum = 0;
     for (i64 base = BASE_OF(start[0]); base < last; base += TILE, turn ^= 1) {
         i64 end = least(base + TILE, last);
-        share a = load_tile(columns, values, base, end, nonzeros);
+        share a = load_tile(columns, values, (i32)base, (i32)end, nonzeros);
         i32 begin = my_begin > base ? (i32)(my_begin - base) : 0;
         i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
             longer[turn].row[shared_add_u32(&longer[turn].count, 1)] = me;
-        multiply_tile(&a, x, (i32)first_row, BLOCK, (i32)(end - base), product);
+        multiply_tile(&a, x, (i32)first_row, BLOCK, product);
         sync_block();
         if (stop - begin <= SHORT)
             sum += sum_short(product, begin, stop);

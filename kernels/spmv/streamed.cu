@@ -8,20 +8,21 @@
 // arch: sm_80
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define PER_THREAD 16 // tune: 4 8 16
+#define PER_THREAD 12 // tune: 4 8 12 16
 #define WIDTH 4 // tune: 1 4
-#define OCCUPANCY 1024 // tune: 1024 1536 2048
+#define OCCUPANCY 1024 // tune: 768 1024 1536 2048
 #define HINT 0 // tune: 0 1
 #define NEAR 1024 // tune: 0 512 1024 2048
 #include "path.h"
 #include "tile.h"
 #define ITEMS (TILE - 8) /* row ends and nonzeros; less, as the loads may begin earlier */
-#define POINT(tile) ((i64)(tile) * ITEMS) /* of the path, where a tile begins */
+/* The point of the path where a tile begins; rows and nonzeros are less than 2^32 together. */
+#define POINT(tile) ((u32)least(items, (i64)(tile) * ITEMS))
 
 /* A tile of the path: `count` rows end in it, from row `row` on, and one more may begin. */
 typedef struct {
     i32 row, count;
-    i32 first, end; /* nonzeros */
+    i32 first; /* nonzero */
 } stretch;
 
 /* Rows that end in a tile, and which of them are longer than SHORT, in any order. Two of these: one
@@ -54,14 +55,14 @@ DEVICE extent extent_of(const i32 *offsets, i64 rows, i64 row)
 
 /* The tile from point d on to point `until`; mine is the extent of the thread's first row. A
  * barrier. */
-DEVICE stretch take_rows(const i32 *offsets, i64 rows, i32 row, i64 d, i64 until, extent mine,
+DEVICE stretch take_rows(const i32 *offsets, i64 rows, i32 row, u32 d, u32 until, extent mine,
                          row_list *list, u32 *long_count)
 {
-    stretch s = {row, 0, (i32)(d - row), 0};
+    stretch s = {row, 0, (i32)(d - (u32)row)};
     u32 more;
     do {
         i32 r = s.count + (i32)thread_x();
-        bool ends_here = (i64)mine.end + row + r + 1 <= until;
+        bool ends_here = (u32)mine.end + (u32)(row + r) + 1 <= until;
         if (ends_here) {
             list->end[r] = (u16)(mine.end - BASE_OF(s.first));
             if (mine.end - (mine.begin > s.first ? mine.begin : s.first) > SHORT)
@@ -72,8 +73,13 @@ DEVICE stretch take_rows(const i32 *offsets, i64 rows, i32 row, i64 d, i64 until
         if (more == BLOCK)
             mine = extent_of(offsets, rows, (i64)row + s.count + thread_x());
     } while (more == BLOCK);
-    s.end = (i32)(until - row - s.count);
     return s;
+}
+
+/* Where a tile up to point d ends, in nonzeros. */
+DEVICE i32 end_of(stretch s, u32 d)
+{
+    return (i32)(d - (u32)(s.row + s.count));
 }
 
 /* Where row r of a tile begins in it. */
@@ -84,8 +90,9 @@ DEVICE i32 begin_of(const row_list *list, stretch s, i32 r)
 
 /* The rows of one tile: short ones by a thread, longer ones by a warp, and so what has begun of the
  * row that goes on; none waits for another. */
-DEVICE void sum_rows(shared_state *shared, stretch s, u32 long_count, u32 turn, f32 *y)
+DEVICE void sum_rows(shared_state *shared, stretch s, i32 end_of_tile, u32 tile, f32 *y)
 {
+    u32 turn = tile & 1, long_count = shared->long_count[tile & 3];
     const row_list *list = &shared->rows[turn];
     f32 carried = shared->carried[turn];
     for (i32 r = (i32)thread_x(); r < s.count; r += BLOCK) {
@@ -101,7 +108,7 @@ DEVICE void sum_rows(shared_state *shared, stretch s, u32 long_count, u32 turn, 
             store_stream_f32(y + s.row + r, sum + (r ? 0 : carried));
     }
     if (thread_x() / 32 == BLOCK / 32 - 1) {
-        f32 sum = sum_long(shared->product, begin_of(list, s, s.count), s.end - BASE_OF(s.first));
+        f32 sum = sum_long(shared->product, begin_of(list, s, s.count), end_of_tile - BASE_OF(s.first));
         if (lane_id() == 0)
             shared->carried[turn ^ 1] = sum + (s.count ? 0 : carried);
     }
@@ -115,7 +122,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
     i64 items = rows + nonzeros, tiles = (items + ITEMS - 1) / ITEMS;
     i32 tile = (i32)(tiles * block_x() / blocks_x());
     i32 last = (i32)(tiles * (block_x() + 1) / blocks_x());
-    u32 me = thread_x(), turn = 0;
+    u32 me = thread_x();
     if (me < 32) {
         i32 found = rows_before(offsets, rows, nonzeros, POINT(tile));
         if (me == 0)
@@ -127,32 +134,33 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         shared.carried[me] = 0;
     sync_block();
     /* A stretch of nothing comes first, so that loading the first tile is no special case. */
-    i32 row = shared.first_row, first = (i32)(POINT(tile) - row);
-    stretch s = {row, 0, first, first};
+    i32 row = shared.first_row, first = (i32)(POINT(tile) - (u32)row);
+    stretch s = {row, 0, first};
     share a;
-    for (bool more = true; more; tile++, turn ^= 1) {
+    for (bool more = true; more; tile++) {
         stretch next = s;
-        u32 *long_count = shared.long_count;
+        u32 point = POINT(tile); /* where s ends */
         row = s.row + s.count;
         extent mine = extent_of(offsets, rows, (i64)row + me);
-        if (s.end > s.first)
-            multiply_tile(&a, x, s.row, s.count, s.end - BASE_OF(s.first), shared.product);
+        if (end_of(s, point) > s.first)
+            multiply_tile(&a, x, s.row, s.count, shared.product);
         more = tile < last;
         if (more) {
-            next = take_rows(offsets, rows, row, POINT(tile), least(items, POINT(tile + 1)), mine,
-                             &shared.rows[turn ^ 1], &long_count[(tile + 1) & 3]);
-            a = load_tile(columns, values, BASE_OF(next.first), next.end, nonzeros);
+            u32 until = POINT(tile + 1);
+            next = take_rows(offsets, rows, row, point, until, mine, &shared.rows[(tile + 1) & 1],
+                             &shared.long_count[(tile + 1) & 3]);
+            a = load_tile(columns, values, BASE_OF(next.first), end_of(next, until), nonzeros);
         } else {
             sync_block();
         }
         if (me == 0)
-            long_count[(tile + 2) & 3] = 0;
-        sum_rows(&shared, s, long_count[tile & 3], turn, y);
+            shared.long_count[(tile + 2) & 3] = 0;
+        sum_rows(&shared, s, end_of(s, point), (u32)tile, y);
         sync_block();
         s = next;
     }
     if (me == 0) {
-        carry left = {row, row < rows ? shared.carried[turn] : 0};
+        carry left = {row, row < rows ? shared.carried[tile & 1] : 0};
         carries[block_x()] = left;
     }
 }

@@ -12,9 +12,8 @@
  * HINT (1: the L2 keeps x and lets go of the matrix) and NEAR (columns on either side of the tile's
  * rows that go through the L1; 0: all do) are set.
  */
-#define TILE    (BLOCK * PER_THREAD)
-#define AT_ONCE (PER_THREAD < 8 ? PER_THREAD : 8) /* gathers in flight: more take more registers */
-#define SHORT   32 /* nonzeros that one thread sums up; a longer row gets a warp */
+#define TILE  (BLOCK * PER_THREAD)
+#define SHORT 32 /* nonzeros that one thread sums up; a longer row gets a warp */
 /* A tile's loads begin where a sector does, at most 7 nonzeros early. */
 #define BASE_OF(first) ((first) & ~7)
 /* One word in 33 is left out: rows of 8, 16 or 32 nonzeros would otherwise meet in the same
@@ -42,16 +41,16 @@ DEVICE void load_vector(const u32 *at, u32 *word)
     word[3] = v.w;
 }
 
-/* Nonzeros from base up to end. A vector is read whole even if the tile ends inside it: what belongs
- * to another tile is never summed up. Arrays that do not lie at 16 bytes, and the last few nonzeros
- * of all, are read word by word. */
-DEVICE share load_tile(const i32 *columns, const f32 *values, i64 base, i64 end, i64 nonzeros)
+/* Nonzeros from base up to end; column 0 stands where there are none. A vector is read whole even if
+ * the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not lie
+ * at 16 bytes, and the last few nonzeros of all, are read word by word. */
+DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
 {
-    share a;
+    share a = {{0}, {0}};
     const u32 *column = (const u32 *)columns + base, *value = (const u32 *)values + base;
-    i32 count = (i32)(end - base);
+    i32 count = end - base;
     if (WIDTH == 4 && is_aligned(column, 16) && is_aligned(value, 16) &&
-        (end + 3) / 4 * 4 <= nonzeros) {
+        ((i64)end + 3) / 4 * 4 <= nonzeros) {
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j += 4)
             if (NONZERO(j) < count)
@@ -63,10 +62,12 @@ DEVICE share load_tile(const i32 *columns, const f32 *values, i64 base, i64 end,
     } else {
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j++)
-            a.column[j] = NONZERO(j) < count ? load_word(column + NONZERO(j)) : 0;
+            if (NONZERO(j) < count)
+                a.column[j] = load_word(column + NONZERO(j));
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j++)
-            a.value[j] = NONZERO(j) < count ? load_word(value + NONZERO(j)) : 0;
+            if (NONZERO(j) < count)
+                a.value[j] = load_word(value + NONZERO(j));
     }
     return a;
 }
@@ -74,28 +75,23 @@ DEVICE share load_tile(const i32 *columns, const f32 *values, i64 base, i64 end,
 /* For a tile of so many rows from `row` on. */
 DEVICE f32 gather(const f32 *x, i32 column, i32 row, i32 rows)
 {
-    bool near = NEAR == 0 || (u32)(column - row + NEAR) < (u32)rows + 2 * NEAR;
+    u32 place = (u32)(column - (row - NEAR)), limit = (u32)rows + 2 * NEAR;
     if (HINT)
-        return NEAR ? load_cached_if_by_f32(x + column, near, policy_keep())
+        return NEAR ? load_cached_below_by_f32(x + column, place, limit, policy_keep())
                     : load_cached_by_f32(x + column, policy_keep());
-    return NEAR ? load_cached_if_f32(x + column, near) : load_cached_f32(x + column);
+    return NEAR ? load_cached_below_f32(x + column, place, limit) : load_cached_f32(x + column);
 }
 
-DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, i32 count, f32 *product)
+/* All gathers are in flight at once, each in the register that held its column. */
+DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, f32 *product)
 {
+    f32 of_x[PER_THREAD];
 #pragma unroll
-    for (i32 first = 0; first < PER_THREAD; first += AT_ONCE) {
-        f32 of_x[AT_ONCE];
+    for (i32 j = 0; j < PER_THREAD; j++)
+        of_x[j] = gather(x, (i32)a->column[j], row, rows);
 #pragma unroll
-        for (i32 k = 0, j = first; k < AT_ONCE; k++, j++)
-            if (NONZERO(j - j % WIDTH) < count)
-                of_x[k] = gather(x, (i32)a->column[j], row, rows);
-#pragma unroll
-        for (i32 k = 0, j = first; k < AT_ONCE; k++, j++)
-            if (NONZERO(j - j % WIDTH) < count)
-                product[PLACE(NONZERO(j - j % WIDTH)) + j % WIDTH] =
-                    f32_from_bits(a->value[j]) * of_x[k];
-    }
+    for (i32 j = 0; j < PER_THREAD; j++) /* no gap parts the words of a vector */
+        product[PLACE(NONZERO(j - j % WIDTH)) + j % WIDTH] = f32_from_bits(a->value[j]) * of_x[j];
 }
 
 /* Products from begin to end, by one thread. */
