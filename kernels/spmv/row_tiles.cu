@@ -7,7 +7,7 @@
 // arch: sm_80
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define PER_THREAD 12 // tune: 4 8 12 16
+#define PER_THREAD 16 // tune: 4 8 12 16
 #define WIDTH 4 // tune: 1 4
 #define OCCUPANCY 1024 // tune: 768 1024 1536 2048
 #define HINT 0 // tune: 0 1
@@ -58,7 +58,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
             longer[turn].row[shared_add_u32(&longer[turn].count, 1)] = me;
-        multiply_tile(&a, x, (i32)first_row, BLOCK, product);
+        multiply_tile(&a, x, (i32)first_row, BLOCK, (i32)(end - base), product);
         sync_block();
         if (stop - begin <= SHORT)
             sum += sum_short(product, begin, stop);

@@ -143,7 +143,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         row = s.row + s.count;
         extent mine = extent_of(offsets, rows, (i64)row + me);
         if (end_of(s, point) > s.first)
-            multiply_tile(&a, x, s.row, s.count, shared.product);
+            multiply_some(&a, PER_THREAD, x, s.row, s.count, shared.product);
         more = tile < last;
         if (more) {
             u32 until = POINT(tile + 1);

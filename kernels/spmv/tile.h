@@ -82,16 +82,26 @@ DEVICE f32 gather(const f32 *x, i32 column, i32 row, i32 rows)
     return NEAR ? load_cached_below_f32(x + column, place, limit) : load_cached_f32(x + column);
 }
 
-/* All gathers are in flight at once, each in the register that held its column. */
-DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, f32 *product)
+/* The thread's first nonzeros, `some` of them, a constant: all gathers are in flight at once. */
+DEVICE void multiply_some(const share *a, i32 some, const f32 *x, i32 row, i32 rows, f32 *product)
 {
     f32 of_x[PER_THREAD];
 #pragma unroll
-    for (i32 j = 0; j < PER_THREAD; j++)
+    for (i32 j = 0; j < some; j++)
         of_x[j] = gather(x, (i32)a->column[j], row, rows);
 #pragma unroll
-    for (i32 j = 0; j < PER_THREAD; j++) /* no gap parts the words of a vector */
+    for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
         product[PLACE(NONZERO(j - j % WIDTH)) + j % WIDTH] = f32_from_bits(a->value[j]) * of_x[j];
+}
+
+/* A tile that is not full gathers element 0 for what it lacks, without asking; but one that is
+ * mostly empty, as the last of a block's rows often is, is told apart. */
+DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, i32 count, f32 *product)
+{
+    if (count > 4 * BLOCK)
+        multiply_some(a, PER_THREAD, x, row, rows, product);
+    else
+        multiply_some(a, 4, x, row, rows, product);
 }
 
 /* Products from begin to end, by one thread. */
