@@ -108,7 +108,8 @@ DEVICE void sum_rows(shared_state *shared, stretch s, i32 end_of_tile, u32 tile,
             store_stream_f32(y + s.row + r, sum + (r ? 0 : carried));
     }
     if (thread_x() / 32 == BLOCK / 32 - 1) {
-        f32 sum = sum_long(shared->product, begin_of(list, s, s.count), end_of_tile - BASE_OF(s.first));
+        f32 sum = sum_long(shared->product, begin_of(list, s, s.count),
+                           end_of_tile - BASE_OF(s.first));
         if (lane_id() == 0)
             shared->carried[turn ^ 1] = sum + (s.count ? 0 : carried);
     }

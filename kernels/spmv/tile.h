@@ -41,14 +41,17 @@ DEVICE void load_vector(const u32 *at, u32 *word)
     word[3] = v.w;
 }
 
-/* Nonzeros from base up to end; column 0 stands where there are none. A vector is read whole even if
- * the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not lie
- * at 16 bytes, and the last few nonzeros of all, are read word by word. */
+/* Nonzeros from base up to end; column 0 stands where there are none. A vector is read whole even
+ * if the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
+ * lie at 16 bytes, and the last few nonzeros of all, are read word by word. */
 DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
 {
-    share a = {{0}, {0}};
+    share a;
     const u32 *column = (const u32 *)columns + base, *value = (const u32 *)values + base;
     i32 count = end - base;
+#pragma unroll
+    for (i32 j = 0; j < PER_THREAD; j++)
+        a.column[j] = 0;
     if (WIDTH == 4 && is_aligned(column, 16) && is_aligned(value, 16) &&
         ((i64)end + 3) / 4 * 4 <= nonzeros) {
 #pragma unroll
