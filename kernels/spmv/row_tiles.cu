@@ -1,17 +1,20 @@
 /*
  * row_tiles.cu: a block takes BLOCK rows and treats their nonzeros as one stream: every load is
- * 16 bytes and coalesced, every thread has VECTORS * 4 gathers in flight, and only then, in shared
- * memory, are the products told apart by rows. One launch, no workspace. A block with a huge row is
- * late, though; streamed.cu cures that.
+ * coalesced, every thread has several gathers in flight, and only then, in shared memory, are the
+ * products told apart by rows. One launch, no workspace. A block with a huge row is late, though;
+ * streamed.cu cures that.
  */
-// arch: sm_75
+// arch: sm_80
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define VECTORS 4 // tune: 2 4
-#define TOGETHER 2 // tune: 1 2
+#define PER_THREAD 16 // tune: 4 8 12 16
+#define WIDTH 4 // tune: 1 4
+#define OCCUPANCY 1024 // tune: 768 1024 1536 2048
+#define HINT 0 // tune: 0 1
+#define NEAR 1024 // tune: 0 512 1024 2048
 #include "tile.h"
 
-/* Rows longer than SHORT in this tile, in any order; each is summed up by itself. */
+/* Rows longer than SHORT in a tile, in any order; each is summed up by itself. */
 typedef struct {
     u32 count;
     u32 row[TILE / SHORT];
@@ -29,41 +32,40 @@ DEVICE void sum_long_rows(const long_rows *rows, const f32 *product, const i32 *
     }
 }
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
+KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
     multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
              i64 nonzeros, f32 *y)
 {
     __shared__ f32 product[PLACES], sum_of[BLOCK];
     __shared__ i32 start[BLOCK + 1];
-    __shared__ long_rows longer;
-    u32 me = thread_x();
+    __shared__ long_rows longer[2]; /* of this tile and the next */
+    u32 me = thread_x(), turn = 0;
     i64 first_row = (i64)block_x() * BLOCK, row = first_row + me;
     start[me] = load_cached_i32(offsets + least(row, rows));
     sum_of[me] = 0;
-    if (me == 0) {
+    if (me == 0)
         start[BLOCK] = load_cached_i32(offsets + least(first_row + BLOCK, rows));
-        longer.count = 0;
-    }
+    if (me < 2)
+        longer[me].count = 0;
     sync_block();
     i32 my_begin = start[me], my_end = start[me + 1];
     i64 last = start[BLOCK];
     f32 sum = 0;
-    for (i64 base = start[0] & ~3; base < last; base += TILE) {
+    for (i64 base = BASE_OF(start[0]); base < last; base += TILE, turn ^= 1) {
         i64 end = least(base + TILE, last);
-        vectors a = load_tile(columns, values, base, end, nonzeros);
-        multiply_tile(&a, x, (i32)(end - base), product);
-        sync_block();
+        share a = load_tile(columns, values, (i32)base, (i32)end, nonzeros);
         i32 begin = my_begin > base ? (i32)(my_begin - base) : 0;
         i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
-            longer.row[shared_add_u32(&longer.count, 1)] = me;
-        else
+            longer[turn].row[shared_add_u32(&longer[turn].count, 1)] = me;
+        multiply_tile(&a, x, (i32)first_row, BLOCK, (i32)(end - base), product);
+        sync_block();
+        if (stop - begin <= SHORT)
             sum += sum_short(product, begin, stop);
+        sum_long_rows(&longer[turn], product, start, base, sum_of);
         sync_block();
-        sum_long_rows(&longer, product, start, base, sum_of);
-        sync_block();
-        if (me == 0)
-            longer.count = 0;
+        if (me == 0) /* for the tile after the next: a barrier lies between */
+            longer[turn].count = 0;
     }
     if (row < rows)
         store_stream_f32(y + row, sum + sum_of[me]);

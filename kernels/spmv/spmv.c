@@ -213,7 +213,7 @@ static size_t workspace_merge(const struct zoo_call *call)
 /* No more blocks than tiles, nor than run at a time. */
 static unsigned streamed_blocks(const struct zoo_call *call, unsigned resident)
 {
-    int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "VECTORS") * 4 - 4;
+    int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "PER_THREAD") - 8;
     int64_t tiles = (path_items(call) + tile - 1) / tile;
     int64_t most = (int64_t)call->device->sm_count * resident;
     return (unsigned)(tiles < most ? tiles : most);
@@ -236,7 +236,7 @@ static const struct zoo_variant variants[] = {
     {"vector", "a warp for each row: coalesced loads", launch_vector, .traits = ZOO_DETERMINISTIC},
     {"adaptive_vector", "as many lanes for a row as its mean length asks for",
      launch_adaptive_vector, .traits = ZOO_DETERMINISTIC},
-    {"row_tiles", "a block's rows as one stream of 16-byte loads, summed up in shared memory",
+    {"row_tiles", "a block's rows as one stream of nonzeros, summed up in shared memory",
      launch_row_tiles, .traits = ZOO_DETERMINISTIC},
     {"merge", "equal shares of rows and nonzeros for each thread", launch_merge, workspace_merge,
      .traits = ZOO_DETERMINISTIC},

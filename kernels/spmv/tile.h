@@ -1,86 +1,110 @@
 /*
- * tile.h: a tile of TILE nonzeros that a block works on. Columns and values come in by 16-byte
- * loads, each thread's products go to shared memory, rows are summed up there. Every nonzero is one
- * coalesced load and one gather, however the rows lie. BLOCK, VECTORS and TOGETHER, which divides
- * VECTORS, are set.
+ * tile.h: a tile of TILE nonzeros that a block works on. Columns and values are streamed in, each
+ * thread's products go to shared memory, rows are summed up there. Every nonzero is one coalesced
+ * load and one gather, however the rows lie.
+ *
+ * What limits it is how many sectors of x the L2 has to send. A gather that goes far from the
+ * diagonal takes a whole line of the L1 for a word that nobody asks for again, and soon the lines
+ * near the diagonal, which the next rows share, are gone. So only elements of x near the tile's own
+ * rows go through the L1, the others past it.
+ *
+ * BLOCK, PER_THREAD (nonzeros of a thread), WIDTH (words of a load: 1 or 4, at most PER_THREAD),
+ * HINT (1: the L2 keeps x and lets go of the matrix) and NEAR (columns on either side of the tile's
+ * rows that go through the L1; 0: all do) are set.
  */
-#define TILE  (BLOCK * VECTORS * 4)
+#define TILE  (BLOCK * PER_THREAD)
 #define SHORT 32 /* nonzeros that one thread sums up; a longer row gets a warp */
+/* A tile's loads begin where a sector does, at most 7 nonzeros early. */
+#define BASE_OF(first) ((first) & ~7)
 /* One word in 33 is left out: rows of 8, 16 or 32 nonzeros would otherwise meet in the same
  * banks, and so would the four words of neighbouring lanes' vectors. */
-#define PLACE(p)     ((u32)(p) + (u32)(p) / 32)
-#define PLACES       (TILE + TILE / 32)
-#define VECTOR_OF(v) (4 * ((i32)thread_x() + (v) * BLOCK)) /* its first nonzero in the tile */
+#define PLACE(p) ((u32)(p) + (u32)(p) / 32)
+#define PLACES   (TILE + TILE / 32)
+/* Where the thread's nonzero number j lies in the tile: WIDTH of them side by side. */
+#define NONZERO(j) (((j) / WIDTH * BLOCK + (i32)thread_x()) * WIDTH + (j) % WIDTH)
 
 typedef struct {
-    u32x4 column[VECTORS], value[VECTORS];
-} vectors;
+    u32 column[PER_THREAD], value[PER_THREAD];
+} share;
 
-DEVICE u32x4 load_by_words(const u32 *at, i32 count)
+DEVICE u32 load_word(const u32 *at)
 {
-    u32x4 v = {0, 0, 0, 0};
-    if (count > 0)
-        v.x = load_stream_u32(at);
-    if (count > 1)
-        v.y = load_stream_u32(at + 1);
-    if (count > 2)
-        v.z = load_stream_u32(at + 2);
-    if (count > 3)
-        v.w = load_stream_u32(at + 3);
-    return v;
+    return HINT ? load_stream_by_u32(at, policy_leave()) : load_stream_u32(at);
 }
 
-/* Nonzeros from base, a multiple of four, up to end. A vector is read whole even if the tile
- * ends inside it: what belongs to the next tile is never summed up. Arrays that do not lie at 16
- * bytes, and the last few nonzeros of all, are read word by word. */
-DEVICE vectors load_tile(const i32 *columns, const f32 *values, i64 base, i64 end, i64 nonzeros)
+DEVICE void load_vector(const u32 *at, u32 *word)
 {
-    vectors a;
+    u32x4 v = HINT ? load_stream_by_u32x4(at, policy_leave()) : load_stream_u32x4(at);
+    word[0] = v.x;
+    word[1] = v.y;
+    word[2] = v.z;
+    word[3] = v.w;
+}
+
+/* Nonzeros from base up to end; column 0 stands where there are none. A vector is read whole even
+ * if the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
+ * lie at 16 bytes, and the last few nonzeros of all, are read word by word. */
+DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
+{
+    share a;
     const u32 *column = (const u32 *)columns + base, *value = (const u32 *)values + base;
-    i32 count = (i32)(end - base);
-    if (is_aligned(column, 16) && is_aligned(value, 16) && (end + 3) / 4 * 4 <= nonzeros) {
+    i32 count = end - base;
 #pragma unroll
-        for (i32 v = 0; v < VECTORS; v++)
-            if (VECTOR_OF(v) < count)
-                a.column[v] = load_stream_u32x4(column + VECTOR_OF(v));
+    for (i32 j = 0; j < PER_THREAD; j++)
+        a.column[j] = 0;
+    if (WIDTH == 4 && is_aligned(column, 16) && is_aligned(value, 16) &&
+        ((i64)end + 3) / 4 * 4 <= nonzeros) {
 #pragma unroll
-        for (i32 v = 0; v < VECTORS; v++)
-            if (VECTOR_OF(v) < count)
-                a.value[v] = load_stream_u32x4(value + VECTOR_OF(v));
+        for (i32 j = 0; j < PER_THREAD; j += 4)
+            if (NONZERO(j) < count)
+                load_vector(column + NONZERO(j), a.column + j);
+#pragma unroll
+        for (i32 j = 0; j < PER_THREAD; j += 4)
+            if (NONZERO(j) < count)
+                load_vector(value + NONZERO(j), a.value + j);
     } else {
 #pragma unroll
-        for (i32 v = 0; v < VECTORS; v++) {
-            a.column[v] = load_by_words(column + VECTOR_OF(v), count - VECTOR_OF(v));
-            a.value[v] = load_by_words(value + VECTOR_OF(v), count - VECTOR_OF(v));
-        }
+        for (i32 j = 0; j < PER_THREAD; j++)
+            if (NONZERO(j) < count)
+                a.column[j] = load_word(column + NONZERO(j));
+#pragma unroll
+        for (i32 j = 0; j < PER_THREAD; j++)
+            if (NONZERO(j) < count)
+                a.value[j] = load_word(value + NONZERO(j));
     }
     return a;
 }
 
-/* The gathers of TOGETHER vectors are in flight at a time: more take more registers. */
-DEVICE void multiply_tile(const vectors *a, const f32 *x, i32 count, f32 *product)
+/* For a tile of so many rows from `row` on. */
+DEVICE f32 gather(const f32 *x, i32 column, i32 row, i32 rows)
 {
+    u32 place = (u32)(column - (row - NEAR)), limit = (u32)rows + 2 * NEAR;
+    if (HINT)
+        return NEAR ? load_cached_below_by_f32(x + column, place, limit, policy_keep())
+                    : load_cached_by_f32(x + column, policy_keep());
+    return NEAR ? load_cached_below_f32(x + column, place, limit) : load_cached_f32(x + column);
+}
+
+/* The thread's first nonzeros, `some` of them, a constant: all gathers are in flight at once. */
+DEVICE void multiply_some(const share *a, i32 some, const f32 *x, i32 row, i32 rows, f32 *product)
+{
+    f32 of_x[PER_THREAD];
 #pragma unroll
-    for (i32 first = 0; first < VECTORS; first += TOGETHER) {
-        f32x4 of_x[TOGETHER];
+    for (i32 j = 0; j < some; j++)
+        of_x[j] = gather(x, (i32)a->column[j], row, rows);
 #pragma unroll
-        for (i32 k = 0, v = first; k < TOGETHER; k++, v++)
-            if (VECTOR_OF(v) < count) {
-                of_x[k].x = load_cached_f32(x + (i32)a->column[v].x);
-                of_x[k].y = load_cached_f32(x + (i32)a->column[v].y);
-                of_x[k].z = load_cached_f32(x + (i32)a->column[v].z);
-                of_x[k].w = load_cached_f32(x + (i32)a->column[v].w);
-            }
-#pragma unroll
-        for (i32 k = 0, v = first; k < TOGETHER; k++, v++)
-            if (VECTOR_OF(v) < count) {
-                f32 *at = product + PLACE(VECTOR_OF(v)); /* four words that no gap parts */
-                at[0] = f32_from_bits(a->value[v].x) * of_x[k].x;
-                at[1] = f32_from_bits(a->value[v].y) * of_x[k].y;
-                at[2] = f32_from_bits(a->value[v].z) * of_x[k].z;
-                at[3] = f32_from_bits(a->value[v].w) * of_x[k].w;
-            }
-    }
+    for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
+        product[PLACE(NONZERO(j - j % WIDTH)) + j % WIDTH] = f32_from_bits(a->value[j]) * of_x[j];
+}
+
+/* A tile that is not full gathers element 0 for what it lacks, without asking; but one that is
+ * mostly empty, as the last of a block's rows often is, is told apart. */
+DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, i32 count, f32 *product)
+{
+    if (count > 4 * BLOCK)
+        multiply_some(a, PER_THREAD, x, row, rows, product);
+    else
+        multiply_some(a, 4, x, row, rows, product);
 }
 
 /* Products from begin to end, by one thread. */
