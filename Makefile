@@ -106,14 +106,14 @@ ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
 $(PTX)/nvcc/%.ptx: kernels/%.cu
 	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
 	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(PTX)/clang/%.ptx: kernels/%.cu
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
 	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
 	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \

@@ -88,22 +88,22 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-static CUresult launch_grid(struct zoo_call *call, struct zoo_grid grid)
+static CUresult launch_blocks(struct zoo_call *call, unsigned blocks, int threads)
 {
     const struct zoo_problem *problem = call->problem;
     int64_t n = problem->value[N];
     float scalar = zoo_as_float(problem->value[SCALAR]);
     if (n == 0)
         return CUDA_SUCCESS;
-    grid.threads = (unsigned)zoo_tunable(call, "BLOCK");
-    return ZOO_LAUNCH(call, operations[problem->value[OP]], grid, &call->buffer[0],
-                      &call->buffer[reads_y(problem) ? 1 : 0], &call->buffer[output_of(problem)],
-                      &scalar, &n);
+    return ZOO_LAUNCH(call, operations[problem->value[OP]],
+                      ((struct zoo_grid){.x = blocks, .threads = (unsigned)threads}),
+                      &call->buffer[0], &call->buffer[reads_y(problem) ? 1 : 0],
+                      &call->buffer[output_of(problem)], &scalar, &n);
 }
 
 static CUresult launch(struct zoo_call *call, unsigned blocks)
 {
-    return launch_grid(call, (struct zoo_grid){.x = blocks});
+    return launch_blocks(call, blocks, zoo_tunable(call, "BLOCK"));
 }
 
 /* One for each stretch of so many elements, but at most BLOCKS_PER_SM if that is not zero. */
@@ -135,14 +135,14 @@ static CUresult launch_in_flight(struct zoo_call *call)
     return launch(call, blocks_for(call, 4 * vectors));
 }
 
-/* A block for each stretch of STAGES tiles, whose barriers lie behind them. */
+/* A block for each tile. */
 static CUresult launch_bulk(struct zoo_call *call)
 {
-    int bytes = zoo_tunable(call, "TILE_BYTES"), stages = zoo_tunable(call, "STAGES");
-    int span = stages * bytes / (reads_y(call->problem) ? 8 : 4);
-    return launch_grid(call, (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[N], span),
-                                               .shared = (unsigned)(stages * (bytes + 8)),
-                                               .overlaps = zoo_tunable(call, "OVERLAP")});
+    bool two = reads_y(call->problem);
+    int tile =
+        two ? zoo_tunable(call, "TILE_BYTES") / 8 : zoo_tunable(call, "TILE_BYTES_OF_ONE") / 4;
+    return launch_blocks(call, zoo_ceil_div(call->problem->value[N], tile),
+                         zoo_tunable(call, two ? "BLOCK" : "BLOCK_OF_ONE"));
 }
 
 static const struct zoo_variant variants[] = {

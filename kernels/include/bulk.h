@@ -1,5 +1,5 @@
 /*
- * bulk.h: bulk copies between global and shared memory, which one thread starts and a hardware unit
+ * bulk.h: bulk copies from global to shared memory, which one thread starts and a hardware unit
  * carries out, and the barriers in shared memory (mbarriers) that count their bytes. sm_90.
  * Addresses and sizes of bulk copies are multiples of 16 bytes.
  *
@@ -68,48 +68,6 @@ DEVICE void bulk_load(void *shared, const void *global, u32 bytes, barrier *b)
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(shared)),
                  "l"(global), "r"(bytes), "r"(shared_address(b))
                  : "memory");
-}
-/* To global memory; belongs to the group that the thread closes next. */
-DEVICE void bulk_store(void *global, const void *shared, u32 bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
-                 "r"(shared_address(shared)), "r"(bytes)
-                 : "memory");
-}
-/* The same with a word on what the L2 does with the lines. */
-DEVICE u64 policy_evict_first(void) /* they leave it first */
-{
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
-DEVICE void bulk_load_hinted(void *shared, const void *global, u32 bytes, barrier *b, u64 policy)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-                 "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(shared)),
-                 "l"(global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
-                 : "memory");
-}
-DEVICE void bulk_store_hinted(void *global, const void *shared, u32 bytes, u64 policy)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint "
-                 "[%0], [%1], %2, %3;" ::"l"(global),
-                 "r"(shared_address(shared)), "r"(bytes), "l"(policy)
-                 : "memory");
-}
-DEVICE void bulk_commit(void)
-{
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-/* Waits until at most so many of the thread's groups still read shared memory, or are not yet
- * written; a constant. */
-#define bulk_wait_read(groups)                                                                     \
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory")
-#define bulk_wait(groups) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(groups) : "memory")
-/* What this thread wrote to shared memory is seen by bulk copies that are started after it. */
-DEVICE void bulk_fence(void)
-{
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 #endif

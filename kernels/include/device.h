@@ -266,17 +266,6 @@ DEVICE i32 load_cached_i32(const i32 *at)
     asm("ld.global.nc.s32 %0, [%1];" : "=r"(v) : "l"(at));
     return v;
 }
-/* The same if place is less than limit; past the L1 if it is not. The move costs nothing: it tells
- * the compiler that the register holds nothing to be kept before either load. */
-DEVICE f32 load_cached_below_f32(const f32 *at, u32 place, u32 limit)
-{
-    f32 v;
-    asm("{ .reg .pred p; setp.lt.u32 p, %2, %3; mov.b32 %0, %2; @p ld.global.nc.f32 %0, [%1]; "
-        "@!p ld.global.nc.L1::no_allocate.f32 %0, [%1]; }"
-        : "=f"(v)
-        : "l"(at), "r"(place), "r"(limit));
-    return v;
-}
 /* As load_once_f32x4, and the L2 fetches 256 bytes around it. */
 DEVICE f32x4 load_once_256_f32x4(const void *at)
 {
@@ -316,55 +305,6 @@ DEVICE void store_f32x4(f32 *at, f32x4 v)
 DEVICE bool is_aligned(const void *at, u32 bytes)
 {
     return ((u64)at & (bytes - 1)) == 0;
-}
-
-/* What the L2 keeps: a load that names a policy says whether its line leaves the L2 last or first;
- * sm_80 ----------------------------------------------------------------------------------------*/
-
-DEVICE u64 policy_keep(void)
-{
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-    return policy;
-}
-DEVICE u64 policy_leave(void)
-{
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-    return policy;
-}
-/* load_stream_ and load_cached_ with a policy. */
-DEVICE u32x4 load_stream_by_u32x4(const void *at, u64 policy)
-{
-    u32x4 v;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-        : "l"(at), "l"(policy));
-    return v;
-}
-DEVICE u32 load_stream_by_u32(const void *at, u64 policy)
-{
-    u32 v;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;"
-        : "=r"(v)
-        : "l"(at), "l"(policy));
-    return v;
-}
-DEVICE f32 load_cached_by_f32(const f32 *at, u64 policy)
-{
-    f32 v;
-    asm("ld.global.nc.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(at), "l"(policy));
-    return v;
-}
-DEVICE f32 load_cached_below_by_f32(const f32 *at, u32 place, u32 limit, u64 policy)
-{
-    f32 v;
-    asm("{ .reg .pred p; setp.lt.u32 p, %2, %3; mov.b32 %0, %2; "
-        "@p ld.global.nc.L2::cache_hint.f32 %0, [%1], %4; "
-        "@!p ld.global.nc.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %4; }"
-        : "=f"(v)
-        : "l"(at), "r"(place), "r"(limit), "l"(policy));
-    return v;
 }
 
 /* Between blocks --------------------------------------------------------------------------------*/

@@ -12,7 +12,7 @@
 #include "clear.h"
 #define BLOCK 128 // tune: 64 128 256
 #define ROWS 8 // tune: 4 8 16
-#define STAGES 10 // tune: 6 8 10 12
+#define STAGES 12 // tune: 6 8 10 12
 #define AHEAD 4 // tune: 3 4 6
 #define WARPS (BLOCK / 32) /* adders, and as many writers */
 #define CHUNK (128 * ROWS) /* a warp's part of a tile */
@@ -214,7 +214,7 @@ KERNEL __launch_bounds__(2 * BLOCK + 64) NAME(scan)(const T *in, i64 n, T *out, 
         NAME(write_tiles)(&work, warp - WARPS);
     else if (warp == 2 * WARPS)
         NAME(gather_sums)(&work);
-    else if (lane_id() == 0)
+    else if (warp_chooses_me())
         NAME(fetch_tiles)(&work);
 }
 #endif

@@ -2,16 +2,13 @@
  * row_tiles.cu: a block takes BLOCK rows and treats their nonzeros as one stream: every load is
  * coalesced, every thread has several gathers in flight, and only then, in shared memory, are the
  * products told apart by rows. One launch, no workspace. A block with a huge row is late, though;
- * streamed.cu cures that.
+ * path_tiles.cu cures that.
  */
-// arch: sm_80
+// arch: sm_75
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
 #define PER_THREAD 16 // tune: 4 8 12 16
-#define WIDTH 4 // tune: 1 4
 #define OCCUPANCY 1024 // tune: 768 1024 1536 2048
-#define HINT 0 // tune: 0 1
-#define NEAR 1024 // tune: 0 512 1024 2048
 #include "tile.h"
 
 /* Rows longer than SHORT in a tile, in any order; each is summed up by itself. */
@@ -58,7 +55,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
             longer[turn].row[shared_add_u32(&longer[turn].count, 1)] = me;
-        multiply_tile(&a, x, (i32)first_row, BLOCK, (i32)(end - base), product);
+        multiply_tile(&a, x, (i32)(end - base), product);
         sync_block();
         if (stop - begin <= SHORT)
             sum += sum_short(product, begin, stop);

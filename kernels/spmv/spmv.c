@@ -168,12 +168,21 @@ static CUresult launch_row_tiles(struct zoo_call *call)
                       &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y]);
 }
 
-/* Blocks along the merge path, each leaving a carry in the workspace; then what adds those. The
- * only block's carry is empty. */
+/* What blocks along the merge path have left in the workspace. The only block's carry is empty. */
+static CUresult add_carries(struct zoo_call *call, int64_t carries)
+{
+    int64_t rows = call->problem->value[ROWS];
+    if (carries == 1)
+        return CUDA_SUCCESS;
+    return ZOO_LAUNCH(call, "add_carries",
+                      ((struct zoo_grid){.x = zoo_ceil_div(carries, 256), .threads = 256}),
+                      &call->workspace, &carries, &rows, &call->buffer[Y]);
+}
+
+/* Blocks along the merge path, each leaving a carry; then what adds those. */
 static CUresult launch_path(struct zoo_call *call, unsigned blocks)
 {
     struct zoo_sparse m = matrix_of(call->problem);
-    int64_t carries = blocks;
     unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
     if (m.rows == 0)
         return CUDA_SUCCESS;
@@ -181,11 +190,7 @@ static CUresult launch_path(struct zoo_call *call, unsigned blocks)
         ZOO_LAUNCH(call, "multiply", ((struct zoo_grid){.x = blocks, .threads = threads}),
                    &call->buffer[OFFSETS], &call->buffer[COLUMNS], &call->buffer[VALUES],
                    &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y], &call->workspace);
-    if (status != CUDA_SUCCESS || blocks == 1)
-        return status;
-    return ZOO_LAUNCH(call, "add_carries",
-                      ((struct zoo_grid){.x = zoo_ceil_div(carries, 256), .threads = 256}),
-                      &call->workspace, &carries, &m.rows, &call->buffer[Y]);
+    return status == CUDA_SUCCESS ? add_carries(call, blocks) : status;
 }
 
 static int64_t path_items(const struct zoo_call *call)
@@ -210,13 +215,18 @@ static size_t workspace_merge(const struct zoo_call *call)
     return 8 * (size_t)merge_blocks(call);
 }
 
+/* A little less than a block's nonzeros: its loads begin where a sector does. */
+static unsigned path_tiles(const struct zoo_call *call)
+{
+    int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "PER_THREAD") - 8;
+    return zoo_ceil_div(path_items(call), tile);
+}
+
 /* No more blocks than tiles, nor than run at a time. */
 static unsigned streamed_blocks(const struct zoo_call *call, unsigned resident)
 {
-    int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "PER_THREAD") - 8;
-    int64_t tiles = (path_items(call) + tile - 1) / tile;
-    int64_t most = (int64_t)call->device->sm_count * resident;
-    return (unsigned)(tiles < most ? tiles : most);
+    unsigned tiles = path_tiles(call), most = (unsigned)call->device->sm_count * resident;
+    return tiles < most ? tiles : most;
 }
 
 static CUresult launch_streamed(struct zoo_call *call)
@@ -231,6 +241,33 @@ static size_t workspace_streamed(const struct zoo_call *call)
     return 8 * (size_t)streamed_blocks(call, 32);
 }
 
+/* A carry for each tile, then where each begins and all end. */
+static size_t workspace_path_tiles(const struct zoo_call *call)
+{
+    return 12 * (size_t)path_tiles(call) + 4;
+}
+
+static CUresult launch_path_tiles(struct zoo_call *call)
+{
+    struct zoo_sparse m = matrix_of(call->problem);
+    int64_t tiles = path_tiles(call);
+    CUdeviceptr first_row = call->workspace + 8 * (CUdeviceptr)tiles;
+    if (m.rows == 0)
+        return CUDA_SUCCESS;
+    CUresult status =
+        ZOO_LAUNCH(call, "find_tiles",
+                   ((struct zoo_grid){.x = zoo_ceil_div(32 * (tiles + 1), 256), .threads = 256}),
+                   &call->buffer[OFFSETS], &m.rows, &m.nonzeros, &tiles, &first_row);
+    if (status == CUDA_SUCCESS)
+        status = ZOO_LAUNCH(call, "multiply",
+                            ((struct zoo_grid){.x = (unsigned)tiles,
+                                               .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
+                            &call->buffer[OFFSETS], &call->buffer[COLUMNS], &call->buffer[VALUES],
+                            &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y], &first_row,
+                            &call->workspace);
+    return status == CUDA_SUCCESS ? add_carries(call, tiles) : status;
+}
+
 static const struct zoo_variant variants[] = {
     {"scalar", "a thread for each row", launch_scalar, .traits = ZOO_DETERMINISTIC},
     {"vector", "a warp for each row: coalesced loads", launch_vector, .traits = ZOO_DETERMINISTIC},
@@ -242,6 +279,8 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"streamed", "equal shares for each resident block, the next tile on its way", launch_streamed,
      workspace_streamed, .traits = ZOO_DETERMINISTIC},
+    {"path_tiles", "a block for each equal share, its beginning searched before", launch_path_tiles,
+     workspace_path_tiles, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

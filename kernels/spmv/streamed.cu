@@ -5,32 +5,12 @@
  * a stretch leaves of its last row is added by a second kernel, one carry a block, in a fixed
  * order. The time depends on the bytes alone, not on how the rows lie.
  */
-// arch: sm_80
+// arch: sm_75
 #include "device.h"
 #define BLOCK 256 // tune: 128 256 512
 #define PER_THREAD 12 // tune: 4 8 12 16
-#define WIDTH 4 // tune: 1 4
 #define OCCUPANCY 1024 // tune: 768 1024 1536 2048
-#define HINT 0 // tune: 0 1
-#define NEAR 1024 // tune: 0 512 1024 2048
-#include "path.h"
-#include "tile.h"
-#define ITEMS (TILE - 8) /* row ends and nonzeros; less, as the loads may begin earlier */
-/* The point of the path where a tile begins; rows and nonzeros are less than 2^32 together. */
-#define POINT(tile) ((u32)least(items, (i64)(tile) * ITEMS))
-
-/* A tile of the path: `count` rows end in it, from row `row` on, and one more may begin. */
-typedef struct {
-    i32 row, count;
-    i32 first; /* nonzero */
-} stretch;
-
-/* Rows that end in a tile, and which of them are longer than SHORT, in any order. Two of these: one
- * tile's rows are taken while others are summed up. */
-typedef struct {
-    u16 end[ITEMS]; /* counted from BASE_OF the first nonzero */
-    u16 longer[TILE / SHORT];
-} row_list;
+#include "path_rows.h"
 
 typedef struct {
     f32 product[PLACES];
@@ -39,19 +19,6 @@ typedef struct {
     f32 carried[2];    /* of the row that goes on from the tile before */
     i32 first_row;
 } shared_state;
-
-typedef struct {
-    i32 begin, end;
-} extent;
-
-DEVICE extent extent_of(const i32 *offsets, i64 rows, i64 row)
-{
-    extent none = {0x7fffffff, 0x7fffffff};
-    if (row >= rows)
-        return none;
-    extent e = {load_cached_i32(offsets + row), load_cached_i32(offsets + row + 1)};
-    return e;
-}
 
 /* The tile from point d on to point `until`; mine is the extent of the thread's first row. A
  * barrier. */
@@ -63,56 +30,14 @@ DEVICE stretch take_rows(const i32 *offsets, i64 rows, i32 row, u32 d, u32 until
     do {
         i32 r = s.count + (i32)thread_x();
         bool ends_here = (u32)mine.end + (u32)(row + r) + 1 <= until;
-        if (ends_here) {
-            list->end[r] = (u16)(mine.end - BASE_OF(s.first));
-            if (mine.end - (mine.begin > s.first ? mine.begin : s.first) > SHORT)
-                list->longer[shared_add_u32(long_count, 1)] = (u16)r;
-        }
+        if (ends_here)
+            list_row(list, long_count, s, r, mine);
         more = block_count(ends_here);
         s.count += (i32)more;
         if (more == BLOCK)
             mine = extent_of(offsets, rows, (i64)row + s.count + thread_x());
     } while (more == BLOCK);
     return s;
-}
-
-/* Where a tile up to point d ends, in nonzeros. */
-DEVICE i32 end_of(stretch s, u32 d)
-{
-    return (i32)(d - (u32)(s.row + s.count));
-}
-
-/* Where row r of a tile begins in it. */
-DEVICE i32 begin_of(const row_list *list, stretch s, i32 r)
-{
-    return r ? list->end[r - 1] : s.first - BASE_OF(s.first);
-}
-
-/* The rows of one tile: short ones by a thread, longer ones by a warp, and so what has begun of the
- * row that goes on; none waits for another. */
-DEVICE void sum_rows(shared_state *shared, stretch s, i32 end_of_tile, u32 tile, f32 *y)
-{
-    u32 turn = tile & 1, long_count = shared->long_count[tile & 3];
-    const row_list *list = &shared->rows[turn];
-    f32 carried = shared->carried[turn];
-    for (i32 r = (i32)thread_x(); r < s.count; r += BLOCK) {
-        i32 begin = begin_of(list, s, r), end = list->end[r];
-        if (end - begin <= SHORT)
-            store_stream_f32(y + s.row + r,
-                             sum_short(shared->product, begin, end) + (r ? 0 : carried));
-    }
-    for (u32 k = thread_x() / 32; k < long_count; k += BLOCK / 32) {
-        i32 r = list->longer[k];
-        f32 sum = sum_long(shared->product, begin_of(list, s, r), list->end[r]);
-        if (lane_id() == 0)
-            store_stream_f32(y + s.row + r, sum + (r ? 0 : carried));
-    }
-    if (thread_x() / 32 == BLOCK / 32 - 1) {
-        f32 sum = sum_long(shared->product, begin_of(list, s, s.count),
-                           end_of_tile - BASE_OF(s.first));
-        if (lane_id() == 0)
-            shared->carried[turn ^ 1] = sum + (s.count ? 0 : carried);
-    }
 }
 
 KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
@@ -144,7 +69,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         row = s.row + s.count;
         extent mine = extent_of(offsets, rows, (i64)row + me);
         if (end_of(s, point) > s.first)
-            multiply_some(&a, PER_THREAD, x, s.row, s.count, shared.product);
+            multiply_some(&a, PER_THREAD, x, shared.product);
         more = tile < last;
         if (more) {
             u32 until = POINT(tile + 1);
@@ -156,7 +81,8 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         }
         if (me == 0)
             shared.long_count[(tile + 2) & 3] = 0;
-        sum_rows(&shared, s, end_of(s, point), (u32)tile, y);
+        sum_rows(shared.product, &shared.rows[tile & 1], shared.long_count[tile & 3], s,
+                 end_of(s, point), shared.carried[tile & 1], y, &shared.carried[~tile & 1]);
         sync_block();
         s = next;
     }

@@ -1,16 +1,8 @@
 /*
- * tile.h: a tile of TILE nonzeros that a block works on. Columns and values are streamed in, each
- * thread's products go to shared memory, rows are summed up there. Every nonzero is one coalesced
- * load and one gather, however the rows lie.
- *
- * What limits it is how many sectors of x the L2 has to send. A gather that goes far from the
- * diagonal takes a whole line of the L1 for a word that nobody asks for again, and soon the lines
- * near the diagonal, which the next rows share, are gone. So only elements of x near the tile's own
- * rows go through the L1, the others past it.
- *
- * BLOCK, PER_THREAD (nonzeros of a thread), WIDTH (words of a load: 1 or 4, at most PER_THREAD),
- * HINT (1: the L2 keeps x and lets go of the matrix) and NEAR (columns on either side of the tile's
- * rows that go through the L1; 0: all do) are set.
+ * tile.h: a tile of TILE nonzeros that a block works on. Columns and values are streamed in by
+ * 16-byte loads, each thread's products go to shared memory, rows are summed up there. Every
+ * nonzero is one coalesced load and one gather, however the rows lie. BLOCK and PER_THREAD
+ * (nonzeros of a thread, a multiple of 4) are set.
  */
 #define TILE  (BLOCK * PER_THREAD)
 #define SHORT 32 /* nonzeros that one thread sums up; a longer row gets a warp */
@@ -20,21 +12,16 @@
  * banks, and so would the four words of neighbouring lanes' vectors. */
 #define PLACE(p) ((u32)(p) + (u32)(p) / 32)
 #define PLACES   (TILE + TILE / 32)
-/* Where the thread's nonzero number j lies in the tile: WIDTH of them side by side. */
-#define NONZERO(j) (((j) / WIDTH * BLOCK + (i32)thread_x()) * WIDTH + (j) % WIDTH)
+/* Where the thread's nonzero number j lies in the tile: four of them side by side. */
+#define NONZERO(j) (((j) / 4 * BLOCK + (i32)thread_x()) * 4 + (j) % 4)
 
 typedef struct {
     u32 column[PER_THREAD], value[PER_THREAD];
 } share;
 
-DEVICE u32 load_word(const u32 *at)
-{
-    return HINT ? load_stream_by_u32(at, policy_leave()) : load_stream_u32(at);
-}
-
 DEVICE void load_vector(const u32 *at, u32 *word)
 {
-    u32x4 v = HINT ? load_stream_by_u32x4(at, policy_leave()) : load_stream_u32x4(at);
+    u32x4 v = load_stream_u32x4(at);
     word[0] = v.x;
     word[1] = v.y;
     word[2] = v.z;
@@ -52,8 +39,7 @@ DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end,
 #pragma unroll
     for (i32 j = 0; j < PER_THREAD; j++)
         a.column[j] = 0;
-    if (WIDTH == 4 && is_aligned(column, 16) && is_aligned(value, 16) &&
-        ((i64)end + 3) / 4 * 4 <= nonzeros) {
+    if (is_aligned(column, 16) && is_aligned(value, 16) && ((i64)end + 3) / 4 * 4 <= nonzeros) {
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j += 4)
             if (NONZERO(j) < count)
@@ -66,45 +52,35 @@ DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end,
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j++)
             if (NONZERO(j) < count)
-                a.column[j] = load_word(column + NONZERO(j));
+                a.column[j] = load_stream_u32(column + NONZERO(j));
 #pragma unroll
         for (i32 j = 0; j < PER_THREAD; j++)
             if (NONZERO(j) < count)
-                a.value[j] = load_word(value + NONZERO(j));
+                a.value[j] = load_stream_u32(value + NONZERO(j));
     }
     return a;
 }
 
-/* For a tile of so many rows from `row` on. */
-DEVICE f32 gather(const f32 *x, i32 column, i32 row, i32 rows)
-{
-    u32 place = (u32)(column - (row - NEAR)), limit = (u32)rows + 2 * NEAR;
-    if (HINT)
-        return NEAR ? load_cached_below_by_f32(x + column, place, limit, policy_keep())
-                    : load_cached_by_f32(x + column, policy_keep());
-    return NEAR ? load_cached_below_f32(x + column, place, limit) : load_cached_f32(x + column);
-}
-
 /* The thread's first nonzeros, `some` of them, a constant: all gathers are in flight at once. */
-DEVICE void multiply_some(const share *a, i32 some, const f32 *x, i32 row, i32 rows, f32 *product)
+DEVICE void multiply_some(const share *a, i32 some, const f32 *x, f32 *product)
 {
     f32 of_x[PER_THREAD];
 #pragma unroll
     for (i32 j = 0; j < some; j++)
-        of_x[j] = gather(x, (i32)a->column[j], row, rows);
+        of_x[j] = load_cached_f32(x + (i32)a->column[j]);
 #pragma unroll
     for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
-        product[PLACE(NONZERO(j - j % WIDTH)) + j % WIDTH] = f32_from_bits(a->value[j]) * of_x[j];
+        product[PLACE(NONZERO(j - j % 4)) + j % 4] = f32_from_bits(a->value[j]) * of_x[j];
 }
 
 /* A tile that is not full gathers element 0 for what it lacks, without asking; but one that is
  * mostly empty, as the last of a block's rows often is, is told apart. */
-DEVICE void multiply_tile(const share *a, const f32 *x, i32 row, i32 rows, i32 count, f32 *product)
+DEVICE void multiply_tile(const share *a, const f32 *x, i32 count, f32 *product)
 {
     if (count > 4 * BLOCK)
-        multiply_some(a, PER_THREAD, x, row, rows, product);
+        multiply_some(a, PER_THREAD, x, product);
     else
-        multiply_some(a, 4, x, row, rows, product);
+        multiply_some(a, 4, x, product);
 }
 
 /* Products from begin to end, by one thread. */
