@@ -2,11 +2,13 @@
  * reduction.c: the family: many numbers to one (sum, min, max, the place of the largest).
  * The variants go from one atomic per element to 16-byte loads at the memory's limit.
  */
+#include "zoo/running.h"
 #include "zoo/zoo.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { OP_SUM, OP_MIN, OP_MAX, OP_ARGMAX };
 enum { N, OP, TYPE };
@@ -45,12 +47,9 @@ static void reference_sum(const struct zoo_problem *problem, const void *in,
 {
     enum zoo_type type = types[problem->value[TYPE]];
     size_t n = (size_t)problem->value[N];
-    long double sum = 0, largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        long double x = zoo_get(type, in, i);
-        sum += x;
-        largest = fmaxl(largest, fmaxl(fabsl(sum), fabsl(x)));
-    }
+    struct zoo_running *runs = zoo_run_stretches(type, in, n), all = runs[zoo_stretches(n)];
+    long double sum = all.sum, largest = fmaxl(all.largest, fmaxl(-all.lowest, all.highest));
+    free(runs);
     double epsilon = type == ZOO_F64 ? DBL_EPSILON : FLT_EPSILON;
     expected->value[0] = type == ZOO_I32 ? (double)(int32_t)(uint32_t)(int64_t)sum : (double)sum;
     expected->bound[0] = type == ZOO_I32 ? 0 : 4 * epsilon * sqrt((double)n + 1) * (double)largest;

@@ -3,10 +3,12 @@
  * The variants go from scans by blocks (4n bytes) to one pass at the memory's limit (2n).
  */
 #include "../include/one_pass.h"
+#include "zoo/running.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { N, KIND, TYPE };
 enum { IN, OUT };
@@ -34,24 +36,32 @@ static void generate(const struct zoo_problem *problem, void **buffer)
  * they add up like a random walk, here at four times its spread. A partial sum need not be a
  * prefix: it may be of a part alone, whose size the largest element and the spread of the prefixes
  * bound. */
-static void reference(const struct zoo_problem *problem, void *const *buffer,
-                      struct zoo_expected *expected)
+static void expect_stretch(const struct zoo_problem *problem, const void *in, size_t from,
+                           size_t to, struct zoo_running running, struct zoo_expected *expected)
 {
     enum zoo_type type = types[problem->value[TYPE]];
     bool exclusive = problem->value[KIND] == 1;
-    long double sum = 0, lowest = 0, highest = 0;
-    for (size_t i = 0; i < (size_t)problem->value[N]; i++) {
-        long double x = zoo_get(type, buffer[IN], i), before = sum;
-        sum += x;
-        lowest = fminl(lowest, sum);
-        highest = fmaxl(highest, sum);
-        long double shown = exclusive ? before : sum;
-        expected[OUT].value[i] =
+    for (size_t i = from; i < to; i++) {
+        long double before = running.sum;
+        zoo_run_over(&running, zoo_get(type, in, i));
+        long double shown = exclusive ? before : running.sum;
+        double spread = (double)(running.highest - running.lowest);
+        expected->value[i] =
             type == ZOO_I32 ? (double)(int32_t)(uint32_t)(int64_t)shown : (double)shown;
-        expected[OUT].bound[i] =
-            type == ZOO_I32 ? 0
-                            : 4 * FLT_EPSILON * sqrt((double)i + 1) * (double)(highest - lowest);
+        expected->bound[i] = type == ZOO_I32 ? 0 : 4 * FLT_EPSILON * sqrt((double)i + 1) * spread;
     }
+}
+
+static void reference(const struct zoo_problem *problem, void *const *buffer,
+                      struct zoo_expected *expected)
+{
+    size_t n = (size_t)problem->value[N], stretches = zoo_stretches(n);
+    struct zoo_running *before = zoo_run_stretches(types[problem->value[TYPE]], buffer[IN], n);
+#pragma omp parallel for schedule(dynamic) if (stretches > 1)
+    for (size_t s = 0; s < stretches; s++)
+        expect_stretch(problem, buffer[IN], s * ZOO_STRETCH,
+                       s + 1 < stretches ? (s + 1) * ZOO_STRETCH : n, before[s], &expected[OUT]);
+    free(before);
 }
 
 static double bytes(const struct zoo_problem *problem)

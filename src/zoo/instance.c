@@ -86,10 +86,14 @@ static bool agrees(enum zoo_type type, const void *data, size_t index, double ex
 static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expected *expected,
                           const void *data, struct lk_buf *text)
 {
-    size_t wrong = 0, first = 0;
+    size_t wrong = 0, first = SIZE_MAX;
+#pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first)              \
+    if (expected->count > 100000)
     for (size_t i = 0; i < expected->count; i++)
-        if (!agrees(buffer->type, data, i, expected->value[i], expected->bound[i]) && wrong++ == 0)
-            first = i;
+        if (!agrees(buffer->type, data, i, expected->value[i], expected->bound[i])) {
+            wrong++;
+            first = i < first ? i : first;
+        }
     if (wrong) {
         lk_buf_printf(text, "%s[%zu] is %.9g, must be %.9g", buffer->name, first,
                       zoo_get(buffer->type, data, first), expected->value[first]);
@@ -100,13 +104,14 @@ static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expe
         lk_buf_printf(text, "; %zu of %zu are wrong", wrong, expected->count);
         return false;
     }
+#pragma omp parallel for schedule(static) reduction(min : first) if (buffer->count > 100000)
     for (size_t i = expected->count; i < buffer->count; i++)
-        if (!is_poison(buffer->type, data, i)) {
-            lk_buf_printf(text, "%s[%zu] was written, and only %zu elements should be",
-                          buffer->name, i, expected->count);
-            return false;
-        }
-    return true;
+        if (!is_poison(buffer->type, data, i))
+            first = i < first ? i : first;
+    if (first != SIZE_MAX)
+        lk_buf_printf(text, "%s[%zu] was written, and only %zu elements should be", buffer->name,
+                      first, expected->count);
+    return first == SIZE_MAX;
 }
 
 bool zoo_instance_verify(const struct zoo_instance *instance, void *const *result, char **message)
