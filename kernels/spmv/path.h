@@ -24,24 +24,27 @@ typedef struct {
     f32 sum;
 } carry;
 
-/* Adds to each row what the shares before the one that ended it left over: the first of several
- * carries of one row finds the whole warp to help it, always in the same order. */
+/* Adds to each row what the shares before the one that ended it left over, always in the same
+ * order: most rows have one carry; the first of several finds the whole warp to help it. */
 KERNEL __launch_bounds__(256) add_carries(const carry *carries, i64 count, i64 rows, f32 *y)
 {
     i64 me = global_thread();
     u32 lane = lane_id();
-    i32 row = me < count ? carries[me].row : (i32)rows;
-    bool first = row < rows && (me == 0 || carries[me - 1].row != row);
-    for (u32 todo = warp_ballot(first); todo != 0; todo &= todo - 1) {
+    carry none = {(i32)rows, 0}, mine = me < count ? carries[me] : none;
+    bool first = mine.row < rows && (me == 0 || carries[me - 1].row != mine.row);
+    bool alone = first && (me + 1 >= count || carries[me + 1].row != mine.row);
+    if (alone)
+        y[mine.row] += mine.sum;
+    for (u32 todo = warp_ballot(first && !alone); todo != 0; todo &= todo - 1) {
         u32 at = lowest_bit(todo);
-        i32 its_row = shuffle_i32(row, at);
-        i64 k = me - lane + at + lane;
+        i32 its_row = shuffle_i32(mine.row, at);
+        i64 k = me + at; /* this lane's, counted from the first */
         f32 sum = 0;
         bool more = true;
         while (more) { /* carries of one row lie side by side */
-            bool mine = k < count && carries[k].row == its_row;
-            sum += mine ? carries[k].sum : 0;
-            more = warp_all(mine);
+            bool its = k < count && carries[k].row == its_row;
+            sum += its ? carries[k].sum : 0;
+            more = warp_all(its);
             k += 32;
         }
         for (u32 lanes = 16; lanes > 0; lanes /= 2)

@@ -50,12 +50,11 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
     f32 sum = 0;
     for (i64 base = BASE_OF(start[0]); base < last; base += TILE, turn ^= 1) {
         i64 end = least(base + TILE, last);
-        share a = load_tile(columns, values, (i32)base, (i32)end, nonzeros);
         i32 begin = my_begin > base ? (i32)(my_begin - base) : 0;
         i32 stop = (i32)(least(my_end, end) - base);
         if (stop - begin > SHORT)
             longer[turn].row[shared_add_u32(&longer[turn].count, 1)] = me;
-        multiply_tile(&a, x, (i32)(end - base), product);
+        multiply_tile(source_of(columns, values, (i32)base, (i32)end, nonzeros), x, product);
         sync_block();
         if (stop - begin <= SHORT)
             sum += sum_short(product, begin, stop);

@@ -179,20 +179,6 @@ static CUresult add_carries(struct zoo_call *call, int64_t carries)
                       &call->workspace, &carries, &rows, &call->buffer[Y]);
 }
 
-/* Blocks along the merge path, each leaving a carry; then what adds those. */
-static CUresult launch_path(struct zoo_call *call, unsigned blocks)
-{
-    struct zoo_sparse m = matrix_of(call->problem);
-    unsigned threads = (unsigned)zoo_tunable(call, "BLOCK");
-    if (m.rows == 0)
-        return CUDA_SUCCESS;
-    CUresult status =
-        ZOO_LAUNCH(call, "multiply", ((struct zoo_grid){.x = blocks, .threads = threads}),
-                   &call->buffer[OFFSETS], &call->buffer[COLUMNS], &call->buffer[VALUES],
-                   &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y], &call->workspace);
-    return status == CUDA_SUCCESS ? add_carries(call, blocks) : status;
-}
-
 static int64_t path_items(const struct zoo_call *call)
 {
     struct zoo_sparse m = matrix_of(call->problem);
@@ -207,7 +193,15 @@ static unsigned merge_blocks(const struct zoo_call *call)
 
 static CUresult launch_merge(struct zoo_call *call)
 {
-    return launch_path(call, merge_blocks(call));
+    struct zoo_sparse m = matrix_of(call->problem);
+    struct zoo_grid grid = {.x = merge_blocks(call),
+                            .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    if (m.rows == 0)
+        return CUDA_SUCCESS;
+    CUresult status = ZOO_LAUNCH(call, "multiply", grid, &call->buffer[OFFSETS],
+                                 &call->buffer[COLUMNS], &call->buffer[VALUES], &call->buffer[X],
+                                 &m.rows, &m.nonzeros, &call->buffer[Y], &call->workspace);
+    return status == CUDA_SUCCESS ? add_carries(call, grid.x) : status;
 }
 
 static size_t workspace_merge(const struct zoo_call *call)
@@ -220,25 +214,6 @@ static unsigned path_tiles(const struct zoo_call *call)
 {
     int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "PER_THREAD") - 8;
     return zoo_ceil_div(path_items(call), tile);
-}
-
-/* No more blocks than tiles, nor than run at a time. */
-static unsigned streamed_blocks(const struct zoo_call *call, unsigned resident)
-{
-    unsigned tiles = path_tiles(call), most = (unsigned)call->device->sm_count * resident;
-    return tiles < most ? tiles : most;
-}
-
-static CUresult launch_streamed(struct zoo_call *call)
-{
-    unsigned resident = zoo_resident(call, "multiply", (unsigned)zoo_tunable(call, "BLOCK"), 0);
-    return resident ? launch_path(call, streamed_blocks(call, resident)) : CUDA_ERROR_UNKNOWN;
-}
-
-/* An SM holds 32 blocks at most. */
-static size_t workspace_streamed(const struct zoo_call *call)
-{
-    return 8 * (size_t)streamed_blocks(call, 32);
 }
 
 /* A carry for each tile, then where each begins and all end. */
@@ -254,10 +229,9 @@ static CUresult launch_path_tiles(struct zoo_call *call)
     CUdeviceptr first_row = call->workspace + 8 * (CUdeviceptr)tiles;
     if (m.rows == 0)
         return CUDA_SUCCESS;
-    CUresult status =
-        ZOO_LAUNCH(call, "find_tiles",
-                   ((struct zoo_grid){.x = zoo_ceil_div(32 * (tiles + 1), 256), .threads = 256}),
-                   &call->buffer[OFFSETS], &m.rows, &m.nonzeros, &tiles, &first_row);
+    CUresult status = ZOO_LAUNCH(
+        call, "find_tiles", ((struct zoo_grid){.x = zoo_ceil_div(m.rows + 1, 256), .threads = 256}),
+        &call->buffer[OFFSETS], &m.rows, &m.nonzeros, &tiles, &first_row);
     if (status == CUDA_SUCCESS)
         status = ZOO_LAUNCH(call, "multiply",
                             ((struct zoo_grid){.x = (unsigned)tiles,
@@ -277,10 +251,8 @@ static const struct zoo_variant variants[] = {
      launch_row_tiles, .traits = ZOO_DETERMINISTIC},
     {"merge", "equal shares of rows and nonzeros for each thread", launch_merge, workspace_merge,
      .traits = ZOO_DETERMINISTIC},
-    {"streamed", "equal shares for each resident block, the next tile on its way", launch_streamed,
-     workspace_streamed, .traits = ZOO_DETERMINISTIC},
-    {"path_tiles", "a block for each equal share, its beginning searched before", launch_path_tiles,
-     workspace_path_tiles, .traits = ZOO_DETERMINISTIC},
+    {"path_tiles", "a block for each equal share, whose beginning a kernel before finds",
+     launch_path_tiles, workspace_path_tiles, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

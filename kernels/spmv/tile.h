@@ -15,72 +15,75 @@
 /* Where the thread's nonzero number j lies in the tile: four of them side by side. */
 #define NONZERO(j) (((j) / 4 * BLOCK + (i32)thread_x()) * 4 + (j) % 4)
 
-typedef struct {
-    u32 column[PER_THREAD], value[PER_THREAD];
-} share;
-
-DEVICE void load_vector(const u32 *at, u32 *word)
-{
-    u32x4 v = load_stream_u32x4(at);
-    word[0] = v.x;
-    word[1] = v.y;
-    word[2] = v.z;
-    word[3] = v.w;
-}
-
-/* Nonzeros from base up to end; column 0 stands where there are none. A vector is read whole even
+/* Where a tile's columns and values lie: from base, a nonzero, up to end. A vector is read whole even
  * if the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
  * lie at 16 bytes, and the last few nonzeros of all, are read word by word. */
-DEVICE share load_tile(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
+typedef struct {
+    const u32 *columns, *values;
+    i32 count;
+    bool by_vectors;
+} source;
+
+DEVICE source source_of(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
 {
-    share a;
-    const u32 *column = (const u32 *)columns + base, *value = (const u32 *)values + base;
-    i32 count = end - base;
-#pragma unroll
-    for (i32 j = 0; j < PER_THREAD; j++)
-        a.column[j] = 0;
-    if (is_aligned(column, 16) && is_aligned(value, 16) && ((i64)end + 3) / 4 * 4 <= nonzeros) {
-#pragma unroll
-        for (i32 j = 0; j < PER_THREAD; j += 4)
-            if (NONZERO(j) < count)
-                load_vector(column + NONZERO(j), a.column + j);
-#pragma unroll
-        for (i32 j = 0; j < PER_THREAD; j += 4)
-            if (NONZERO(j) < count)
-                load_vector(value + NONZERO(j), a.value + j);
-    } else {
-#pragma unroll
-        for (i32 j = 0; j < PER_THREAD; j++)
-            if (NONZERO(j) < count)
-                a.column[j] = load_stream_u32(column + NONZERO(j));
-#pragma unroll
-        for (i32 j = 0; j < PER_THREAD; j++)
-            if (NONZERO(j) < count)
-                a.value[j] = load_stream_u32(value + NONZERO(j));
-    }
-    return a;
+    source from = {(const u32 *)columns + base, (const u32 *)values + base, end - base, false};
+    from.by_vectors = is_aligned(from.columns, 16) && is_aligned(from.values, 16) &&
+                      ((i64)end + 3) / 4 * 4 <= nonzeros;
+    return from;
 }
 
-/* The thread's first nonzeros, `some` of them, a constant: all gathers are in flight at once. */
-DEVICE void multiply_some(const share *a, i32 some, const f32 *x, f32 *product)
+/* The thread's first words, `some` of them, a constant; 0 where there are none. */
+DEVICE void load_words(const u32 *from, source tile, i32 some, u32 *word)
 {
-    f32 of_x[PER_THREAD];
 #pragma unroll
     for (i32 j = 0; j < some; j++)
-        of_x[j] = load_cached_f32(x + (i32)a->column[j]);
+        word[j] = 0;
+    if (tile.by_vectors) {
 #pragma unroll
-    for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
-        product[PLACE(NONZERO(j - j % 4)) + j % 4] = f32_from_bits(a->value[j]) * of_x[j];
+        for (i32 j = 0; j < some; j += 4)
+            if (NONZERO(j) < tile.count) {
+                u32x4 v = load_stream_u32x4(from + NONZERO(j));
+                word[j] = v.x;
+                word[j + 1] = v.y;
+                word[j + 2] = v.z;
+                word[j + 3] = v.w;
+            }
+    } else {
+#pragma unroll
+        for (i32 j = 0; j < some; j++)
+            if (NONZERO(j) < tile.count)
+                word[j] = load_stream_u32(from + NONZERO(j));
+    }
 }
 
-/* A tile that is not full gathers element 0 for what it lacks, without asking; but one that is
- * mostly empty, as the last of a block's rows often is, is told apart. */
-DEVICE void multiply_tile(const share *a, const f32 *x, i32 count, f32 *product)
+/* All gathers of a thread are in flight at once, and the values with them: these are asked for no
+ * sooner, so that they take no registers while the columns come. Element 0 stands for what is not
+ * there. */
+DEVICE void multiply_some(const u32 *column, i32 some, source tile, const f32 *x, f32 *product)
 {
-    if (count > 4 * BLOCK)
-        multiply_some(a, PER_THREAD, x, product);
-    else
-        multiply_some(a, 4, x, product);
+    f32 of_x[PER_THREAD];
+    u32 value[PER_THREAD];
+#pragma unroll
+    for (i32 j = 0; j < some; j++)
+        of_x[j] = load_cached_f32(x + (i32)column[j]);
+    load_words(tile.values, tile, some, value);
+#pragma unroll
+    for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
+        product[PLACE(NONZERO(j - j % 4)) + j % 4] = f32_from_bits(value[j]) * of_x[j];
+}
+
+/* The products of a tile; one that is mostly empty, as the last of a block's rows often is, is told
+ * apart. */
+DEVICE void multiply_tile(source tile, const f32 *x, f32 *product)
+{
+    u32 column[PER_THREAD];
+    if (tile.count > 4 * BLOCK) {
+        load_words(tile.columns, tile, PER_THREAD, column);
+        multiply_some(column, PER_THREAD, tile, x, product);
+    } else {
+        load_words(tile.columns, tile, 4, column);
+        multiply_some(column, 4, tile, x, product);
+    }
 }
 
 /* Products from begin to end, by one thread. */
