@@ -75,9 +75,15 @@ KERNEL __launch_bounds__(BLOCK) count_tiles(const f32 *in, i64 n, f32 threshold,
 DEVICE u32 gather(const u32 *counts)
 {
     u32 sum = 0;
-#pragma unroll 4
-    for (u32 tile = thread_x(); tile < block_x(); tile += BLOCK)
-        sum += load_relaxed_u32(counts + tile);
+    for (u32 first = thread_x(); first < block_x(); first += 4 * BLOCK) {
+        u32 count[4]; /* four in flight */
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) {
+            u32 tile = first + k * BLOCK;
+            count[k] = tile < block_x() ? load_relaxed_u32(counts + tile) : 0;
+        }
+        sum += count[0] + count[1] + count[2] + count[3];
+    }
     return sum;
 }
 

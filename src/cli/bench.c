@@ -26,6 +26,7 @@ static const char help[] =
     "  --all            all families, as if none was named\n"
     "  --time SECONDS   for each problem (default 2); less if the medians are known to 0.5 % "
     "before\n"
+    "  --quick          of a family's own list only the main problems\n"
     "  --no-peers       only ours\n"
     "  --only-peers     only others'\n"
     "  --save NAME      keeps the run under a name\n"

@@ -31,6 +31,8 @@ bool measure_word(struct measure_request *request, int count, char **words, int 
         *bad = !request->gpu;
     } else if (cli_option(count, words, at, "--time", &value)) {
         *bad = !value || !parse_seconds(value, &request->seconds);
+    } else if (cli_flag(words, at, "--quick")) {
+        request->quick = true;
     } else if (cli_flag(words, at, "--no-peers")) {
         request->no_peers = true;
     } else if (cli_flag(words, at, "--only-peers")) {
@@ -94,9 +96,10 @@ static struct zoo_problem *choose_problems(const struct measure_request *request
     char *message = NULL;
     const struct lk_buf *text = &request->problems;
     bool real = strncmp(bench_place(measure->session)->gpu, "cuda:", 5) == 0;
-    struct zoo_problem *problems = text->size ? zoo_problems(family, text->data, count, &message)
-                                   : real ? zoo_problem_list(family, family->bench, count, &message)
-                                          : zoo_problems(family, family->profile, count, &message);
+    const char *only = text->size ? text->data : real ? family->bench[0] : family->profile;
+    struct zoo_problem *problems = real && !text->size && !request->quick
+                                       ? zoo_problem_list(family, family->bench, count, &message)
+                                       : zoo_problems(family, only, count, &message);
     if (!problems)
         cli_error("%s: %s", family->name, message);
     else if (!text->size && request->first_only && *count > 1)

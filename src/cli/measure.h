@@ -14,7 +14,8 @@ struct measure_request {
     const char *gpu;
     double seconds; /* for each problem */
     bool no_peers, only_peers;
-    bool first_only; /* of the family's own problems */
+    bool quick;      /* of the family's own problems only the main ones, its first line */
+    bool first_only; /* only the very first */
     bool print;      /* a table as soon as a problem is done */
     /* Looks at the place before anything is measured there; false after an error was said. NULL:
      * any place will do. */
