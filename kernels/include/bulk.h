@@ -69,15 +69,5 @@ DEVICE void bulk_load(void *shared, const void *global, u32 bytes, barrier *b)
                  "l"(global), "r"(bytes), "r"(shared_address(b))
                  : "memory");
 }
-/* The same of what nobody reads again: first to leave the L2. */
-DEVICE void bulk_load_once(void *shared, const void *global, u32 bytes, barrier *b)
-{
-    u64 policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-                 "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(shared)),
-                 "l"(global), "r"(bytes), "r"(shared_address(b)), "l"(policy)
-                 : "memory");
-}
 
 #endif

@@ -4,12 +4,10 @@
  * them by bulk copies, STAGES ahead; adders announce a tile's sum as soon as it has come; a
  * gatherer adds up what was announced since the block's last tile; writers scan the tile and send
  * it off. mbarriers pass a stage on from role to role, so that loads are always on their way. All
- * blocks are there at once (a cooperative launch), and their first loads on their way before the
- * launch that clears the states has ended.
+ * blocks are there at once (a cooperative launch).
  */
 // arch: sm_90
 #ifndef EACH
-#define LETS_NEXT_BEGIN
 #include "bulk.h"
 #include "clear.h"
 #define BLOCK 128 // tune: 64 128 256
@@ -58,8 +56,6 @@ DEVICE void NAME(fetch_tiles)(const NAME(work) * work)
 {
     for (u32 k = 0;; k++) {
         NAME(stage) *stage = work->stages + k % STAGES;
-        if (k == STAGES)
-            wait_for_previous();
         i64 tile = k < STAGES ? k * blocks_x() + block_x()
                               : STAGES * blocks_x() + atomic_add_u32(work->ticket, 1);
         if (k >= STAGES)
@@ -69,8 +65,8 @@ DEVICE void NAME(fetch_tiles)(const NAME(work) * work)
         stage->tile = (u32)tile;
         if (tile < work->tiles && NAME(is_whole)(work, tile)) {
             barrier_arrive_expecting(&stage->come, 4 * TILE);
-            bulk_load_once(work->data + k % STAGES * (TILE / 4), work->in + tile * TILE, 4 * TILE,
-                           &stage->come);
+            bulk_load(work->data + k % STAGES * (TILE / 4), work->in + tile * TILE, 4 * TILE,
+                      &stage->come);
         } else {
             barrier_arrive(&stage->come);
         }
@@ -83,7 +79,6 @@ DEVICE void NAME(fetch_tiles)(const NAME(work) * work)
 DEVICE void NAME(add_tiles)(const NAME(work) * work, u32 warp)
 {
     u32 lane = lane_id();
-    wait_for_previous();
     for (u32 k = 0;; k++) {
         NAME(stage) *stage = work->stages + k % STAGES;
         T4 *chunk = work->data + k % STAGES * (TILE / 4) + warp * (CHUNK / 4) + lane;
@@ -121,7 +116,6 @@ DEVICE void NAME(add_tiles)(const NAME(work) * work, u32 warp)
 DEVICE void NAME(gather_sums)(const NAME(work) * work)
 {
     u32 lane = lane_id();
-    wait_for_previous();
     T before = 0;
     i64 unseen = 0; /* the first tile whose sum is not in `before` */
     for (u32 k = 0;; k++) {
@@ -164,7 +158,6 @@ DEVICE void NAME(gather_sums)(const NAME(work) * work)
 DEVICE void NAME(write_tiles)(const NAME(work) * work, u32 warp)
 {
     u32 lane = lane_id();
-    wait_for_previous();
     for (u32 k = 0;; k++) {
         NAME(stage) *stage = work->stages + k % STAGES;
         T4 *chunk = work->data + k % STAGES * (TILE / 4) + warp * (CHUNK / 4) + lane;

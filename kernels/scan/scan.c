@@ -240,7 +240,6 @@ static CUresult launch_bulk(struct zoo_call *call)
 {
     struct zoo_grid grid = one_pass_grid(call);
     grid.threads = 2 * grid.threads + 64;
-    grid.overlaps = true;
     return launch_staying(call, grid);
 }
 

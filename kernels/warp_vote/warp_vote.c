@@ -155,7 +155,8 @@ static const struct zoo_variant variants[] = {
 
 static const struct zoo_peer peers[] = {
     {"torch", ZOO_PEER_PYTHON,
-     "(lambda v: v.gather(1, (v == 0).to(torch.uint8).sort(1, stable=True).indices))"
+     "(lambda v: (x[2].copy_((v != 0).sum(1)), "
+     "v.gather(1, (v == 0).to(torch.uint8).sort(dim=1, stable=True).indices))[1])"
      "(x[0].view(-1, 32))",
      .takes = compacts},
     {0}};
