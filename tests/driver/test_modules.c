@@ -132,6 +132,34 @@ static void occupancy(void **state)
           cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 0, 0));
 }
 
+/* More values alive at once than 576 threads have registers for: 18 warps are dealt out to four
+ * files of registers, and the fullest has five. A kernel whose .maxntid says so is given fewer. */
+static void blocks_of_the_declared_size_fit(void **state)
+{
+    enum { VALUES = 150 };
+    char text[16384];
+    int length = snprintf(text, sizeof text,
+                          ".version 7.0\n.target sm_75\n.address_size 64\n"
+                          ".visible .entry many(.param .u64 p) .maxntid 576, 1, 1\n{\n"
+                          ".reg .b64 %%a;\n.reg .b32 %%r<%d>;\nld.param.u64 %%a, [p];\n",
+                          VALUES);
+    for (int i = 0; i < VALUES; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "ld.volatile.global.u32 %%r%d, [%%a+%d];\n", i, 4 * i);
+    for (int i = 0; i < VALUES; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "st.volatile.global.u32 [%%a+%d], %%r%d;\n", 4 * i, VALUES - 1 - i);
+    snprintf(text + length, sizeof text - (size_t)length, "ret;\n}\n");
+    CUmodule loaded;
+    CUfunction many;
+    int blocks;
+    OK(cu->cuModuleLoadData(&loaded, text));
+    OK(cu->cuModuleGetFunction(&many, loaded, "many"));
+    OK(cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, many, 576, 0));
+    assert_int_equal(blocks, 1);
+    OK(cu->cuModuleUnload(loaded));
+}
+
 static void entry_points_by_name(void **state)
 {
     void *found;
@@ -172,6 +200,7 @@ int main(void)
         cmocka_unit_test(broken_ptx_is_explained),
         cmocka_unit_test(links_ptx),
         cmocka_unit_test(occupancy),
+        cmocka_unit_test(blocks_of_the_declared_size_fit),
         cmocka_unit_test(entry_points_by_name),
         cmocka_unit_test(errors_have_names),
     };
