@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "bench/bench.h"
+#include "zoo/flush.h"
 #include "zoo/instance.h"
 
 #include "../../kernels/include/peer.h"
@@ -43,19 +44,6 @@ static inline CUdeviceptr bench_slab_buffer(const struct bench_slab *slab, unsig
 {
     return slab->base + copy * slab->stride + slab->offset[buffer];
 }
-
-/* Reads so many bytes, so that the L2 holds nothing else. */
-struct bench_flush {
-    CUdeviceptr at;
-    size_t bytes;
-    unsigned blocks;
-    CUmodule module;
-    CUfunction read_all;
-};
-CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *device, size_t bytes);
-void bench_flush_close(struct bench_flush *flush, const struct zoo_device *device);
-CUresult bench_flush(const struct bench_flush *flush, const struct zoo_device *device,
-                     CUstream stream);
 
 /* Peers -----------------------------------------------------------------------------------------*/
 
@@ -117,7 +105,7 @@ struct bench_session {
     bool timed;               /* by events: a real GPU, or LOCKSTEP_BENCH_TIMED for tests */
     size_t l2_bytes;
     CUstream stream;
-    struct bench_flush flush;
+    struct zoo_flush flush;
     struct bench_clocks *clocks;
     unsigned most_mhz; /* seen so far */
     struct bench_torch *torch;

@@ -101,7 +101,7 @@ static bool get_ready(struct bench_session *session, char **message)
     session->timed = !cuda->simulated || getenv("LOCKSTEP_BENCH_TIMED");
     session->l2_bytes = cuda->simulated ? (size_t)1 << 16 : (size_t)session->device.l2_bytes;
     if (status == CUDA_SUCCESS && session->timed)
-        status = bench_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
+        status = zoo_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
     if (status != CUDA_SUCCESS) {
         *message =
             lk_say("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
@@ -143,7 +143,7 @@ void bench_close(struct bench_session *session)
     bench_torch_stop(session->torch);
     bench_clocks_close(session->clocks);
     if (session->device.cuda)
-        bench_flush_close(&session->flush, &session->device);
+        zoo_flush_close(&session->flush, &session->device);
     if (session->stream)
         session->device.cuda->cuStreamDestroy_v2(session->stream);
     for (unsigned i = 0; i < session->loaded_count; i++)

@@ -66,7 +66,7 @@ static bool launch_next(struct race *race, struct bench_entrant *entrant)
 
 static CUresult empty_l2(struct race *race)
 {
-    return bench_flush(&race->session->flush, &race->session->device, race->session->stream);
+    return zoo_flush(&race->session->flush, &race->session->device, race->session->stream);
 }
 
 /* Does a sample touch so many copies that the next one finds nothing of its own in the L2? */

@@ -187,7 +187,7 @@ static int report(const struct families_result *results, size_t count, bool json
     for (size_t i = 0; i < count; i++) {
         const struct families_result *result = &results[i];
         failed += result->failed > 0;
-        skipped += result->problems == 0;
+        skipped += result->problems == 0 && result->failed == 0;
         if (json)
             json_array_append_new(
                 all, json_pack("{s:s, s:s, s:i, s:i, s:s*}", "family", result->family->name,

@@ -9,6 +9,7 @@
 #include "tune/tune.h"
 
 #include "base/clock.h"
+#include "zoo/flush.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,7 @@ struct clock {
     CUevent begin, end;
     CUgraphExec graph; /* of launches; NULL: one by one */
     unsigned launches;
-    CUdeviceptr flush; /* 0: nothing is emptied */
-    size_t flush_bytes;
+    struct zoo_flush flush; /* without memory: nothing is emptied */
     CUresult status;
 };
 
@@ -46,8 +46,8 @@ static double sample(struct clock *clock)
     const struct lk_driver *cuda = clock->cuda;
     float milliseconds = 0;
     CUresult status = CUDA_SUCCESS;
-    if (clock->flush)
-        status = cuda->cuMemsetD8Async(clock->flush, 0, clock->flush_bytes, clock->stream);
+    if (clock->flush.at)
+        status = zoo_flush(&clock->flush, clock->run->call.device, clock->stream);
     if (status == CUDA_SUCCESS)
         status = cuda->cuEventRecord(clock->begin, clock->stream);
     if (status == CUDA_SUCCESS)
@@ -125,10 +125,9 @@ static bool clock_open(struct clock *clock, const struct zoo_device *device)
         clock->status = cuda->cuEventCreate(&clock->begin, 0);
     if (clock->status == CUDA_SUCCESS)
         clock->status = cuda->cuEventCreate(&clock->end, 0);
-    clock->flush_bytes = 2 * (size_t)device->l2_bytes;
     if (clock->status == CUDA_SUCCESS && !cuda->simulated &&
-        cuda->cuMemAlloc_v2(&clock->flush, clock->flush_bytes) != CUDA_SUCCESS)
-        clock->flush = 0;
+        zoo_flush_open(&clock->flush, device, 2 * (size_t)device->l2_bytes) != CUDA_SUCCESS)
+        zoo_flush_close(&clock->flush, device);
     return clock->status == CUDA_SUCCESS;
 }
 
@@ -137,8 +136,7 @@ static void clock_close(struct clock *clock)
     const struct lk_driver *cuda = clock->cuda;
     if (clock->graph)
         cuda->cuGraphExecDestroy(clock->graph);
-    if (clock->flush)
-        cuda->cuMemFree_v2(clock->flush);
+    zoo_flush_close(&clock->flush, clock->run->call.device);
     if (clock->begin)
         cuda->cuEventDestroy_v2(clock->begin);
     if (clock->end)

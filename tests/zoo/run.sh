@@ -37,6 +37,8 @@ expect c++ 0 '^ *$' g++ -std=c++17 -Wall -Wextra -Werror -pedantic $flags "$work
     -o "$work/plus" $(pkg-config --cflags --libs lockstep) -Wl,-rpath,"$prefix/lib"
 expect c++-runs 0 '^ *$' "$work/plus"
 expect installed-command 0 '1 variants? right' "$prefix/bin/lockstep" zoo test elementwise/naive n=5
+expect too-old 1 "needs sm_90; .*0 variants right, 1 wrong *\$" \
+    "$LOCKSTEP" zoo test elementwise/bulk n=5 --gpu sim:t4
 # It starts itself by a bare name: where that is must not hang on the folder.
 deep=$work/a_folder_whose_path/is_longer_than/that_of_the_program/by_far/and_even_more
 mkdir -p "$deep"

@@ -2,7 +2,7 @@
  * flush.c: fills the L2 with something that nobody wants, between two samples. By reading: lines
  * that were written would be written back while the next sample is timed.
  */
-#include "bench/inside.h"
+#include "zoo/flush.h"
 
 /* Every thread reads 16 bytes at a time; a result that nobody expects is stored, so
  * that the reads are needed. */
@@ -46,11 +46,10 @@ static const char reader[] = ".version 6.4\n"
                              "    ret;\n"
                              "}\n";
 
-CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *device, size_t bytes)
+CUresult zoo_flush_open(struct zoo_flush *flush, const struct zoo_device *device, size_t bytes)
 {
     const struct lk_driver *cuda = device->cuda;
-    *flush =
-        (struct bench_flush){.bytes = bytes / 16 * 16, .blocks = 4 * (unsigned)device->sm_count};
+    *flush = (struct zoo_flush){.bytes = bytes / 16 * 16, .blocks = 4 * (unsigned)device->sm_count};
     CUresult status = cuda->cuMemAlloc_v2(&flush->at, bytes);
     if (status == CUDA_SUCCESS)
         status = cuda->cuMemsetD8_v2(flush->at, 0, bytes);
@@ -61,17 +60,16 @@ CUresult bench_flush_open(struct bench_flush *flush, const struct zoo_device *de
     return status == CUDA_SUCCESS ? cuda->cuCtxSynchronize() : status;
 }
 
-void bench_flush_close(struct bench_flush *flush, const struct zoo_device *device)
+void zoo_flush_close(struct zoo_flush *flush, const struct zoo_device *device)
 {
     if (flush->module)
         device->cuda->cuModuleUnload(flush->module);
     if (flush->at)
         device->cuda->cuMemFree_v2(flush->at);
-    *flush = (struct bench_flush){0};
+    *flush = (struct zoo_flush){0};
 }
 
-CUresult bench_flush(const struct bench_flush *flush, const struct zoo_device *device,
-                     CUstream stream)
+CUresult zoo_flush(const struct zoo_flush *flush, const struct zoo_device *device, CUstream stream)
 {
     CUdeviceptr at = flush->at;
     unsigned long long bytes = flush->bytes;
