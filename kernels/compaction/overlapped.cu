@@ -1,8 +1,8 @@
 /*
- * overlapped.cu: for short inputs, as scan/overlapped.cu: two launches, of which the second overlaps
- * the first. The first counts what each tile keeps; at the same time the second loads the same
- * tiles and packs what is kept in shared memory. When the first has ended, all that is left is to
- * add up the counts before a tile and to write.
+ * overlapped.cu: for short inputs, as scan/overlapped.cu: two launches, and the second overlaps the
+ * first. The first counts what each tile keeps; at the same time the second loads the same tiles
+ * and packs what is kept in shared memory. When the first has ended, all that is left is to add up
+ * the counts before a tile and to write.
  */
 // arch: sm_90
 #include "select_rows.h"
@@ -51,8 +51,7 @@ DEVICE void load_rows(const f32 *in, i64 n, f32x4 *v)
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) count_tiles(const f32 *in, i64 n, f32 threshold,
-                                                           u32 *counts)
+KERNEL __launch_bounds__(BLOCK) count_tiles(const f32 *in, i64 n, f32 threshold, u32 *counts)
 {
     __shared__ u32 kept_by[WARPS];
     f32x4 v[ROWS];
@@ -87,8 +86,8 @@ DEVICE u32 gather(const u32 *counts)
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold,
-                                                       f32 *out, i64 *total, const u32 *counts)
+KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32 *out, i64 *total,
+                                        const u32 *counts)
 {
     DYNAMIC_SHARED(memory);
     __shared__ u32 kept_by[WARPS], seen_by[WARPS];

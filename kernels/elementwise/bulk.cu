@@ -2,9 +2,9 @@
  * bulk.cu: the inputs come by bulk copies into shared memory: one thread asks for a whole tile with
  * one instruction for each input, and a barrier counts the bytes. What is on its way then costs no
  * registers and no instructions of the other threads, and is asked for as soon as the block begins.
- * TILE_BYTES are loaded for a tile, of both inputs together; the tiles of all blocks on an SM should
- * be the memory's latency times its speed. Each block ends with its tile: the hardware starts the
- * next one wherever there is room, whose loads overlap the stores of those that are there.
+ * TILE_BYTES are loaded for a tile, of both inputs together; all tiles on an SM together should be
+ * the memory's latency times its speed. Each block ends with its tile: the hardware starts the next
+ * one wherever there is room, whose loads overlap the stores of those that are there.
  * Operations with one input have a block and a tile of their own size, and gain nothing by stores
  * that leave the L2 first.
  */

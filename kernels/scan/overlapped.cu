@@ -80,8 +80,7 @@ DEVICE T NAME(gather)(const T *sums)
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, const T *sums,
-                                                          i32 exclusive)
+KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, const T *sums, i32 exclusive)
 {
     __shared__ T sum_of[WARPS], seen_by[WARPS];
     u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;

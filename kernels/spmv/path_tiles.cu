@@ -29,24 +29,13 @@ typedef struct {
     u32 long_count;
 } row_list;
 
-typedef struct {
-    i32 begin, end;
-} extent;
-
-DEVICE extent extent_of(const i32 *offsets, i64 rows, i64 row)
-{
-    extent none = {0x7fffffff, 0x7fffffff};
-    if (row >= rows)
-        return none;
-    extent e = {load_cached_i32(offsets + row), load_cached_i32(offsets + row + 1)};
-    return e;
-}
-
 /* Row r of the tile ends in it. */
-DEVICE void list_row(row_list *list, stretch s, i32 r, extent e)
+DEVICE void list_row(row_list *list, stretch s, i32 r, const i32 *offsets)
 {
-    list->end[r] = (u16)(e.end - BASE_OF(s.first));
-    if (e.end - (e.begin > s.first ? e.begin : s.first) > SHORT)
+    offsets += s.row + r;
+    i32 begin = load_cached_i32(offsets), end = load_cached_i32(offsets + 1);
+    list->end[r] = (u16)(end - BASE_OF(s.first));
+    if (end - (begin > s.first ? begin : s.first) > SHORT)
         list->longer[shared_add_u32(&list->long_count, 1)] = (u16)r;
 }
 
@@ -113,7 +102,7 @@ KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
         list.long_count = 0;
     sync_block();
     for (i32 r = (i32)thread_x(); r < s.count; r += BLOCK)
-        list_row(&list, s, r, extent_of(offsets, rows, (i64)row + r));
+        list_row(&list, s, r, offsets);
     multiply_some(column, PER_THREAD, from, x, product);
     sync_block();
     if (thread_x() == 0)

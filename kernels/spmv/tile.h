@@ -15,8 +15,8 @@
 /* Where the thread's nonzero number j lies in the tile: four of them side by side. */
 #define NONZERO(j) (((j) / 4 * BLOCK + (i32)thread_x()) * 4 + (j) % 4)
 
-/* Where a tile's columns and values lie: from base, a nonzero, up to end. A vector is read whole even
- * if the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
+/* Where a tile's columns and values lie: from nonzero base up to end. A vector is read whole even if
+ * the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
  * lie at 16 bytes, and the last few nonzeros of all, are read word by word. */
 typedef struct {
     const u32 *columns, *values;
