@@ -30,7 +30,9 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #define WARP_CYCLES 350.0  /* to begin and end a warp */
 #define WARP_SLOTS 5.0     /* instructions at a kernel's begin that PTX does not show */
 #define KEPT_INTEGERS 0.65 /* of PTX's integer instructions; addressing takes in the others */
-#define ATOMIC_CYCLES 0.7  /* per sector of atomics in one slice of the L2 */
+#define ATOMIC_CYCLES 0.7  /* per sector of atomics in one slice of the L2, */
+#define TURN_CYCLES 1.3    /* per atomic at an address that others want too, */
+#define FLOAT_CYCLES 3.5   /* and per addition of floats there */
 
 static double larger(double a, double b)
 {
@@ -152,7 +154,10 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     parts[GPU_BOUND_L1] = (double)c->l1_cycles * cycle;
     parts[GPU_BOUND_SHARED] = (double)c->shared_wavefronts * cycle;
     pipe_times(gpu, c, warps, cycle, sms, parts);
-    parts[GPU_BOUND_ATOMICS] = (double)c->global_atomic_hottest * ATOMIC_CYCLES / hertz;
+    double turns = (double)c->global_atomic_turns, floats = (double)c->global_float_turns;
+    double in_turn = (turns - floats) * TURN_CYCLES + floats * FLOAT_CYCLES;
+    parts[GPU_BOUND_ATOMICS] =
+        larger((double)c->global_atomic_hottest * ATOMIC_CYCLES, in_turn) / hertz;
     double rounds = larger(blocks / (sms * resident), 1);
     parts[GPU_BOUND_LATENCY] = warp_cycles(c, warps) * rounds / hertz;
     for (int i = 0; i < GPU_BOUND_COUNT; i++)

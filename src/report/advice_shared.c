@@ -55,8 +55,10 @@ static void global_atomics(struct advice_context *context)
         double less = 1 - then / sectors;
         struct advice_change change = advice_start(context);
         struct gpu_counters *c = &change.counters;
-        advice_take(&c->global_atomic_hottest,
-                    less * (double)c->global_atomic_hottest * sectors / all);
+        double share = less * sectors / all;
+        advice_take(&c->global_atomic_hottest, share * (double)c->global_atomic_hottest);
+        advice_take(&c->global_atomic_turns, share * (double)c->global_atomic_turns);
+        advice_take(&c->global_float_turns, share * (double)c->global_float_turns);
         advice_take(&c->l2_red_sectors, less * (double)m->l2_sectors);
         advice_take(&c->l2_hit_sectors, less * (double)m->l2_hits);
         advice_take(&c->l1_cycles, less * (double)m->l1_cycles);

@@ -95,6 +95,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     count_write(counters, launch);
     forget_touched(counters);
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
+    memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
     free(counters->insts);
     counters->insts = NULL;
 }
@@ -110,6 +111,7 @@ static void count_close(struct simt_watcher *watcher)
     free(counters->touched);
     free(counters->chunks);
     free(counters->hot);
+    free(counters->turns);
     trace_close(counters->trace);
     fclose(counters->file);
     free(counters);
@@ -137,6 +139,7 @@ struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char
     counters->l1s = lk_alloc_zeroed(machine->gpu->sms * sizeof(*counters->l1s));
     counters->touched = lk_alloc_zeroed((SIMT_ARENA >> COUNT_CHUNK_BITS) * sizeof(uint64_t *));
     counters->hot = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->hot));
+    counters->turns = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->turns));
     counters->trace = trace_open();
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
                                               .block = begin_block,

@@ -48,7 +48,8 @@ struct counters {
     struct cache *l1;               /* of the block that runs, */
     const struct simt_block *block; /* which is this */
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
-    struct count_hot *hot;          /* atomics by piece of memory */
+    struct count_hot *hot;          /* atomics by piece of memory, */
+    struct count_turns *turns;      /* and by address; COUNT_HOT of each */
     uint32_t *chunks;               /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace; /* NULL: none was asked for */
@@ -59,7 +60,13 @@ enum { COUNT_CHUNK_BITS = 20 };
 /* Atomics to one piece of memory meet in one slice of the L2. */
 enum { COUNT_HOT_BITS = 12, COUNT_HOT = 4096 };
 struct count_hot {
-    uint64_t piece, count;
+    uint64_t piece, count; /* sectors */
+};
+/* Those to one address take turns there, within a warp and between warps. Of the addresses that
+ * share an entry the one that is met more often than all others together has it in the end. */
+struct count_turns {
+    uint64_t address, lead; /* how often it was met, less the others */
+    uint64_t turns, float_turns;
 };
 
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,

@@ -202,6 +202,12 @@ static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
     sum->l1_cycles += memory->l1_cycles;
 }
 
+static void keep_larger(uint64_t *most, uint64_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum)
 {
@@ -234,9 +240,11 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
             from_dram += memory[space].dram_sectors;
         }
     }
-    for (unsigned i = 0; i < COUNT_HOT; i++)
-        if (counters->hot[i].count > sum->global_atomic_hottest)
-            sum->global_atomic_hottest = counters->hot[i].count;
+    for (unsigned i = 0; i < COUNT_HOT; i++) {
+        keep_larger(&sum->global_atomic_hottest, counters->hot[i].count);
+        keep_larger(&sum->global_atomic_turns, counters->turns[i].turns);
+        keep_larger(&sum->global_float_turns, counters->turns[i].float_turns);
+    }
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
     sum->l2_hit_sectors = hits;
     sum->l2_miss_sectors = all - hits;

@@ -193,14 +193,37 @@ static void count_halves(struct counters *counters, struct count_memory *memory,
     memory->l1_cycles += busy(passes, sectors);
 }
 
-/* Where the atomics of a launch crowd: by the piece of memory of their first lane. */
-static void note_atomics(struct counters *counters, uint64_t address, unsigned sectors)
+static bool is_float_atomic(const struct ptx_inst *ptx)
 {
+    return ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT;
+}
+
+static unsigned hot_entry(uint64_t key)
+{
+    return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+}
+
+/* Where the atomics of a launch crowd: by the piece of memory of their first lane, and by its
+ * address. */
+static void note_atomics(struct counters *counters, const struct watch_access *access,
+                         unsigned sectors, unsigned turns)
+{
+    uint64_t address = access->addresses[__builtin_ctz(access->mask)];
     uint64_t piece = address >> COUNT_HOT_BITS;
-    struct count_hot *hot = &counters->hot[piece * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+    struct count_hot *hot = &counters->hot[hot_entry(piece)];
     if (hot->piece != piece)
         *hot = (struct count_hot){piece, 0};
     hot->count += sectors;
+    struct count_turns *at = &counters->turns[hot_entry(address)];
+    if (at->address != address && at->lead > turns) {
+        at->lead -= turns;
+        return;
+    }
+    if (at->address != address)
+        *at = (struct count_turns){.address = address};
+    at->lead += turns;
+    at->turns += turns;
+    at->float_turns += is_float_atomic(access->in->ptx) ? turns : 0;
 }
 
 static void count_global(struct counters *counters, struct count_memory *memory,
@@ -262,7 +285,7 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         memory->l2_sectors += all - sectors; /* later turns find it in the L2 */
         memory->l2_hits += all - sectors;
         memory->turns += turns;
-        note_atomics(counters, access->addresses[__builtin_ctz(access->mask)], all);
+        note_atomics(counters, access, all, turns);
         sectors = all;
     } else if (access->what->kind == WATCH_COPY && access->what->skips_l1 && access->partner) {
         sectors = lanes_bypass_sectors(access->addresses, access->partner, access->mask);
@@ -285,12 +308,6 @@ static void count_global(struct counters *counters, struct count_memory *memory,
 
 /* Shared and local memory ------------------------------------------------------------------------
  */
-
-/* Shared memory adds no floats by itself. */
-static bool is_float_atomic(const struct ptx_inst *ptx)
-{
-    return ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT;
-}
 
 static void count_shared(struct count_memory *memory, const struct watch_access *access)
 {
