@@ -159,7 +159,11 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     parts[GPU_BOUND_ATOMICS] =
         larger((double)c->global_atomic_hottest * ATOMIC_CYCLES, in_turn) / hertz;
     double rounds = larger(blocks / (sms * resident), 1);
-    parts[GPU_BOUND_LATENCY] = warp_cycles(c, warps) * rounds / hertz;
+    /* A warp with so much more to do than others that it is there alone in the end; the few
+     * instructions more that a block's first warp has often cost less than the mean. */
+    double each = warp_cycles(c, warps), share = (double)c->warp_instructions / larger(warps, 1);
+    double alone = share > 0 ? each * ((double)c->longest_warp / share - 1) : 0;
+    parts[GPU_BOUND_LATENCY] = larger(each * rounds, alone) / hertz;
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;

@@ -23,6 +23,7 @@ static const struct {
     {"low-occupancy", advice_occupancy},
     {"few-blocks", advice_few_blocks},
     {"tail-wave", advice_tail},
+    {"uneven-warps", advice_uneven},
     {"f64-by-accident", advice_f64},
     {"no-tensor-cores", advice_tensor},
     {"barrier-waits", advice_barriers},
@@ -45,11 +46,23 @@ static double without_longer_waits(const struct gpu_model *now, const struct gpu
     return start + sqrt(work * work - after * after + before * before);
 }
 
+/* Warp instructions of a warp, on average. */
+static double mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters)
+{
+    double warps = (double)shape->blocks * ((shape->threads + 31) / 32);
+    return warps > 0 ? (double)counters->warp_instructions / warps : 0;
+}
+
 double advice_gain(const struct advice_context *context, const struct advice_change *change)
 {
     const struct profile_launch *launch = context->launch;
+    struct gpu_counters counters = change->counters;
     struct gpu_model then;
-    gpu_model(launch->gpu, &change->shape, &change->counters, &then);
+    double before = mean_warp(&launch->shape, &launch->counters);
+    if (before > 0) /* the longest warp stays as much longer than the others as it was */
+        counters.longest_warp = (uint64_t)((double)counters.longest_warp *
+                                           mean_warp(&change->shape, &counters) / before);
+    gpu_model(launch->gpu, &change->shape, &counters, &then);
     bool same_shape = change->shape.blocks == launch->shape.blocks &&
                       change->shape.threads == launch->shape.threads;
     double seconds = same_shape ? without_longer_waits(&launch->model, &then) : then.seconds;

@@ -72,6 +72,6 @@ void advice_take_inst(struct gpu_counters *counters, const struct profile_code *
 typedef void advice_rule(struct advice_context *context);
 advice_rule advice_uncoalesced, advice_misaligned, advice_redundant, advice_narrow, advice_spills,
     advice_bank_conflicts, advice_atomics, advice_divergence, advice_occupancy, advice_few_blocks,
-    advice_tail, advice_f64, advice_tensor, advice_barriers, advice_launch;
+    advice_tail, advice_uneven, advice_f64, advice_tensor, advice_barriers, advice_launch;
 
 #endif

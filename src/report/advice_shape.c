@@ -120,6 +120,28 @@ void advice_tail(struct advice_context *context)
                (unsigned long long)sms);
 }
 
+/* One warp works on while all others have ended. Where most instructions ran is where it was. */
+void advice_uneven(struct advice_context *context)
+{
+    const struct profile_launch *launch = context->launch;
+    const struct gpu_counters *c = &launch->counters;
+    double warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
+    double mean = warps > 0 ? (double)c->warp_instructions / warps : 0;
+    if (mean <= 0 || (double)c->longest_warp < 3 * mean || launch->line_count == 0)
+        return;
+    struct advice_change change = advice_start(context);
+    change.counters.longest_warp = 0;
+    const struct profile_line *most = &launch->lines[0];
+    for (unsigned i = 1; i < launch->line_count; i++)
+        if (launch->lines[i].issued > most->issued)
+            most = &launch->lines[i];
+    char times[REPORT_UNIT];
+    advice_say(context, most->source, most->line, advice_gain(context, &change),
+               "one warp runs %s times the instructions of the mean, and is alone in the end: give "
+               "long pieces of work more lanes, or cut all of it into equal shares",
+               report_count(times, (double)c->longest_warp / mean));
+}
+
 /* Launch overhead ---------------------------------------------------------------------------------
  */
 

@@ -44,11 +44,17 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
         trace_launch(counters->trace, launch);
 }
 
-static void begin_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
+static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
-    ((struct counters *)watcher)->block = NULL; /* blocks are used again for others */
-    for (uint32_t i = 0; begins && i < block->warp_count; i++)
-        block->warps[i].steps = block->warps[i].steps_released = 0;
+    struct counters *counters = (struct counters *)watcher;
+    counters->block = NULL; /* blocks are used again for others */
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        if (begins)
+            warp->steps = warp->steps_released = 0;
+        else if (warp->steps > counters->longest_warp)
+            counters->longest_warp = warp->steps;
+    }
 }
 
 /* How much longer than each of the others the busiest warp took to come to the barrier. */
@@ -96,6 +102,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     forget_touched(counters);
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
+    counters->longest_warp = 0;
     free(counters->insts);
     counters->insts = NULL;
 }
@@ -142,7 +149,7 @@ struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char
     counters->turns = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->turns));
     counters->trace = trace_open();
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
-                                              .block = begin_block,
+                                              .block = begin_or_end_block,
                                               .access = simt_watch_code()->count_access,
                                               .barrier = count_barrier,
                                               .step = count_step,

@@ -50,6 +50,7 @@ struct counters {
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
     struct count_hot *hot;          /* atomics by piece of memory, */
     struct count_turns *turns;      /* and by address; COUNT_HOT of each */
+    uint64_t longest_warp;          /* instructions of the warp that ran most of them */
     uint32_t *chunks;               /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace; /* NULL: none was asked for */

@@ -202,6 +202,21 @@ static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
     sum->l1_cycles += memory->l1_cycles;
 }
 
+/* A warp that asks again and again until another has done something: how often depends on when it
+ * asks, and is no work. */
+static bool is_poll(const struct ptx_inst *ptx, const struct watch_inst *what)
+{
+    switch (ptx->op) {
+    case PTX_OP_MBARRIER_TEST_WAIT:
+    case PTX_OP_MBARRIER_TEST_WAIT_PARITY:
+    case PTX_OP_MBARRIER_TRY_WAIT:
+    case PTX_OP_MBARRIER_TRY_WAIT_PARITY:
+        return true;
+    default:
+        return what->kind == WATCH_LOAD && what->is_ordered;
+    }
+}
+
 static void keep_larger(uint64_t *most, uint64_t value)
 {
     if (value > *most)
@@ -213,6 +228,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
 {
     const struct simt_watch *watch = launch->machine->watch;
     uint64_t all = 0, hits = 0, from_dram = 0;
+    bool polls = false;
     memset(sum, 0, sizeof(*sum));
     /* ncu's total has one more for each warp, and shuffles. */
     sum->shared_wavefronts = launch->block_count * launch->warps_per_block;
@@ -222,6 +238,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
             continue;
         const struct watch_inst *what = &watch->insts[i];
         const struct count_memory *memory = counters->insts[i].memory;
+        polls |= is_poll(launch->code->insts[i].ptx, what);
         if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
             sum->shared_wavefronts += tally->warps;
         sum->issue_slots += tally->warps * what->slots;
@@ -245,6 +262,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         keep_larger(&sum->global_atomic_turns, counters->turns[i].turns);
         keep_larger(&sum->global_float_turns, counters->turns[i].float_turns);
     }
+    sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
     sum->l2_hit_sectors = hits;
     sum->l2_miss_sectors = all - hits;

@@ -49,7 +49,7 @@ done
 # What is promised comes true, by the model, where bad and mended kernels do the same work in the
 # same shape.
 for rule in uncoalesced misaligned narrow-loads local-memory bank-conflicts contended-atomics \
-    divergence low-occupancy few-blocks tail-wave f64-by-accident no-tensor-cores; do
+    divergence low-occupancy few-blocks tail-wave uneven-warps f64-by-accident no-tensor-cores; do
     if problem=$(python3 check_gain.py "$work/$rule.given.json" "$work/$rule.quiet.json" $rule 2>&1)
     then echo "ok gain-$rule"; else echo "not ok gain-$rule: $problem"; fi
 done
