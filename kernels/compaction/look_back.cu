@@ -63,9 +63,7 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
         kept_by[warp] = count;
     sync_block();
     if (warp == 0) {
-        u32 all = lane < WARPS ? kept_by[lane] : 0;
-        for (u32 lanes = 16; lanes > 0; lanes /= 2)
-            all += shuffle_xor_u32(all, lanes);
+        u32 all = sum_warp(lane < WARPS ? kept_by[lane] : 0);
         if (lane == 0)
             store_relaxed_u64(states + tile, (tile ? COUNT : PREFIX) << 62 | all);
         i64 before = tile ? look_back(states, tile) : 0;

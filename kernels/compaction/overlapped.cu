@@ -12,13 +12,6 @@
 #define WARP_ELEMENTS (128 * ROWS)
 #define TILE ((i64)BLOCK * 4 * ROWS)
 
-DEVICE u32 sum_warp(u32 mine)
-{
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        mine += shuffle_xor_u32(mine, lanes);
-    return mine;
-}
-
 /* One number of each warp to the same numbers in all lanes of all: lane w has warp w's, and those
  * from WARPS on have 0. A barrier; of_warp may not be written again. */
 DEVICE u32 of_warps(u32 *of_warp, u32 mine)

@@ -28,19 +28,14 @@ KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32
             before += count_bits(kept_of_four(x[k], start - (i + k * TILE), threshold));
     }
     u32 count = keep_row(v, kept_of_four(v, n - at, threshold), kept[warp], 0);
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        before += shuffle_xor_u32(before, lanes);
+    before = sum_warp(before);
     if (lane == 0) {
         before_of[warp] = before;
         kept_by[warp] = count;
     }
     sync_block();
     u32 here = lane < WARPS ? kept_by[lane] : 0, above = lane < WARPS ? before_of[lane] : 0;
-    u32 first = above + (lane < warp ? here : 0), all = above + here;
-    for (u32 lanes = 16; lanes > 0; lanes /= 2) {
-        first += shuffle_xor_u32(first, lanes);
-        all += shuffle_xor_u32(all, lanes);
-    }
+    u32 first = sum_warp(above + (lane < warp ? here : 0)), all = sum_warp(above + here);
     write_kept(kept[warp], count, out + first);
     if (thread == 0 && block_x() == blocks_x() - 1)
         *total = all;

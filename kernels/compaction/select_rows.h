@@ -6,6 +6,14 @@
 
 #include "device.h"
 
+/* Every lane gets the sum. */
+DEVICE u32 sum_warp(u32 mine)
+{
+    for (u32 lanes = 16; lanes > 0; lanes /= 2)
+        mine += shuffle_xor_u32(mine, lanes);
+    return mine;
+}
+
 /* Four neighbours, of which the first left are there; the rest is zero. */
 DEVICE f32x4 load_four(const f32 *at, i64 left, bool aligned)
 {

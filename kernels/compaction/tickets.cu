@@ -82,9 +82,7 @@ DEVICE u32 gather(const u64 *states, i64 first, i64 tile)
         while (!(state & ANNOUNCED));
         sum += (u32)state;
     }
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        sum += shuffle_xor_u32(sum, lanes);
-    return sum;
+    return sum_warp(sum);
 }
 
 KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32 *out, i64 *total,

@@ -29,7 +29,7 @@ KERNEL __launch_bounds__(BLOCK) NAME(const f32 *x, const f32 *y, f32 *out, f32 s
 #endif
         f32x4 c = {APPLY(a.x, b.x, scalar), APPLY(a.y, b.y, scalar), APPLY(a.z, b.z, scalar),
                    APPLY(a.w, b.w, scalar)};
-        store_f32x4(out + i, c);
+        store_global_f32x4(out + i, c);
     }
 }
 #endif

@@ -70,7 +70,7 @@ DEVICE void sum_rows(const f32 *product, const row_list *list, stretch s, i32 en
 
 /* first_row[t]: how many rows end before tile t, for every tile and what lies behind the last. Each
  * thread has a row, and tells the tiles that begin between the row before's end and its own. */
-KERNEL find_tiles(const i32 *offsets, i64 rows, i64 nonzeros, i64 tiles, i32 *first_row)
+KERNEL find_tiles(const i32 *offsets, i64 rows, i64 tiles, i32 *first_row)
 {
     i64 row = global_thread();
     if (row > rows)

@@ -231,7 +231,7 @@ static CUresult launch_path_tiles(struct zoo_call *call)
         return CUDA_SUCCESS;
     CUresult status = ZOO_LAUNCH(
         call, "find_tiles", ((struct zoo_grid){.x = zoo_ceil_div(m.rows + 1, 256), .threads = 256}),
-        &call->buffer[OFFSETS], &m.rows, &m.nonzeros, &tiles, &first_row);
+        &call->buffer[OFFSETS], &m.rows, &tiles, &first_row);
     if (status == CUDA_SUCCESS)
         status = ZOO_LAUNCH(call, "multiply",
                             ((struct zoo_grid){.x = (unsigned)tiles,

@@ -74,6 +74,8 @@ static bool parse_word(struct options *options, int count, char **words, int *at
         }
     if (cli_flag(words, at, "--json"))
         return options->json = true;
+    if (cli_flag(words, at, "--quick"))
+        return options->request.quick = true;
     if (cli_flag(words, at, "--all"))
         return options->all = true;
     if (!measure_word(&options->request, count, words, at, &bad)) {

@@ -44,13 +44,15 @@ static const char help[] =
     "  --file FILE        check, picture: grade this file in place of yours\n"
     "  --run              with --json: also the trace and the profile of the graded run\n"
     "  --solutions        notebooks: with our solutions, for teachers\n"
-    "  --force            notebooks: write those anew that you changed; yours are kept beside them\n"
+    "  --force            notebooks: write those anew that you changed; yours are kept beside "
+    "them\n"
     "  --folder DIR       another folder of exercises than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
     "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
-    "Exercises are broken on purpose: mending them is the course. Your files are only ever written\n"
+    "Exercises are broken on purpose: mending them is the course. Your files are only ever "
+    "written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
     "~/.local/share/lockstep/progress.db. docs/learn.md says how lessons are made and graded.\n"
     "\n"
@@ -218,8 +220,8 @@ static bool open_progress(struct learn_session *session)
 
 bool learn_open(struct learn_session *session, const char *gpu, const char *compiler)
 {
-    return choose_gpu(session, gpu) && choose_compiler(session, compiler) &&
-           open_course(session) && open_progress(session);
+    return choose_gpu(session, gpu) && choose_compiler(session, compiler) && open_course(session) &&
+           open_progress(session);
 }
 
 bool learn_need_folder(const struct learn_session *session)
@@ -388,7 +390,8 @@ static int go_on(struct learn_session *session)
 
 /* The worker ------------------------------------------------------------------------------------*/
 
-/* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c. */
+/* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c.
+ */
 static int worker(int count, char **words)
 {
     char *message = NULL;
@@ -414,13 +417,20 @@ static int worker(int count, char **words)
 static const struct command {
     const char *name;
     int (*run)(struct learn_session *session);
-} commands[] = {{"init", learn_init},     {"list", learn_list},
-                {"start", start},         {"check", check},
-                {"hint", learn_hint},     {"solution", solution},
-                {"reset", learn_reset},   {"quiz", learn_quiz},
-                {"note", learn_note},     {"progress", learn_show_progress},
-                {"picture", picture},     {"kata", learn_kata},
-                {"ready", learn_ready},   {"check-course", learn_check_course},
+} commands[] = {{"init", learn_init},
+                {"list", learn_list},
+                {"start", start},
+                {"check", check},
+                {"hint", learn_hint},
+                {"solution", solution},
+                {"reset", learn_reset},
+                {"quiz", learn_quiz},
+                {"note", learn_note},
+                {"progress", learn_show_progress},
+                {"picture", picture},
+                {"kata", learn_kata},
+                {"ready", learn_ready},
+                {"check-course", learn_check_course},
                 {"notebooks", learn_notebooks}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -473,8 +483,8 @@ static int run(int count, char **words)
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)
         fine = (command = find_command(session.words[0])) != NULL;
-    fine = fine && options_fit(&session, command) && open_course(&session) &&
-           open_progress(&session);
+    fine =
+        fine && options_fit(&session, command) && open_course(&session) && open_progress(&session);
     if (fine)
         status = command ? command->run(&session) : go_on(&session);
     learn_progress_close(session.progress);

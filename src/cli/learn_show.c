@@ -252,12 +252,11 @@ int learn_list(struct learn_session *session)
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
             const struct learn_exercise *exercise = &lesson->exercise[j];
             struct learn_state state = learn_progress_state(session->progress, exercise);
-            json_array_append_new(exercises,
-                                  json_pack("{ss ss ss sb si sb}", "name", exercise->name, "title",
-                                            exercise->title, "language",
-                                            exercise->is_c ? "c" : "cuda", "passed", state.passed,
-                                            "attempts", (int)state.attempts, "kata",
-                                            exercise->is_kata));
+            json_array_append_new(
+                exercises,
+                json_pack("{ss ss ss sb si sb}", "name", exercise->name, "title", exercise->title,
+                          "language", exercise->is_c ? "c" : "cuda", "passed", state.passed,
+                          "attempts", (int)state.attempts, "kata", exercise->is_kata));
             if (!session->json && !exercise->is_kata)
                 print_exercise(exercise, &state);
         }

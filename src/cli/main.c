@@ -8,10 +8,9 @@
 
 #include <string.h>
 
-static const struct cli_command *const commands[] = {&cli_run,      &cli_profile, &cli_check,
-                                                     &cli_zoo,      &cli_bench,   &cli_tune,
-                                                     &cli_roofline, &cli_gpus,    &cli_learn,
-                                                     &cli_studio,   &cli_doctor};
+static const struct cli_command *const commands[] = {
+    &cli_run,      &cli_profile, &cli_check, &cli_zoo,    &cli_bench, &cli_tune,
+    &cli_roofline, &cli_gpus,    &cli_learn, &cli_studio, &cli_doctor};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static void print_usage(FILE *stream)

@@ -31,8 +31,6 @@ bool measure_word(struct measure_request *request, int count, char **words, int 
         *bad = !request->gpu;
     } else if (cli_option(count, words, at, "--time", &value)) {
         *bad = !value || !parse_seconds(value, &request->seconds);
-    } else if (cli_flag(words, at, "--quick")) {
-        request->quick = true;
     } else if (cli_flag(words, at, "--no-peers")) {
         request->no_peers = true;
     } else if (cli_flag(words, at, "--only-peers")) {

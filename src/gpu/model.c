@@ -39,6 +39,16 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+static double warps_of(const struct gpu_shape *shape)
+{
+    return (double)shape->blocks * ((shape->threads + 31) / 32);
+}
+
+double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters)
+{
+    return (double)counters->warp_instructions / larger(warps_of(shape), 1);
+}
+
 /* Instructions of one kind, over what an SM does in a cycle. */
 static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c, double warps,
                        double cycle, double sms, double *parts)
@@ -135,7 +145,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     double resident = larger(model->occupancy.blocks_per_sm, 1);
     double blocks = (double)shape->blocks, hertz = gpu->boost_mhz * 1e6;
     double sms = blocks < gpu->sms ? larger(blocks, 1) : gpu->sms;
-    double warps = blocks * ((shape->threads + 31) / 32);
+    double warps = warps_of(shape);
     double cycle = 1 / (sms * hertz); /* an SM cycle on all that work */
     double *parts = model->parts;
     model->waves = blocks / (resident * gpu->sms);
@@ -161,8 +171,8 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     double rounds = larger(blocks / (sms * resident), 1);
     /* A warp with so much more to do than others that it is there alone in the end; the few
      * instructions more that a block's first warp has often cost less than the mean. */
-    double each = warp_cycles(c, warps), share = (double)c->warp_instructions / larger(warps, 1);
-    double alone = share > 0 ? each * ((double)c->longest_warp / share - 1) : 0;
+    double each = warp_cycles(c, warps), mean = gpu_mean_warp(shape, c);
+    double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;
     parts[GPU_BOUND_LATENCY] = larger(each * rounds, alone) / hertz;
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])

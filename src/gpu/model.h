@@ -38,6 +38,9 @@ struct gpu_model {
     double flops, bytes; /* for the roofline: operations, DRAM bytes */
 };
 
+/* Warp instructions of a warp. */
+double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters);
+
 void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
                const struct gpu_counters *counters, struct gpu_model *model);
 

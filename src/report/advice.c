@@ -46,22 +46,15 @@ static double without_longer_waits(const struct gpu_model *now, const struct gpu
     return start + sqrt(work * work - after * after + before * before);
 }
 
-/* Warp instructions of a warp, on average. */
-static double mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters)
-{
-    double warps = (double)shape->blocks * ((shape->threads + 31) / 32);
-    return warps > 0 ? (double)counters->warp_instructions / warps : 0;
-}
-
 double advice_gain(const struct advice_context *context, const struct advice_change *change)
 {
     const struct profile_launch *launch = context->launch;
     struct gpu_counters counters = change->counters;
     struct gpu_model then;
-    double before = mean_warp(&launch->shape, &launch->counters);
+    double before = gpu_mean_warp(&launch->shape, &launch->counters);
     if (before > 0) /* the longest warp stays as much longer than the others as it was */
         counters.longest_warp = (uint64_t)((double)counters.longest_warp *
-                                           mean_warp(&change->shape, &counters) / before);
+                                           gpu_mean_warp(&change->shape, &counters) / before);
     gpu_model(launch->gpu, &change->shape, &counters, &then);
     bool same_shape = change->shape.blocks == launch->shape.blocks &&
                       change->shape.threads == launch->shape.threads;

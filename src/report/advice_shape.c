@@ -125,8 +125,7 @@ void advice_uneven(struct advice_context *context)
 {
     const struct profile_launch *launch = context->launch;
     const struct gpu_counters *c = &launch->counters;
-    double warps = (double)launch->shape.blocks * ((launch->shape.threads + 31) / 32);
-    double mean = warps > 0 ? (double)c->warp_instructions / warps : 0;
+    double mean = gpu_mean_warp(&launch->shape, c);
     if (mean <= 0 || (double)c->longest_warp < 3 * mean || launch->line_count == 0)
         return;
     struct advice_change change = advice_start(context);

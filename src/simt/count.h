@@ -49,7 +49,7 @@ struct counters {
     const struct simt_block *block; /* which is this */
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
     struct count_hot *hot;          /* atomics by piece of memory, */
-    struct count_turns *turns;      /* and by address; COUNT_HOT of each */
+    struct count_hot *turns;        /* and by address; COUNT_HOT of each */
     uint64_t longest_warp;          /* instructions of the warp that ran most of them */
     uint32_t *chunks;               /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
@@ -60,14 +60,12 @@ enum { COUNT_CHUNK_BITS = 20 };
 
 /* Atomics to one piece of memory meet in one slice of the L2. */
 enum { COUNT_HOT_BITS = 12, COUNT_HOT = 4096 };
+/* Those to one address take turns there, within a warp and between warps. Of the pieces, or the
+ * addresses, that share an entry the one that is met more often than all others together has it in
+ * the end. */
 struct count_hot {
-    uint64_t piece, count; /* sectors */
-};
-/* Those to one address take turns there, within a warp and between warps. Of the addresses that
- * share an entry the one that is met more often than all others together has it in the end. */
-struct count_turns {
-    uint64_t address, lead; /* how often it was met, less the others */
-    uint64_t turns, float_turns;
+    uint64_t key, lead;     /* how often it was met, less the others */
+    uint64_t count, floats; /* sectors or turns, and those of floats among them */
 };
 
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,

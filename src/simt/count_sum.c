@@ -259,8 +259,8 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     }
     for (unsigned i = 0; i < COUNT_HOT; i++) {
         keep_larger(&sum->global_atomic_hottest, counters->hot[i].count);
-        keep_larger(&sum->global_atomic_turns, counters->turns[i].turns);
-        keep_larger(&sum->global_float_turns, counters->turns[i].float_turns);
+        keep_larger(&sum->global_atomic_turns, counters->turns[i].count);
+        keep_larger(&sum->global_float_turns, counters->turns[i].floats);
     }
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;

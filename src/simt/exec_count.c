@@ -198,9 +198,18 @@ static bool is_float_atomic(const struct ptx_inst *ptx)
     return ptx_type_kind(ptx->types[ptx->type_count - 1]) == PTX_KIND_FLOAT;
 }
 
-static unsigned hot_entry(uint64_t key)
+static void note_hot(struct count_hot *table, uint64_t key, unsigned count, bool floats)
 {
-    return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+    struct count_hot *hot = &table[key * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+    if (hot->key != key && hot->lead > count) {
+        hot->lead -= count;
+        return;
+    }
+    if (hot->key != key)
+        *hot = (struct count_hot){.key = key};
+    hot->lead += count;
+    hot->count += count;
+    hot->floats += floats ? count : 0;
 }
 
 /* Where the atomics of a launch crowd: by the piece of memory of their first lane, and by its
@@ -209,21 +218,9 @@ static void note_atomics(struct counters *counters, const struct watch_access *a
                          unsigned sectors, unsigned turns)
 {
     uint64_t address = access->addresses[__builtin_ctz(access->mask)];
-    uint64_t piece = address >> COUNT_HOT_BITS;
-    struct count_hot *hot = &counters->hot[hot_entry(piece)];
-    if (hot->piece != piece)
-        *hot = (struct count_hot){piece, 0};
-    hot->count += sectors;
-    struct count_turns *at = &counters->turns[hot_entry(address)];
-    if (at->address != address && at->lead > turns) {
-        at->lead -= turns;
-        return;
-    }
-    if (at->address != address)
-        *at = (struct count_turns){.address = address};
-    at->lead += turns;
-    at->turns += turns;
-    at->float_turns += is_float_atomic(access->in->ptx) ? turns : 0;
+    bool floats = is_float_atomic(access->in->ptx);
+    note_hot(counters->hot, address >> COUNT_HOT_BITS, sectors, floats);
+    note_hot(counters->turns, address, turns, floats);
 }
 
 static void count_global(struct counters *counters, struct count_memory *memory,

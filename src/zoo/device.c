@@ -252,12 +252,9 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
     unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
              tz = grid.tz ? grid.tz : 1;
     if (grid.overlaps) {
-        CUlaunchAttribute attributes[] = {
-            {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-             .value.programmaticStreamSerializationAllowed = 1},
-            {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = grid.cooperative}};
-        CUlaunchConfig config = {
-            x, y, z, tx, ty, tz, grid.shared, call->stream, attributes, grid.cooperative ? 2 : 1};
+        CUlaunchAttribute overlaps = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value.programmaticStreamSerializationAllowed = 1};
+        CUlaunchConfig config = {x, y, z, tx, ty, tz, grid.shared, call->stream, &overlaps, 1};
         return cuda->cuLaunchKernelEx(&config, function, arguments, NULL);
     }
     if (grid.cooperative)

@@ -237,7 +237,8 @@ struct zoo_grid {
     unsigned threads, ty, tz; /* of a block; 0 counts as 1 */
     unsigned shared;          /* dynamic bytes */
     bool cooperative;
-    bool overlaps; /* begins before the launch before it ends: device.h's wait_for_previous */
+    /* Begins before the launch before it ends: device.h's wait_for_previous. Not cooperative. */
+    bool overlaps;
 };
 /* arguments: pointers to the kernel's arguments, as for cuLaunchKernel. */
 CUresult zoo_launch(struct zoo_call *call, const char *kernel, struct zoo_grid grid,
