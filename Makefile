@@ -48,18 +48,20 @@ endif
 # Objects ----------------------------------------------------------------------------------------
 
 sources  = $(sort $(wildcard src/$(1)/*.c))
-objects  = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/simt/exec_%.c,$(call sources,$(1))))
-exec_obj = $(foreach isa,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(isa).o,$(wildcard src/simt/exec_*.c)))
+objects  = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/$(1)/exec_%.c,$(call sources,$(1)))) \
+           $(foreach isa,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(isa).o,$(wildcard src/$(1)/exec_*.c)))
 
-BASE_OBJ     := $(call objects,base)
+BASE_OBJ     := $(call objects,base) $(call objects,host)
 GPU_OBJ      := $(call objects,gpu)
-MACHINE_OBJ  := $(BASE_OBJ) $(GPU_OBJ) $(call objects,ptx) $(call objects,simt) $(exec_obj)
-DRIVER_OBJ   := $(call objects,driver)
+MACHINE_OBJ  := $(BASE_OBJ) $(GPU_OBJ) $(foreach room,ptx simt watch check,$(call objects,$(room)))
+CUDA_OBJ     := $(call objects,cuda)
+DRIVER_OBJ   := $(CUDA_OBJ) $(call objects,driver)
 CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 REPORT_OBJ   := $(call objects,report)
-ZOO_OBJ      := $(call objects,zoo) $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/*/*.c))) \
-                $(BUILD)/obj/driver/load.o $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
+FAMILY_OBJ   := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard kernels/host/*.c kernels/*/host/*.c)))
+ZOO_OBJ      := $(call objects,zoo) $(FAMILY_OBJ) $(CUDA_OBJ) $(BUILD)/obj/embedded.o $(BUILD)/obj/embedded_list.o
+TOOLCHAIN_OBJ := $(call objects,toolchain)
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
 LEARN_OBJ    := $(call objects,learn)
@@ -67,7 +69,7 @@ STUDIO_OBJ   := $(call objects,studio)
 STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
 CLI_OBJ      := $(call objects,cli)
 
-$(BUILD)/obj/simt/%.o: ALL += $(ISA_BASE)
+$(foreach room,simt watch check,$(BUILD)/obj/$(room)/%.o): ALL += $(ISA_BASE)
 
 $(BUILD)/obj/%.o: src/%.c
 	$(call say,CC)
@@ -90,11 +92,12 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 
 # Kernels ------------------------------------------------------------------------------------------
 # Every kernels/FAMILY/VARIANT.cu becomes PTX for the architecture that its "// arch:" line names:
-# by nvcc where there is one, else by clang. Either set can be asked for; tests run both. A file
-# peer_NAME.cu is somebody else's solution, which 'lockstep bench' builds where it is needed.
+# by nvcc where there is one, else by clang. Either set can be asked for; tests run both. What
+# launches them is host code, in kernels/FAMILY/host/; peers there (peer_NAME.cu) are built by
+# 'lockstep bench' where it needs them.
 
 PTX         := build/ptx
-KERNEL_CU   := $(sort $(filter-out $(wildcard kernels/*/peer_*.cu),$(wildcard kernels/*/*.cu)))
+KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
 CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
 KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
@@ -134,7 +137,7 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 # In the tables of variants and peers, what is not said is zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
-	$(CC) $(ALL) -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
+	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/zoo/%.o: ALL += -fopenmp
 
@@ -168,7 +171,7 @@ comma := ,
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
@@ -218,12 +221,12 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(
 link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson -lsqlite3 $(LIBS)
 
 define unit_rule
-ABOVE += $(call objects,$(1)) $(if $(filter simt,$(1)),$(exec_obj))
+ABOVE += $(call objects,$(1))
 $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base gpu report ptx simt driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host gpu report ptx simt watch check cuda driver cudart,$(eval $(call unit_rule,$(folder))))
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -234,7 +237,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit) $(STUDIO_LIBS)
 
@@ -351,7 +354,7 @@ endif
 fuzz-only: $(FUZZ_BIN)
 	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
 
-C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h kernels/*/*.c)
+C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h kernels/host/*.[ch] kernels/*/host/*.[ch])
 .PHONY: format tidy
 format:
 	clang-format -i $(C_FILES)

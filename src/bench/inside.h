@@ -10,7 +10,7 @@
 #include "zoo/flush.h"
 #include "zoo/instance.h"
 
-#include "../../kernels/include/peer.h"
+#include "../../kernels/host/peer.h"
 
 /* Clocks ----------------------------------------------------------------------------------------*/
 

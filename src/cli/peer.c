@@ -3,7 +3,7 @@
  */
 #include "cli/peer.h"
 
-#include "cli/build.h"
+#include "toolchain/build.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static char *find_kernels(struct lk_arena *arena)
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char *folder = lk_arena_printf(arena, "%s%s", self, places[i]);
-        if (access(lk_arena_printf(arena, "%s/include/peer.h", folder), R_OK) == 0)
+        if (access(lk_arena_printf(arena, "%s/host/peer.h", folder), R_OK) == 0)
             return folder;
     }
     return NULL;
@@ -45,7 +45,7 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                                 : "its source is not here; LOCKSTEP_KERNELS names the folder");
         goto out;
     }
-    char *source = lk_arena_printf(arena, "%s/%s/peer_%s.cu", kernels, family->name, peer->name);
+    char *source = lk_arena_printf(arena, "%s/%s/host/peer_%s.cu", kernels, family->name, peer->name);
     if (access(source, R_OK) != 0) {
         *message = strdup("its source is not there");
         goto out;
@@ -59,7 +59,7 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                                  "-cudart",
                                  "static",
                                  lk_arena_printf(arena, "-arch=sm_%d", arch),
-                                 lk_arena_printf(arena, "-I%s/include", kernels),
+                                 lk_arena_printf(arena, "-I%s/host", kernels),
                                  source};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         cli_list_add(&command, words[i]);

@@ -1,5 +1,5 @@
 /*
- * peer.h: builds other people's solutions (kernels/FAMILY/peer_NAME.cu) with nvcc, for 'bench'.
+ * peer.h: builds other people's solutions (kernels/FAMILY/host/peer_NAME.cu) with nvcc, for 'bench'.
  */
 #ifndef LOCKSTEP_CLI_PEER_H
 #define LOCKSTEP_CLI_PEER_H

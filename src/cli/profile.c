@@ -3,7 +3,7 @@
  * says what its kernels did, line by line, what bounds them, and what to do about it.
  * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
-#include "cli/cache.h"
+#include "toolchain/cache.h"
 #include "cli/ptxas.h"
 #include "cli/start.h"
 #include "report/advice.h"

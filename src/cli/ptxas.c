@@ -5,7 +5,7 @@
 #include "cli/ptxas.h"
 
 #include "base/buf.h"
-#include "cli/cache.h"
+#include "toolchain/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  */
 #include "cli/start.h"
 
-#include "cli/build.h"
-#include "cli/elf.h"
+#include "toolchain/build.h"
+#include "toolchain/elf.h"
 #include "cli/request.h"
 #include "cli/target.h"
 

@@ -19,7 +19,7 @@
 #define FN_PTDS(result, name, parameters, arguments)                                               \
     result name parameters;                                                                        \
     result name##_ptds parameters;
-#include "driver/api.def"
+#include "cuda/api.def"
 
 #pragma GCC visibility push(hidden)
 

@@ -8,7 +8,7 @@
 #ifndef LOCKSTEP_CUDART_CUDART_ABI_H
 #define LOCKSTEP_CUDART_CUDART_ABI_H
 
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 
 #ifndef CUDART_VERSION_MAJOR
 #define CUDART_VERSION_MAJOR 13

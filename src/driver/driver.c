@@ -2,10 +2,10 @@
  * driver.c: the two tables of driver.h: simt's, filled from api.def, and the real driver's, which
  * load.c looks up in libcuda.so.1.
  */
-#include "driver/driver.h"
+#include "cuda/driver.h"
 #include "driver/state.h"
 
-#include "driver/load.h"
+#include "cuda/load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static struct lk_driver simt_table = {
     .gpu = "sim:h200",
     .simulated = true,
 #define FN(result, name, parameters, arguments) .name = drv_##name,
-#include "driver/api.def"
+#include "cuda/api.def"
 };
 
 const struct lk_driver *lk_driver_simt(void)

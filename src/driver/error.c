@@ -11,7 +11,7 @@ static bool describe(CUresult error, const char **name, const char **text)
         *name = #symbol;                                                                           \
         *text = words;                                                                             \
         return true;
-#include "driver/cuda_results.def"
+#include "cuda/results.def"
     }
     return false;
 }

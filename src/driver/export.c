@@ -50,7 +50,7 @@ static CUresult unsupported(const char *name)
     }
 #define NO_PTSZ(name) NO(name) NO(name##_ptsz)
 #define NO_PTDS(name) NO(name) NO(name##_ptds)
-#include "driver/api.def"
+#include "cuda/api.def"
 
 /* cuGetProcAddress ----------------------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ static const struct symbol symbols[] = {
 #define NO(name) {#name, (void *)name, NULL},
 #define NO_PTSZ(name) {#name, (void *)name, (void *)name##_ptsz},
 #define NO_PTDS(name) {#name, (void *)name, (void *)name##_ptds},
-#include "driver/api.def"
+#include "cuda/api.def"
 };
 
 static const struct version {
@@ -75,7 +75,7 @@ static const struct version {
 } versions[] = {
 #define FN(result, name, parameters, arguments)
 #define VERSION(base, symbol, version) {#base, #symbol, version},
-#include "driver/api.def"
+#include "cuda/api.def"
 };
 
 static const struct symbol *find_symbol(const char *name)

@@ -13,7 +13,7 @@
 #ifndef LOCKSTEP_DRIVER_STATE_H
 #define LOCKSTEP_DRIVER_STATE_H
 
-#include "driver/driver.h"
+#include "cuda/driver.h"
 #include "simt/simt.h"
 
 #include <pthread.h>
@@ -500,6 +500,6 @@ void drv_capture_break(void);   /* invalidates the captures that forbid */
 
 /* All entry points of simt's table. */
 #define FN(result, name, parameters, arguments) result drv_##name parameters;
-#include "driver/api.def"
+#include "cuda/api.def"
 
 #endif

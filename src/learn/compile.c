@@ -6,7 +6,7 @@
 #include "learn/grade.h"
 
 #include "base/buf.h"
-#include "learn/child.h"
+#include "host/child.h"
 #include "zoo/embedded.h"
 
 #include <errno.h>

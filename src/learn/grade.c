@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "learn/child.h"
+#include "host/child.h"
 #include "learn/limits.h"
 #include "report/check.h"
 

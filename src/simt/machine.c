@@ -4,7 +4,7 @@
 #include "simt/core.h"
 #include "simt/watch.h"
 
-#include "base/pool.h"
+#include "host/pool.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "simt/watch.h"
 
 #include "base/clock.h"
-#include "base/pool.h"
+#include "host/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * job.c: children of the studio: 'lockstep learn check', 'lockstep profile' .., each in a folder of
  * its own that goes with it. No more of them run at once than there are cores.
  */
-#include "learn/child.h"
+#include "host/child.h"
 #include "studio/inside.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "driver/load.h"
+#include "cuda/load.h"
 
 #include <pthread.h>
 #include <stdio.h>

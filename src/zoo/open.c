@@ -5,7 +5,7 @@
 #include "zoo/device.h"
 
 #include "base/buf.h"
-#include "driver/load.h"
+#include "cuda/load.h"
 #include "gpu/gpu.h"
 
 #include <dlfcn.h>

@@ -11,7 +11,7 @@
 #ifndef LOCKSTEP_ZOO_ZOO_H
 #define LOCKSTEP_ZOO_ZOO_H
 
-#include "driver/driver.h"
+#include "cuda/driver.h"
 #include "zoo/types.h"
 
 #include <stdbool.h>
@@ -95,10 +95,10 @@ struct zoo_variant {
     unsigned traits;                                        /* of enum zoo_trait */
 };
 
-/* Somebody else's solution of the same problem, for src/bench; kernels/include/peer.h says how it
+/* Somebody else's solution of the same problem, for src/bench; kernels/host/peer.h says how it
  * is called. */
 enum zoo_peer_kind {
-    ZOO_PEER_NVCC,    /* kernels/FAMILY/peer_NAME.cu, built by nvcc where there is one: CUB */
+    ZOO_PEER_NVCC,    /* kernels/FAMILY/host/peer_NAME.cu, built by nvcc where there is one: CUB */
     ZOO_PEER_LIBRARY, /* the functions below open a library at run time: cuBLAS, cuSPARSE */
     ZOO_PEER_PYTHON,  /* an expression of PyTorch */
 };

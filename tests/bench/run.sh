@@ -159,9 +159,9 @@ done
 exec gcc -shared -fPIC -x c -o "$out" "$source" -ldl
 SH
 chmod +x nvcc
-mkdir -p kernels/include kernels/reduction
-cp "$here/../../kernels/include/peer.h" kernels/include/
-cp "$here/peer_of_one.c" kernels/reduction/peer_cub.cu
+mkdir -p kernels/host kernels/reduction/host
+cp "$here/../../kernels/host/peer.h" kernels/host/
+cp "$here/peer_of_one.c" kernels/reduction/host/peer_cub.cu
 peers="env LOCKSTEP_BENCH_TIMED=1 NVCC=$work/nvcc LOCKSTEP_KERNELS=$work/kernels LOCKSTEP_PYTHON=$work/python $bench"
 printf '#!/bin/sh\nexit 3\n' >python
 chmod +x python

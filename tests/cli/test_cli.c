@@ -2,8 +2,8 @@
  * test_cli.c: the parts of the commands that a script cannot reach well: the ELF reader on damaged
  * files, nvcc's words told apart, the cache's hash.
  */
-#include "cli/cache.h"
-#include "cli/elf.h"
+#include "toolchain/cache.h"
+#include "toolchain/elf.h"
 #include "cli/request.h"
 
 // clang-format off

@@ -5,7 +5,7 @@
 #ifndef LOCKSTEP_TESTS_DRIVER_COMMON_H
 #define LOCKSTEP_TESTS_DRIVER_COMMON_H
 
-#include "driver/driver.h"
+#include "cuda/driver.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -189,7 +189,7 @@ static void errors_have_names(void **state)
 #define RESULT(name, value, words)                                                                 \
     if (cu->cuGetErrorString(name, &text) == CUDA_SUCCESS)                                         \
         assert_string_equal(text, words);
-#include "driver/cuda_results.def"
+#include "cuda/results.def"
 }
 
 int main(void)

@@ -11,7 +11,7 @@
  * with -O0); if it fails again it gives "SEED ERROR". After a failure the rest runs in a new
  * process, because a fault takes the driver's context with it.
  */
-#include "driver/driver.h"
+#include "cuda/driver.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  */
 #include "test.h"
 
-#include "driver/driver.h"
+#include "cuda/driver.h"
 
 #include <spawn.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "lockstep.h"
 
-#include "driver/cuda_abi.h"
+#include "cuda/abi.h"
 
 // clang-format off
 #include <setjmp.h>

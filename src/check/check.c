@@ -1,0 +1,177 @@
+/*
+ * check.c: the checker: looks at every access of a watched launch before it happens, refuses those
+ * that lead outside, and tells what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
+ */
+#include "check/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct check *check = (struct check *)watcher;
+    pthread_mutex_lock(&check->host_lock);
+    check->is_running = true;
+    pthread_mutex_unlock(&check->host_lock);
+    check->launch = launch;
+    check->worked = 0;
+    check->writes++;
+    check->frame_function = NULL;
+    check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
+    check_shared_variables(check);
+    check->traits = check_traits(launch->code, launch->kernel->ptx->module);
+    check_order_begin(check);
+}
+
+static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct check *check = (struct check *)watcher;
+    check_memory_drain(check);
+    check->had_fault |= launch->fault->kind != SIMT_OK;
+    check_race_end(check);
+    check_sync_fault(check, launch);
+    check_write_counts(check);
+    check_order_end(check);
+    check_poll_end(check);
+    pthread_mutex_lock(&check->host_lock);
+    check->is_running = false;
+    free(check->caches);
+    free(check->traits);
+    check->caches = NULL;
+    check->traits = NULL;
+    pthread_mutex_unlock(&check->host_lock);
+    check_memory_drain(check);
+    check->launch = NULL;
+}
+
+static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
+{
+    struct check *check = (struct check *)watcher;
+    check_order_block(check, block, begins);
+    check->writes++;
+    if (!begins)
+        block->launch->progress = block->launch->instructions;
+}
+
+/* Stores, and atomics that nobody reads the result of, are no polls. */
+static bool is_poll(const struct watch_access *access)
+{
+    return access->what->is_ordered && access->is_read && access->what->kind != WATCH_RED;
+}
+
+static uint32_t at_access(struct simt_watcher *watcher, const struct watch_access *access)
+{
+    struct check *check = (struct check *)watcher;
+    uint32_t refused;
+    bool tracks = false;
+    if (access->audience == WATCH_FOR_COUNTERS)
+        return 0;
+    if (atomic_load_explicit(&check->has_events, memory_order_relaxed))
+        check_memory_drain(check);
+    if (access->is_write && !is_poll(access))
+        check->writes++;
+    switch (access->space) {
+    case PTX_SPACE_LOCAL:
+        return check_local_bounds(check, access);
+    case PTX_SPACE_CONST:
+        return check_memory_bounds(check, access, &tracks);
+    case PTX_SPACE_SHARED:
+        refused = check_shared_bounds(check, access);
+        break;
+    default:
+        refused = check_memory_bounds(check, access, &tracks);
+    }
+    uint32_t mask = access->mask & ~refused;
+    if (!mask)
+        return refused;
+    if (access->what->is_ordered)
+        check_order_access(check, access, mask);
+    if (is_poll(access))
+        check_poll(check, access->w, access->in, access);
+    check_race_access(check, access, mask, tracks);
+    if (access->what->kind == WATCH_BULK && access->is_write)
+        check_order_bulk(check, access->w, access->in);
+    return refused;
+}
+
+static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check *check = (struct check *)watcher;
+    switch (ptx_op_infos[in->ptx->op].group) {
+    case PTX_GROUP_ATOMIC:
+        check_order_fence(check, w, in->ptx);
+        break;
+    case PTX_GROUP_ASYNC:
+        if (check_order_async(check, w, in))
+            check_poll(check, w, in, NULL);
+        else
+            check->writes++;
+        break;
+    default:
+        check_sync_before(check, w, in);
+    }
+}
+
+static void at_warp_sync(struct simt_watcher *watcher, struct simt_warp *w,
+                         const struct simt_inst *in, uint32_t lanes)
+{
+    struct check *check = (struct check *)watcher;
+    check_sync_gathered(check, w, in, lanes);
+    check_order_warp_sync(check, w, lanes);
+}
+
+static void at_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
+{
+    struct check *check = (struct check *)watcher;
+    check_sync_barrier(check, block, id);
+    check_order_barrier(check, block, id);
+}
+
+static void at_left(struct simt_watcher *watcher, uint64_t address)
+{
+    struct check *check = (struct check *)watcher;
+    struct check_allocation found;
+    if (!check->had_fault && check_find_allocation(check, address, &found))
+        check_report_host(check, CHECK_LEAK, address, &found.callers, NULL,
+                          "leak: allocation #%u of %llu bytes was never freed", found.number,
+                          (unsigned long long)found.size);
+}
+
+static void at_close(struct simt_watcher *watcher)
+{
+    struct check *check = (struct check *)watcher;
+    check_memory_close(check);
+    fclose(check->file);
+    free(check->segment_warps);
+    free(check->errors);
+    free(check);
+}
+
+struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *path)
+{
+    FILE *file = fopen(path, "ae");
+    if (!file) {
+        fprintf(stderr, "lockstep: check: %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    struct check *check = lk_alloc_zeroed(sizeof(*check));
+    check->machine = machine;
+    check->file = file;
+    check_memory_open(check);
+    check->watcher = (struct simt_watcher){.launch = begin_launch,
+                                           .block = at_block,
+                                           .access = at_access,
+                                           .warp_sync = at_warp_sync,
+                                           .barrier = at_barrier,
+                                           .order = at_order,
+                                           .stuck = check_sync_stuck,
+                                           .allocated = check_memory_alloc,
+                                           .freed = check_memory_free,
+                                           .bad_free = check_memory_bad_free,
+                                           .bad_range = check_memory_bad_range,
+                                           .written = check_memory_written,
+                                           .left = at_left,
+                                           .done = end_launch,
+                                           .close = at_close};
+    return &check->watcher;
+}

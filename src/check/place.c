@@ -1,0 +1,442 @@
+/*
+ * check_place.c: names for people: source lines, functions and variables, and how an address came
+ * to be wrong.
+ */
+#include "check/check.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* _ZN4lock4takeEPi -> lock::take; _ZZ4sortPiE4tile -> tile; _Z4copyIfEvPT_ -> copy. Types are left
+ * out. Names that are not mangled stay as they are. */
+void check_name(const char *mangled, struct lk_buf *text)
+{
+    const char *at = mangled;
+    if (strncmp(at, "_Z", 2) != 0) {
+        lk_buf_printf(text, "%s", mangled);
+        return;
+    }
+    at += 2;
+    if (*at == 'Z') { /* a variable of a function: what follows the last E and a length */
+        for (const char *end = mangled + strlen(mangled); end-- > at;)
+            if (*end == 'E' && isdigit((unsigned char)end[1])) {
+                unsigned long length = strtoul(end + 1, (char **)&at, 10);
+                lk_buf_printf(text, "%.*s", (int)length, at);
+                return;
+            }
+    }
+    bool nested = *at == 'N', first = true;
+    at += nested;
+    while (*at == 'K' || *at == 'L')
+        at++;
+    while (isdigit((unsigned char)*at)) {
+        char *name;
+        unsigned long length = strtoul(at, &name, 10);
+        if (length > strlen(name))
+            break;
+        if (strncmp(name, "_GLOBAL__N", 10) != 0 && strncmp(name, "_INTERNAL_", 10) != 0) {
+            lk_buf_printf(text, "%s%.*s", first ? "" : "::", (int)length, name);
+            first = false;
+        }
+        at = name + length;
+        if (!nested)
+            break;
+    }
+    if (first)
+        lk_buf_printf(text, "%s", mangled);
+}
+
+/* The toolkit's own headers are not where a program goes wrong. */
+static bool is_toolkit(const char *file)
+{
+    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
+           strstr(file, "/nvidia/") || strstr(file, "/cccl/");
+}
+
+bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
+                 uint32_t *line)
+{
+    uint32_t at = in->ptx->loc;
+    bool found = false;
+    for (int depth = 0; at && at < module->loc_count && depth < 64; depth++) {
+        const struct ptx_loc *loc = &module->locs[at];
+        if (loc->file < module->file_count) {
+            *file = module->files[loc->file];
+            *line = loc->line;
+            found = true;
+            if (!is_toolkit(*file))
+                return true;
+        }
+        at = loc->inlined_at;
+    }
+    return found;
+}
+
+/* Traits
+ * ------------------------------------------------------------------------------------------- */
+
+static const struct ptx_inst *only_writer(const struct ptx_function *function, uint32_t reg)
+{
+    const struct ptx_inst *found = NULL;
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        const struct ptx_inst *ptx = &function->insts[i];
+        if (!ptx->operand_count || ptx->operands[0].kind != PTX_OPERAND_REG ||
+            ptx->operands[0].reg != reg || !simt_flow_roles(ptx->op)->is_written[0])
+            continue;
+        if (found)
+            return NULL;
+        found = ptx;
+    }
+    return found;
+}
+
+/* What an address comes from, before it was moved or turned into another space. */
+struct root {
+    uint32_t reg;
+    const struct ptx_var *var;
+    int64_t imm;
+};
+
+static struct root root_of(const struct ptx_function *function, const struct ptx_operand *address)
+{
+    struct root root = {address->reg, address->var, address->imm};
+    for (int i = 0; i < 16 && root.reg != PTX_NO_REG; i++) {
+        const struct ptx_inst *ptx = only_writer(function, root.reg);
+        if (ptx && ptx->op == PTX_OP_ADD && ptx->operands[1].kind == PTX_OPERAND_REG &&
+            ptx->operands[2].kind == PTX_OPERAND_IMM) {
+            root.reg = ptx->operands[1].reg;
+            root.imm += ptx->operands[2].imm;
+            continue;
+        }
+        if (!ptx || (ptx->op != PTX_OP_MOV && ptx->op != PTX_OP_CVTA && ptx->op != PTX_OP_CVTA_TO))
+            break;
+        const struct ptx_operand *from = &ptx->operands[1];
+        if (from->kind == PTX_OPERAND_REG) {
+            root.reg = from->reg;
+        } else if (from->kind == PTX_OPERAND_VAR && !root.var) {
+            root = (struct root){PTX_NO_REG, from->var, root.imm + from->imm};
+        } else {
+            break;
+        }
+    }
+    return root;
+}
+
+static const struct ptx_operand *address_operand(const struct ptx_inst *ptx)
+{
+    for (unsigned i = 0; i < ptx->operand_count; i++)
+        if (ptx->operands[i].kind == PTX_OPERAND_ADDRESS)
+            return &ptx->operands[i];
+    return NULL;
+}
+
+static const struct ptx_function *owner_of(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    for (uint32_t i = 0; i < code->function_count; i++) {
+        const struct ptx_function *function = code->functions[i].ptx;
+        if (ptx >= function->insts && ptx < function->insts + function->inst_count)
+            return function;
+    }
+    return NULL;
+}
+
+/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
+static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    const struct ptx_function *function = owner_of(code, ptx);
+    const struct ptx_operand *address = address_operand(ptx);
+    if (!function || !address)
+        return false;
+    struct root mine = root_of(function, address);
+    for (uint32_t i = 0; i < function->inst_count; i++) {
+        if (function->insts[i].op != PTX_OP_ATOM_CAS)
+            continue;
+        const struct ptx_operand *other = address_operand(&function->insts[i]);
+        struct root theirs = root_of(function, other);
+        if (theirs.reg == mine.reg && theirs.var == mine.var && theirs.imm == mine.imm)
+            return true;
+    }
+    return false;
+}
+
+/* An address that is a variable's plus something stays inside of that variable. */
+static const struct ptx_var *variable_of(const struct ptx_function *function,
+                                         const struct ptx_operand *operand, int depth)
+{
+    if (operand->var)
+        return operand->var;
+    if (operand->reg == PTX_NO_REG || depth > 8 ||
+        (operand->kind != PTX_OPERAND_REG && operand->kind != PTX_OPERAND_ADDRESS))
+        return NULL;
+    const struct ptx_inst *ptx = only_writer(function, operand->reg);
+    if (!ptx)
+        return NULL;
+    if (ptx->op == PTX_OP_MOV)
+        return variable_of(function, &ptx->operands[1], depth + 1);
+    if (ptx->op != PTX_OP_ADD)
+        return NULL;
+    const struct ptx_var *left = variable_of(function, &ptx->operands[1], depth + 1);
+    const struct ptx_var *right = variable_of(function, &ptx->operands[2], depth + 1);
+    return left && right ? NULL : left ? left : right;
+}
+
+void check_shared_variables(struct check *check)
+{
+    const struct simt_code *code = check->launch->code;
+    for (uint32_t i = 0; code->shared_var_count > 0 && i < code->inst_count; i++) {
+        const struct watch_inst *what = &check->machine->watch->insts[i];
+        const struct ptx_inst *ptx = code->insts[i].ptx;
+        if ((what->kind != WATCH_LOAD && what->kind != WATCH_STORE && what->kind != WATCH_RED &&
+             what->kind != WATCH_ATOM) ||
+            what->space != PTX_SPACE_SHARED)
+            continue;
+        const struct ptx_function *function = owner_of(code, ptx);
+        const struct ptx_operand *address = address_operand(ptx);
+        const struct ptx_var *var = function && address ? variable_of(function, address, 0) : NULL;
+        for (uint32_t k = 0; var && k < code->shared_var_count; k++)
+            if (code->shared_vars[k].var == var)
+                check->caches[i].shared = &code->shared_vars[k];
+    }
+}
+
+/* A single volatile word is a flag; an array is a reduction from before sm_70. */
+static bool is_volatile_array(const struct simt_code *code, const struct ptx_inst *ptx)
+{
+    if ((ptx->op != PTX_OP_LD && ptx->op != PTX_OP_ST) || !ptx_has(ptx, PTX_MOD_VOLATILE))
+        return false;
+    const struct ptx_function *function = owner_of(code, ptx);
+    const struct ptx_operand *address = address_operand(ptx);
+    return function && address && root_of(function, address).reg != PTX_NO_REG;
+}
+
+uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
+{
+    uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
+    bool has_cas = false;
+    for (uint32_t i = 0; i < code->inst_count; i++)
+        has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        const struct ptx_inst *ptx = code->insts[i].ptx;
+        if (has_cas && ptx->op == PTX_OP_LD && feeds_cas(code, ptx))
+            traits[i] |= CHECK_TRAIT_FEEDS_CAS;
+        const struct ptx_loc *loc =
+            ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
+        if (is_volatile_array(code, ptx))
+            traits[i] |= CHECK_TRAIT_VOLATILE;
+        if (loc && loc->file < module->file_count && is_toolkit(module->files[loc->file]))
+            traits[i] |= CHECK_TRAIT_LIBRARY;
+    }
+    return traits;
+}
+
+/* Indices
+ * ------------------------------------------------------------------------------------------- The
+ * value of a register is worked out again from special registers, parameters and constants, once in
+ * the width it has and once without limit. */
+
+struct value {
+    bool known;
+    int64_t wrapped, real;
+};
+
+struct tracer {
+    const struct watch_access *access;
+    const struct ptx_function *function;
+    int lane;
+    unsigned steps;
+    /* The first widening of a value that did not fit into 32 bits: */
+    const struct ptx_inst *overflow;
+    int64_t wanted, got;
+    int64_t scale; /* bytes of an element */
+};
+
+static struct value unknown(void)
+{
+    return (struct value){false, 0, 0};
+}
+
+static struct value exactly(int64_t value)
+{
+    return (struct value){true, value, value};
+}
+
+static struct value special(const struct tracer *tracer, enum ptx_sreg sreg)
+{
+    const struct simt_warp *w = tracer->access->w;
+    const struct simt_launch *launch = w->block->launch->launch;
+    uint32_t thread = w->index * SIMT_LANES + (uint32_t)tracer->lane;
+    const uint32_t *size = launch->block;
+    switch (sreg) {
+    case PTX_SREG_TID_X:
+        return exactly(thread % size[0]);
+    case PTX_SREG_TID_Y:
+        return exactly(thread / size[0] % size[1]);
+    case PTX_SREG_TID_Z:
+        return exactly(thread / size[0] / size[1]);
+    case PTX_SREG_NTID_X:
+    case PTX_SREG_NTID_Y:
+    case PTX_SREG_NTID_Z:
+        return exactly(size[sreg - PTX_SREG_NTID_X]);
+    case PTX_SREG_CTAID_X:
+    case PTX_SREG_CTAID_Y:
+    case PTX_SREG_CTAID_Z:
+        return exactly(w->block->index[sreg - PTX_SREG_CTAID_X]);
+    case PTX_SREG_NCTAID_X:
+    case PTX_SREG_NCTAID_Y:
+    case PTX_SREG_NCTAID_Z:
+        return exactly(launch->grid[sreg - PTX_SREG_NCTAID_X]);
+    default:
+        return unknown();
+    }
+}
+
+static struct value register_value(struct tracer *tracer, uint32_t reg);
+
+static struct value operand_value(struct tracer *tracer, const struct ptx_operand *operand)
+{
+    switch (operand->kind) {
+    case PTX_OPERAND_IMM:
+        return exactly(operand->imm);
+    case PTX_OPERAND_SREG:
+        return special(tracer, operand->sreg);
+    case PTX_OPERAND_REG:
+        return register_value(tracer, operand->reg);
+    default:
+        return unknown();
+    }
+}
+
+static struct value parameter(const struct tracer *tracer, const struct ptx_inst *ptx)
+{
+    const struct ptx_operand *from = &ptx->operands[1];
+    if (!ptx_has(ptx, PTX_MOD_PARAM) || !from->var || !tracer->function->is_entry ||
+        ptx->operands[0].kind != PTX_OPERAND_REG)
+        return unknown();
+    const uint8_t *at = tracer->access->w->block->launch->params + from->var->offset + from->imm;
+    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
+    int64_t value = 0;
+    memcpy(&value, at, bits / 8);
+    return exactly(bits == 32 ? (int32_t)value : value);
+}
+
+static struct value narrow(struct value value, unsigned bits)
+{
+    if (bits == 32)
+        value.wrapped = (int32_t)value.wrapped;
+    else
+        value.real = value.wrapped; /* of a 64-bit result nothing is lost any more */
+    return value;
+}
+
+/* A value of 32 bits is made one of 64. */
+static int64_t widen(struct tracer *tracer, const struct ptx_inst *ptx, struct value value,
+                     bool is_signed)
+{
+    int64_t got = is_signed ? (int32_t)value.wrapped : (int64_t)(uint32_t)value.wrapped;
+    bool fits = is_signed ? value.real >= INT32_MIN && value.real <= INT32_MAX
+                          : value.real >= INT32_MIN && value.real <= UINT32_MAX;
+    if (!fits && !tracer->overflow) {
+        tracer->overflow = ptx;
+        tracer->wanted = value.real;
+        tracer->got = got;
+    }
+    return got;
+}
+
+static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
+{
+    enum ptx_type type = ptx->type_count ? ptx->types[ptx->type_count - 1] : PTX_TYPE_NONE;
+    unsigned bits = ptx_type_bits(type);
+    struct value v[3] = {unknown(), unknown(), unknown()}, result = exactly(0);
+    if (ptx->op == PTX_OP_LD)
+        return parameter(tracer, ptx);
+    for (unsigned i = 1; i < ptx->operand_count && i < 4; i++) {
+        v[i - 1] = operand_value(tracer, &ptx->operands[i]);
+        if (!v[i - 1].known && ptx->op != PTX_OP_ADD && ptx->op != PTX_OP_MAD_WIDE)
+            return unknown();
+    }
+    bool is_signed = ptx_type_kind(type) == PTX_KIND_SIGNED;
+    switch (ptx->op) {
+    case PTX_OP_MOV:
+    case PTX_OP_CVTA:
+    case PTX_OP_CVTA_TO:
+        return v[0];
+    case PTX_OP_ADD: /* of a pointer that is not known and an index */
+        if (!v[0].known || !v[1].known)
+            return unknown();
+        result.wrapped = v[0].wrapped + v[1].wrapped;
+        result.real = v[0].real + v[1].real;
+        return narrow(result, bits);
+    case PTX_OP_SUB:
+        result.wrapped = v[0].wrapped - v[1].wrapped;
+        result.real = v[0].real - v[1].real;
+        return narrow(result, bits);
+    case PTX_OP_MUL_LO:
+    case PTX_OP_MAD_LO:
+        result.wrapped = v[0].wrapped * v[1].wrapped;
+        result.real = v[0].real * v[1].real;
+        if (ptx->op == PTX_OP_MAD_LO) {
+            result.wrapped += v[2].wrapped;
+            result.real += v[2].real;
+        }
+        return narrow(result, bits);
+    case PTX_OP_SHL:
+        if (v[1].wrapped < 0 || v[1].wrapped > 31)
+            return unknown();
+        result.wrapped = (int64_t)((uint64_t)v[0].wrapped << v[1].wrapped);
+        result.real = v[0].real * (INT64_C(1) << v[1].wrapped);
+        tracer->scale = bits == 64 ? INT64_C(1) << v[1].wrapped : tracer->scale;
+        return narrow(result, bits);
+    case PTX_OP_MUL_WIDE:
+    case PTX_OP_MAD_WIDE:
+        tracer->scale = v[1].wrapped;
+        if (!v[0].known || bits != 32)
+            return unknown();
+        result.wrapped = widen(tracer, ptx, v[0], is_signed) * v[1].wrapped;
+        return narrow(result, 64);
+    case PTX_OP_CVT: /* types: the new one, then the old one */
+        if (ptx->type_count < 2 || ptx_type_bits(ptx->types[0]) != 64 || bits != 32)
+            return ptx->type_count == 2 && ptx_type_bits(ptx->types[0]) == 32 && bits == 64
+                       ? narrow(v[0], 32)
+                       : unknown();
+        result.wrapped = widen(tracer, ptx, v[0], is_signed);
+        return narrow(result, 64);
+    default:
+        return unknown();
+    }
+}
+
+/* Only registers that are written in one place have a value that can be told from there. */
+static struct value register_value(struct tracer *tracer, uint32_t reg)
+{
+    if (++tracer->steps > 256)
+        return unknown();
+    const struct ptx_inst *found = only_writer(tracer->function, reg);
+    return found ? computed(tracer, found) : unknown();
+}
+
+void check_explain_index(struct check *check, const struct watch_access *access, int lane,
+                         struct lk_buf *text)
+{
+    struct tracer tracer = {.access = access, .lane = lane, .scale = access->bytes};
+    tracer.function = owner_of(check->launch->code, access->in->ptx);
+    const struct ptx_operand *operand = address_operand(access->in->ptx);
+    if (!tracer.function || !operand || operand->reg == PTX_NO_REG)
+        return;
+    register_value(&tracer, operand->reg);
+    if (tracer.overflow) {
+        lk_buf_printf(text,
+                      "; the index overflows 32 bits: it should be %lld and becomes %lld (compute "
+                      "it in 64 bits)",
+                      (long long)tracer.wanted, (long long)tracer.got);
+        return;
+    }
+    struct check_allocation found;
+    uint64_t step = (uint64_t)tracer.scale << 32;
+    if (tracer.scale > 0 && tracer.scale <= 64 &&
+        check_find_allocation(check, access->addresses[lane] + step, &found))
+        lk_buf_printf(text,
+                      "; 2^32 elements further it would be inside allocation #%u: an index has "
+                      "probably overflowed 32 bits",
+                      found.number);
+}

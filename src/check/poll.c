@@ -1,0 +1,159 @@
+/*
+ * check_poll.c: tells a launch that waits for what will not come from one that waits for long.
+ *
+ * A poll is an ordered load, an atomic whose result is read, or a wait for an mbarrier. A warp
+ * polls in vain when it comes to one with the registers that it had there before, finds the same
+ * words, and nobody has stored anything in between: whatever it does from there on, it has done
+ * already. A launch in which every warp that gets its turn does that, many times over, is stuck. A
+ * loop that counts, walks over addresses or waits for the clock changes a register.
+ *
+ * It is counted in polls of one warp, between which all others have had their turns, so the verdict
+ * depends neither on the host's speed nor on how many warps poll. Only the host itself, which may
+ * have to set what the kernel waits for, needs real time: the machine sleeps now and then.
+ */
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    EVERY = 16, /* polls of a warp, and its registers are looked at, which costs a little */
+    VAIN = 128, /* looks in vain, and the host gets time; so many turns without a poll are work
+                   (run.c) */
+    NAP_US = 200000,
+    NAPS = 30, /* so often, with another look each time, and then it is told */
+    STATES = 1 << 17
+};
+
+/* States that were seen -------------------------------------------------------------------------*/
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mix_bytes(uint64_t hash, const uint8_t *data, size_t size)
+{
+    uint64_t part[4] = {hash, hash + 1, hash + 2, hash + 3}, word[4];
+    for (; size >= sizeof word; data += sizeof word, size -= sizeof word) {
+        memcpy(word, data, sizeof word);
+        for (int i = 0; i < 4; i++)
+            part[i] = mix(part[i], word[i]);
+    }
+    memset(word, 0, sizeof word);
+    memcpy(word, data, size);
+    for (int i = 0; i < 4; i++)
+        hash = mix(hash, mix(part[i], word[i]));
+    return hash;
+}
+
+/* The words that it is about to read: others may have changed them with atomics. */
+static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
+{
+    struct simt_block *block = access->w->block;
+    struct simt_memory *memory = &block->launch->machine->memory;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint64_t address = access->addresses[__builtin_ctz(rest)];
+        const uint8_t *at;
+        if (access->space == PTX_SPACE_SHARED) {
+            at = address + access->bytes <= block->shared_bytes ? block->shared + address : NULL;
+        } else {
+            at = simt_memory_host(memory, address, access->bytes);
+            if (!at)
+                at = simt_memory_registered(memory, address, access->bytes);
+        }
+        if (at)
+            hash = mix_bytes(hash, at, access->bytes);
+    }
+    return hash;
+}
+
+/* Everything that decides what the warp does next, but for the rest of memory: that is what
+ * `writes` is for. */
+static uint64_t state_of(const struct check *check, const struct simt_warp *w,
+                         const struct simt_inst *in)
+{
+    const struct simt_warp_state *warp = (const struct simt_warp_state *)(const void *)w;
+    const struct simt_frame *last = NULL;
+    uint64_t hash = mix(check->writes, w->block->linear * SIMT_LANES + w->index);
+    hash = mix(mix(hash, (uintptr_t)in), (uint64_t)w->mask << 32 | w->carry);
+    for (int i = 0; i < SIMT_LANES; i++) {
+        const struct simt_path *path = &warp->paths[i];
+        if (path->state == SIMT_PATH_FREE)
+            continue;
+        hash = mix(hash, (uint64_t)path->state << 32 | path->mask);
+        if (path != w->path) /* of the one that runs, it is where its turn began */
+            hash = mix(hash, (uintptr_t)path->ip);
+        if (path->frame == last)
+            continue;
+        last = path->frame;
+        for (const struct simt_frame *frame = last; frame; frame = frame->parent)
+            hash = mix_bytes(mix(hash, (uintptr_t)frame->return_to), frame->regs,
+                             frame->function->frame_bytes);
+    }
+    return hash;
+}
+
+/* Adds it to those seen; false if it is one of them. */
+static bool is_new(struct check *check, uint64_t state)
+{
+    if (!check->states)
+        check->states = lk_alloc_zeroed(STATES * sizeof(*check->states));
+    if (check->state_count >= STATES / 2) {
+        memset(check->states, 0, STATES * sizeof(*check->states));
+        check->state_count = 0;
+    }
+    state += !state; /* 0: nothing is there */
+    size_t at = state & (STATES - 1);
+    while (check->states[at] && check->states[at] != state)
+        at = (at + 1) & (STATES - 1);
+    if (check->states[at])
+        return false;
+    check->states[at] = state;
+    check->state_count++;
+    return true;
+}
+
+/* Polls -----------------------------------------------------------------------------------------*/
+
+void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                const struct watch_access *access)
+{
+    struct check_warp *warp = check_warp_of(w);
+    if (++warp->polls % EVERY)
+        return;
+    if (check->worked != check->launch->worked) {
+        check->worked = check->launch->worked;
+        check->news++;
+    }
+    uint64_t state = state_of(check, w, in);
+    if (is_new(check, access ? mix_words(state, access) : state)) {
+        check->news++;
+        return;
+    }
+    simt_state(w)->busy = 0;
+    if (check->naps_news != check->news) {
+        check->naps_news = check->news;
+        check->naps = 0;
+    }
+    if (warp->news != check->news) {
+        warp->news = check->news;
+        warp->vain = 0;
+    }
+    if (++warp->vain < VAIN + check->naps)
+        return;
+    if (check->naps++ < NAPS)
+        usleep(NAP_US);
+    else
+        simt_raise(w, in, SIMT_FAULT_TIMEOUT, __builtin_ctz(w->mask),
+                   "the launch does nothing but poll, and what it reads stays as it is: who sets "
+                   "what this thread waits for?");
+}
+
+void check_poll_end(struct check *check)
+{
+    free(check->states);
+    check->states = NULL;
+    check->state_count = 0;
+}

@@ -1,0 +1,523 @@
+/*
+ * check_race.c: who touched each word last, and whether that was ordered before what comes now.
+ * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
+ */
+#include "check/check.h"
+
+struct visit {
+    struct check *check;
+    const struct watch_access *access;
+    struct check_block *block;
+    uint32_t warp; /* in the block */
+    uint32_t segment;
+    uint32_t info;  /* of lane 0 */
+    uint32_t first; /* older segments are history (C2) */
+    uint32_t grid_warp;
+    bool is_volatile;   /* of shared memory */
+    uint32_t passed_on; /* nobody of another block can know what came after that */
+};
+
+/* Reports ----------------------------------------------------------------------------------------
+ */
+
+static struct check_side side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                         const char *does)
+{
+    uint32_t warp = check->segment_warps[segment - check->segment_base];
+    uint32_t per_block = check->launch->warps_per_block;
+    return (struct check_side){.in = &check->launch->code->insts[info >> CHECK_INST_SHIFT],
+                               .block = warp / per_block,
+                               .thread = warp % per_block * SIMT_LANES + (info & CHECK_LANE),
+                               .does = does};
+}
+
+static const char *verb(const struct simt_inst *in, bool is_write)
+{
+    return ptx_op_infos[in->ptx->op].group == PTX_GROUP_ATOMIC ? "atomic"
+           : is_write                                          ? "write"
+                                                               : "read";
+}
+
+/* Reading global memory plainly while others lower or raise it, or swap it in, is how relaxations
+ * and hash tables work: an old value does no harm. Sums that are not complete do. */
+static bool is_tolerated(const struct simt_inst *a, const struct simt_inst *b)
+{
+    const struct ptx_inst *read = a->ptx->op == PTX_OP_LD ? a->ptx : b->ptx;
+    const struct ptx_inst *atomic = read == a->ptx ? b->ptx : a->ptx;
+    if (read->op != PTX_OP_LD || ptx_op_infos[atomic->op].group != PTX_GROUP_ATOMIC)
+        return false;
+    return atomic->op == PTX_OP_ATOM_CAS || ptx_has(atomic, PTX_MOD_MIN) ||
+           ptx_has(atomic, PTX_MOD_MAX) || ptx_has(atomic, PTX_MOD_AND) ||
+           ptx_has(atomic, PTX_MOD_OR);
+}
+
+static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
+                                                  bool is_write, uint32_t segment, uint32_t info,
+                                                  bool was_write)
+{
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    const struct simt_inst *there = &check->launch->code->insts[info >> CHECK_INST_SHIFT];
+    if (!is_write)
+        check->traits[access->number] |= CHECK_TRAIT_RACED;
+    if (!was_write)
+        check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
+    if (check_is_known(check, CHECK_RACE, access->in, there))
+        return;
+    if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+        return;
+    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, is_write));
+    if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
+        info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
+    struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(check, access->space, address, &where);
+    const char *scope = other.block != side.block ? "between blocks"
+                        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
+                            ? "between warps of a block"
+                            : "between threads of a warp";
+    bool copying = was_write && info & CHECK_ASYNC;
+    const char *advice =
+        copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
+        : other.block != side.block
+            ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
+                                      : ": nothing orders the two blocks")
+        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
+            ? ": no barrier or other synchronisation between them"
+            : ": no __syncwarp() or other synchronisation between them";
+    check_report(check, CHECK_RACE, access->space, address, &side, &other,
+                 "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
+                 (unsigned long long)address, where.size ? " (" : "", where.data,
+                 where.size ? ")" : "",
+                 copying                             ? "a cp.async"
+                 : strcmp(other.does, "atomic") == 0 ? "an atomic"
+                 : was_write                         ? "a write"
+                                                     : "a read",
+                 other.block == side.block && other.thread == side.thread ? "the same thread"
+                                                                          : "another thread",
+                 advice);
+    lk_buf_free(&where);
+}
+
+static const uint8_t *stored_value(const struct watch_access *access, int lane, unsigned element,
+                                   unsigned *bytes)
+{
+    const struct simt_inst *in = access->in;
+    *bytes = in->flags >> SIMT_FLAG_BYTES_SHIFT;
+    uint32_t slot = in->counts[0] ? in->list[element] : in->b;
+    return access->w->regs + slot + (unsigned)lane * *bytes;
+}
+
+/* A write of what is there already harms nobody: flags are often set so. */
+static bool writes_same(const struct visit *visit, uint64_t address, int lane)
+{
+    const struct watch_access *access = visit->access;
+    if (access->what->kind != WATCH_STORE)
+        return false;
+    const uint8_t *there =
+        access->space == PTX_SPACE_SHARED
+            ? access->w->block->shared + access->addresses[lane]
+            : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
+    unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
+    uint32_t size = access->bytes / count;
+    (void)address;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned bytes;
+        const uint8_t *mine = stored_value(access, lane, i, &bytes);
+        if (bytes < size || memcmp(mine, there + i * size, size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Two lanes write the same bytes with one instruction: harmless if they write the same. */
+static __attribute__((noinline)) void same_instruction(struct visit *visit, uint64_t address,
+                                                       int lane, uint32_t segment, uint32_t info)
+{
+    const struct watch_access *access = visit->access;
+    if (access->what->kind != WATCH_STORE)
+        return;
+    unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
+    int other = (int)(info & CHECK_LANE);
+    if (access->addresses[lane] != access->addresses[other])
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned bytes;
+        const uint8_t *mine = stored_value(access, lane, i, &bytes);
+        const uint8_t *theirs = stored_value(access, other, i, &bytes);
+        unsigned stored = access->bytes / count < bytes ? access->bytes / count : bytes;
+        if (memcmp(mine, theirs, stored) != 0) {
+            report_race(visit, address, lane, true, segment, info, true);
+            return;
+        }
+    }
+}
+
+/* Cells ------------------------------------------------------------------------------------------
+ */
+
+/* Volatile accesses of shared memory within a warp: a reduction from before sm_70, which counted on
+ * lanes that run in step. Between warps they are flags. */
+static __attribute__((noinline)) bool by_own_warp(const struct visit *visit, uint32_t segment,
+                                                  uint32_t info)
+{
+    const struct check *check = visit->check;
+    return check->segment_warps[segment - check->segment_base] == visit->grid_warp &&
+           check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_VOLATILE;
+}
+
+static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t segment,
+                             uint32_t info)
+{
+    if (segment < visit->first)
+        return false;
+    if (info & visit->info & CHECK_STRONG &&
+        !(visit->is_volatile && by_own_warp(visit, segment, info)))
+        return false;
+    if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
+        return false;
+    return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
+}
+
+static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
+                                                             struct check_cell *cell,
+                                                             uint64_t address, uint32_t lane,
+                                                             uint32_t bytes, uint32_t many)
+{
+    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
+        conflicts(visit, lane, cell->write_segment, cell->write_info))
+        report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
+    /* Two blocks have read it, and nobody can know of both: whoever writes will be told of one of
+     * them, so this reader need not be remembered. */
+    if (cell->apart && cell->read_segment[0] > visit->passed_on &&
+        cell->read_segment[1] > visit->passed_on &&
+        (cell->read_bytes[0] & cell->read_bytes[1]) == 15)
+        return;
+    uint32_t info = visit->info | lane | many;
+    if (cell->read_segment[0] == visit->segment) {
+        uint32_t before = cell->read_info[0];
+        if (before & CHECK_MIXED ||
+            ((before & CHECK_LANE) != lane && !(cell->read_bytes[0] & bytes)))
+            info |= CHECK_MIXED; /* bytes of one word, by several lanes */
+        else if (!many && (before & CHECK_LANE) != lane)
+            info |= CHECK_MANY | (before & CHECK_LANE) << CHECK_SECOND_SHIFT;
+        else if (!many && before & CHECK_MANY)
+            info |= before & (CHECK_MANY | CHECK_LANE << CHECK_SECOND_SHIFT);
+        cell->read_info[0] = info;
+        cell->read_bytes[0] |= (uint8_t)bytes;
+        return;
+    }
+    const struct check *check = visit->check;
+    uint32_t theirs = cell->read_segment[0] >= visit->first
+                          ? check->segment_warps[cell->read_segment[0] - check->segment_base]
+                          : visit->grid_warp;
+    if (theirs != visit->grid_warp) {
+        cell->apart = theirs - visit->block->first_warp >= visit->block->warp_count;
+        cell->read_segment[1] = cell->read_segment[0];
+        cell->read_info[1] = cell->read_info[0];
+        cell->read_bytes[1] = cell->read_bytes[0];
+    }
+    cell->read_segment[0] = visit->segment;
+    cell->read_info[0] = info;
+    cell->read_bytes[0] = (uint8_t)bytes;
+}
+
+static inline __attribute__((always_inline)) void visit_write(struct visit *visit,
+                                                              struct check_cell *cell,
+                                                              uint64_t address, uint32_t lane,
+                                                              uint32_t bytes)
+{
+    struct check *check = visit->check;
+    uint32_t info = visit->info | lane;
+    bool same_word =
+        cell->write_segment == visit->segment && (cell->write_info & CHECK_LANE) != lane;
+    if (cell->write_segment >= visit->first && cell->write_bytes & bytes) {
+        if (cell->write_serial == check->serial && cell->write_segment == visit->segment) {
+            if ((cell->write_info & CHECK_LANE) != lane && !(info & CHECK_STRONG))
+                same_instruction(visit, address, (int)lane, cell->write_segment, cell->write_info);
+        } else if (conflicts(visit, lane, cell->write_segment, cell->write_info) &&
+                   !writes_same(visit, address, (int)lane)) {
+            report_race(visit, address, (int)lane, true, cell->write_segment, cell->write_info,
+                        true);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        if (cell->read_segment[i] >= visit->first && cell->read_bytes[i] & bytes &&
+            conflicts(visit, lane, cell->read_segment[i], cell->read_info[i])) {
+            report_race(visit, address, (int)lane, true, cell->read_segment[i], cell->read_info[i],
+                        false);
+            break;
+        }
+    /* A thread's plain write stays what others must be ordered after when an atomic follows it. */
+    bool keeps = info & CHECK_STRONG && cell->write_segment == visit->segment &&
+                 (cell->write_info & (CHECK_STRONG | CHECK_LANE)) == lane;
+    if (keeps)
+        return;
+    if (same_word && !(cell->write_bytes & bytes)) { /* bytes of one word, by several lanes */
+        cell->write_bytes |= (uint8_t)bytes;
+        cell->write_info = (info & ~CHECK_LANE) | (cell->write_info & CHECK_LANE) | CHECK_MIXED;
+    } else {
+        cell->write_bytes = (uint8_t)bytes;
+        cell->write_info = info;
+    }
+    cell->write_segment = visit->segment;
+    cell->write_serial = check->serial;
+    cell->read_segment[0] = cell->read_segment[1] = 0;
+    cell->apart = 0;
+}
+
+/* Uninitialised
+ * ------------------------------------------------------------------------------------ */
+
+/* Bytes of words that were never written are only wrong if nothing of the access was: programs copy
+ * structs with their padding. */
+static inline bool any_written(const uint8_t *written, uint32_t first, uint32_t bytes)
+{
+    if (bytes == 4)
+        return written[first >> 3] >> (first & 4) & 15;
+    for (uint32_t i = 0; i < bytes; i++)
+        if (written[(first + i) >> 3] >> ((first + i) & 7) & 1)
+            return true;
+    return false;
+}
+
+static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
+{
+    if (bytes == 4 && !(first & 3)) {
+        written[first >> 3] |= (uint8_t)(15u << (first & 4));
+        return;
+    }
+    for (uint32_t i = 0; i < bytes; i++)
+        written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
+}
+
+/* A read before the write that it should have waited for finds nothing written, too: it is told at
+ * the end of the launch, if no race was found there. */
+static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
+                                                       int lane)
+{
+    enum { MOST = 64 };
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    uint8_t *traits = &check->traits[access->number];
+    /* CUB's merges read one element too many of their own storage, and do not use it. */
+    if (*traits & CHECK_TRAIT_RACED ||
+        (access->space == PTX_SPACE_SHARED && *traits & CHECK_TRAIT_LIBRARY))
+        return;
+    for (size_t i = 0; *traits & CHECK_TRAIT_PENDING && i < check->pending_count; i++)
+        check->pending[i].count += check->pending[i].inst == access->number;
+    if (*traits & CHECK_TRAIT_PENDING || check->pending_count == MOST)
+        return;
+    *traits |= CHECK_TRAIT_PENDING;
+    if (!check->pending)
+        check->pending = lk_alloc(MOST * sizeof(*check->pending));
+    check->pending[check->pending_count++] = (struct check_pending){
+        .side = check_side_of(access->w, access->in, lane, verb(access->in, false)),
+        .space = access->space,
+        .address = address,
+        .bytes = access->bytes,
+        .inst = access->number,
+        .count = 1};
+}
+
+static void tell_unwritten(struct check *check, const struct check_pending *pending)
+{
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(check, pending->space, pending->address, &where);
+    check_report(check, CHECK_UNINITIALIZED, pending->space, pending->address, &pending->side, NULL,
+                 "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
+                 pending->side.does, pending->bytes, (unsigned long long)pending->address,
+                 where.size ? " (" : "", where.data, where.size ? ")" : "");
+    lk_buf_free(&where);
+    for (uint32_t i = 1; i < pending->count; i++)
+        check_is_known(check, CHECK_UNINITIALIZED, pending->side.in, NULL);
+}
+
+void check_race_end(struct check *check)
+{
+    for (size_t i = 0; i < check->pending_count; i++)
+        if (!(check->traits[check->pending[i].inst] & CHECK_TRAIT_RACED))
+            tell_unwritten(check, &check->pending[i]);
+    check->pending_count = 0;
+}
+
+/* One lane of any size. */
+static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *written,
+                       uint64_t address, uint32_t first, uint32_t lane, uint32_t bytes, bool tracks,
+                       uint32_t many)
+{
+    const struct watch_access *access = visit->access;
+    if (tracks && access->is_read && !any_written(written, first, bytes))
+        report_unwritten(visit, address, (int)lane);
+    if (written && (access->is_write || tracks))
+        set_written(written, first, bytes);
+    for (uint32_t at = first, end = first + bytes; at < end;) {
+        uint32_t next = (at & ~3u) + 4 < end ? (at & ~3u) + 4 : end;
+        uint32_t mask = ((1u << (next - at)) - 1) << (at & 3);
+        if (access->is_write)
+            visit_write(visit, &cells[at >> 2], address + (at - first), lane, mask);
+        else
+            visit_read(visit, &cells[at >> 2], address + (at - first), lane, mask, many);
+        at = next;
+    }
+}
+
+/* Accesses
+ * ----------------------------------------------------------------------------------------- */
+
+/* Lanes that read what a lane before them reads are left out, in the ways that are common: runs of
+ * lanes, or two halves alike. */
+static inline __attribute__((always_inline)) uint32_t
+without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
+{
+    const uint64_t *a = access->addresses;
+    uint32_t keep = 1;
+    *halves = false;
+    if (access->is_write || mask != SIMT_ALL)
+        return mask;
+    if (a[16] == a[0])
+        *halves = memcmp(a, a + 16, 16 * sizeof(*a)) == 0;
+    if (a[1] != a[0])
+        return *halves ? 0xffff : SIMT_ALL;
+    uint64_t other = 0;
+    for (int i = 0; i < 16; i++)
+        other |= (a[i] ^ a[0]) | (a[i + 16] ^ a[16]);
+    if (!other)
+        return *halves ? 1 : 1u | 1u << 16;
+    for (int i = 1; i < SIMT_LANES; i++)
+        keep |= (uint32_t)(a[i] != a[i - 1]) << i;
+    return *halves ? keep & 0xffff : keep;
+}
+
+/* Another lane that reads the same, as bits of an info. */
+static inline __attribute__((always_inline)) uint32_t
+many_of(uint32_t kept, bool halves, uint32_t mask, uint32_t lane, bool is_write)
+{
+    if (halves)
+        return CHECK_MANY | (lane + 16) << CHECK_SECOND_SHIFT;
+    if (!is_write && mask == SIMT_ALL && lane < 31 && !(kept >> (lane + 1) & 1))
+        return CHECK_MANY | (lane + 1) << CHECK_SECOND_SHIFT;
+    return 0;
+}
+
+/* One aligned word for each lane, all in one stretch of cells: the most common case, made short. */
+static inline __attribute__((always_inline)) bool visit_words(struct visit *visit, uint32_t mask,
+                                                              bool tracks, struct check_cell *cells,
+                                                              uint8_t *written, uint64_t start,
+                                                              uint64_t size)
+{
+    const struct watch_access *access = visit->access;
+    bool halves;
+    if (access->bytes != 4)
+        return false;
+    uint32_t kept = without_copies(access, mask, &halves);
+    for (uint32_t rest = kept; rest; rest &= rest - 1)
+        if (access->addresses[__builtin_ctz(rest)] - start >= size)
+            return false;
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t address = access->addresses[lane];
+        uint32_t at = (uint32_t)(address - start);
+        uint8_t *bits = &written[at >> 3], mine = (uint8_t)(15u << (at & 4));
+        if (tracks && access->is_read && !(*bits & mine))
+            report_unwritten(visit, address, (int)lane);
+        if (access->is_write) {
+            *bits |= mine;
+            visit_write(visit, &cells[at >> 2], address, lane, 15);
+        } else {
+            if (tracks && !(*bits & mine))
+                *bits |= mine;
+            visit_read(visit, &cells[at >> 2], address, lane, 15,
+                       many_of(kept, halves, mask, lane, false));
+        }
+    }
+    return true;
+}
+
+static CHECK_HOT void visit_shared(struct visit *visit, uint32_t mask)
+{
+    const struct watch_access *access = visit->access;
+    struct check_block *block = visit->block;
+    visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
+    bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
+    if (visit_words(visit, mask, tracks, block->cells, block->written, 0, block->shared_bytes))
+        return;
+    bool halves;
+    uint32_t kept = without_copies(access, mask, &halves);
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint32_t address = (uint32_t)access->addresses[lane];
+        visit_lane(visit, block->cells, block->written, address, address, lane, access->bytes,
+                   tracks, many_of(kept, halves, mask, lane, access->is_write));
+    }
+}
+
+static CHECK_HOT void visit_global(struct visit *visit, uint32_t mask, bool tracks)
+{
+    const struct watch_access *access = visit->access;
+    struct check *check = visit->check;
+    uint64_t base = check->machine->memory.base, at = UINT64_MAX;
+    struct check_chunk *chunk = NULL;
+    uint64_t first = access->addresses[__builtin_ctz(mask)] - base;
+    if (first < SIMT_ARENA) {
+        at = first >> CHECK_CHUNK_BITS;
+        chunk = check_chunk_at(check, first);
+        if (visit_words(visit, mask, tracks, chunk->cells, chunk->written,
+                        base + (at << CHECK_CHUNK_BITS), CHECK_CHUNK))
+            return;
+    }
+    bool halves;
+    uint32_t kept = without_copies(access, mask, &halves);
+    for (uint32_t rest = kept; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), bytes = access->bytes;
+        uint32_t many = many_of(kept, halves, mask, lane, access->is_write);
+        uint64_t offset = access->addresses[lane] - base;
+        if (offset >= SIMT_ARENA) /* registered host memory has no shadow */
+            continue;
+        while (bytes) {
+            uint32_t first = (uint32_t)(offset & (CHECK_CHUNK - 1));
+            uint32_t part = CHECK_CHUNK - first < bytes ? CHECK_CHUNK - first : bytes;
+            if (offset >> CHECK_CHUNK_BITS != at) {
+                at = offset >> CHECK_CHUNK_BITS;
+                chunk = check_chunk_at(check, offset);
+            }
+            visit_lane(visit, chunk->cells, chunk->written, base + offset, first, lane, part,
+                       tracks, many);
+            offset += part;
+            bytes -= part;
+        }
+    }
+}
+
+void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
+                       bool tracks)
+{
+    struct simt_warp *w = access->w;
+    struct check_block *block = w->block->check;
+    struct check_warp *warp = &block->warps[w->index];
+    if (!warp->segment)
+        check_order_open_segment(check, block, w->index);
+    bool is_strong =
+        access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
+    struct visit visit = {.check = check,
+                          .access = access,
+                          .block = block,
+                          .warp = w->index,
+                          .segment = warp->segment,
+                          .info = access->number << CHECK_INST_SHIFT |
+                                  (is_strong ? CHECK_STRONG : 0) |
+                                  (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
+                          .first = check->first_segment,
+                          .grid_warp = block->first_warp + w->index,
+                          .passed_on = check->passed_on,
+                          .is_volatile = access->space == PTX_SPACE_SHARED &&
+                                         check->traits[access->number] & CHECK_TRAIT_VOLATILE};
+    warp->last_access = access->number;
+    check->serial++;
+    if (access->space == PTX_SPACE_SHARED)
+        visit_shared(&visit, mask);
+    else
+        visit_global(&visit, mask, tracks);
+}

@@ -1,0 +1,278 @@
+/*
+ * check_write.c: the checker's file, one JSON object a line: errors as they are found, so that
+ * nothing is lost if the program dies, and at the end of a launch how often they came again.
+ * src/cli/check.c reads it.
+ */
+#include "check/check.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { ERRORS_MOST = 400 }; /* with those that are the same as others */
+
+struct check_error {
+    enum check_kind kind;
+    const struct ptx_inst *in, *other;
+    uint64_t count, written;
+    /* Unrolled loops make several instructions of one line: those are one error. */
+    const char *files[2];
+    uint32_t lines[2];
+    size_t same; /* as that one, counted from 1; 0: an error of its own */
+};
+
+static const char *const kinds[] = {
+    "out_of_bounds", "misaligned", "use_after_free", "invalid_free", "leak",
+    "uninitialized", "race",       "barrier",        "sync_mask",    "timeout"};
+
+static const char *space_name(enum ptx_space space)
+{
+    switch (space) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_GENERIC:
+        return "global";
+    case PTX_SPACE_SHARED:
+        return "shared";
+    case PTX_SPACE_LOCAL:
+        return "local";
+    case PTX_SPACE_CONST:
+        return "constant";
+    default:
+        return NULL;
+    }
+}
+
+struct check_side check_side_of(const struct simt_warp *w, const struct simt_inst *in, int lane,
+                                const char *does)
+{
+    return (struct check_side){.in = in,
+                               .block = w->block->linear,
+                               .thread = w->index * SIMT_LANES + (uint32_t)lane,
+                               .does = does};
+}
+
+/* Kernel, place and thread of one side; the object stays open. */
+static void put_side(struct check *check, struct lk_buf *out, const struct check_side *side)
+{
+    const struct simt_launch_state *launch = check->launch;
+    const uint32_t *grid = launch->launch->grid, *size = launch->launch->block;
+    const char *file;
+    uint32_t line;
+    struct lk_buf name = {0};
+    check_name(launch->kernel->ptx->name, &name);
+    lk_buf_printf(out, "\"kernel\":");
+    lk_buf_json(out, name.data);
+    lk_buf_free(&name);
+    if (side->in && check_place(launch->kernel->ptx->module, side->in, &file, &line)) {
+        lk_buf_printf(out, ",\"file\":");
+        lk_buf_json(out, file);
+        lk_buf_printf(out, ",\"line\":%u", line);
+    }
+    if (side->in)
+        lk_buf_printf(out, ",\"ptx_line\":%u", side->in->ptx->line);
+    if (side->block != UINT64_MAX)
+        lk_buf_printf(out, ",\"block\":[%u,%u,%u]", (unsigned)(side->block % grid[0]),
+                      (unsigned)(side->block / grid[0] % grid[1]),
+                      (unsigned)(side->block / grid[0] / grid[1]));
+    if (side->thread != UINT32_MAX)
+        lk_buf_printf(out, ",\"thread\":[%u,%u,%u]", side->thread % size[0],
+                      side->thread / size[0] % size[1], side->thread / size[0] / size[1]);
+    if (side->does) {
+        lk_buf_printf(out, ",\"access\":");
+        lk_buf_json(out, side->does);
+    }
+}
+
+/* Several processes and machines may write to one file. */
+static unsigned long long id_of(const struct check *check, size_t number)
+{
+    return (unsigned long long)getpid() << 24 | check->machine->index << 16 | number;
+}
+
+static void write_line(struct check *check, struct lk_buf *line)
+{
+    lk_buf_printf(line, "\n");
+    fwrite(line->data, 1, line->size, check->file);
+    fflush(check->file);
+}
+
+static struct check_error *find_error(struct check *check, enum check_kind kind,
+                                      const struct ptx_inst *in, const struct ptx_inst *other)
+{
+    for (size_t i = 0; i < check->error_count; i++) {
+        struct check_error *error = &check->errors[i];
+        bool same = error->in == in && error->other == other;
+        bool swapped = kind == CHECK_RACE && error->in == other && error->other == in;
+        if (error->kind == kind && (same || swapped))
+            return error;
+    }
+    return NULL;
+}
+
+bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
+                    const struct simt_inst *other)
+{
+    struct check_error *error =
+        find_error(check, kind, in ? in->ptx : NULL, other ? other->ptx : NULL);
+    if (error && error->same)
+        check->errors[error->same - 1].count++;
+    else if (error)
+        error->count++;
+    return error != NULL;
+}
+
+/* False: enough errors have been told. */
+static bool add_error(struct check *check, enum check_kind kind, const struct ptx_inst *in,
+                      const struct ptx_inst *other)
+{
+    if (check->error_count >= ERRORS_MOST) {
+        check->dropped++;
+        return false;
+    }
+    if (check->error_count == check->error_capacity) {
+        check->error_capacity = check->error_capacity * 2 + 32;
+        check->errors = lk_realloc(check->errors, check->error_capacity * sizeof(*check->errors));
+    }
+    check->errors[check->error_count++] =
+        (struct check_error){.kind = kind, .in = in, .other = other, .count = 1, .written = 1};
+    return true;
+}
+
+static void place_of(struct check *check, const struct check_side *side, const char **file,
+                     uint32_t *line)
+{
+    *file = NULL;
+    *line = 0;
+    if (side && side->in)
+        check_place(check->launch->kernel->ptx->module, side->in, file, line);
+}
+
+static bool is_at(const struct check_error *error, int side, const struct check_error *other,
+                  int at)
+{
+    return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
+}
+
+/* Has the newest error been told of these lines already? Then it is the same. */
+static bool is_same_line(struct check *check, const struct check_side *side,
+                         const struct check_side *other)
+{
+    struct check_error *new = &check->errors[check->error_count - 1];
+    place_of(check, side, &new->files[0], &new->lines[0]);
+    place_of(check, other, &new->files[1], &new->lines[1]);
+    for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
+        struct check_error *old = &check->errors[i];
+        bool same = is_at(old, 0, new, 0) && is_at(old, 1, new, 1);
+        bool swapped = new->kind == CHECK_RACE &&is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
+        if (old->kind != new->kind || old->same || (!same && !swapped))
+            continue;
+        new->same = i + 1;
+        old->count++;
+        return true;
+    }
+    return false;
+}
+
+static void put_callers(struct lk_buf *out, const struct check_callers *callers);
+
+/* Where the memory of a use after free was freed. */
+static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
+{
+    struct check_allocation freed;
+    if (!check_find_freed(check, address, &freed))
+        return;
+    lk_buf_printf(out,
+                  ",\"other\":{\"access\":\"free\",\"space\":\"global\",\"address\":\"0x%llx\",",
+                  (unsigned long long)freed.address);
+    put_callers(out, &freed.callers);
+    lk_buf_printf(out, "}");
+}
+
+void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+                  const struct check_side *side, const struct check_side *other, const char *format,
+                  ...)
+{
+    struct lk_buf line = {0}, text = {0};
+    va_list arguments;
+    if (check_is_known(check, kind, side->in, other ? other->in : NULL) ||
+        !add_error(check, kind, side->in ? side->in->ptx : NULL,
+                   other && other->in ? other->in->ptx : NULL) ||
+        is_same_line(check, side, other))
+        return;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
+                  kinds[kind]);
+    if (space_name(space))
+        lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
+                      (unsigned long long)address);
+    put_side(check, &line, side);
+    lk_buf_printf(&line, ",\"text\":");
+    lk_buf_json(&line, text.data);
+    if (other) {
+        lk_buf_printf(&line, ",\"other\":{");
+        if (space_name(space))
+            lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
+                          (unsigned long long)address);
+        put_side(check, &line, other);
+        lk_buf_printf(&line, "}");
+    } else if (kind == CHECK_USE_AFTER_FREE) {
+        put_freed(check, &line, address);
+    }
+    lk_buf_printf(&line, "}");
+    write_line(check, &line);
+    lk_buf_free(&line);
+    lk_buf_free(&text);
+}
+
+static void put_callers(struct lk_buf *out, const struct check_callers *callers)
+{
+    lk_buf_printf(out, "\"callers\":[");
+    for (size_t i = 0; i < sizeof(callers->at) / sizeof(callers->at[0]) && callers->at[i]; i++)
+        lk_buf_printf(out, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)callers->at[i]);
+    lk_buf_printf(out, "]");
+}
+
+void check_report_host(struct check *check, enum check_kind kind, uint64_t address,
+                       const struct check_callers *callers, const struct check_callers *other,
+                       const char *format, ...)
+{
+    struct lk_buf line = {0}, text = {0};
+    va_list arguments;
+    if (kind != CHECK_LEAK && !add_error(check, kind, NULL, NULL))
+        return;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",\"space\":\"global\",\"address\":\"0x%llx\",\"text\":",
+                  kinds[kind], (unsigned long long)address);
+    lk_buf_json(&line, text.data);
+    lk_buf_printf(&line, ",");
+    put_callers(&line, callers);
+    if (other) {
+        lk_buf_printf(&line, ",\"other\":{");
+        put_callers(&line, other);
+        lk_buf_printf(&line, "}");
+    }
+    lk_buf_printf(&line, "}");
+    write_line(check, &line);
+    lk_buf_free(&line);
+    lk_buf_free(&text);
+}
+
+/* What was told before, and how often it has come again. Instructions may go with their module. */
+void check_write_counts(struct check *check)
+{
+    for (size_t i = 0; i < check->error_count; i++) {
+        struct check_error *error = &check->errors[i];
+        if (error->same || error->count == error->written)
+            continue;
+        struct lk_buf line = {0};
+        error->written = error->count;
+        lk_buf_printf(&line, "{\"id\":%llu,\"count\":%llu}", id_of(check, i + 1),
+                      (unsigned long long)error->count);
+        write_line(check, &line);
+        lk_buf_free(&line);
+    }
+}

@@ -1,0 +1,160 @@
+/*
+ * count.c: counters: their beginning and end with launches and programs. What an access adds up to
+ * is in exec_count.c.
+ * The L1 is one per SM and starts empty; the L2 starts empty with every launch, as under ncu.
+ */
+#include "watch/count.h"
+
+#include <stdlib.h>
+
+/* Caches -----------------------------------------------------------------------------------------
+ */
+
+/* Steps in which an SM's memory is divided between L1 and shared memory, in KiB. */
+static size_t shared_carveout(const struct gpu_info *gpu, size_t bytes)
+{
+    static const unsigned steps[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+    if (gpu->cc_major < 8)
+        return bytes > 32 << 10 ? 64 << 10 : 32 << 10;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+        if (bytes <= (size_t)steps[i] << 10 && (size_t)steps[i] << 10 <= gpu->shared_per_sm)
+            return (size_t)steps[i] << 10;
+    return gpu->shared_per_sm;
+}
+
+static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct counters *counters = (struct counters *)watcher;
+    const struct gpu_info *gpu = launch->machine->gpu;
+    counters->insts = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*counters->insts));
+    struct gpu_occupancy occupancy = gpu_occupancy(
+        gpu, launch->threads_per_block, launch->kernel->info.registers, launch->shared_bytes);
+    size_t resident = occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1;
+    size_t shared = launch->shared_bytes
+                        ? resident * (launch->shared_bytes + gpu->shared_reserved_per_block)
+                        : 0;
+    counters->l1_bytes = gpu->l1_bytes_per_sm - shared_carveout(gpu, shared);
+    for (unsigned i = 0; i < gpu->sms; i++)
+        cache_close(&counters->l1s[i]);
+    if (!counters->l2.sets)
+        cache_open(&counters->l2, gpu->l2_bytes);
+    else
+        cache_clear(&counters->l2);
+    if (counters->trace)
+        trace_launch(counters->trace, launch);
+}
+
+static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
+{
+    struct counters *counters = (struct counters *)watcher;
+    counters->block = NULL; /* blocks are used again for others */
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        if (begins)
+            warp->steps = warp->steps_released = 0;
+        else if (warp->steps > counters->longest_warp)
+            counters->longest_warp = warp->steps;
+    }
+}
+
+/* How much longer than each of the others the busiest warp took to come to the barrier. */
+static void count_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
+{
+    struct counters *counters = (struct counters *)watcher;
+    const uint32_t *lanes = block->barriers[id].lanes;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        uint64_t ran = block->warps[i].steps - block->warps[i].steps_released;
+        most = lanes[i] && ran > most ? ran : most;
+    }
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        if (!lanes[i])
+            continue;
+        for (unsigned k = 0; k < SIMT_LANES; k++) {
+            const struct simt_path *path = &warp->paths[k];
+            if (path->state != SIMT_PATH_BARRIER || path->barrier != id)
+                continue;
+            size_t number = (size_t)(path->ip - 1 - block->launch->code->insts);
+            counters->insts[number].idle += most - (warp->steps - warp->steps_released);
+            break;
+        }
+        warp->steps_released = warp->steps;
+    }
+}
+
+static void forget_touched(struct counters *counters)
+{
+    for (size_t i = 0; i < counters->chunk_count; i++) {
+        free(counters->touched[counters->chunks[i]]);
+        counters->touched[counters->chunks[i]] = NULL;
+    }
+    counters->chunk_count = 0;
+}
+
+/* Opening and closing ----------------------------------------------------------------------------
+ */
+
+static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
+{
+    struct counters *counters = (struct counters *)watcher;
+    count_write(counters, launch);
+    forget_touched(counters);
+    memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
+    memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
+    counters->longest_warp = 0;
+    free(counters->insts);
+    counters->insts = NULL;
+}
+
+static void count_close(struct simt_watcher *watcher)
+{
+    struct counters *counters = (struct counters *)watcher;
+    for (unsigned i = 0; i < counters->machine->gpu->sms; i++)
+        cache_close(&counters->l1s[i]);
+    cache_close(&counters->l2);
+    free(counters->l1s);
+    forget_touched(counters);
+    free(counters->touched);
+    free(counters->chunks);
+    free(counters->hot);
+    free(counters->turns);
+    trace_close(counters->trace);
+    fclose(counters->file);
+    free(counters);
+}
+
+static void count_step(struct simt_watcher *watcher, struct simt_warp *w,
+                       const struct simt_inst *in)
+{
+    struct counters *counters = (struct counters *)watcher;
+    if (in->ptx->op == PTX_OP_BRA)
+        trace_branch(counters->trace, w, in);
+}
+
+struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char *path)
+{
+    FILE *file = fopen(path, "ae");
+    if (!file) {
+        fprintf(stderr, "lockstep: LOCKSTEP_PROFILE=%s cannot be written; nothing is counted\n",
+                path);
+        return NULL;
+    }
+    struct counters *counters = lk_alloc_zeroed(sizeof(*counters));
+    counters->machine = machine;
+    counters->file = file;
+    counters->l1s = lk_alloc_zeroed(machine->gpu->sms * sizeof(*counters->l1s));
+    counters->touched = lk_alloc_zeroed((SIMT_ARENA >> COUNT_CHUNK_BITS) * sizeof(uint64_t *));
+    counters->hot = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->hot));
+    counters->turns = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->turns));
+    counters->trace = trace_open();
+    counters->watcher = (struct simt_watcher){.launch = begin_launch,
+                                              .block = begin_or_end_block,
+                                              .access = simt_watch_code()->count_access,
+                                              .barrier = count_barrier,
+                                              .step = count_step,
+                                              .wants_all = counters->trace != NULL,
+                                              .done = end_launch,
+                                              .close = count_close};
+    return &counters->watcher;
+}

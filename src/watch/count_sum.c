@@ -1,0 +1,271 @@
+/*
+ * count_sum.c: the counters of a launch, summed up from those of its instructions.
+ */
+#include "watch/count.h"
+
+static bool is_x2(const struct ptx_inst *ptx)
+{
+    enum ptx_type type = ptx->type_count ? ptx->types[ptx->type_count - 1] : PTX_TYPE_NONE;
+    return type == PTX_F32X2;
+}
+
+static void add_float(struct gpu_counters *sum, const struct ptx_inst *ptx, enum gpu_class class,
+                      uint64_t threads)
+{
+    uint64_t *adds, *muls, *fmas;
+    if (class == GPU_CLASS_F32) {
+        adds = &sum->f32_adds, muls = &sum->f32_muls, fmas = &sum->f32_fmas;
+        threads <<= is_x2(ptx);
+    } else if (class == GPU_CLASS_F64) {
+        adds = &sum->f64_adds, muls = &sum->f64_muls, fmas = &sum->f64_fmas;
+    } else {
+        adds = &sum->f16_adds, muls = &sum->f16_muls, fmas = &sum->f16_fmas;
+    }
+    const char *mnemonic = ptx_op_infos[ptx->op].mnemonic;
+    if (strcmp(mnemonic, "add") == 0 || strcmp(mnemonic, "sub") == 0)
+        *adds += threads;
+    else if (strcmp(mnemonic, "mul") == 0)
+        *muls += threads;
+    else if (strcmp(mnemonic, "fma") == 0 || strcmp(mnemonic, "mad") == 0)
+        *fmas += threads;
+}
+
+/* 2 m n k of .m16n8k16 and the like. */
+static uint64_t tensor_flops(const struct ptx_inst *ptx)
+{
+    const char *shape = ptx->text;
+    unsigned m, n, k;
+    while ((shape = strstr(shape, ".m")) != NULL) {
+        if (sscanf(shape, ".m%un%uk%u", &m, &n, &k) == 3)
+            return 2ull * m * n * k;
+        shape++;
+    }
+    return 0;
+}
+
+static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx, enum gpu_class class,
+                      const struct watch_tally *tally)
+{
+    sum->warp_instructions += tally->warps;
+    sum->thread_instructions += tally->threads;
+    sum->thread_instructions_on += tally->on;
+    switch (class) {
+    case GPU_CLASS_INTEGER:
+    case GPU_CLASS_COMPARE:
+        sum->integer_threads += tally->on;
+        sum->integer_warps += tally->warps;
+        if (strncmp(ptx_op_infos[ptx->op].mnemonic, "m", 1) == 0) /* mul, mad; min, max are rare */
+            sum->integer_mul_warps += tally->warps;
+        break;
+    case GPU_CLASS_F32:
+        sum->f32_threads += tally->on;
+        sum->f32_warps += tally->warps;
+        add_float(sum, ptx, class, tally->on);
+        break;
+    case GPU_CLASS_F64:
+        sum->f64_threads += tally->on;
+        sum->f64_warps += tally->warps;
+        add_float(sum, ptx, class, tally->on);
+        break;
+    case GPU_CLASS_F16:
+        sum->f16_threads += tally->on;
+        sum->f16_warps += tally->warps;
+        add_float(sum, ptx, class, tally->on);
+        break;
+    case GPU_CLASS_SPECIAL:
+        sum->special_warps += tally->warps;
+        break;
+    case GPU_CLASS_CONVERT:
+        sum->convert_threads += tally->on;
+        sum->convert_warps += tally->warps;
+        break;
+    case GPU_CLASS_TENSOR:
+        sum->tensor_warps += tally->warps;
+        sum->tensor_flops += tally->warps * tensor_flops(ptx);
+        break;
+    case GPU_CLASS_MEMORY:
+        sum->memory_threads += tally->on;
+        break;
+    case GPU_CLASS_MOVE:
+    case GPU_CLASS_PARAM:
+        sum->free_warps += tally->warps;
+        break;
+    case GPU_CLASS_BARRIER:
+        sum->barriers += tally->warps;
+        sum->barrier_waits += tally->waits;
+        break;
+    case GPU_CLASS_CONTROL:
+        sum->control_threads += tally->on;
+        break;
+    default:
+        break;
+    }
+    if (ptx->op == PTX_OP_BRA || ptx->op == PTX_OP_BRX) {
+        sum->branches += tally->warps;
+        sum->divergent_branches += tally->divergent;
+    }
+}
+
+static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
+                       const struct count_memory *memory, const struct watch_tally *tally)
+{
+    switch ((enum watch_kind)what->kind) {
+    case WATCH_RED:
+        sum->global_red_requests += memory->requests;
+        sum->global_red_sectors += memory->sectors;
+        sum->global_atomic_passes += memory->turns;
+        sum->l2_red_sectors += memory->l2_sectors;
+        break;
+    case WATCH_ATOM:
+        sum->global_atom_requests += memory->requests;
+        sum->global_atom_sectors += memory->sectors;
+        sum->global_atomic_passes += memory->turns;
+        sum->l2_atom_sectors += memory->l2_sectors;
+        break;
+    case WATCH_COPY:
+        *(what->skips_l1 ? &sum->copy_bypass_requests : &sum->copy_requests) += memory->requests;
+        *(what->skips_l1 ? &sum->copy_bypass_sectors : &sum->copy_sectors) += memory->sectors;
+        sum->global_load_requests += memory->requests; /* ncu counts copies among loads */
+        sum->global_load_sectors += memory->sectors;
+        sum->global_load_sectors_ideal += memory->sectors_ideal;
+        sum->l2_read_sectors += memory->l2_sectors;
+        break;
+    case WATCH_BULK:
+        sum->bulk_bytes += memory->bytes;
+        *(what->is_write ? &sum->l2_write_sectors : &sum->l2_read_sectors) += memory->l2_sectors;
+        break;
+    default:
+        if (what->is_write) {
+            sum->global_store_instructions += tally->warps;
+            sum->global_store_requests += memory->requests;
+            sum->global_store_sectors += memory->sectors;
+            sum->global_store_sectors_ideal += memory->sectors_ideal;
+            sum->global_store_bytes += memory->bytes;
+            sum->l2_write_sectors += memory->l2_sectors;
+        } else {
+            sum->global_load_instructions += tally->warps;
+            sum->global_load_requests += memory->requests;
+            sum->global_load_sectors += memory->sectors;
+            sum->global_load_sectors_ideal += memory->sectors_ideal;
+            sum->global_load_bytes += memory->bytes;
+            sum->global_load_l1_hits += memory->l1_hits;
+            sum->global_load_first += memory->first;
+            sum->l2_read_sectors += memory->l2_sectors;
+        }
+    }
+    sum->global_wavefronts += memory->wavefronts;
+    sum->global_store_partial += memory->partial;
+    sum->l1_cycles += memory->l1_cycles;
+}
+
+static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
+                       const struct count_memory *memory)
+{
+    sum->shared_wavefronts += memory->wavefronts;
+    sum->shared_wavefronts_ideal += memory->wavefronts_ideal;
+    sum->shared_conflicts += memory->conflicts;
+    switch ((enum watch_kind)what->kind) {
+    case WATCH_RED:
+    case WATCH_ATOM:
+        sum->shared_atom_instructions += memory->requests;
+        sum->shared_atom_wavefronts += memory->wavefronts;
+        sum->shared_atom_conflicts += memory->conflicts;
+        break;
+    case WATCH_COPY:
+        sum->shared_copy_conflicts += memory->conflicts;
+        break;
+    case WATCH_BULK:
+        break;
+    default:
+        if (what->is_write) {
+            sum->shared_store_instructions += memory->requests;
+            sum->shared_store_wavefronts += memory->wavefronts;
+            sum->shared_store_conflicts += memory->conflicts;
+            sum->shared_store_bytes += memory->bytes;
+        } else {
+            *(what->kind == WATCH_MATRIX ? &sum->matrix_load_instructions
+                                         : &sum->shared_load_instructions) += memory->requests;
+            sum->shared_load_wavefronts += memory->wavefronts;
+            sum->shared_load_conflicts += memory->conflicts;
+            sum->shared_load_bytes += memory->bytes;
+        }
+    }
+}
+
+static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
+                      const struct count_memory *memory)
+{
+    *(what->is_write ? &sum->local_store_requests : &sum->local_load_requests) += memory->requests;
+    *(what->is_write ? &sum->local_store_sectors : &sum->local_load_sectors) += memory->sectors;
+    sum->l2_read_sectors += memory->l2_sectors;
+    sum->global_wavefronts += memory->wavefronts;
+    sum->l1_cycles += memory->l1_cycles;
+}
+
+/* A warp that asks again and again until another has done something: how often depends on when it
+ * asks, and is no work. */
+static bool is_poll(const struct ptx_inst *ptx, const struct watch_inst *what)
+{
+    switch (ptx->op) {
+    case PTX_OP_MBARRIER_TEST_WAIT:
+    case PTX_OP_MBARRIER_TEST_WAIT_PARITY:
+    case PTX_OP_MBARRIER_TRY_WAIT:
+    case PTX_OP_MBARRIER_TRY_WAIT_PARITY:
+        return true;
+    default:
+        return what->kind == WATCH_LOAD && what->is_ordered;
+    }
+}
+
+static void keep_larger(uint64_t *most, uint64_t value)
+{
+    if (value > *most)
+        *most = value;
+}
+
+void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
+               struct gpu_counters *sum)
+{
+    const struct simt_watch *watch = launch->machine->watch;
+    uint64_t all = 0, hits = 0, from_dram = 0;
+    bool polls = false;
+    memset(sum, 0, sizeof(*sum));
+    /* ncu's total has one more for each warp, and shuffles. */
+    sum->shared_wavefronts = launch->block_count * launch->warps_per_block;
+    for (uint32_t i = 0; i < launch->code->inst_count; i++) {
+        const struct watch_tally *tally = &watch->tallies[i];
+        if (!tally->warps)
+            continue;
+        const struct watch_inst *what = &watch->insts[i];
+        const struct count_memory *memory = counters->insts[i].memory;
+        polls |= is_poll(launch->code->insts[i].ptx, what);
+        if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
+            sum->shared_wavefronts += tally->warps;
+        sum->issue_slots += tally->warps * what->slots;
+        sum->load_phases += tally->warps * what->load_phases;
+        sum->shared_phases += tally->warps * what->shared_phases;
+        add_class(sum, launch->code->insts[i].ptx, (enum gpu_class)what->class, tally);
+        if (memory[COUNT_GLOBAL].requests)
+            add_global(sum, what, &memory[COUNT_GLOBAL], tally);
+        if (memory[COUNT_SHARED].requests)
+            add_shared(sum, what, &memory[COUNT_SHARED]);
+        if (memory[COUNT_LOCAL].requests)
+            add_local(sum, what, &memory[COUNT_LOCAL]);
+        for (int space = 0; space < COUNT_SPACES; space++) {
+            all += memory[space].l2_sectors;
+            hits += memory[space].l2_hits;
+            from_dram += memory[space].dram_sectors;
+        }
+    }
+    for (unsigned i = 0; i < COUNT_HOT; i++) {
+        keep_larger(&sum->global_atomic_hottest, counters->hot[i].count);
+        keep_larger(&sum->global_atomic_turns, counters->turns[i].count);
+        keep_larger(&sum->global_float_turns, counters->turns[i].floats);
+    }
+    sum->longest_warp = polls ? 0 : counters->longest_warp;
+    sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
+    sum->l2_hit_sectors = hits;
+    sum->l2_miss_sectors = all - hits;
+    sum->dram_read_bytes = from_dram << CACHE_SECTOR_BITS;
+    sum->dram_write_bytes = counters->l2.written_back << CACHE_SECTOR_BITS;
+}

@@ -1,0 +1,180 @@
+/*
+ * count_write.c: the counters' file, one JSON object a line: a kernel when it first runs, then its
+ * launches. A line is written when its launch ends, so that nothing is lost if the program dies.
+ * src/report/profile_read.c reads it; the arrays' columns are in profile_columns.def.
+ */
+#include "watch/count.h"
+
+#include "gpu/model.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Where an instruction comes from: [file, line], then where that was inlined, outwards. */
+static void put_places(struct lk_buf *out, const struct ptx_module *module,
+                       const struct ptx_inst *ptx)
+{
+    uint32_t at = ptx->loc;
+    lk_buf_printf(out, "[");
+    for (int depth = 0; at && at < module->loc_count && depth < 16; depth++) {
+        const struct ptx_loc *loc = &module->locs[at];
+        lk_buf_printf(out, "%s%u,%u", depth ? "," : "", loc->file, loc->line);
+        at = loc->inlined_at;
+    }
+    lk_buf_printf(out, "]");
+}
+
+/* With LOCKSTEP_PROFILE_PTX=FOLDER the module's text goes there, named by its hash, so that ptxas
+ * can say what registers its kernels take. */
+static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
+{
+    const char *folder = getenv("LOCKSTEP_PROFILE_PTX");
+    if (!folder || !*folder)
+        return;
+    size_t size = strlen(module->text);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)module->text[i]) * 0x100000001b3u;
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/%016llx.ptx", folder, (unsigned long long)hash);
+    if (access(path, R_OK) != 0) {
+        FILE *file = fopen(path, "we");
+        if (!file)
+            return;
+        bool written = fwrite(module->text, 1, size, file) == size;
+        if (fclose(file) != 0 || !written) {
+            unlink(path);
+            return;
+        }
+    }
+    lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", (unsigned long long)hash);
+}
+
+static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launch)
+{
+    static _Atomic uint32_t last;
+    struct simt_kernel *kernel = launch->kernel;
+    const struct ptx_module *module = kernel->ptx->module;
+    const struct simt_watch *watch = launch->machine->watch;
+    kernel->profile_number = ++last;
+    lk_buf_printf(out, "{\"kernel\":\"%ld.%u\",\"name\":", (long)getpid(), kernel->profile_number);
+    lk_buf_json(out, kernel->ptx->name);
+    lk_buf_printf(out, ",\"registers\":%u,\"static_shared\":%u,\"local_bytes\":%u,\"target\":%u",
+                  kernel->info.registers, kernel->info.static_shared, kernel->info.local_bytes,
+                  module->target);
+    if (module->target_suffix)
+        lk_buf_printf(out, ",\"target_suffix\":\"%c\"", module->target_suffix);
+    put_ptx(out, module);
+    lk_buf_printf(out, ",\"files\":[");
+    for (uint32_t i = 0; i < module->file_count; i++) {
+        lk_buf_printf(out, i ? "," : "");
+        lk_buf_json(out, module->files[i] ? module->files[i] : "");
+    }
+    lk_buf_printf(out, "],\"insts\":[");
+    for (uint32_t i = 0; i < launch->code->inst_count; i++) {
+        const struct simt_inst *in = &launch->code->insts[i];
+        lk_buf_printf(out, "%s[", i ? "," : "");
+        if (!(in->flags & SIMT_FLAG_HIDDEN)) {
+            const struct watch_inst *what = &watch->insts[i];
+            lk_buf_printf(out, "%u,%u,%u,%u,", in->ptx->line, what->class, what->kind, what->bytes);
+            lk_buf_json(out, in->ptx->text);
+            lk_buf_printf(out, ",");
+            put_places(out, module, in->ptx);
+            lk_buf_printf(out, ",%u,%u,%u", what->slots, what->load_phases, what->shared_phases);
+        }
+        lk_buf_printf(out, "]");
+    }
+    lk_buf_printf(out, "]}\n");
+}
+
+static void put_memory(struct lk_buf *out, int space, const struct count_memory *memory)
+{
+    lk_buf_printf(out, ",[%d", space);
+#define COLUMN(name) lk_buf_printf(out, ",%lld", (long long)memory->name);
+#include "gpu/profile_columns.def"
+#undef COLUMN
+    lk_buf_printf(out, "]");
+}
+
+static void put_insts(struct lk_buf *out, const struct counters *counters,
+                      const struct simt_launch_state *launch)
+{
+    const struct simt_watch *watch = launch->machine->watch;
+    bool any = false;
+    lk_buf_printf(out, ",\"insts\":[");
+    for (uint32_t i = 0; i < launch->code->inst_count; i++) {
+        const struct watch_tally *tally = &watch->tallies[i];
+        if (!tally->warps)
+            continue;
+        lk_buf_printf(out, "%s[%u,%llu,%llu,%llu,%llu,%llu", any ? "," : "", i,
+                      (unsigned long long)tally->warps, (unsigned long long)tally->threads,
+                      (unsigned long long)tally->on, (unsigned long long)tally->divergent,
+                      (unsigned long long)tally->waits);
+        any = true;
+        for (int space = 0; space < COUNT_SPACES; space++)
+            if (counters->insts[i].memory[space].requests)
+                put_memory(out, space, &counters->insts[i].memory[space]);
+        lk_buf_printf(out, "]");
+    }
+    lk_buf_printf(out, "]");
+}
+
+/* [number, idle] of the barriers at which warps waited for a busier one. */
+static void put_barriers(struct lk_buf *out, const struct counters *counters,
+                         const struct simt_launch_state *launch)
+{
+    bool any = false;
+    lk_buf_printf(out, ",\"barriers\":[");
+    for (uint32_t i = 0; i < launch->code->inst_count; i++)
+        if (counters->insts[i].idle) {
+            lk_buf_printf(out, "%s[%u,%llu]", any ? "," : "", i,
+                          (unsigned long long)counters->insts[i].idle);
+            any = true;
+        }
+    lk_buf_printf(out, "]");
+}
+
+static double modelled_seconds(const struct simt_launch_state *launch,
+                               const struct gpu_counters *counters)
+{
+    struct gpu_model model;
+    struct gpu_shape shape = {.blocks = launch->block_count,
+                              .threads = launch->threads_per_block,
+                              .registers = launch->kernel->info.registers,
+                              .shared = launch->shared_bytes};
+    gpu_model(launch->machine->gpu, &shape, counters, &model);
+    return model.seconds;
+}
+
+void count_write(struct counters *counters, struct simt_launch_state *launch)
+{
+    struct lk_buf out = {0};
+    const struct simt_launch *config = launch->launch;
+    if (!launch->kernel->profile_number)
+        put_kernel(&out, launch);
+    struct gpu_counters sum;
+    count_sum(counters, launch, &sum);
+    launch->machine->watch->modelled_seconds = modelled_seconds(launch, &sum);
+    lk_buf_printf(&out, "{\"launch\":\"%ld.%u\",\"gpu\":\"%s\"", (long)getpid(),
+                  launch->kernel->profile_number, launch->machine->gpu->id);
+    lk_buf_printf(&out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"dynamic_shared\":%u",
+                  config->grid[0], config->grid[1], config->grid[2], config->block[0],
+                  config->block[1], config->block[2], config->dynamic_shared);
+    lk_buf_printf(&out, ",\"counters\":{");
+    for (unsigned i = 0; i < gpu_counter_count; i++)
+        lk_buf_printf(&out, "%s\"%s\":%llu", i ? "," : "", gpu_counter_infos[i].name,
+                      (unsigned long long)*gpu_counter(&sum, i));
+    lk_buf_printf(&out, "}");
+    put_insts(&out, counters, launch);
+    put_barriers(&out, counters, launch);
+    if (launch->fault->kind != SIMT_OK) {
+        lk_buf_printf(&out, ",\"fault\":");
+        lk_buf_json(&out, launch->fault->text);
+    }
+    lk_buf_printf(&out, "}\n");
+    fwrite(out.data, 1, out.size, counters->file);
+    if (counters->trace)
+        trace_write(counters->trace, counters->file);
+    fflush(counters->file);
+    lk_buf_free(&out);
+}
