@@ -173,7 +173,7 @@ void lk_buf_json(struct lk_buf *buf, const char *text)
 static unsigned utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned length = *text < 0x80            ? 1
+    unsigned length = *text < 0x80             ? 1
                       : (*text & 0xe0) == 0xc0 ? 2
                       : (*text & 0xf0) == 0xe0 ? 3
                       : (*text & 0xf8) == 0xf0 ? 4

@@ -3,6 +3,7 @@
  * that lead outside, and tells what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
  */
 #include "check/check.h"
+#include "check/checker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -147,7 +148,7 @@ static void at_close(struct simt_watcher *watcher)
     free(check);
 }
 
-struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *path)
+struct simt_watcher *checker_open(struct simt_machine *machine, const char *path)
 {
     FILE *file = fopen(path, "ae");
     if (!file) {

@@ -14,8 +14,8 @@
  *   C2  a cell's segment below the launch's first (the block's first, in shared memory) is history;
  *   C3  knowledge only grows while a launch runs.
  */
-#ifndef LOCKSTEP_SIMT_CHECK_H
-#define LOCKSTEP_SIMT_CHECK_H
+#ifndef LOCKSTEP_CHECK_CHECK_H
+#define LOCKSTEP_CHECK_CHECK_H
 
 #include "simt/watch.h"
 

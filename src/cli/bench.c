@@ -69,7 +69,7 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (cli_option(count, words, at, texts[i].name, texts[i].value)) {
             if (*texts[i].value && !**texts[i].value)
-                cli_error("%s needs a value", texts[i].name);
+                host_error("%s needs a value", texts[i].name);
             return *texts[i].value && **texts[i].value;
         }
     if (cli_flag(words, at, "--json"))
@@ -79,7 +79,7 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     if (cli_flag(words, at, "--all"))
         return options->all = true;
     if (!measure_word(&options->request, count, words, at, &bad)) {
-        cli_error("there is no option '%s' here; see 'lockstep bench --help'", words[*at]);
+        host_error("there is no option '%s' here; see 'lockstep bench --help'", words[*at]);
         return false;
     }
     return !bad;
@@ -91,7 +91,7 @@ static bool parse(int count, char **words, struct options *options)
         if (!parse_word(options, count, words, &at))
             return false;
     if (options->all && options->request.names.count) {
-        cli_error("--all and '%s': one of them", options->request.names.items[0]);
+        host_error("--all and '%s': one of them", options->request.names.items[0]);
         return false;
     }
     options->request.print = !options->json;
@@ -130,7 +130,7 @@ static struct bench_saved *find_saved(const char *name)
         bench_history_close(history);
     }
     if (!saved)
-        cli_error("--against %s: %s", name, message);
+        host_error("--against %s: %s", name, message);
     free(message);
     return saved;
 }
@@ -143,7 +143,7 @@ static bool keep(const struct options *options, const struct bench_report *repor
     bool kept = history && bench_history_add(history, report, options->save, &message);
     bench_history_close(history);
     if (!kept)
-        cli_error("%sthe history is not kept: %s", options->save ? "" : "remark: ", message);
+        host_error("%sthe history is not kept: %s", options->save ? "" : "remark: ", message);
     free(message);
     return kept || !options->save;
 }
@@ -173,7 +173,7 @@ static bool can_write(const char *path)
 {
     FILE *file = path ? fopen(path, "ae") : NULL;
     if (path && !file)
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
     if (file)
         fclose(file);
     return !path || file;
@@ -205,7 +205,7 @@ static bool put_json(const struct options *options, json_t *object)
     }
     if (!options->json_file || json_dump_file(object, options->json_file, FLAGS) == 0)
         return true;
-    cli_error("%s: %s", options->json_file, strerror(errno));
+    host_error("%s: %s", options->json_file, strerror(errno));
     return false;
 }
 
@@ -251,7 +251,7 @@ static bool accepts(const struct bench_place *place, void *context)
     char *message = NULL;
     if (!options->saved || bench_comparable(place, options->saved, &message))
         return true;
-    cli_error("--against %s: %s", options->against, message);
+    host_error("--against %s: %s", options->against, message);
     free(message);
     return false;
 }

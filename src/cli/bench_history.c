@@ -129,7 +129,7 @@ int bench_show_history(int count, char **words)
         if (cli_flag(words, &at, "--json")) {
             json = true;
         } else if (words[at][0] == '-' || text) {
-            cli_error("bench history: '%s' is not understood; see 'lockstep bench --help'",
+            host_error("bench history: '%s' is not understood; see 'lockstep bench --help'",
                       words[at]);
             return CLI_USAGE;
         } else {
@@ -137,7 +137,7 @@ int bench_show_history(int count, char **words)
         }
     }
     if (!text) {
-        cli_error("bench history: of which family? as in 'lockstep bench history reduction'");
+        host_error("bench history: of which family? as in 'lockstep bench history reduction'");
         return CLI_USAGE;
     }
     if (!find_family(text, &family, &name))
@@ -155,7 +155,7 @@ int bench_show_history(int count, char **words)
     else if (fine)
         print_all(series, found, name != NULL);
     else
-        cli_error("bench history: %s", message);
+        host_error("bench history: %s", message);
     free(message);
     bench_series_free(series, found);
     bench_history_close(history);

@@ -5,6 +5,7 @@
  */
 #include "cli/check.h"
 #include "cli/request.h"
+#include "toolchain/build.h"
 #include "cli/start.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static void take_options(struct lk_arena *arena, int count, char **words, struct
             options->plain = true;
         } else {
             options->limited |= strncmp(words[at], "--limit", 7) == 0;
-            source |= words[at][0] != '-' && request_is_source(words[at]);
+            source |= words[at][0] != '-' && build_is_source(words[at]);
             options->words[options->count++] = words[at++];
         }
     }
@@ -110,7 +111,7 @@ static int run(int count, char **words)
         goto out;
     file = mkstemp(path);
     if (file < 0) {
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
         goto out;
     }
     start_put("LOCKSTEP_CHECK", path);
@@ -118,7 +119,7 @@ static int run(int count, char **words)
     struct check_findings findings;
     char *message = NULL;
     if (!check_read(path, start.path, &findings, &message)) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
     } else {
         if (options.json)

@@ -33,8 +33,8 @@ static void print_source(const char *file, long long line)
     for (long long i = 1; getline(&text, &capacity, source) > 0; i++)
         if (i == line) {
             text[strcspn(text, "\r\n")] = 0;
-            printf("  %s%5lld |%s %s\n", cli_style(stdout, CLI_DIM), line,
-                   cli_style(stdout, CLI_PLAIN), text);
+            printf("  %s%5lld |%s %s\n", host_style(stdout, HOST_DIM), line,
+                   host_style(stdout, HOST_PLAIN), text);
             break;
         }
     free(text);
@@ -67,14 +67,14 @@ static void print_place(const json_t *object)
                (long long)json_integer_value(json_object_get(object, "line")));
 }
 
-static void print_finding(const json_t *object, enum cli_style style)
+static void print_finding(const json_t *object, enum host_style style)
 {
     const json_t *other = json_object_get(object, "other");
     long long line = json_integer_value(json_object_get(object, "line"));
-    printf("%s", cli_style(stdout, CLI_BOLD));
+    printf("%s", host_style(stdout, HOST_BOLD));
     print_place(object);
-    printf("%s%s%s\n", cli_style(stdout, style), text_of(object, "text"),
-           cli_style(stdout, CLI_PLAIN));
+    printf("%s%s%s\n", host_style(stdout, style), text_of(object, "text"),
+           host_style(stdout, HOST_PLAIN));
     print_source(text_of(object, "file"), line);
     if (text_of(object, "kernel")) {
         printf("  in ");
@@ -105,7 +105,7 @@ void check_print(const struct check_findings *findings, int program_status)
     size_t remarks = json_array_size(findings->remarks);
     const json_t *object;
     fflush(stdout);
-    json_array_foreach(findings->errors, i, object) print_finding(object, CLI_RED);
+    json_array_foreach(findings->errors, i, object) print_finding(object, HOST_RED);
     json_array_foreach(findings->remarks, i, object)
     {
         if (i == 10) {
@@ -113,7 +113,7 @@ void check_print(const struct check_findings *findings, int program_status)
             break;
         }
         printf("remark: ");
-        print_finding(object, CLI_YELLOW);
+        print_finding(object, HOST_YELLOW);
     }
     if (program_status && !errors)
         printf("the program ended with status %d\n", program_status);

@@ -44,14 +44,14 @@ static char *version_of(struct lk_arena *arena, const char *path, const char *wo
 
 struct doctor_finding doctor_find_nvcc(struct lk_arena *arena)
 {
-    char *found = version_of(arena, cli_find_nvcc(arena), "release");
+    char *found = version_of(arena, toolchain_find_nvcc(arena), "release");
     return (struct doctor_finding){"nvcc", found, true, "compiles CUDA programs",
                                    "scripts/get-nvcc"};
 }
 
 static struct doctor_finding find_host_compiler(struct lk_arena *arena)
 {
-    char *found = version_of(arena, cli_find_program(arena, "g++"), "g++");
+    char *found = version_of(arena, toolchain_find_program(arena, "g++"), "g++");
     return (struct doctor_finding){"g++", found, true, "nvcc compiles host code with it",
                                    "apt-get install g++"};
 }
@@ -62,7 +62,7 @@ struct doctor_finding doctor_find_clang(struct lk_arena *arena)
                                         "clang-17", "clang-16", "clang"};
     char *found = NULL;
     for (size_t i = 0; !found && i < sizeof names / sizeof names[0]; i++) {
-        found = version_of(arena, cli_find_program(arena, names[i]), "version");
+        found = version_of(arena, toolchain_find_program(arena, names[i]), "version");
         const char *number = found ? strstr(found, "version ") : NULL;
         if (number && strtoul(number + 8, NULL, 10) < 16)
             found = NULL;
@@ -73,14 +73,14 @@ struct doctor_finding doctor_find_clang(struct lk_arena *arena)
 
 struct doctor_finding doctor_find_python(struct lk_arena *arena)
 {
-    char *found = version_of(arena, cli_find_program(arena, "python3"), "Python");
+    char *found = version_of(arena, toolchain_find_program(arena, "python3"), "Python");
     return (struct doctor_finding){"python3", found, false, "scripts/get-nvcc and tests",
                                    "apt-get install python3 python3-venv"};
 }
 
 static struct doctor_finding find_library(struct lk_arena *arena, const char *name)
 {
-    const char *folder = cli_library_folder();
+    const char *folder = toolchain_library_folder();
     char *path = folder ? lk_arena_printf(arena, "%s/%s", folder, name) : NULL;
     bool there = path && access(path, R_OK) == 0;
     return (struct doctor_finding){name, there ? path : NULL, true, "takes the place of NVIDIA's",
@@ -110,15 +110,15 @@ bool doctor_is_ready(const struct doctor_finding *findings, size_t count)
 
 void doctor_print(const struct doctor_finding *findings, size_t count, const char *what)
 {
-    const char *plain = cli_style(stdout, CLI_PLAIN);
+    const char *plain = host_style(stdout, HOST_PLAIN);
     for (size_t i = 0; i < count; i++) {
         const struct doctor_finding *each = &findings[i];
         if (each->found) {
-            printf("%sok%s       %-18s %s\n", cli_style(stdout, CLI_GREEN), plain, each->name,
+            printf("%sok%s       %-18s %s\n", host_style(stdout, HOST_GREEN), plain, each->name,
                    each->found);
             continue;
         }
-        printf("%smissing%s  %-18s %s", cli_style(stdout, each->needed ? CLI_RED : CLI_YELLOW),
+        printf("%smissing%s  %-18s %s", host_style(stdout, each->needed ? HOST_RED : HOST_YELLOW),
                plain, each->name, each->use);
         if (each->needed)
             printf(" (needed by %s)", what);
@@ -144,7 +144,7 @@ static int run(int count, char **words)
     bool json = false;
     for (int at = 0; at < count;) {
         if (!cli_flag(words, &at, "--json")) {
-            cli_error("doctor: '%s' is not understood; see 'lockstep doctor --help'", words[at]);
+            host_error("doctor: '%s' is not understood; see 'lockstep doctor --help'", words[at]);
             return CLI_USAGE;
         }
         json = true;

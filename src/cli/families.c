@@ -39,19 +39,19 @@ bool families_option(struct families_request *request, int count, char **words, 
     } else if (cli_option(count, words, at, "--launches", &value)) {
         request->launches = take_number("--launches", value, 1000000, bad);
     } else if (words[*at][0] == '-') {
-        cli_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
+        host_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
         *bad = true;
     } else if (strchr(words[*at], '=')) {
         lk_buf_printf(&request->problems, "%s ", words[(*at)++]);
     } else {
-        cli_list_add(&request->names, words[(*at)++]);
+        lk_list_add(&request->names, words[(*at)++]);
     }
     return true;
 }
 
 void families_request_free(struct families_request *request)
 {
-    cli_list_free(&request->names);
+    lk_list_free(&request->names);
     lk_buf_free(&request->problems);
 }
 
@@ -61,7 +61,7 @@ bool families_find(const char *name, const struct zoo_family **family,
     char *message;
     if (zoo_find(name, family, variant, &message))
         return true;
-    cli_error("%s", message);
+    host_error("%s", message);
     free(message);
     return false;
 }
@@ -227,17 +227,17 @@ static void note_result(const struct session *session, struct families_result *r
 
 static void print_result(const struct families_result *result)
 {
-    const char *colour = cli_style(stdout, result->failed ? CLI_RED : CLI_GREEN);
+    const char *colour = host_style(stdout, result->failed ? HOST_RED : HOST_GREEN);
     char name[80];
     snprintf(name, sizeof name, "%s/%s", result->family->name, result->variant->name);
     if (result->problems == 0 && !result->failed)
-        printf("%-40s %stakes none of the problems%s\n", name, cli_style(stdout, CLI_DIM),
-               cli_style(stdout, CLI_PLAIN));
+        printf("%-40s %stakes none of the problems%s\n", name, host_style(stdout, HOST_DIM),
+               host_style(stdout, HOST_PLAIN));
     else if (result->failed)
         printf("%-40s %sWRONG%s %u of %u problems\n    %s\n", name, colour,
-               cli_style(stdout, CLI_PLAIN), result->failed, result->problems, result->message);
+               host_style(stdout, HOST_PLAIN), result->failed, result->problems, result->message);
     else
-        printf("%-40s %sright%s %u problem%s\n", name, colour, cli_style(stdout, CLI_PLAIN),
+        printf("%-40s %sright%s %u problem%s\n", name, colour, host_style(stdout, HOST_PLAIN),
                result->problems, result->problems == 1 ? "" : "s");
     fflush(stdout);
 }
@@ -327,7 +327,7 @@ static struct zoo_problem *choose_problems(const struct session *session,
         : request->edges       ? zoo_problem_list(family, family->edges, count, &message)
                                : zoo_problems(family, family->profile, count, &message);
     if (!problems)
-        cli_error("%s: %s", family->name, message);
+        host_error("%s: %s", family->name, message);
     return problems;
 }
 
@@ -375,7 +375,7 @@ static bool open_gpu(struct session *session)
     session->cpu = strcmp(name, "cpu") == 0;
     if (session->cpu || zoo_device_open(name, &session->device, &message))
         return true;
-    cli_error("%s", message);
+    host_error("%s", message);
     free(message);
     return false;
 }

@@ -10,7 +10,7 @@
 #include "zoo/zoo.h"
 
 struct families_request {
-    struct cli_list names;  /* FAMILY[/VARIANT]; none: all */
+    struct lk_list names;  /* FAMILY[/VARIANT]; none: all */
     struct lk_buf problems; /* "n=1,2 op=sum" */
     const char *gpu, *ptx;
     unsigned repeat, shift, every, launches;

@@ -113,8 +113,8 @@ static void print_quantity(double value, const char *unit)
 
 static void print_all(void)
 {
-    printf("%s%-10s %-24s %4s %4s %9s %10s %8s %9s%s\n", cli_style(stdout, CLI_BOLD), "id", "name",
-           "cc", "SMs", "memory", "bandwidth", "f32", "f16 tensor", cli_style(stdout, CLI_PLAIN));
+    printf("%s%-10s %-24s %4s %4s %9s %10s %8s %9s%s\n", host_style(stdout, HOST_BOLD), "id", "name",
+           "cc", "SMs", "memory", "bandwidth", "f32", "f16 tensor", host_style(stdout, HOST_PLAIN));
     for (unsigned i = 0; i < gpu_info_count; i++) {
         const struct gpu_info *gpu = &gpu_infos[i];
         printf("%-10s %-24s %2u.%u %4u %5zu GiB %5.0f GB/s %5.1f TF %7.1f TF\n", gpu->id, gpu->name,
@@ -125,8 +125,8 @@ static void print_all(void)
 
 static void print_one(const struct gpu_info *gpu)
 {
-    printf("%s%s%s (%s), compute capability %u.%u\n", cli_style(stdout, CLI_BOLD), gpu->name,
-           cli_style(stdout, CLI_PLAIN), gpu->id, gpu->cc_major, gpu->cc_minor);
+    printf("%s%s%s (%s), compute capability %u.%u\n", host_style(stdout, HOST_BOLD), gpu->name,
+           host_style(stdout, HOST_PLAIN), gpu->id, gpu->cc_major, gpu->cc_minor);
     for (size_t i = 0; i < FACTS; i++) {
         double value = fact_value(gpu, &facts[i]);
         if (value == 0 && facts[i].kind == FACT_DOUBLE)
@@ -159,8 +159,8 @@ static void print_limit(const char *name, unsigned blocks, const char *limiter)
     if (blocks == UINT_MAX)
         printf("no limit\n");
     else
-        printf("%s%u%s%s\n", limits ? cli_style(stdout, CLI_BOLD) : "", blocks,
-               limits ? " <- limits" : "", limits ? cli_style(stdout, CLI_PLAIN) : "");
+        printf("%s%u%s%s\n", limits ? host_style(stdout, HOST_BOLD) : "", blocks,
+               limits ? " <- limits" : "", limits ? host_style(stdout, HOST_PLAIN) : "");
 }
 
 static void print_occupancy(const struct gpu_info *gpu, const struct occupancy_request *request)
@@ -247,7 +247,7 @@ static int run(int count, char **words)
             json = true;
         } else if (!occupancy_option(count, words, &at, &request, &bad)) {
             if (words[at][0] == '-' || name) {
-                cli_error("gpus: '%s' is not understood; see 'lockstep gpus --help'", words[at]);
+                host_error("gpus: '%s' is not understood; see 'lockstep gpus --help'", words[at]);
                 return CLI_USAGE;
             }
             name = words[at++];
@@ -256,7 +256,7 @@ static int run(int count, char **words)
             return CLI_USAGE;
     }
     if (request.asked && (!name || request.threads == 0)) {
-        cli_error("gpus: occupancy needs a GPU and --block THREADS, as in "
+        host_error("gpus: occupancy needs a GPU and --block THREADS, as in "
                   "'lockstep gpus h200 --block 256'");
         return CLI_USAGE;
     }

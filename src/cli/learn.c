@@ -70,7 +70,7 @@ static bool choose_gpu(struct learn_session *session, const char *gpu)
 {
     char name[FAMILIES_GPU];
     if (strcmp(gpu, "cpu") == 0) {
-        cli_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
+        host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
         return false;
     }
     if (!families_gpu(gpu, name))
@@ -86,17 +86,17 @@ static bool choose_compiler(struct learn_session *session, const char *name)
     static const char *const clangs[] = {"clang-19", "clang-21", "clang-20", "clang-18",
                                          "clang-17", "clang-16", "clang"};
     if (name && strcmp(name, "clang") != 0 && strcmp(name, "nvcc") != 0) {
-        cli_error("--compiler is clang or nvcc, not '%s'", name);
+        host_error("--compiler is clang or nvcc, not '%s'", name);
         return false;
     }
     bool clang = !name || strcmp(name, "clang") == 0;
     for (size_t i = 0; i < sizeof clangs / sizeof *clangs; i++)
         if (!session->grader.c_compiler)
-            session->grader.c_compiler = cli_find_program(session->arena, clangs[i]);
+            session->grader.c_compiler = toolchain_find_program(session->arena, clangs[i]);
     session->grader.compiler = clang ? session->grader.c_compiler : NULL;
     if (session->grader.compiler || (name && clang))
         return true;
-    session->grader.compiler = cli_find_nvcc(session->arena);
+    session->grader.compiler = toolchain_find_nvcc(session->arena);
     session->grader.is_nvcc = session->grader.compiler != NULL;
     return true;
 }
@@ -104,7 +104,7 @@ static bool choose_compiler(struct learn_session *session, const char *name)
 bool learn_need_compiler(struct learn_session *session)
 {
     if (!session->grader.compiler)
-        cli_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
+        host_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
                   "and no NVIDIA software are needed");
     return session->grader.compiler != NULL;
 }
@@ -115,7 +115,7 @@ static bool read_limit(const char *option, const char *text, unsigned most, unsi
     if (!cli_number(option, text, most, &number))
         return false;
     if (number == 0)
-        cli_error("%s counts from 1", option);
+        host_error("%s counts from 1", option);
     *limit = (unsigned)number;
     return number > 0;
 }
@@ -158,10 +158,10 @@ static bool parse(struct learn_session *session, int count, char **words)
         } else if (cli_flag(words, &at, "--solutions")) {
             session->solutions = true;
         } else if (words[at][0] == '-') {
-            cli_error("there is no option '%s' here; see 'lockstep learn --help'", words[at]);
+            host_error("there is no option '%s' here; see 'lockstep learn --help'", words[at]);
             return false;
         } else if (session->word_count == 2) {
-            cli_error("'%s' is one word too many", words[at]);
+            host_error("'%s' is one word too many", words[at]);
             return false;
         } else {
             session->words[session->word_count++] = words[at++];
@@ -183,16 +183,16 @@ static const char *self_path(void)
 static bool open_course(struct learn_session *session)
 {
     char *message;
-    const char *folder = cli_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
+    const char *folder = toolchain_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
                                          "/../share/lockstep/course");
     session->grader.self = self_path();
     if (!folder) {
-        cli_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
+        host_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
         return false;
     }
     if (learn_course_open(folder, &session->course, &message))
         return true;
-    cli_error("%s", message);
+    host_error("%s", message);
     free(message);
     return false;
 }
@@ -201,12 +201,12 @@ static bool open_progress(struct learn_session *session)
 {
     char *message = NULL, *path = learn_progress_path();
     if (!path) {
-        cli_error("there is no home folder for the progress; set LOCKSTEP_PROGRESS to a file");
+        host_error("there is no home folder for the progress; set LOCKSTEP_PROGRESS to a file");
         return false;
     }
     session->progress = learn_progress_open(path, &message);
     if (!session->progress)
-        cli_error("%s: progress cannot be kept there; LOCKSTEP_PROGRESS names another file",
+        host_error("%s: progress cannot be kept there; LOCKSTEP_PROGRESS names another file",
                   message);
     free(message);
     free(path);
@@ -227,7 +227,7 @@ bool learn_open(struct learn_session *session, const char *gpu, const char *comp
 bool learn_need_folder(const struct learn_session *session)
 {
     if (!session->folder)
-        cli_error("you have no folder for the exercises yet: 'lockstep learn init DIR' makes one");
+        host_error("you have no folder for the exercises yet: 'lockstep learn init DIR' makes one");
     return session->folder != NULL;
 }
 
@@ -240,18 +240,18 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
     if (session->word_count < 2) {
         *exercise = learner_current(&session->course, session->progress);
         if (!*exercise)
-            cli_error("this course has no exercises");
+            host_error("this course has no exercises");
         return *exercise != NULL;
     }
     if (!learn_course_find(&session->course, session->words[1], &lesson, exercise, &message)) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return false;
     }
     if (!*exercise)
         *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
-        cli_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
+        host_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
                   session->words[1]);
     return *exercise != NULL;
 }
@@ -266,7 +266,7 @@ void learn_set_current(struct learn_session *session, const struct learn_exercis
 {
     if (!exercise->is_kata &&
         !learn_progress_set(session->progress, "current", learn_key(exercise)))
-        cli_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
 }
 
 /* Commands --------------------------------------------------------------------------------------*/
@@ -281,7 +281,7 @@ static const char *graded_file(const struct learn_session *session,
 static bool ready_to_grade(struct learn_session *session, const struct learn_exercise **exercise)
 {
     if (session->file && access(session->file, R_OK) != 0) {
-        cli_error("%s: %s", session->file, strerror(errno));
+        host_error("%s: %s", session->file, strerror(errno));
         return false;
     }
     return (session->file || learn_need_folder(session)) && learn_choose(session, exercise) &&
@@ -297,7 +297,7 @@ int learn_check_one(struct learn_session *session, const struct learn_exercise *
     learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
                   &verdict, &remark);
     if (remark)
-        cli_error("remark: %s", remark);
+        host_error("remark: %s", remark);
     free(remark);
     if (picture) {
         *picture = verdict.picture;
@@ -356,7 +356,7 @@ static int solution(struct learn_session *session)
         return CLI_USAGE;
     char *text = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
     if (!text) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }
@@ -400,7 +400,7 @@ static int worker(int count, char **words)
         return CLI_USAGE;
     struct learn_lesson *lesson = learn_lesson_read(words[0], "lesson", &message);
     if (!lesson) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }
@@ -448,9 +448,9 @@ static const struct command *find_command(const char *name)
         }
     }
     if (nearest)
-        cli_error("'learn' has no command '%s'; did you mean '%s'?", name, nearest->name);
+        host_error("'learn' has no command '%s'; did you mean '%s'?", name, nearest->name);
     else
-        cli_error("'learn' has no command '%s'; 'lockstep learn --help' lists them", name);
+        host_error("'learn' has no command '%s'; 'lockstep learn --help' lists them", name);
     return NULL;
 }
 
@@ -460,11 +460,11 @@ static bool options_fit(const struct learn_session *session, const struct comman
     bool grades = command && (command->run == check || command->run == picture);
     bool writes = command && command->run == learn_notebooks;
     if (session->file && !grades)
-        cli_error("--file goes with 'check' and 'picture'");
+        host_error("--file goes with 'check' and 'picture'");
     else if (session->with_run && !(grades && session->json))
-        cli_error("--run goes with 'check --json' and 'picture --json'");
+        host_error("--run goes with 'check --json' and 'picture --json'");
     else if ((session->force || session->solutions) && !writes)
-        cli_error("%s goes with 'notebooks'", session->force ? "--force" : "--solutions");
+        host_error("%s goes with 'notebooks'", session->force ? "--force" : "--solutions");
     else
         return true;
     return false;

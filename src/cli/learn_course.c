@@ -15,8 +15,8 @@ static void note_audit(void *context, const char *what, const char *why)
     struct learn_session *session = context;
     if (session->json)
         return;
-    printf("%s%s%s %s\n", cli_style(stdout, why ? CLI_RED : CLI_GREEN), why ? "not ok" : "ok",
-           cli_style(stdout, CLI_PLAIN), what);
+    printf("%s%s%s %s\n", host_style(stdout, why ? HOST_RED : HOST_GREEN), why ? "not ok" : "ok",
+           host_style(stdout, HOST_PLAIN), what);
     if (why)
         printf("    %s%s", why, *why && why[strlen(why) - 1] == '\n' ? "" : "\n");
     fflush(stdout);
@@ -63,7 +63,7 @@ int learn_check_course(struct learn_session *session)
         return CLI_USAGE;
     if (session->word_count > 1 &&
         !learn_course_find(&session->course, session->words[1], &only, &exercise, &message)) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }

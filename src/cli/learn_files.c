@@ -21,7 +21,7 @@ static const char *keep(const struct learn_session *session, char *text)
 
 static int say(char *message)
 {
-    cli_error("%s", message);
+    host_error("%s", message);
     free(message);
     return CLI_USAGE;
 }
@@ -50,7 +50,7 @@ int learn_init(struct learn_session *session)
 {
     char *message;
     if (session->word_count < 2) {
-        cli_error("init needs a folder: 'lockstep learn init ~/gpu-course'");
+        host_error("init needs a folder: 'lockstep learn init ~/gpu-course'");
         return CLI_USAGE;
     }
     char *folder = learner_begin(&session->course, session->progress, session->words[1], &message);

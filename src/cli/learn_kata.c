@@ -15,13 +15,13 @@ static bool choose(struct learn_session *session, const struct learn_exercise **
         if (!learn_choose(session, kata))
             return false;
         if (!(*kata)->is_kata)
-            cli_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
+            host_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
                       (*kata)->name);
         return (*kata)->is_kata;
     }
     *kata = learner_kata(&session->course, session->progress);
     if (!*kata)
-        cli_error("there is no kata in the lessons up to where you are; 'lockstep learn list' "
+        host_error("there is no kata in the lessons up to where you are; 'lockstep learn list' "
                   "names them all, and 'lockstep learn kata NAME' takes one");
     return *kata != NULL;
 }
@@ -67,7 +67,7 @@ void learn_print_katas(struct learn_session *session)
             if (first)
                 printf("%skatas%s  small ones, to be written again and again; 'lockstep learn "
                        "kata' has today's\n",
-                       cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
+                       host_style(stdout, HOST_BOLD), host_style(stdout, HOST_PLAIN));
             first = false;
             struct learn_state state = learn_progress_state(session->progress, kata);
             printf("  %s %-16s %s\n",

@@ -42,7 +42,7 @@ static const char *set_aside(struct learn_session *session, const char *path)
         kept = lk_arena_printf(session->arena, "%.*s.%u.ipynb", stem, path, i);
     if (rename(path, kept) == 0)
         return kept;
-    cli_error("%s: %s", path, strerror(errno));
+    host_error("%s: %s", path, strerror(errno));
     return NULL;
 }
 
@@ -52,7 +52,7 @@ static bool write_whole(const char *path, const json_t *notebook)
     char *lines = lk_say("%s\n", text ? text : "");
     bool written = text && learn_write_file(path, lines, strlen(lines), &message);
     if (!written)
-        cli_error("%s", message ? message : "out of memory");
+        host_error("%s", message ? message : "out of memory");
     free(message);
     free(lines);
     free(text);
@@ -66,7 +66,7 @@ static enum outcome write_lesson(struct learn_session *session, const struct lea
     enum outcome outcome = FAILED;
     json_t *notebook = learn_notebook(lesson, session->solutions, &message);
     if (!notebook) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return FAILED;
     }
@@ -117,12 +117,12 @@ static bool is_in_course(const struct learn_session *session, const char *folder
 int learn_notebooks(struct learn_session *session)
 {
     if (session->word_count < 2) {
-        cli_error("notebooks needs a folder: 'lockstep learn notebooks ~/gpu-notebooks'");
+        host_error("notebooks needs a folder: 'lockstep learn notebooks ~/gpu-notebooks'");
         return CLI_USAGE;
     }
     const char *folder = session->words[1];
     if (is_in_course(session, folder)) {
-        cli_error("%s is the course itself; take a folder of your own", folder);
+        host_error("%s is the course itself; take a folder of your own", folder);
         return CLI_USAGE;
     }
     json_t *written = json_array(), *kept = json_array();
@@ -136,7 +136,7 @@ int learn_notebooks(struct learn_session *session)
             json_array_append_new(written, json_string(path));
         if (outcome == KEPT) {
             json_array_append_new(kept, json_string(path));
-            cli_error("%s: you have changed or run it, so it stays as it is; --force writes it "
+            host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
                       "anew and keeps yours beside it",
                       path);
         }

@@ -11,9 +11,9 @@
 static void print_question(const struct learn_lesson *lesson, unsigned number)
 {
     const struct learn_question *question = &lesson->question[number];
-    printf("%s%u. ", cli_style(stdout, CLI_BOLD), number + 1);
+    printf("%s%u. ", host_style(stdout, HOST_BOLD), number + 1);
     learn_print_wrapped(question->question, strlen(question->question), 3);
-    printf("%s", cli_style(stdout, CLI_PLAIN));
+    printf("%s", host_style(stdout, HOST_PLAIN));
     for (unsigned i = 0; i < question->choice_count; i++) {
         printf("   %u  ", i + 1);
         learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
@@ -26,11 +26,11 @@ static bool judge(struct learn_session *session, const struct learn_lesson *less
     const struct learn_question *question = &lesson->question[number];
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
-        cli_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
     if (session->json)
         return right;
-    printf("   %s%s%s ", cli_style(stdout, right ? CLI_GREEN : CLI_RED), right ? "right." : "no.",
-           cli_style(stdout, CLI_PLAIN));
+    printf("   %s%s%s ", host_style(stdout, right ? HOST_GREEN : HOST_RED), right ? "right." : "no.",
+           host_style(stdout, HOST_PLAIN));
     learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
     return right;
 }
@@ -43,7 +43,7 @@ static bool read_choice(const struct learn_question *question, const char *text,
         return false;
     *choice = (unsigned)number - 1;
     if (number == 0)
-        cli_error("answers count from 1");
+        host_error("answers count from 1");
     return number > 0;
 }
 
@@ -58,13 +58,13 @@ static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned 
         if (!cli_number("a question", word, lesson->question_count, &number))
             return false;
         if (number == 0) {
-            cli_error("questions count from 1");
+            host_error("questions count from 1");
             return false;
         }
         *question = (unsigned)number - 1;
     }
     if (*question >= lesson->question_count) {
-        cli_error("there are %u questions, and more answers", lesson->question_count);
+        host_error("there are %u questions, and more answers", lesson->question_count);
         return false;
     }
     return read_choice(&lesson->question[*question], colon ? colon + 1 : word, choice);
@@ -78,7 +78,7 @@ static int take_words(struct learn_session *session, const struct learn_lesson *
     unsigned count = 0, next = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
         if (count == LEARN_QUIZ_MOST) {
-            cli_error("at most %d answers can be given at a time", LEARN_QUIZ_MOST);
+            host_error("at most %d answers can be given at a time", LEARN_QUIZ_MOST);
             return -1;
         }
         if (!read_answer(lesson, word, &next, &answers[count].choice))
@@ -184,7 +184,7 @@ int learn_quiz(struct learn_session *session)
     char *message;
     if (session->word_count > 1 &&
         !learn_course_find(&session->course, session->words[1], &lesson, &exercise, &message)) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }

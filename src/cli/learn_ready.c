@@ -83,7 +83,7 @@ static struct doctor_finding find_module(struct report *report, const char *name
     static const char script[] = "from importlib.metadata import version; print(\"version\", "
                                  "version(\"%s\"))";
     struct lk_arena *arena = report->session->arena;
-    char *python = cli_find_program(arena, "python3"), *line = NULL;
+    char *python = toolchain_find_program(arena, "python3"), *line = NULL;
     if (python && !strchr(python, '\'')) {
         char *words = lk_arena_printf(arena, script, package);
         char *command = lk_arena_printf(arena, "'%s' -c '%s' 2>/dev/null", python, words);
@@ -103,7 +103,7 @@ static struct doctor_finding find_editor(struct report *report)
     if (!found || !*found)
         found = getenv("EDITOR");
     for (size_t i = 0; (!found || !*found) && i < sizeof names / sizeof *names; i++)
-        found = cli_find_program(arena, names[i]);
+        found = toolchain_find_program(arena, names[i]);
     return (struct doctor_finding){"editor", found && *found ? found : NULL, false,
                                    "any will do: every save is graded; or 'lockstep studio'",
                                    "apt-get install nano"};
@@ -153,8 +153,8 @@ static void print_start(struct learn_session *session, const struct learn_lesson
     json_array_foreach(missed, i, each) printf("%s %s", i ? "," : "", json_string_value(each));
     if (json_array_size(missed))
         printf(".\n");
-    printf("%sBegin with %s%s, %s\n", cli_style(stdout, CLI_BOLD), lesson->id,
-           cli_style(stdout, CLI_PLAIN), lesson->title);
+    printf("%sBegin with %s%s, %s\n", host_style(stdout, HOST_BOLD), lesson->id,
+           host_style(stdout, HOST_PLAIN), lesson->title);
     if (!session->folder)
         printf("  lockstep learn init ~/gpu-course\n");
     printf("  lockstep learn start %s\n", lesson->id);
@@ -188,7 +188,7 @@ static json_t *ask(struct learn_session *session, const struct learn_ready *read
     const struct learn_lesson *lesson =
         session->course.lesson[learn_ready_start(ready, &session->course, right)];
     if (!learn_progress_set(session->progress, "start", lesson->id))
-        cli_error("remark: this start is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this start is not kept: %s", learn_progress_error(session->progress));
     if (!session->json) {
         printf("\n%d of %u right\n", sum, ready->quiz->question_count);
         print_start(session, lesson, missed);
@@ -203,7 +203,7 @@ int learn_ready(struct learn_session *session)
     char *message = NULL;
     struct learn_ready *ready = learn_ready_read(&session->course, &message);
     if (!ready) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }

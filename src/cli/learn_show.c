@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const char *style(enum cli_style which)
+static const char *style(enum host_style which)
 {
-    return cli_style(stdout, which);
+    return host_style(stdout, which);
 }
 
 void learn_print_json(json_t *object)
@@ -68,7 +68,7 @@ static void print_line(const char *path, unsigned number)
     for (unsigned i = 1; file && getline(&text, &capacity, file) > 0; i++)
         if (i == number) {
             text[strcspn(text, "\r\n")] = 0;
-            printf("  %s%5u |%s %s\n", style(CLI_DIM), number, style(CLI_PLAIN), text);
+            printf("  %s%5u |%s %s\n", style(HOST_DIM), number, style(HOST_PLAIN), text);
             break;
         }
     free(text);
@@ -80,8 +80,8 @@ static void print_counters(const struct learn_verdict *verdict)
 {
     for (unsigned i = 0; i < verdict->counter_count; i++) {
         const struct learn_counter *counter = &verdict->counter[i];
-        printf("  %s%-34s %10.6g%s  at most %.6g\n", style(counter->kept ? CLI_GREEN : CLI_RED),
-               counter->name, counter->value, style(CLI_PLAIN), counter->most);
+        printf("  %s%-34s %10.6g%s  at most %.6g\n", style(counter->kept ? HOST_GREEN : HOST_RED),
+               counter->name, counter->value, style(HOST_PLAIN), counter->most);
     }
 }
 
@@ -108,8 +108,8 @@ static void print_compiler(const char *text)
             printf("%.*s\n", (int)length, text);
     }
     if (left)
-        printf("%s(and %u more line%s: the first error is mostly the cause)%s\n", style(CLI_DIM),
-               left, left == 1 ? "" : "s", style(CLI_PLAIN));
+        printf("%s(and %u more line%s: the first error is mostly the cause)%s\n", style(HOST_DIM),
+               left, left == 1 ? "" : "s", style(HOST_PLAIN));
 }
 
 static void print_measured(const struct learn_verdict *verdict)
@@ -129,7 +129,7 @@ static void print_failure(const char *path, const char *shown, const struct lear
         [LEARN_CHECK] = "results are right, but the kernel has an error",
         [LEARN_LIMIT] = "right, and not yet good enough",
         [LEARN_BROKEN] = "nothing could be graded"};
-    printf("%s%s%s\n", style(CLI_RED), words[verdict->stage], style(CLI_PLAIN));
+    printf("%s%s%s\n", style(HOST_RED), words[verdict->stage], style(HOST_PLAIN));
     if (verdict->stage == LEARN_COMPILE) {
         print_compiler(verdict->text);
         return;
@@ -153,7 +153,7 @@ static void print_passed(const struct learn_exercise *exercise, const struct lea
                         "(modelled)",
                         verdict->sizes, verdict->modelled_us,
                         exercise->problem.size[exercise->problem.measured]);
-    printf("%spassed%s: ", style(CLI_GREEN), style(CLI_PLAIN));
+    printf("%spassed%s: ", style(HOST_GREEN), style(HOST_PLAIN));
     learn_print_wrapped(text, strlen(text), strlen("passed: "));
     free(text);
 }
@@ -205,14 +205,14 @@ void learn_print_place(struct learn_session *session, const struct learn_exercis
         return;
     }
     learn_print_bar(session);
-    printf("%s%s%s  %s\n", style(CLI_BOLD), exercise->lesson->title, style(CLI_PLAIN),
+    printf("%s%s%s  %s\n", style(HOST_BOLD), exercise->lesson->title, style(HOST_PLAIN),
            exercise->lesson->id);
     printf("  read   %s\n",
            learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md", session->folder,
                                                 exercise->lesson->id)));
     printf("  mend   %s   %s\n", learn_shown(session, path), exercise->title);
     if (state.passed)
-        printf("  %ssolved%s; next: %s\n", style(CLI_GREEN), style(CLI_PLAIN),
+        printf("  %ssolved%s; next: %s\n", style(HOST_GREEN), style(HOST_PLAIN),
                learn_next(session, exercise) ? learn_next(session, exercise)->name
                                              : "you are through");
     else
@@ -224,7 +224,7 @@ static void print_lesson(const struct learn_lesson *lesson, unsigned right)
 {
     char *text = lk_say("%s, about %u minutes; quiz %u of %u", lesson->title, lesson->minutes,
                         right, lesson->question_count);
-    printf("%s%s%s  ", style(CLI_BOLD), lesson->id, style(CLI_PLAIN));
+    printf("%s%s%s  ", style(HOST_BOLD), lesson->id, style(HOST_PLAIN));
     learn_print_wrapped(text, strlen(text), strlen(lesson->id) + 2);
     free(text);
 }
@@ -232,11 +232,11 @@ static void print_lesson(const struct learn_lesson *lesson, unsigned right)
 static void print_exercise(const struct learn_exercise *exercise, const struct learn_state *state)
 {
     enum { COLUMN = 26 };
-    printf("  %s%s%s %-16s ", style(state->passed ? CLI_GREEN : CLI_DIM),
+    printf("  %s%s%s %-16s ", style(state->passed ? HOST_GREEN : HOST_DIM),
            state->passed     ? "solved"
            : state->attempts ? "tried "
                              : "      ",
-           style(CLI_PLAIN), exercise->name);
+           style(HOST_PLAIN), exercise->name);
     learn_print_wrapped(exercise->title, strlen(exercise->title), COLUMN);
 }
 
@@ -287,8 +287,8 @@ void learn_say_hint(struct learn_session *session, const struct learn_exercise *
                                    exercise->hint[rung]));
         return;
     }
-    printf("%shint %u of %d, the %s%s\n", style(CLI_YELLOW), rung + 1, LEARN_HINTS,
-           learn_hint_names[rung], style(CLI_PLAIN));
+    printf("%shint %u of %d, the %s%s\n", style(HOST_YELLOW), rung + 1, LEARN_HINTS,
+           learn_hint_names[rung], style(HOST_PLAIN));
     learn_print_lines(exercise->hint[rung]);
     if (rung == LEARN_HINTS - 1)
         printf("That is all there is; 'lockstep learn solution' shows the whole.\n");
@@ -310,8 +310,8 @@ static void print_best(struct learn_session *session, const struct learn_exercis
 {
     json_t *best = learn_progress_best(session->progress, exercise), *value;
     const char *name;
-    json_object_foreach(best, name, value) printf("    %sbest %s %.6g%s\n", style(CLI_DIM), name,
-                                                  json_number_value(value), style(CLI_PLAIN));
+    json_object_foreach(best, name, value) printf("    %sbest %s %.6g%s\n", style(HOST_DIM), name,
+                                                  json_number_value(value), style(HOST_PLAIN));
     json_decref(best);
 }
 
@@ -322,7 +322,7 @@ static void print_progress(struct learn_session *session)
     printf("days in a row: %u, of %u in all\n", streak, learn_progress_days(session->progress));
     for (unsigned i = 0; i < session->course.count; i++) {
         const struct learn_lesson *lesson = session->course.lesson[i];
-        printf("%s%s%s  quiz %u of %u\n", style(CLI_BOLD), lesson->id, style(CLI_PLAIN),
+        printf("%s%s%s  quiz %u of %u\n", style(HOST_BOLD), lesson->id, style(HOST_PLAIN),
                learn_progress_right(session->progress, lesson), lesson->question_count);
         for (unsigned j = 0; j < lesson->exercise_count; j++) {
             if (lesson->exercise[j].is_kata)

@@ -45,8 +45,8 @@ static void print_tensor(const char *what, const struct strides_tensor *tensor)
     lk_buf_printf(&strides, "(");
     print_numbers(&strides, tensor->stride, tensor->rank);
     lk_buf_printf(&strides, ")");
-    printf("%s%-20s%s shape %-16s strides %-16s %s", cli_style(stdout, CLI_BOLD), what,
-           cli_style(stdout, CLI_PLAIN), shape.data, strides.data,
+    printf("%s%-20s%s shape %-16s strides %-16s %s", host_style(stdout, HOST_BOLD), what,
+           host_style(stdout, HOST_PLAIN), shape.data, strides.data,
            strides_is_contiguous(tensor) ? "contiguous" : "not contiguous");
     if (tensor->offset)
         printf(", begins at element %lld", (long long)tensor->offset);
@@ -60,8 +60,8 @@ static void print_step(const char *what, const struct strides_step *step)
     static const char *const words[STRIDES_WAYS] = {"view", "copy", "no view"};
     print_tensor(what, &step->tensor);
     printf("%-20s %s%s%s: %s\n", "",
-           cli_style(stdout, step->way == STRIDES_VIEW ? CLI_GREEN : CLI_YELLOW), words[step->way],
-           cli_style(stdout, CLI_PLAIN), step->why);
+           host_style(stdout, step->way == STRIDES_VIEW ? HOST_GREEN : HOST_YELLOW), words[step->way],
+           host_style(stdout, HOST_PLAIN), step->why);
 }
 
 static json_t *numbers_json(const int64_t *numbers, unsigned count)
@@ -87,7 +87,7 @@ static int walk(int count, char **words, bool json)
     char *message;
     unsigned copies = 0;
     if (!strides_read_shape(words[0], &tensor, &message)) {
-        cli_error("strides: %s", message);
+        host_error("strides: %s", message);
         free(message);
         return CLI_USAGE;
     }
@@ -103,7 +103,7 @@ static int walk(int count, char **words, bool json)
         const char *value = takes && at + 1 < count ? words[++at] : NULL;
         snprintf(what, sizeof what, "%s%s%s", word, value ? " " : "", value ? value : "");
         if (!strides_apply(&tensor, word, value, &step, &message)) {
-            cli_error("strides: %s", message);
+            host_error("strides: %s", message);
             free(message);
             json_decref(steps);
             return CLI_USAGE;

@@ -58,7 +58,7 @@ static bool set_keys(struct watch *watch, struct termios *before)
 static void print_keys(void)
 {
     printf("%sn next  h hint  l list  p picture  q quit  or save the file%s\n",
-           cli_style(stdout, CLI_DIM), cli_style(stdout, CLI_PLAIN));
+           host_style(stdout, HOST_DIM), host_style(stdout, HOST_PLAIN));
     fflush(stdout);
 }
 
@@ -67,8 +67,8 @@ static void grade(struct watch *watch)
     const char *terminal = getenv("TERM");
     if (terminal && strcmp(terminal, "dumb") != 0)
         printf("\033[2J\033[H");
-    printf("%s%s%s  %s\n", cli_style(stdout, CLI_BOLD), watch->exercise->lesson->title,
-           cli_style(stdout, CLI_PLAIN), watch->exercise->lesson->id);
+    printf("%s%s%s  %s\n", host_style(stdout, HOST_BOLD), watch->exercise->lesson->title,
+           host_style(stdout, HOST_PLAIN), watch->exercise->lesson->id);
     learn_print_lines(
         lk_arena_printf(watch->session->arena, "%s: %s",
                         learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
@@ -82,8 +82,8 @@ static void grade(struct watch *watch)
     free(watch->picture);
     watch->picture = NULL;
     if (learn_check_one(watch->session, watch->exercise, &watch->picture) == CLI_OK)
-        printf("%sSolved.%s Press n when you want to go on.\n", cli_style(stdout, CLI_GREEN),
-               cli_style(stdout, CLI_PLAIN));
+        printf("%sSolved.%s Press n when you want to go on.\n", host_style(stdout, HOST_GREEN),
+               host_style(stdout, HOST_PLAIN));
     putchar('\n');
     learn_print_bar(watch->session);
     print_keys();
@@ -102,7 +102,7 @@ static bool turn_to(struct watch *watch, const struct learn_exercise *exercise)
                                       IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
                                           IN_DELETE_SELF | IN_MOVE_SELF);
     if (watch->folder < 0)
-        cli_error("%s: %s", folder, strerror(errno));
+        host_error("%s: %s", folder, strerror(errno));
     free(folder);
     watch->exercise = exercise;
     learn_set_current(watch->session, exercise);
@@ -145,15 +145,15 @@ static bool take_changes(struct watch *watch)
     while (changes.gone && !changes.folder_gone && access(path, F_OK) != 0 &&
            poll(&wait, 1, MOMENT_MS) > 0);
     if (changes.folder_gone) {
-        cli_error("the folder of %s is gone; 'lockstep learn' lays the exercise out again", path);
+        host_error("the folder of %s is gone; 'lockstep learn' lays the exercise out again", path);
         return false;
     }
     if (changes.gone && access(path, F_OK) != 0) {
         printf(
             "\n%s%s is gone.%s Save it again, or 'lockstep learn reset %s' puts it back as it was "
             "given.\n",
-            cli_style(stdout, CLI_YELLOW), learn_shown(watch->session, path),
-            cli_style(stdout, CLI_PLAIN), watch->exercise->name);
+            host_style(stdout, HOST_YELLOW), learn_shown(watch->session, path),
+            host_style(stdout, HOST_PLAIN), watch->exercise->name);
         print_keys();
     } else if (changes.saved) {
         grade(watch);
@@ -225,7 +225,7 @@ int learn_watch(struct learn_session *session)
         return CLI_USAGE;
     watch.notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch.notify < 0) {
-        cli_error("files cannot be watched: %s", strerror(errno));
+        host_error("files cannot be watched: %s", strerror(errno));
         return CLI_USAGE;
     }
     bool fine = turn_to(&watch, exercise) && set_keys(&watch, &before);

@@ -18,8 +18,8 @@ static void print_usage(FILE *stream)
     fprintf(stream, "Lockstep runs CUDA programs, with a GPU or without one.\n\n"
                     "usage: lockstep COMMAND ...\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(stream, "  %s%-8s%s %s\n", cli_style(stream, CLI_BOLD), commands[i]->name,
-                cli_style(stream, CLI_PLAIN), commands[i]->summary);
+        fprintf(stream, "  %s%-8s%s %s\n", host_style(stream, HOST_BOLD), commands[i]->name,
+                host_style(stream, HOST_PLAIN), commands[i]->summary);
     fprintf(stream,
             "\n  lockstep help COMMAND   explains one, with examples\n"
             "  lockstep --version\n\n"
@@ -47,9 +47,9 @@ static int unknown_command(const char *name)
         }
     }
     if (nearest)
-        cli_error("there is no command '%s'; did you mean '%s'?", name, nearest);
+        host_error("there is no command '%s'; did you mean '%s'?", name, nearest);
     else
-        cli_error("there is no command '%s'; 'lockstep --help' lists them", name);
+        host_error("there is no command '%s'; 'lockstep --help' lists them", name);
     return CLI_USAGE;
 }
 

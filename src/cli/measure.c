@@ -20,7 +20,7 @@ static bool parse_seconds(const char *text, double *seconds)
     *seconds = strtod(text, &end);
     if (end != text && !*end && isfinite(*seconds) && *seconds > 0 && *seconds <= 3600)
         return true;
-    cli_error("--time takes seconds above 0 and up to 3600, not '%s'", text);
+    host_error("--time takes seconds above 0 and up to 3600, not '%s'", text);
     return false;
 }
 
@@ -40,7 +40,7 @@ bool measure_word(struct measure_request *request, int count, char **words, int 
     } else if (strchr(words[*at], '=')) {
         lk_buf_printf(&request->problems, "%s ", words[(*at)++]);
     } else {
-        cli_list_add(&request->names, words[(*at)++]);
+        lk_list_add(&request->names, words[(*at)++]);
     }
     return true;
 }
@@ -50,12 +50,12 @@ bool measure_check(struct measure_request *request)
     const struct zoo_family *family;
     const struct zoo_variant *variant;
     if (request->no_peers && request->only_peers) {
-        cli_error("--no-peers and --only-peers leave nothing to measure");
+        host_error("--no-peers and --only-peers leave nothing to measure");
         return false;
     }
     if (!request->names.count)
         for (size_t i = 0; zoo_families[i]; i++)
-            cli_list_add(&request->names, zoo_families[i]->name);
+            lk_list_add(&request->names, zoo_families[i]->name);
     for (size_t i = 0; i < request->names.count; i++)
         if (!families_find(request->names.items[i], &family, &variant))
             return false;
@@ -64,7 +64,7 @@ bool measure_check(struct measure_request *request)
 
 void measure_request_free(struct measure_request *request)
 {
-    cli_list_free(&request->names);
+    lk_list_free(&request->names);
     lk_buf_free(&request->problems);
 }
 
@@ -99,7 +99,7 @@ static struct zoo_problem *choose_problems(const struct measure_request *request
                                        ? zoo_problem_list(family, family->bench, count, &message)
                                        : zoo_problems(family, only, count, &message);
     if (!problems)
-        cli_error("%s: %s", family->name, message);
+        host_error("%s: %s", family->name, message);
     else if (!text->size && request->first_only && *count > 1)
         *count = 1;
     free(message);
@@ -119,7 +119,7 @@ static void run_problem(const struct measure_request *request, struct measure *m
     bool fine = bench_problem(measure->session, &wanted, result, &message);
     clear_progress();
     if (!fine) {
-        cli_error("%s %s: %s", result->family->name, result->text,
+        host_error("%s %s: %s", result->family->name, result->text,
                   message ? message : "it cannot be measured");
         measure->failed = true;
     } else if (request->print) {
@@ -177,7 +177,7 @@ bool measure_run(const struct measure_request *request, struct measure *measure)
         return false;
     measure->session = bench_open(gpu, &host, &message);
     if (!measure->session) {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
         return false;
     }
@@ -194,7 +194,7 @@ bool measure_run(const struct measure_request *request, struct measure *measure)
     for (size_t i = 0; i < request->names.count && fine; i++)
         fine = run_family(request, measure, i);
     if (bench_is_dead(measure->session)) {
-        cli_error("the GPU stopped with an error; what follows was not measured");
+        host_error("the GPU stopped with an error; what follows was not measured");
         fine = false;
     }
     measure->failed = measure->failed || !fine;
@@ -213,6 +213,6 @@ bool measure_write(const char *path, const struct lk_buf *text)
     bool written = file && fwrite(text->data, 1, text->size, file) == text->size;
     written = (!file || fclose(file) == 0) && written;
     if (!written)
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
     return written;
 }

@@ -1,6 +1,7 @@
 /*
  * peer.c: nvcc makes a library of a peer's source, kept in the cache of built programs; see peer.h.
  */
+#include "cli/cli.h"
 #include "cli/peer.h"
 
 #include "toolchain/build.h"
@@ -36,9 +37,9 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                  int arch, char **message)
 {
     struct lk_arena *arena = lk_arena_create();
-    struct cli_list command = {0}, inputs = {0};
+    struct lk_list command = {0}, inputs = {0};
     struct built built = {0};
-    char *nvcc = cli_find_nvcc(arena), *kernels = find_kernels(arena), *path = NULL;
+    char *nvcc = toolchain_find_nvcc(arena), *kernels = find_kernels(arena), *path = NULL;
     *message = NULL;
     if (!nvcc || !kernels) {
         *message = strdup(!nvcc ? "there is no nvcc here to build it"
@@ -62,16 +63,16 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                                  lk_arena_printf(arena, "-I%s/host", kernels),
                                  source};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        cli_list_add(&command, words[i]);
-    cli_list_add(&inputs, source);
+        lk_list_add(&command, words[i]);
+    lk_list_add(&inputs, source);
     struct build build = {.command = &command, .inputs = &inputs};
     if (build_program(arena, &build, &built))
         path = strdup(built.path);
     else
         *message = strdup("nvcc does not build it; see above");
 out:
-    cli_list_free(&command);
-    cli_list_free(&inputs);
+    lk_list_free(&command);
+    lk_list_free(&inputs);
     lk_arena_destroy(arena);
     return path;
 }

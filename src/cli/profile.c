@@ -50,7 +50,7 @@ struct options {
     bool json;
     const char *html, *trace, *blocks, *warps, *records;
     const char *compare[2]; /* NULL: no comparison */
-    struct cli_list rest;   /* for start_prepare */
+    struct lk_list rest;   /* for start_prepare */
 };
 
 /* Options ---------------------------------------------------------------------------------------*/
@@ -61,7 +61,7 @@ static bool is_range(const char *name, const char *text)
     if (length && (!text[length] || (text[length] == '-' && text[length + 1] &&
                                      !text[length + 1 + strspn(text + length + 1, "0123456789")])))
         return true;
-    cli_error("%s takes a number or two with - between, as in 0-3, not '%s'", name, text);
+    host_error("%s takes a number or two with - between, as in 0-3, not '%s'", name, text);
     return false;
 }
 
@@ -74,7 +74,7 @@ static bool compare_option(int count, char **words, int *at, struct options *opt
         options->compare[i] = *bad ? NULL : words[(*at)++];
     }
     if (*bad)
-        cli_error("--compare needs two programs or two saved results, as in "
+        host_error("--compare needs two programs or two saved results, as in "
                   "'lockstep profile --compare before.json after.cu'");
     return true;
 }
@@ -123,17 +123,17 @@ static bool parse(int count, char **words, struct options *options)
     for (int at = 0; at < count && !bad;) {
         ours = ours && strcmp(words[at], "--") != 0;
         if (!ours || !our_option(count, words, &at, options, &bad))
-            cli_list_add(&options->rest, words[at++]);
+            lk_list_add(&options->rest, words[at++]);
     }
     if (bad)
         return false;
     bool named = options->rest.count > 0 && strcmp(options->rest.items[0], "--") != 0;
     if (!named && !options->compare[0]) {
-        cli_error("profile: which program? as in 'lockstep profile prog.cu'");
+        host_error("profile: which program? as in 'lockstep profile prog.cu'");
         return false;
     }
     if (options->compare[0] && (options->html || options->trace)) {
-        cli_error("profile: --compare goes with --json or with nothing");
+        host_error("profile: --compare goes with --json or with nothing");
         return false;
     }
     return true;
@@ -176,7 +176,7 @@ static int run_program(const struct start *start, bool aside)
 
 /* Compiles and runs; the profile is NULL after an error was said. */
 static struct measured measure(struct lk_arena *arena, const struct options *options,
-                               const struct cli_list *words, bool aside)
+                               const struct lk_list *words, bool aside)
 {
     struct measured measured = {0};
     struct start start = {.only_simulated = "profile", .family_verb = "run"};
@@ -187,7 +187,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     if (!start_prepare(arena, (int)words->count, (char **)words->items, &start))
         return measured;
     if (!mkdtemp(folder)) {
-        cli_error("%s: %s; nowhere to put the counters", folder, strerror(errno));
+        host_error("%s: %s; nowhere to put the counters", folder, strerror(errno));
         return measured;
     }
     char *file = lk_arena_printf(arena, "%s/counters", folder);
@@ -204,7 +204,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
     }
     cache_remove_tree(folder);
@@ -227,7 +227,7 @@ static bool write_trace(const char *path, const struct profile *profile)
     bool written = file && json_dumpf(trace, file, JSON_COMPACT) == 0;
     written = (!file || fclose(file) == 0) && written;
     if (!written)
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
     json_decref(trace);
     return written;
 }
@@ -240,7 +240,7 @@ static bool write_html(const char *path, const struct measured *measured)
     bool written = file && fwrite(page.data, 1, page.size, file) == page.size;
     written = (!file || fclose(file) == 0) && written;
     if (!written)
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
     lk_buf_free(&page);
     return written;
 }
@@ -263,10 +263,10 @@ static int report(struct lk_arena *arena, const struct options *options,
     if (options->json)
         print_json(report_profile_json(profile, &measured->run));
     if (status)
-        cli_error("%s ended with status %d%s", measured->run.program, status,
+        host_error("%s ended with status %d%s", measured->run.program, status,
                   profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
-        cli_error("profile: %s", nothing_ran(arena, options));
+        host_error("profile: %s", nothing_ran(arena, options));
     if (options->trace && !write_trace(options->trace, profile))
         return CLI_USAGE;
     if (options->html && !write_html(options->html, measured))
@@ -297,22 +297,22 @@ static json_t *report_of(struct lk_arena *arena, const struct options *options, 
         if (saved && json_is_array(json_object_get(saved, "kernels")))
             return saved;
         if (saved)
-            cli_error("%s: is no result of 'lockstep profile --json'", name);
+            host_error("%s: is no result of 'lockstep profile --json'", name);
         else
-            cli_error("%s:%d:%d: %s", name, error.line, error.column, error.text);
+            host_error("%s:%d:%d: %s", name, error.line, error.column, error.text);
         json_decref(saved);
         return NULL;
     }
-    struct cli_list words = {0};
-    cli_list_add(&words, name);
+    struct lk_list words = {0};
+    lk_list_add(&words, name);
     for (size_t i = 0; i < options->rest.count; i++)
-        cli_list_add(&words, options->rest.items[i]);
+        lk_list_add(&words, options->rest.items[i]);
     struct measured measured = measure(arena, options, &words, true);
-    cli_list_free(&words);
+    lk_list_free(&words);
     if (!measured.profile)
         return NULL;
     if (measured.run.status)
-        cli_error("%s ended with status %d", measured.run.program, measured.run.status);
+        host_error("%s ended with status %d", measured.run.program, measured.run.status);
     json_t *report = report_profile_json(measured.profile, &measured.run);
     profile_free(measured.profile);
     return report;
@@ -354,7 +354,7 @@ static int run(int count, char **words)
             profile_free(measured.profile);
         }
     }
-    cli_list_free(&options.rest);
+    lk_list_free(&options.rest);
     lk_arena_destroy(arena);
     return status;
 }

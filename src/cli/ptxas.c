@@ -21,11 +21,11 @@ enum { PTXAS_SECONDS = 20 };
 /* On PATH, or where nvcc is. */
 static char *find_ptxas(struct lk_arena *arena)
 {
-    char *found = cli_find_program(arena, "ptxas");
-    char *nvcc = found ? NULL : cli_find_nvcc(arena);
+    char *found = toolchain_find_program(arena, "ptxas");
+    char *nvcc = found ? NULL : toolchain_find_nvcc(arena);
     char *slash = nvcc ? strrchr(nvcc, '/') : NULL;
     if (slash)
-        found = cli_find_program(arena,
+        found = toolchain_find_program(arena,
                                  lk_arena_printf(arena, "%.*s/ptxas", (int)(slash - nvcc), nvcc));
     return found;
 }
@@ -110,7 +110,7 @@ static void read_answer(const char *path, const char *ptx, struct profile *profi
 }
 
 /* -maxrregcount N of nvcc's, in any of its forms; 255, which is no limit, without. */
-static unsigned most_registers(const struct cli_list *words)
+static unsigned most_registers(const struct lk_list *words)
 {
     unsigned most = 255;
     for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
@@ -124,7 +124,7 @@ static unsigned most_registers(const struct cli_list *words)
     return most;
 }
 
-void ptxas_registers(struct lk_arena *arena, const char *folder, const struct cli_list *words,
+void ptxas_registers(struct lk_arena *arena, const char *folder, const struct lk_list *words,
                      struct profile *profile)
 {
     char *ptxas = find_ptxas(arena);

@@ -10,7 +10,7 @@
 /* Sets registers and spill_bytes of the profile's kernels whose PTX is in folder, where there is a
  * ptxas and it takes them; the others keep the machine's estimate. What ptxas said is kept in the
  * cache by the PTX's content. words: the command's, with nvcc's -maxrregcount if it is there. */
-void ptxas_registers(struct lk_arena *arena, const char *folder, const struct cli_list *words,
+void ptxas_registers(struct lk_arena *arena, const char *folder, const struct lk_list *words,
                      struct profile *profile);
 
 #endif

@@ -5,6 +5,7 @@
  * something else than a program.
  */
 #include "cli/request.h"
+#include "toolchain/build.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -151,12 +152,6 @@ static bool ends_in(const char *path, const char *const *endings)
     return false;
 }
 
-bool request_is_source(const char *path)
-{
-    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", ".C", NULL};
-    return ends_in(path, endings);
-}
-
 static bool is_linked(const char *path)
 {
     static const char *const endings[] = {".o", ".a", ".so", ".obj", NULL};
@@ -165,7 +160,7 @@ static bool is_linked(const char *path)
 
 /* The architectures that text names, as in sm_80 or arch=compute_90a,code=[sm_90a,compute_90a];
  * "native", "all" and the like name none, and leave the choice to us. */
-static void add_archs(struct lk_arena *arena, const char *text, struct cli_list *archs)
+static void add_archs(struct lk_arena *arena, const char *text, struct lk_list *archs)
 {
     static const char *const kinds[] = {"compute_", "sm_", "lto_"};
     const char *end = strstr(text, "code=");
@@ -180,7 +175,7 @@ static void add_archs(struct lk_arena *arena, const char *text, struct cli_list 
         for (size_t j = 0; j < archs->count; j++)
             if (strcmp(archs->items[j], arch) == 0)
                 return;
-        cli_list_add(archs, arch);
+        lk_list_add(archs, arch);
         return;
     }
 }
@@ -190,7 +185,7 @@ static bool is_schedule(const char *text)
     unsigned long long seed;
     if (strncmp(text, "random:", 7) == 0)
         return cli_number("--schedule random:SEED", text + 7, UINT64_MAX, &seed);
-    cli_error("--schedule takes random:SEED, as in random:1, not '%s'", text);
+    host_error("--schedule takes random:SEED, as in random:1, not '%s'", text);
     return false;
 }
 
@@ -233,24 +228,24 @@ static bool nvcc_option(struct lk_arena *arena, int count, char **words, int *at
     const char *word = words[(*at)++], *value = strchr(word, '=');
     enum form form = form_of(word);
     if (form == REFUSED) {
-        cli_error("run: %s: run makes a whole program and keeps it in its cache; "
+        host_error("run: %s: run makes a whole program and keeps it in its cache; "
                   "--keep says where",
                   word);
         return false;
     }
-    struct cli_list *list = form == ARCH || form == GENCODE || form == CODE ? &request->arch_words
+    struct lk_list *list = form == ARCH || form == GENCODE || form == CODE ? &request->arch_words
                             : form == CUDART || form == LTO                 ? &request->cudart_words
                                                                             : &request->words;
-    cli_list_add(list, word);
+    lk_list_add(list, word);
     if (value) {
         value++;
     } else if (takes_value(form)) {
         if (*at >= count) {
-            cli_error("run: %s needs a value", word);
+            host_error("run: %s needs a value", word);
             return false;
         }
         value = words[(*at)++];
-        cli_list_add(list, value);
+        lk_list_add(list, value);
     }
     if (form == ARCH || form == GENCODE)
         add_archs(arena, value, &request->archs);
@@ -262,32 +257,32 @@ static bool nvcc_option(struct lk_arena *arena, int count, char **words, int *at
 static bool check_inputs(struct request *request)
 {
     if (request->inputs.count == 0) {
-        cli_error("run: which program? as in 'lockstep run prog.cu'");
+        host_error("run: which program? as in 'lockstep run prog.cu'");
         return false;
     }
     bool sources = false;
     for (size_t i = 0; i < request->inputs.count; i++) {
         const char *path = request->inputs.items[i];
-        bool known = request_is_source(path) || is_linked(path);
+        bool known = build_is_source(path) || is_linked(path);
         struct stat status;
-        sources = sources || request_is_source(path);
+        sources = sources || build_is_source(path);
         if (!known && request->words.count > 1) {
-            cli_error("run: '%s' is no source file; the program's own arguments go after --", path);
+            host_error("run: '%s' is no source file; the program's own arguments go after --", path);
             return false;
         }
         if (stat(path, &status) != 0) {
-            cli_error("%s: no such file", path);
+            host_error("%s: no such file", path);
             return false;
         }
         if (S_ISDIR(status.st_mode)) {
-            cli_error("%s: is a folder, not a program", path);
+            host_error("%s: is a folder, not a program", path);
             return false;
         }
         if (!known)
             request->program = path;
     }
     if (!sources && !request->program) {
-        cli_error("run: there is no source file among the inputs; "
+        host_error("run: there is no source file among the inputs; "
                   "'lockstep run prog.cu' or 'lockstep run ./program'");
         return false;
     }
@@ -311,8 +306,8 @@ bool request_parse(struct lk_arena *arena, int count, char **words, struct reque
             if (!nvcc_option(arena, count, words, &at, request))
                 return false;
         } else {
-            cli_list_add(&request->words, words[at]);
-            cli_list_add(&request->inputs, words[at++]);
+            lk_list_add(&request->words, words[at]);
+            lk_list_add(&request->inputs, words[at++]);
         }
     }
     return check_inputs(request);
@@ -320,53 +315,53 @@ bool request_parse(struct lk_arena *arena, int count, char **words, struct reque
 
 void request_free(struct request *request)
 {
-    cli_list_free(&request->words);
-    cli_list_free(&request->arch_words);
-    cli_list_free(&request->cudart_words);
-    cli_list_free(&request->archs);
-    cli_list_free(&request->inputs);
+    lk_list_free(&request->words);
+    lk_list_free(&request->arch_words);
+    lk_list_free(&request->cudart_words);
+    lk_list_free(&request->archs);
+    lk_list_free(&request->inputs);
 }
 
-static void add_all(struct cli_list *list, const struct cli_list *more)
+static void add_all(struct lk_list *list, const struct lk_list *more)
 {
     for (size_t i = 0; i < more->count; i++)
-        cli_list_add(list, more->items[i]);
+        lk_list_add(list, more->items[i]);
 }
 
 /* PTX only, so that ptxas has nothing to do; the runtime must be the shared one to be ours. */
 static void add_simulated(struct lk_arena *arena, const struct request *request,
-                          const struct target *target, struct cli_list *command)
+                          const struct target *target, struct lk_list *command)
 {
-    cli_list_add(command, "-cudart");
-    cli_list_add(command, "shared");
+    lk_list_add(command, "-cudart");
+    lk_list_add(command, "shared");
     if (!request->device_debug)
-        cli_list_add(command, "-lineinfo");
-    struct cli_list archs = {0};
+        lk_list_add(command, "-lineinfo");
+    struct lk_list archs = {0};
     add_all(&archs, &request->archs);
     if (archs.count == 0)
-        cli_list_add(&archs, lk_arena_printf(arena, "%u%u", target->cc_major, target->cc_minor));
+        lk_list_add(&archs, lk_arena_printf(arena, "%u%u", target->cc_major, target->cc_minor));
     for (size_t i = 0; i < archs.count; i++) {
-        cli_list_add(command, "-gencode");
-        cli_list_add(command, lk_arena_printf(arena, "arch=compute_%s,code=compute_%s",
+        lk_list_add(command, "-gencode");
+        lk_list_add(command, lk_arena_printf(arena, "arch=compute_%s,code=compute_%s",
                                               archs.items[i], archs.items[i]));
     }
-    cli_list_free(&archs);
+    lk_list_free(&archs);
 }
 
 static void add_real(struct lk_arena *arena, const struct request *request,
-                     const struct target *target, struct cli_list *command)
+                     const struct target *target, struct lk_list *command)
 {
     if (request->arch_words.count == 0)
-        cli_list_add(command,
+        lk_list_add(command,
                      lk_arena_printf(arena, "-arch=sm_%u%u", target->cc_major, target->cc_minor));
     add_all(command, &request->arch_words);
     add_all(command, &request->cudart_words);
 }
 
 void request_command(struct lk_arena *arena, const struct request *request, const char *nvcc,
-                     const struct target *target, struct cli_list *command)
+                     const struct target *target, struct lk_list *command)
 {
-    cli_list_add(command, nvcc);
+    lk_list_add(command, nvcc);
     if (target->simulated)
         add_simulated(arena, request, target, command);
     else

@@ -11,11 +11,11 @@ struct request {
     const char *gpu, *threads, *schedule, *limit; /* as given and checked; NULL if not */
     bool keep, verbose;
     const char *program;          /* already built; NULL if there is something to compile */
-    struct cli_list words;        /* nvcc's, in their order, without the next two */
-    struct cli_list arch_words;   /* -arch, -gencode, -code */
-    struct cli_list cudart_words; /* -cudart and -dlto */
-    struct cli_list archs;        /* what arch_words name: "80", "90a" */
-    struct cli_list inputs;       /* of words: the source, object and library files */
+    struct lk_list words;        /* nvcc's, in their order, without the next two */
+    struct lk_list arch_words;   /* -arch, -gencode, -code */
+    struct lk_list cudart_words; /* -cudart and -dlto */
+    struct lk_list archs;        /* what arch_words name: "80", "90a" */
+    struct lk_list inputs;       /* of words: the source, object and library files */
     bool device_debug;            /* -G */
     char **arguments;             /* the program's, NULL at the end */
 };
@@ -26,9 +26,6 @@ void request_free(struct request *request);
 
 /* nvcc and its words, all but -o, for the GPU asked for. */
 void request_command(struct lk_arena *arena, const struct request *request, const char *nvcc,
-                     const struct target *target, struct cli_list *command);
-
-/* An input that nvcc compiles, not one that it only links. */
-bool request_is_source(const char *path);
+                     const struct target *target, struct lk_list *command);
 
 #endif

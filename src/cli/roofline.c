@@ -46,7 +46,7 @@ static bool parse_number(const char *name, const char *text, const char *const *
             *value = number * factors[i];
             return true;
         }
-    cli_error("%s: '%s' is not understood; see 'lockstep roofline --help'", name, text);
+    host_error("%s: '%s' is not understood; see 'lockstep roofline --help'", name, text);
     return false;
 }
 
@@ -77,10 +77,10 @@ static double peak_of(const struct gpu_info *gpu, const char *type)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strcmp(types[i].name, type) == 0) {
             if (types[i].tflops == 0)
-                cli_error("roofline: %s has no %s units", gpu->name, type);
+                host_error("roofline: %s has no %s units", gpu->name, type);
             return types[i].tflops;
         }
-    cli_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", type);
+    host_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", type);
     return 0;
 }
 
@@ -88,7 +88,7 @@ static void print_text(const struct gpu_info *gpu, const char *type,
                        const struct report_roofline *r)
 {
     char a[REPORT_UNIT], b[REPORT_UNIT];
-    const char *bold = cli_style(stdout, CLI_BOLD), *plain = cli_style(stdout, CLI_PLAIN);
+    const char *bold = host_style(stdout, HOST_BOLD), *plain = host_style(stdout, HOST_PLAIN);
     printf("%s%s-bound%s", bold, r->memory_bound ? "memory" : "compute", plain);
     if (isfinite(r->by))
         printf(", by a factor of %.3g", r->by);
@@ -160,7 +160,7 @@ static int run(int count, char **words)
         } else if (cli_option(count, words, &at, "--type", &type)) {
             ok = type != NULL;
         } else {
-            cli_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
+            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
                       words[at]);
             ok = false;
         }
@@ -168,7 +168,7 @@ static int run(int count, char **words)
     if (!ok)
         return CLI_USAGE;
     if (bytes < 0 || flops < 0 || (bytes == 0 && flops == 0)) {
-        cli_error("roofline needs --bytes and --flops, as in "
+        host_error("roofline needs --bytes and --flops, as in "
                   "'lockstep roofline --bytes 12e6 --flops 1e6 --time 4us'");
         return CLI_USAGE;
     }

@@ -34,7 +34,7 @@ static bool parse(int count, char **words, struct options *options)
         } else if (cli_option(count, words, &at, "--svg", &options->svg)) {
             bad = !options->svg;
         } else if (!measure_word(&options->request, count, words, &at, &bad)) {
-            cli_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
+            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
                       words[at]);
             bad = true;
         }
@@ -42,7 +42,7 @@ static bool parse(int count, char **words, struct options *options)
             return false;
     }
     if (options->request.names.count == 0) {
-        cli_error("roofline needs --bytes and --flops, or a family, as in "
+        host_error("roofline needs --bytes and --flops, or a family, as in "
                   "'lockstep roofline reduction'");
         return false;
     }
@@ -149,7 +149,7 @@ static bool write_svg(const char *path, const struct gpu_info *gpu, const struct
 static bool has_roof(const struct bench_place *place, void *context)
 {
     if (!place->info)
-        cli_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
+        host_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
                   place->name);
     return place->info != NULL;
 }
@@ -169,7 +169,7 @@ int roofline_family(int count, char **words)
         else if (found)
             print_plot(place, points, found);
         if (found == 0 && fine)
-            cli_error("roofline: nothing was measured that has operations and bytes");
+            host_error("roofline: nothing was measured that has operations and bytes");
         if (options.svg)
             fine = write_svg(options.svg, place->info, points, found) && fine;
         status = !fine ? CLI_USAGE : found ? CLI_OK : CLI_FINDINGS;

@@ -19,7 +19,7 @@
 void start_put(const char *name, const char *value)
 {
     if (setenv(name, value, 1) != 0) {
-        cli_error("out of host memory");
+        host_error("out of host memory");
         exit(CLI_USAGE);
     }
 }
@@ -46,19 +46,19 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
     case ELF_PROGRAM:
         if (access(path, X_OK) == 0)
             return true;
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
         break;
     case ELF_UNREADABLE:
-        cli_error("%s: %s", path, strerror(errno));
+        host_error("%s: %s", path, strerror(errno));
         break;
     case ELF_BROKEN:
-        cli_error("%s: is damaged: its ELF tables lead out of the file", path);
+        host_error("%s: is damaged: its ELF tables lead out of the file", path);
         break;
     case ELF_OTHER:
-        cli_error("%s: is no program for this machine (an object file, or for another one)", path);
+        host_error("%s: is no program for this machine (an object file, or for another one)", path);
         break;
     case ELF_NOT:
-        cli_error("%s: is neither a CUDA source file (.cu) nor a program", path);
+        host_error("%s: is neither a CUDA source file (.cu) nor a program", path);
         break;
     }
     return false;
@@ -72,22 +72,22 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
         "libcublas", "libcudnn", "libcufft", "libcurand", "libnccl", "libcusolver", "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
-        cli_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
+        host_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
                   "only; rebuild it with 'nvcc -cudart shared ...'",
                   path);
         return false;
     }
     if (runtime && access(lk_arena_printf(arena, "%s/%s", folder, runtime), R_OK) != 0) {
-        cli_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
+        host_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
                   runtime, folder);
         return false;
     }
     if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
-        cli_error("remark: %s does not load the CUDA libraries itself; running it as it is", path);
+        host_error("remark: %s does not load the CUDA libraries itself; running it as it is", path);
     for (size_t i = 0; i < sizeof device_libraries / sizeof device_libraries[0]; i++) {
         const char *library = needed_with_prefix(facts, device_libraries[i]);
         if (library)
-            cli_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
+            host_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
                       "to it fail on a simulated one",
                       path, library);
     }
@@ -97,9 +97,9 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
 static bool prepare_simulated(struct lk_arena *arena, const struct request *request,
                               const struct target *target, const char *path)
 {
-    const char *folder = cli_library_folder();
+    const char *folder = toolchain_library_folder();
     if (!folder) {
-        cli_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
+        host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
                   "build them with 'make'");
         return false;
     }
@@ -137,19 +137,19 @@ static bool prepare_real(struct lk_arena *arena, const struct target *target, co
 static bool compile(struct lk_arena *arena, const struct request *request,
                     const struct target *target, struct built *built)
 {
-    char *nvcc = cli_find_nvcc(arena);
+    char *nvcc = toolchain_find_nvcc(arena);
     if (!nvcc) {
-        cli_error("there is no nvcc, NVIDIA's compiler, here; %s", cli_nvcc_advice);
+        host_error("there is no nvcc, NVIDIA's compiler, here; %s", toolchain_nvcc_advice);
         return false;
     }
-    struct cli_list command = {0};
+    struct lk_list command = {0};
     request_command(arena, request, nvcc, target, &command);
     struct build build = {.command = &command,
                           .inputs = &request->inputs,
                           .keep = request->keep,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);
-    cli_list_free(&command);
+    lk_list_free(&command);
     return done;
 }
 
@@ -167,7 +167,7 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
         goto out;
     if (start->only_simulated && !target.simulated) {
         if (request.gpu || getenv("LOCKSTEP_GPU")) {
-            cli_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+            host_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
             goto out;
         }
         target_parse("sim:h200", &target);
@@ -192,13 +192,13 @@ out:
 
 static void execute(const struct start *start)
 {
-    struct cli_list words = {0};
-    cli_list_add(&words, start->name);
+    struct lk_list words = {0};
+    lk_list_add(&words, start->name);
     for (char **argument = start->arguments; *argument; argument++)
-        cli_list_add(&words, *argument);
+        lk_list_add(&words, *argument);
     execv(start->path, (char *const *)words.items);
-    cli_error("%s: %s", start->path, strerror(errno));
-    cli_list_free(&words);
+    host_error("%s: %s", start->path, strerror(errno));
+    lk_list_free(&words);
 }
 
 int start_become(const struct start *start)
@@ -215,7 +215,7 @@ int start_wait(const struct start *start)
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupted, quit;
     pid_t child = fork();
     if (child < 0) {
-        cli_error("cannot start a process: %s", strerror(errno));
+        host_error("cannot start a process: %s", strerror(errno));
         return CLI_USAGE;
     }
     if (child == 0) {

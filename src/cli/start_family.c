@@ -34,7 +34,7 @@ static bool put_gpu(struct lk_arena *arena, const struct start *start, const cha
     if (!target_parse(gpu ? gpu : getenv("LOCKSTEP_GPU"), target))
         return false;
     if (!target->simulated) {
-        cli_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+        host_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
         return false;
     }
     start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
@@ -68,7 +68,7 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
             if (!gpu)
                 return false;
         } else if (words[at][0] == '-') {
-            cli_error("there is no option '%s' for a family", words[at]);
+            host_error("there is no option '%s' for a family", words[at]);
             return false;
         } else {
             if (!strchr(words[at], '=') && !families_find(words[at], &family, &variant))

@@ -58,7 +58,7 @@ static bool parse(int count, char **words, struct learn_session *session, struct
             if (!port || !cli_number("--port", port, 65535, &options->port))
                 return false;
         } else {
-            cli_error("studio: there is no '%s' here; see 'lockstep studio --help'", words[at]);
+            host_error("studio: there is no '%s' here; see 'lockstep studio --help'", words[at]);
             return false;
         }
     }
@@ -75,7 +75,7 @@ static bool prepare_folder(struct learn_session *session, struct studio_options 
         bool made = learn_make_folders(inside, &message) && realpath(session->folder, folder);
         free(inside);
         if (!made) {
-            cli_error("%s", message ? message : "--folder names no folder");
+            host_error("%s", message ? message : "--folder names no folder");
             free(message);
             return false;
         }
@@ -89,7 +89,7 @@ static bool prepare_folder(struct learn_session *session, struct studio_options 
 /* What a desktop has for it. A computer without a screen has none. */
 static void open_browser(struct learn_session *session, const char *url)
 {
-    const char *opener = cli_find_program(session->arena, "xdg-open");
+    const char *opener = toolchain_find_program(session->arena, "xdg-open");
     if (!opener || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
         return;
     fflush(NULL);
@@ -132,17 +132,17 @@ static int serve(struct learn_session *session, const struct options *options)
     char *message = NULL;
     if (!prepare_folder(session, &wanted))
         return CLI_USAGE;
-    wanted.web = cli_find_folder(session->arena, "LOCKSTEP_WEB", "/../src/studio/web",
+    wanted.web = toolchain_find_folder(session->arena, "LOCKSTEP_WEB", "/../src/studio/web",
                                  "/../share/lockstep/web");
     if (!wanted.web || access(wanted.web, R_OK) != 0) {
-        cli_error("the studio's pages are not beside lockstep; LOCKSTEP_WEB says where they are");
+        host_error("the studio's pages are not beside lockstep; LOCKSTEP_WEB says where they are");
         return CLI_USAGE;
     }
-    wanted.kernels = cli_find_folder(session->arena, "LOCKSTEP_KERNELS", "/../kernels",
+    wanted.kernels = toolchain_find_folder(session->arena, "LOCKSTEP_KERNELS", "/../kernels",
                                      "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
-        cli_error("studio: %s", message);
+        host_error("studio: %s", message);
         free(message);
         return CLI_USAGE;
     }

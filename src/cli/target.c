@@ -18,7 +18,7 @@ static bool is_ours(void *library)
 {
     struct link_map *map = NULL;
     char real[PATH_MAX];
-    const char *folder = cli_library_folder();
+    const char *folder = toolchain_library_folder();
     if (!folder || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !realpath(map->l_name, real))
         return false;
     size_t length = strlen(folder);
@@ -68,9 +68,9 @@ const struct gpu_info *target_find_gpu(const char *name)
         return gpu;
     const struct gpu_info *nearest = gpu_nearest(name);
     if (nearest)
-        cli_error("no GPU '%s' is known; did you mean '%s'?", name, nearest->id);
+        host_error("no GPU '%s' is known; did you mean '%s'?", name, nearest->id);
     else
-        cli_error("no GPU '%s' is known; 'lockstep gpus' lists them", name);
+        host_error("no GPU '%s' is known; 'lockstep gpus' lists them", name);
     return NULL;
 }
 
@@ -99,11 +99,11 @@ static bool parse_real(const char *text, struct target *target)
         return true;
     }
     if (devices.count == 0)
-        cli_error("cuda:%llu: this machine has no NVIDIA GPU that its driver can open; "
+        host_error("cuda:%llu: this machine has no NVIDIA GPU that its driver can open; "
                   "--gpu sim:h200 needs none",
                   index);
     else
-        cli_error("cuda:%llu: this machine has %u GPU%s, cuda:0 to cuda:%u", index, devices.count,
+        host_error("cuda:%llu: this machine has %u GPU%s, cuda:0 to cuda:%u", index, devices.count,
                   devices.count > 1 ? "s" : "", devices.count - 1);
     return false;
 }
@@ -127,6 +127,6 @@ bool target_parse(const char *text, struct target *target)
     }
     if (strncmp(text, "cuda:", 5) == 0)
         return parse_real(text + 5, target);
-    cli_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not '%s'", text);
+    host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not '%s'", text);
     return false;
 }

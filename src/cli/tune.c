@@ -53,7 +53,7 @@ static bool parse_seconds(const char *text, double *seconds)
     *seconds = strtod(text, &end);
     if (end != text && !*end && isfinite(*seconds) && *seconds > 0 && *seconds <= 86400)
         return true;
-    cli_error("--time takes seconds above 0 and up to 86400, not '%s'", text);
+    host_error("--time takes seconds above 0 and up to 86400, not '%s'", text);
     return false;
 }
 
@@ -63,7 +63,7 @@ static bool parse_compiler(struct options *options)
         return false;
     if (strcmp(options->compiler, "nvcc") == 0 || strcmp(options->compiler, "clang") == 0)
         return true;
-    cli_error("--compiler is nvcc or clang, not '%s'", options->compiler);
+    host_error("--compiler is nvcc or clang, not '%s'", options->compiler);
     return false;
 }
 
@@ -89,7 +89,7 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     if (cli_option(count, words, at, "--time", &value))
         return value && parse_seconds(value, &options->seconds);
     if (words[*at][0] == '-') {
-        cli_error("there is no option '%s' here; see 'lockstep tune --help'", words[*at]);
+        host_error("there is no option '%s' here; see 'lockstep tune --help'", words[*at]);
         return false;
     }
     if (strchr(words[*at], '=')) {
@@ -97,7 +97,7 @@ static bool parse_word(struct options *options, int count, char **words, int *at
         return true;
     }
     if (options->name) {
-        cli_error("one family at a time: '%s' or '%s'", options->name, words[*at]);
+        host_error("one family at a time: '%s' or '%s'", options->name, words[*at]);
         return false;
     }
     options->name = words[(*at)++];
@@ -111,7 +111,7 @@ static bool parse(int count, char **words, struct options *options)
         if (!parse_word(options, count, words, &at))
             return false;
     if (!options->name)
-        cli_error("which family? 'lockstep zoo list' names them");
+        host_error("which family? 'lockstep zoo list' names them");
     return options->name != NULL;
 }
 
@@ -124,13 +124,13 @@ static bool find_compiler(struct lk_arena *arena, const struct options *options,
                                          "clang-17", "clang-16", "clang"};
     bool any = !options->compiler;
     if (any || strcmp(options->compiler, "nvcc") == 0)
-        compiler->path = cli_find_nvcc(arena);
+        compiler->path = toolchain_find_nvcc(arena);
     compiler->is_nvcc = compiler->path != NULL;
     for (size_t i = 0; i < sizeof clangs / sizeof *clangs && !compiler->path; i++)
         if (any || strcmp(options->compiler, "clang") == 0)
-            compiler->path = cli_find_program(arena, clangs[i]);
+            compiler->path = toolchain_find_program(arena, clangs[i]);
     if (!compiler->path)
-        cli_error("there is no %s here; 'apt install clang-19' or scripts/get-nvcc gets one, and "
+        host_error("there is no %s here; 'apt install clang-19' or scripts/get-nvcc gets one, and "
                   "--normal needs none",
                   any ? "nvcc and no clang 16 or newer" : options->compiler);
     return compiler->path != NULL;
@@ -149,7 +149,7 @@ static void print_row(const struct zoo_family *family, const struct tune_row *ro
 {
     struct lk_buf problem = {0};
     zoo_problem_print(&row->problem, &problem);
-    printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), problem.data, cli_style(stdout, CLI_PLAIN));
+    printf("%s%s%s\n", host_style(stdout, HOST_BOLD), problem.data, host_style(stdout, HOST_PLAIN));
     lk_buf_free(&problem);
     if (!row->variant) {
         printf("  no variant works: %s\n", row->message ? row->message : "none takes it");
@@ -227,7 +227,7 @@ static struct zoo_problem *choose_problems(const struct options *options, bool s
         : simulated            ? zoo_problems(family, family->profile, count, &message)
                                : zoo_problem_list(family, family->bench, count, &message);
     if (!problems)
-        cli_error("%s: %s", family->name, message);
+        host_error("%s: %s", family->name, message);
     free(message);
     return problems;
 }
@@ -242,7 +242,7 @@ static const char *table_path(const struct options *options, const struct zoo_de
         return options->output;
     zoo_tuned_file(device, path);
     if (!path->size)
-        cli_error("neither XDG_DATA_HOME nor HOME is set: --output says where the table goes");
+        host_error("neither XDG_DATA_HOME nor HOME is set: --output says where the table goes");
     return path->data;
 }
 
@@ -257,7 +257,7 @@ static int report(const struct options *options, const struct zoo_device *device
     const char *path = found ? table_path(options, device, &text) : NULL;
     bool written = path && tune_write(device, request, rows, path, &message);
     if (message)
-        cli_error("%s", message);
+        host_error("%s", message);
     free(message);
     if (options->json) {
         print_json(device, request, rows, written ? path : NULL);
@@ -296,7 +296,7 @@ static int tune(const struct options *options, struct tune_request *request,
     if (done)
         status = report(options, device, request, rows);
     else
-        cli_error("%s", message);
+        host_error("%s", message);
     free(message);
     tune_rows_free(rows, request->count);
     free(rows);
@@ -318,7 +318,7 @@ static int run(int count, char **words)
         !families_gpu(options.gpu, gpu))
         goto out;
     if (strcmp(gpu, "cpu") == 0) {
-        cli_error("there is nothing to tune on the CPU: --gpu cuda:0 or sim:h200");
+        host_error("there is nothing to tune on the CPU: --gpu cuda:0 or sim:h200");
         goto out;
     }
     if (!options.normal && !find_compiler(arena, &options, &compiler))
@@ -327,7 +327,7 @@ static int run(int count, char **words)
     if (zoo_device_open(gpu, &device, &message)) {
         status = tune(&options, &request, &device);
     } else {
-        cli_error("%s", message);
+        host_error("%s", message);
         free(message);
     }
 out:

@@ -64,8 +64,8 @@ static int list(bool json)
             json_array_append_new(all, json_pack("{s:s, s:s, s:i}", "name", family->name, "title",
                                                  family->title, "variants", (int)variants));
         else
-            printf("%s%-22s%s %2u variants  %s\n", cli_style(stdout, CLI_BOLD), family->name,
-                   cli_style(stdout, CLI_PLAIN), variants, family->title);
+            printf("%s%-22s%s %2u variants  %s\n", host_style(stdout, HOST_BOLD), family->name,
+                   host_style(stdout, HOST_PLAIN), variants, family->title);
     }
     if (json) {
         json_dumpf(all, stdout, JSON_INDENT(2));
@@ -131,8 +131,8 @@ static void print_wrapped(const char *text)
 static void show_variant_line(const struct zoo_family *family, const struct zoo_variant *variant)
 {
     const struct zoo_source *source = zoo_source(family, variant);
-    printf("  %s%-20s%s ", cli_style(stdout, CLI_BOLD), variant->name,
-           cli_style(stdout, CLI_PLAIN));
+    printf("  %s%-20s%s ", host_style(stdout, HOST_BOLD), variant->name,
+           host_style(stdout, HOST_PLAIN));
     if (source)
         printf("sm_%-4s %3u lines  ", source->arch, source->lines);
     else
@@ -141,10 +141,10 @@ static void show_variant_line(const struct zoo_family *family, const struct zoo_
            variant->traits & ZOO_DETERMINISTIC ? " (deterministic)" : "");
     for (unsigned i = 0; source && i < source->tunable_count; i++) {
         const struct zoo_tunable *tunable = &source->tunables[i];
-        printf("%24s%s%s = %d, of", "", cli_style(stdout, CLI_DIM), tunable->name, tunable->normal);
+        printf("%24s%s%s = %d, of", "", host_style(stdout, HOST_DIM), tunable->name, tunable->normal);
         for (unsigned k = 0; k < tunable->choice_count; k++)
             printf(" %d", tunable->choices[k]);
-        printf("%s\n", cli_style(stdout, CLI_PLAIN));
+        printf("%s\n", host_style(stdout, HOST_PLAIN));
     }
 }
 
@@ -160,8 +160,8 @@ static int show(const char *name, bool json)
         fputs(zoo_source(family, variant)->text, stdout);
         return CLI_OK;
     }
-    printf("%s%s%s: %s\n\n", cli_style(stdout, CLI_BOLD), family->name,
-           cli_style(stdout, CLI_PLAIN), family->title);
+    printf("%s%s%s: %s\n\n", host_style(stdout, HOST_BOLD), family->name,
+           host_style(stdout, HOST_PLAIN), family->title);
     print_wrapped(family->problem);
     printf("\nparameters:\n");
     for (const struct zoo_parameter *parameter = family->parameters; parameter->name; parameter++)
@@ -225,7 +225,7 @@ static int run(int count, char **words)
         if (request.names.count == 1)
             status = show(request.names.items[0], json);
         else
-            cli_error("zoo show: which family? as in 'lockstep zoo show reduction'");
+            host_error("zoo show: which family? as in 'lockstep zoo show reduction'");
     } else if (strcmp(verb, "test") == 0 || strcmp(verb, "run") == 0) {
         request.edges = verb[0] == 't';
         struct families_result *results = NULL;
@@ -234,7 +234,7 @@ static int run(int count, char **words)
             status = report(results, done, json);
         families_free(results, done);
     } else {
-        cli_error("zoo: there is no '%s'; it is list, show, test or run", verb);
+        host_error("zoo: there is no '%s'; it is list, show, test or run", verb);
     }
 out:
     families_request_free(&request);

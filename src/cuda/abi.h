@@ -5,8 +5,8 @@
  * compares every one of them with NVIDIA's header where there is one.
  * Never include it together with NVIDIA's cuda.h.
  */
-#ifndef LOCKSTEP_DRIVER_CUDA_ABI_H
-#define LOCKSTEP_DRIVER_CUDA_ABI_H
+#ifndef LOCKSTEP_CUDA_CUDA_ABI_H
+#define LOCKSTEP_CUDA_CUDA_ABI_H
 
 #include "cuda/enums.h"
 

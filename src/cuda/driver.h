@@ -5,8 +5,8 @@
  *   driver->cuInit(0); driver->cuMemAlloc_v2(&pointer, size); ...
  * Member names are the ABI's symbols, listed in api.def.
  */
-#ifndef LOCKSTEP_DRIVER_DRIVER_H
-#define LOCKSTEP_DRIVER_DRIVER_H
+#ifndef LOCKSTEP_CUDA_DRIVER_H
+#define LOCKSTEP_CUDA_DRIVER_H
 
 #include "cuda/abi.h"
 

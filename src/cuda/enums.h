@@ -3,8 +3,8 @@
  * and values are the binary interface that compiled programs use; tests/driver/abi_check.c
  * compares them with NVIDIA's header where there is one. Include cuda_abi.h, not this.
  */
-#ifndef LOCKSTEP_DRIVER_CUDA_ENUMS_H
-#define LOCKSTEP_DRIVER_CUDA_ENUMS_H
+#ifndef LOCKSTEP_CUDA_CUDA_ENUMS_H
+#define LOCKSTEP_CUDA_CUDA_ENUMS_H
 
 typedef enum CUmemAttach_flags_enum {
     CU_MEM_ATTACH_GLOBAL = 0x1,

@@ -1,8 +1,8 @@
 /*
  * load.h: fills the table of driver.h from a library at run time.
  */
-#ifndef LOCKSTEP_DRIVER_LOAD_H
-#define LOCKSTEP_DRIVER_LOAD_H
+#ifndef LOCKSTEP_CUDA_LOAD_H
+#define LOCKSTEP_CUDA_LOAD_H
 
 #include "cuda/driver.h"
 

@@ -6,6 +6,8 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "check/checker.h"
+#include "watch/counters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,16 @@ static void finish_at_exit(void)
     drv_memory_left();
 }
 
+/* Those that the environment asks for; each variable names the file to write. */
+static void add_watchers(struct simt_machine *machine)
+{
+    const char *profile = getenv("LOCKSTEP_PROFILE"), *check = getenv("LOCKSTEP_CHECK");
+    if (profile && *profile)
+        simt_watch_add(machine, counters_open(machine, profile));
+    if (check && *check)
+        simt_watch_add(machine, checker_open(machine, check));
+}
+
 /* The machine is made with the first context: a program that only counts devices pays nothing. */
 static CUresult device_start(struct drv_device *device)
 {
@@ -45,6 +57,7 @@ static CUresult device_start(struct drv_device *device)
     device->machine = simt_create(device->gpu, &options);
     if (!device->machine)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    add_watchers(device->machine);
     drv_memory_share(device);
     static bool registered;
     if (!registered)

@@ -7,7 +7,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void drv_note_bad_range(CUdeviceptr address, size_t bytes)
 {
     for (int i = 0; i < drv_device_count; i++)
         if (drv_devices[i].machine)
-            simt_note_bad_range(drv_devices[i].machine, address, bytes);
+            simt_event_bad_range(drv_devices[i].machine, address, bytes);
 }
 
 /* Offset of the box in one side's memory, and the bytes from there to its end. */
@@ -145,7 +145,7 @@ static void note_written(CUcontext context, const struct drv_copy_work *copy)
         for (size_t y = 0; y < copy->height; y++) {
             size_t source = ((from->z + z) * from_rows + from->y + y) * from_pitch + from->x;
             size_t target = ((to->z + z) * to_rows + to->y + y) * to_pitch + to->x;
-            simt_note_written(context->device->machine, to->address + target,
+            simt_event_written(context->device->machine, to->address + target,
                               copy->from_device ? from->address + source : 0, copy->width);
         }
 }

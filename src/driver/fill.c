@@ -5,7 +5,7 @@
  */
 #include "driver/state.h"
 
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <string.h>
 
@@ -63,7 +63,7 @@ CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clo
     }
     for (size_t y = 0; y < fill->height; y++) {
         fill_row(at + y * fill->pitch, fill->width, fill->value, fill->element);
-        simt_note_written(context->device->machine, fill->address + y * fill->pitch, 0,
+        simt_event_written(context->device->machine, fill->address + y * fill->pitch, 0,
                           fill->width * fill->element);
     }
     double rate = (context->device->gpu->memory_gb_s > 0 ? context->device->gpu->memory_gb_s : 500);

@@ -5,7 +5,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,7 @@ void drv_allocation_give_to_graph(CUdeviceptr address)
 static void note_left(const struct drv_allocation *allocation)
 {
     if (!allocation->registered && !allocation->graph_owned)
-        simt_note_left(allocation->device->machine, allocation->address);
+        simt_event_left(allocation->device->machine, allocation->address);
 }
 
 void drv_memory_forget(CUcontext context)
@@ -248,7 +248,7 @@ static CUresult release(CUdeviceptr address, bool host)
     if (!allocation || allocation->address != address || allocation->registered ||
         host != (allocation->kind == SIMT_MEMORY_PINNED)) {
         status = CUDA_ERROR_INVALID_VALUE;
-        simt_note_bad_free(context->device->machine, address);
+        simt_event_bad_free(context->device->machine, address);
     } else {
         drv_wait_context(context);
         if (allocation->context != context)

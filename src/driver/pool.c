@@ -7,7 +7,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 
@@ -150,7 +150,7 @@ CUresult drv_cuMemFreeAsync(CUdeviceptr address, CUstream handle)
     if (status == CUDA_SUCCESS &&
         (!allocation || allocation->address != address || allocation->kind == SIMT_MEMORY_PINNED)) {
         status = CUDA_ERROR_INVALID_VALUE;
-        simt_note_bad_free(context->device->machine, address);
+        simt_event_bad_free(context->device->machine, address);
     }
     if (status == CUDA_SUCCESS) {
         struct drv_work work = {.kind = DRV_WORK_FREE, .address = address};

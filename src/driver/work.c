@@ -4,7 +4,7 @@
  */
 #include "base/arena.h"
 #include "driver/state.h"
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static CUresult run_value(CUcontext context, struct drv_work *work)
             __atomic_store_n((volatile uint64_t *)at, work->value.value, __ATOMIC_SEQ_CST);
         else
             __atomic_store_n((volatile uint32_t *)at, work->value.value, __ATOMIC_SEQ_CST);
-        simt_note_written(context->device->machine, work->value.address, 0, size);
+        simt_event_written(context->device->machine, work->value.address, 0, size);
         return CUDA_SUCCESS;
     }
     for (unsigned turn = 0;; turn++) {
@@ -169,7 +169,7 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
         if (allocation && allocation->address == work->address && !allocation->graph_owned)
             drv_allocation_free(allocation);
         else if (!allocation)
-            simt_note_bad_free(context->device->machine, work->address);
+            simt_event_bad_free(context->device->machine, work->address);
         drv_leave_lock();
         return CUDA_SUCCESS;
     }

@@ -2,8 +2,8 @@
  * child.h: another program, run to its end under limits of time and memory: the compiler, and the
  * worker that runs a learner's kernel. It ends when this program does.
  */
-#ifndef LOCKSTEP_LEARN_CHILD_H
-#define LOCKSTEP_LEARN_CHILD_H
+#ifndef LOCKSTEP_HOST_CHILD_H
+#define LOCKSTEP_HOST_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>

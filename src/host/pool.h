@@ -1,8 +1,8 @@
 /*
  * pool.h: a few threads that run one function together.
  */
-#ifndef LOCKSTEP_BASE_POOL_H
-#define LOCKSTEP_BASE_POOL_H
+#ifndef LOCKSTEP_HOST_POOL_H
+#define LOCKSTEP_HOST_POOL_H
 
 struct lk_pool;
 

@@ -331,7 +331,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     return next;
 }
 
-static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel)
+bool SIMT_NAME(simt_watched_slice)(struct simt_warp_state *warp, struct simt_path *path,
+                                   int32_t fuel)
 {
     struct simt_warp *w = &warp->w;
     struct simt_watch *watch = w->block->launch->machine->watch;
@@ -353,5 +354,3 @@ static bool watch_slice(struct simt_warp_state *warp, struct simt_path *path, in
     } while (in && --warp->fuel > 0);
     return simt_slice_end(warp, in, count);
 }
-
-const struct simt_watch_code SIMT_NAME(simt_watch_code) = {watch_slice, SIMT_NAME(count_access)};

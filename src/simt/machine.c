@@ -101,7 +101,6 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
     simt_watch_host_faults();
-    simt_watch_open(machine);
     return machine;
 }
 

@@ -1,23 +1,14 @@
 /*
- * watch.c: who looks on: the watchers of a machine, and what they are told of launches, blocks and
- * barriers. Accesses reach them from exec_watch.c.
+ * watch.c: the watchers of a machine, and the events of launches, blocks, barriers and host memory
+ * that they receive. Accesses reach them from exec_watch.c.
  */
 #include "simt/watch.h"
-#include "simt/note.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 
 /* Watchers --------------------------------------------------------------------------------------
  */
-
-void simt_watch_open(struct simt_machine *machine)
-{
-    const char *profile = getenv("LOCKSTEP_PROFILE"), *check = getenv("LOCKSTEP_CHECK");
-    if (profile && *profile)
-        simt_watch_add(machine, simt_counters_open(machine, profile));
-    if (check && *check)
-        simt_watch_add(machine, simt_check_open(machine, check));
-}
 
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher)
 {
@@ -25,7 +16,7 @@ void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher)
         return;
     if (!machine->watch)
         machine->watch = lk_alloc_zeroed(sizeof(*machine->watch));
-    machine->watch->slice = simt_watch_code()->slice;
+    machine->watch->slice = simt_watched_slice();
     watcher->next = machine->watch->first;
     machine->watch->wants_all |= watcher->wants_all;
     machine->watch->first = watcher;
@@ -99,25 +90,25 @@ void simt_watch_freed(struct simt_machine *machine, uint64_t address)
     EACH_WATCHER(machine->watch, freed) watcher->freed(watcher, address);
 }
 
-void simt_note_bad_free(struct simt_machine *machine, uint64_t address)
+void simt_event_bad_free(struct simt_machine *machine, uint64_t address)
 {
     if (machine->watch)
         EACH_WATCHER(machine->watch, bad_free) watcher->bad_free(watcher, address);
 }
 
-void simt_note_bad_range(struct simt_machine *machine, uint64_t address, size_t size)
+void simt_event_bad_range(struct simt_machine *machine, uint64_t address, size_t size)
 {
     if (machine->watch)
         EACH_WATCHER(machine->watch, bad_range) watcher->bad_range(watcher, address, size);
 }
 
-void simt_note_written(struct simt_machine *machine, uint64_t to, uint64_t from, size_t size)
+void simt_event_written(struct simt_machine *machine, uint64_t to, uint64_t from, size_t size)
 {
     if (machine->watch)
         EACH_WATCHER(machine->watch, written) watcher->written(watcher, to, from, size);
 }
 
-void simt_note_left(struct simt_machine *machine, uint64_t address)
+void simt_event_left(struct simt_machine *machine, uint64_t address)
 {
     if (machine->watch)
         EACH_WATCHER(machine->watch, left) watcher->left(watcher, address);

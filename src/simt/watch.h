@@ -1,8 +1,8 @@
 /*
- * watch.h: what looks on while a launch runs: counters, tracer, checkers.
- * A watched launch has a run loop of its own (exec_watch.c), which hands every memory access of a
- * warp to each watcher before it is done. Bodies know nothing of it, and an unwatched launch pays
- * nothing. A watched launch runs on one host thread: what watchers say does not depend on cores.
+ * watch.h: the interface for watchers: counters and traces (src/watch), checkers (src/check).
+ * A watched launch has a run loop of its own (exec_watch.c), which passes every memory access of a
+ * warp to each watcher before it happens. Bodies know nothing of it, and an unwatched launch pays
+ * nothing. A watched launch runs on one host thread: what watchers report does not depend on cores.
  */
 #ifndef LOCKSTEP_SIMT_WATCH_H
 #define LOCKSTEP_SIMT_WATCH_H
@@ -105,10 +105,13 @@ struct watch_tally {
     uint64_t waits;     /* barriers at which the warp had to wait */
 };
 
+/* One turn of a path: as run_slice in run.c. */
+typedef bool simt_slice(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
+
 struct simt_watch {
     struct simt_watcher *first;
     bool wants_all; /* does one of them? */
-    bool (*slice)(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
+    simt_slice *slice;
     /* Of the launch that runs: */
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
@@ -116,10 +119,9 @@ struct simt_watch {
     double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
 };
 
-/* Watchers that the environment asks for: LOCKSTEP_PROFILE, LOCKSTEP_CHECK. */
-void simt_watch_open(struct simt_machine *machine);
-void simt_watch_close(struct simt_machine *machine);
+/* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher);
+void simt_watch_close(struct simt_machine *machine);
 void simt_watch_launch(struct simt_launch_state *launch);
 void simt_watch_done(struct simt_launch_state *launch);
 void simt_watch_block(struct simt_block *block, bool begins);
@@ -134,24 +136,14 @@ void simt_watch_fold(const struct ptx_function *function, const uint32_t *places
                      struct watch_inst *insts);
 void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
                      struct watch_inst *insts);
-/* What is built per instruction set (exec_watch.c, exec_count.c); isa.c picks one. */
-struct simt_watch_code {
-    /* As run_slice in run.c. */
-    bool (*slice)(struct simt_warp_state *warp, struct simt_path *path, int32_t fuel);
-    uint32_t (*count_access)(struct simt_watcher *watcher, const struct watch_access *access);
-};
-const struct simt_watch_code *simt_watch_code(void);
+/* The loop of a watched launch (exec_watch.c), for this host. */
+simt_slice *simt_watched_slice(void);
 #ifdef SIMT_ISA
-extern const struct simt_watch_code SIMT_NAME(simt_watch_code);
-uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
+simt_slice SIMT_NAME(simt_watched_slice);
 #endif
 
 #define EACH_WATCHER(watch, hook)                                                                  \
     for (struct simt_watcher *watcher = (watch)->first; watcher; watcher = watcher->next)          \
         if (watcher->hook)
-
-/* count.c: counters, by LOCKSTEP_PROFILE=FILE. check.c: checkers, by LOCKSTEP_CHECK=FILE. */
-struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char *path);
-struct simt_watcher *simt_check_open(struct simt_machine *machine, const char *path);
 
 #endif

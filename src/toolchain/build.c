@@ -6,8 +6,8 @@
  */
 #include "toolchain/build.h"
 #include "base/buf.h"
+#include "host/terminal.h"
 #include "toolchain/cache.h"
-#include "cli/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,17 @@
 
 #define CACHE_FORMAT "lockstep run 1"
 
-static void print_command(const struct cli_list *command)
+bool build_is_source(const char *path)
+{
+    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", ".C"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static void print_command(const struct lk_list *command)
 {
     for (size_t i = 0; i < command->count; i++)
         fprintf(stderr, "%s%s", i ? " " : "+ ", command->items[i]);
@@ -28,7 +38,7 @@ static void print_command(const struct cli_list *command)
 }
 
 /* Starts the command with stdout and stderr as given; -1 if it cannot be started. */
-static pid_t start(const struct cli_list *command, int out, int err)
+static pid_t start(const struct lk_list *command, int out, int err)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -79,24 +89,24 @@ static struct cache_hash build_key(const struct build *build)
 
 static pid_t start_listing(struct lk_arena *arena, const struct build *build, const char *path)
 {
-    struct cli_list command = {0};
+    struct lk_list command = {0};
     int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     int err = open("/dev/null", O_WRONLY | O_CLOEXEC);
     for (size_t i = 0; i < build->command->count; i++) {
         const char *word = build->command->items[i];
         bool linked = false;
         for (size_t j = 0; j < build->inputs->count; j++)
-            linked = linked || (word == build->inputs->items[j] && !request_is_source(word));
+            linked = linked || (word == build->inputs->items[j] && !build_is_source(word));
         if (!linked)
-            cli_list_add(&command, word);
+            lk_list_add(&command, word);
     }
-    cli_list_add(&command, "-M");
+    lk_list_add(&command, "-M");
     pid_t child = out < 0 || err < 0 ? -1 : start(&command, out, err);
     if (out >= 0)
         close(out);
     if (err >= 0)
         close(err);
-    cli_list_free(&command);
+    lk_list_free(&command);
     return child;
 }
 
@@ -126,7 +136,7 @@ static bool is_systems(const char *path, const char *nvcc_folder)
 
 /* "a.o : a.cu b.h ..." for every source; the word before the colon is no file that was read. */
 static void parse_rules(struct lk_arena *arena, const char *text, size_t size,
-                        const char *nvcc_folder, struct cli_list *files)
+                        const char *nvcc_folder, struct lk_list *files)
 {
     char *word = lk_alloc(size + 1);
     const char *target = NULL;
@@ -136,16 +146,16 @@ static void parse_rules(struct lk_arena *arena, const char *text, size_t size,
             continue;
         }
         if (target && !is_systems(target, nvcc_folder))
-            cli_list_add(files, target);
+            lk_list_add(files, target);
         target = lk_arena_strndup(arena, word, strlen(word));
     }
     if (target && !is_systems(target, nvcc_folder))
-        cli_list_add(files, target);
+        lk_list_add(files, target);
     free(word);
 }
 
 /* What follows the flag in this word or in the next; NULL if this word is not the flag. */
-static const char *flag_value(const struct cli_list *command, size_t index, const char *flag)
+static const char *flag_value(const struct lk_list *command, size_t index, const char *flag)
 {
     const char *word = command->items[index];
     if (strncmp(word, flag, 2) != 0)
@@ -154,8 +164,8 @@ static const char *flag_value(const struct cli_list *command, size_t index, cons
 }
 
 /* -lNAME is a file too, where a -LFOLDER has it. */
-static void add_libraries(struct lk_arena *arena, const struct cli_list *command,
-                          struct cli_list *files)
+static void add_libraries(struct lk_arena *arena, const struct lk_list *command,
+                          struct lk_list *files)
 {
     static const char *const endings[] = {"so", "a"};
     for (size_t i = 1; i < command->count; i++) {
@@ -165,7 +175,7 @@ static void add_libraries(struct lk_arena *arena, const struct cli_list *command
             for (size_t k = 0; folder && k < 2; k++) {
                 char *path = lk_arena_printf(arena, "%s/lib%s.%s", folder, name, endings[k]);
                 if (access(path, R_OK) == 0)
-                    cli_list_add(files, path);
+                    lk_list_add(files, path);
             }
         }
     }
@@ -173,7 +183,7 @@ static void add_libraries(struct lk_arena *arena, const struct cli_list *command
 
 /* Everything that the build read, and false if that is not known. */
 static bool list_files(struct lk_arena *arena, const struct build *build, const char *rules_path,
-                       struct cli_list *files)
+                       struct lk_list *files)
 {
     const char *nvcc = build->command->items[0], *slash = strrchr(nvcc, '/');
     char *nvcc_folder = lk_arena_strndup(arena, nvcc, slash ? (size_t)(slash + 1 - nvcc) : 0);
@@ -192,14 +202,14 @@ static bool list_files(struct lk_arena *arena, const struct build *build, const 
     for (size_t i = 0; i < files->count; i++)
         known = known && !strchr(files->items[i], '\n');
     for (size_t i = 0; i < build->inputs->count; i++)
-        if (!request_is_source(build->inputs->items[i]))
-            cli_list_add(files, build->inputs->items[i]);
+        if (!build_is_source(build->inputs->items[i]))
+            lk_list_add(files, build->inputs->items[i]);
     add_libraries(arena, build->command, files);
     return known;
 }
 
 /* A file that was edited while nvcc ran may not be what nvcc read. */
-static bool changed_since(const struct cli_list *files, struct timespec start)
+static bool changed_since(const struct lk_list *files, struct timespec start)
 {
     for (size_t i = 0; i < files->count; i++) {
         struct stat file;
@@ -213,11 +223,11 @@ static bool changed_since(const struct cli_list *files, struct timespec start)
 /* Compiling --------------------------------------------------------------------------------------
  */
 
-static char *program_name(struct lk_arena *arena, const struct cli_list *inputs)
+static char *program_name(struct lk_arena *arena, const struct lk_list *inputs)
 {
     const char *path = inputs->items[0];
     for (size_t i = 0; i < inputs->count; i++) {
-        if (request_is_source(inputs->items[i])) {
+        if (build_is_source(inputs->items[i])) {
             path = inputs->items[i];
             break;
         }
@@ -233,24 +243,24 @@ static char *program_name(struct lk_arena *arena, const struct cli_list *inputs)
 static bool compile(struct lk_arena *arena, const struct build *build, const char *folder,
                     const char *name)
 {
-    struct cli_list command = {0};
+    struct lk_list command = {0};
     for (size_t i = 0; i < build->command->count; i++)
-        cli_list_add(&command, build->command->items[i]);
+        lk_list_add(&command, build->command->items[i]);
     if (build->keep) {
         char *keep = lk_arena_printf(arena, "%s/keep", folder);
         (void)mkdir(keep, 0777); /* nvcc says so if it is not there */
-        cli_list_add(&command, "--keep");
-        cli_list_add(&command, "--keep-dir");
-        cli_list_add(&command, keep);
+        lk_list_add(&command, "--keep");
+        lk_list_add(&command, "--keep-dir");
+        lk_list_add(&command, keep);
     }
-    cli_list_add(&command, "-o");
-    cli_list_add(&command, lk_arena_printf(arena, "%s/%s", folder, name));
+    lk_list_add(&command, "-o");
+    lk_list_add(&command, lk_arena_printf(arena, "%s/%s", folder, name));
     if (build->verbose)
         print_command(&command);
     int status = wait_for(start(&command, STDERR_FILENO, STDERR_FILENO));
     if (status == 127 || status < 0)
-        cli_error("%s did not run to its end", command.items[0]);
-    cli_list_free(&command);
+        host_error("%s did not run to its end", command.items[0]);
+    lk_list_free(&command);
     return status == 0;
 }
 
@@ -269,11 +279,11 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
     const char *parent = cache ? cache : temporary && *temporary ? temporary : "/tmp";
     char *folder = lk_arena_printf(arena, "%s/new.XXXXXX", parent);
     if (!mkdtemp(folder)) {
-        cli_error("%s: %s; nowhere to put the program", parent, strerror(errno));
+        host_error("%s: %s; nowhere to put the program", parent, strerror(errno));
         return false;
     }
     char *rules = lk_arena_printf(arena, "%s/rules.d", folder);
-    struct cli_list files = {0};
+    struct lk_list files = {0};
     struct stat start = {0}; /* the files' own clock says when */
     (void)stat(folder, &start);
     pid_t listing = cache ? start_listing(arena, build, rules) : -1;
@@ -289,7 +299,7 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
         built->path = open_and_remove(arena, folder, name);
     if (!compiled)
         cache_remove_tree(folder);
-    cli_list_free(&files);
+    lk_list_free(&files);
     return built->path != NULL;
 }
 
@@ -305,6 +315,6 @@ bool build_program(struct lk_arena *arena, const struct build *build, struct bui
     if (ready && build->verbose)
         fprintf(stderr, "+ # %s %s\n", built->cached ? "cached:" : "built:", built->path);
     if (ready && build->keep)
-        cli_error("kept: %s (and keep/ beside it)", built->path);
+        host_error("kept: %s (and keep/ beside it)", built->path);
     return ready;
 }

@@ -1,15 +1,18 @@
 /*
  * build.h: compiles a program with nvcc, unless the cache has it already.
  */
-#ifndef LOCKSTEP_CLI_BUILD_H
-#define LOCKSTEP_CLI_BUILD_H
+#ifndef LOCKSTEP_TOOLCHAIN_BUILD_H
+#define LOCKSTEP_TOOLCHAIN_BUILD_H
 
-#include "cli/cli.h"
+#include "base/arena.h"
+#include "base/list.h"
+
+#include <stdbool.h>
 
 struct build {
-    struct cli_list *command;      /* nvcc and its words, without -o */
-    const struct cli_list *inputs; /* the files among them */
-    bool keep;                     /* intermediate files too */
+    struct lk_list *command;      /* nvcc and its words, without -o */
+    const struct lk_list *inputs; /* the files among them */
+    bool keep;                    /* intermediate files too */
     bool verbose;
 };
 
@@ -19,7 +22,9 @@ struct built {
     bool cached;
 };
 
-/* False if it does not compile: nvcc has said why, or an error was said. */
+/* An input that nvcc compiles, not one that it only links. */
+bool build_is_source(const char *path);
+/* False if it does not compile: nvcc, or a message of ours, has said why. */
 bool build_program(struct lk_arena *arena, const struct build *build, struct built *built);
 
 #endif

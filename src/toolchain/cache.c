@@ -5,6 +5,8 @@
  */
 #include "toolchain/cache.h"
 #include "base/buf.h"
+#include "base/text.h"
+#include "host/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -130,7 +132,7 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash k
     return program;
 }
 
-static bool write_list(struct lk_arena *arena, const char *path, const struct cli_list *files)
+static bool write_list(struct lk_arena *arena, const char *path, const struct lk_list *files)
 {
     char *new_path = lk_arena_printf(arena, "%s.XXXXXX", path);
     int fd = mkstemp(new_path);
@@ -147,7 +149,7 @@ static bool write_list(struct lk_arena *arena, const char *path, const struct cl
 }
 
 char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash key,
-                 const struct cli_list *files, const char *new_folder, const char *name)
+                 const struct lk_list *files, const char *new_folder, const char *name)
 {
     struct cache_hash content = key;
     for (size_t i = 0; i < files->count; i++)
@@ -161,7 +163,7 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash k
     }
     touch(entry);
     if (files->count == 0 || !write_list(arena, list_path(arena, folder, key), files))
-        cli_error("remark: %s cannot be written; the next run compiles again", folder);
+        host_error("remark: %s cannot be written; the next run compiles again", folder);
     return lk_arena_printf(arena, "%s/%s", entry, name);
 }
 
@@ -228,9 +230,11 @@ void cache_trim(const char *folder)
 {
     const char *limit_text = getenv("LOCKSTEP_CACHE_MIB");
     unsigned long long limit_mib = 1024, total = 0;
-    if (limit_text && *limit_text &&
-        !cli_number("LOCKSTEP_CACHE_MIB", limit_text, 1u << 30, &limit_mib))
+    if (limit_text && *limit_text && !lk_parse_number(limit_text, 1u << 30, &limit_mib)) {
+        host_error("LOCKSTEP_CACHE_MIB takes a whole number up to %u, not '%s'", 1u << 30,
+                   limit_text);
         limit_mib = 1024;
+    }
     struct lk_arena *arena = lk_arena_create();
     size_t count;
     struct entry *entries = list_entries(arena, folder, &count);

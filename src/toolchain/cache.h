@@ -5,12 +5,15 @@
  * Entries appear whole (rename) and the least recently used go when there are too many bytes, so
  * any number of runs can share it.
  */
-#ifndef LOCKSTEP_CLI_CACHE_H
-#define LOCKSTEP_CLI_CACHE_H
+#ifndef LOCKSTEP_TOOLCHAIN_CACHE_H
+#define LOCKSTEP_TOOLCHAIN_CACHE_H
 
-#include "cli/cli.h"
+#include "base/arena.h"
+#include "base/list.h"
 
 #include <stdint.h>
+
+#include <stdbool.h>
 
 struct cache_hash {
     unsigned __int128 value;
@@ -29,7 +32,7 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash k
 /* Moves new_folder, which has the program, into the cache and returns the program's path there.
  * files is what it was built from. NULL, with new_folder left alone, if that fails. */
 char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash key,
-                 const struct cli_list *files, const char *new_folder, const char *name);
+                 const struct lk_list *files, const char *new_folder, const char *name);
 
 /* Drops the least recently used above the limit: LOCKSTEP_CACHE_MIB, or 1024. */
 void cache_trim(const char *folder);

@@ -76,7 +76,7 @@ static bool read_dynamic(struct lk_arena *arena, struct file file, const Elf64_E
             return false;
         text = lk_arena_strndup(arena, text, strlen(text));
         if (entry.d_tag == DT_NEEDED)
-            cli_list_add(&facts->needed, text);
+            lk_list_add(&facts->needed, text);
         else
             facts->rpath = text;
     }
@@ -156,5 +156,5 @@ out:
 
 void elf_free(struct elf_facts *facts)
 {
-    cli_list_free(&facts->needed);
+    lk_list_free(&facts->needed);
 }

@@ -1,10 +1,13 @@
 /*
  * elf.h: what a program file says about itself: is it one, what it loads, has it CUDA in it.
  */
-#ifndef LOCKSTEP_CLI_ELF_H
-#define LOCKSTEP_CLI_ELF_H
+#ifndef LOCKSTEP_TOOLCHAIN_ELF_H
+#define LOCKSTEP_TOOLCHAIN_ELF_H
 
-#include "cli/cli.h"
+#include "base/arena.h"
+#include "base/list.h"
+
+#include <stdbool.h>
 
 enum elf_kind {
     ELF_UNREADABLE, /* errno says why */
@@ -16,10 +19,10 @@ enum elf_kind {
 
 struct elf_facts {
     enum elf_kind kind;
-    bool fatbin;            /* kernels are embedded */
-    bool interpreter;       /* loads shared libraries when it starts */
-    struct cli_list needed; /* libraries that it loads */
-    const char *rpath;      /* DT_RPATH, which goes before LD_LIBRARY_PATH; NULL if none */
+    bool fatbin;           /* kernels are embedded */
+    bool interpreter;      /* loads shared libraries when it starts */
+    struct lk_list needed; /* libraries that it loads */
+    const char *rpath;     /* DT_RPATH, which goes before LD_LIBRARY_PATH; NULL if none */
 };
 
 /* The strings live as long as the arena; call elf_free for the list. */

@@ -1,7 +1,10 @@
 /*
  * find.c: where things are: our own libraries, programs on PATH, nvcc.
  */
-#include "cli/cli.h"
+#include "toolchain/find.h"
+#include "base/arena.h"
+#include "base/list.h"
+#include "host/terminal.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char cli_nvcc_advice[] =
+const char toolchain_nvcc_advice[] =
     "it needs no GPU. Get it in one of these ways:\n"
     "  scripts/get-nvcc        NVIDIA's own packages from PyPI (nvidia-cuda-nvcc and four more), "
     "put\n"
@@ -18,7 +21,7 @@ const char cli_nvcc_advice[] =
     "and see 'lockstep doctor'.";
 
 /* build/ has the libraries beside the program; an installed lockstep has ../lib/lockstep. */
-const char *cli_library_folder(void)
+const char *toolchain_library_folder(void)
 {
     static char folder[PATH_MAX];
     char self[PATH_MAX], probe[PATH_MAX + 32];
@@ -40,8 +43,8 @@ const char *cli_library_folder(void)
     return NULL;
 }
 
-const char *cli_find_folder(struct lk_arena *arena, const char *variable, const char *built,
-                            const char *installed)
+const char *toolchain_find_folder(struct lk_arena *arena, const char *variable, const char *built,
+                                  const char *installed)
 {
     const char *const places[] = {built, installed}, *asked = getenv(variable);
     char self[PATH_MAX], folder[PATH_MAX];
@@ -64,7 +67,7 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-char *cli_find_program(struct lk_arena *arena, const char *name)
+char *toolchain_find_program(struct lk_arena *arena, const char *name)
 {
     if (strchr(name, '/'))
         return is_program(name) ? lk_arena_strndup(arena, name, strlen(name)) : NULL;
@@ -80,21 +83,22 @@ char *cli_find_program(struct lk_arena *arena, const char *name)
     return NULL;
 }
 
-char *cli_find_nvcc(struct lk_arena *arena)
+char *toolchain_find_nvcc(struct lk_arena *arena)
 {
     const char *chosen = getenv("NVCC");
     if (chosen && *chosen)
-        return cli_find_program(arena, chosen);
-    char *found = cli_find_program(arena, "nvcc");
+        return toolchain_find_program(arena, chosen);
+    char *found = toolchain_find_program(arena, "nvcc");
     if (!found)
-        found = cli_find_program(arena, "/usr/local/cuda/bin/nvcc");
+        found = toolchain_find_program(arena, "/usr/local/cuda/bin/nvcc");
     if (found)
         return found;
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data && *data)
-        return cli_find_program(arena, lk_arena_printf(arena, "%s/lockstep/cuda/bin/nvcc", data));
+        return toolchain_find_program(arena,
+                                      lk_arena_printf(arena, "%s/lockstep/cuda/bin/nvcc", data));
     if (home && *home)
-        return cli_find_program(
+        return toolchain_find_program(
             arena, lk_arena_printf(arena, "%s/.local/share/lockstep/cuda/bin/nvcc", home));
     return NULL;
 }

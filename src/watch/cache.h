@@ -2,8 +2,8 @@
  * cache.h: a sectored cache: 128-byte lines of four 32-byte sectors, least recently used goes.
  * A model of hits, not of data.
  */
-#ifndef LOCKSTEP_SIMT_CACHE_H
-#define LOCKSTEP_SIMT_CACHE_H
+#ifndef LOCKSTEP_WATCH_CACHE_H
+#define LOCKSTEP_WATCH_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,9 @@
  */
 #include "watch/count.h"
 
+#include "simt/isa.h"
+#include "watch/counters.h"
+
 #include <stdlib.h>
 
 /* Caches -----------------------------------------------------------------------------------------
@@ -132,7 +135,14 @@ static void count_step(struct simt_watcher *watcher, struct simt_warp *w,
         trace_branch(counters->trace, w, in);
 }
 
-struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char *path)
+/* exec_count.c, for this host. */
+typedef uint32_t count_access(struct simt_watcher *watcher, const struct watch_access *access);
+#define DECLARE_COUNT(isa) count_access count_access_##isa;
+#define COUNT(isa) count_access_##isa,
+SIMT_ISAS(DECLARE_COUNT)
+static count_access *const access_counters[] = {SIMT_ISAS(COUNT)};
+
+struct simt_watcher *counters_open(struct simt_machine *machine, const char *path)
 {
     FILE *file = fopen(path, "ae");
     if (!file) {
@@ -150,7 +160,7 @@ struct simt_watcher *simt_counters_open(struct simt_machine *machine, const char
     counters->trace = trace_open();
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
                                               .block = begin_or_end_block,
-                                              .access = simt_watch_code()->count_access,
+                                              .access = access_counters[simt_isa()],
                                               .barrier = count_barrier,
                                               .step = count_step,
                                               .wants_all = counters->trace != NULL,

@@ -2,12 +2,12 @@
  * count.h: the counters' own state, shared by count.c (what an access adds up to), count_sum.c
  * (totals of a launch) and count_write.c (the file that `lockstep profile` reads).
  */
-#ifndef LOCKSTEP_SIMT_COUNT_H
-#define LOCKSTEP_SIMT_COUNT_H
+#ifndef LOCKSTEP_WATCH_COUNT_H
+#define LOCKSTEP_WATCH_COUNT_H
 
 #include "gpu/counters.h"
-#include "watch/cache.h"
 #include "simt/watch.h"
+#include "watch/cache.h"
 
 #include <stdio.h>
 
@@ -68,6 +68,9 @@ struct count_hot {
     uint64_t count, floats; /* sectors or turns, and those of floats among them */
 };
 
+#ifdef SIMT_ISA
+uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
+#endif
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
 void count_write(struct counters *counters, struct simt_launch_state *launch);

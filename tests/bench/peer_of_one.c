@@ -5,7 +5,7 @@
  * already, as the CUDA runtime does.
  */
 #define _GNU_SOURCE
-#include "../include/peer.h"
+#include "peer.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -152,11 +152,11 @@ cat >nvcc <<'SH'
 #!/bin/sh
 out= source= list=
 for word; do
-    case $last$word in -o*) [ "$last" = -o ] && out=$word ;; -M) list=1 ;; *.cu) source=$word ;; esac
+    case $last$word in -o*) [ "$last" = -o ] && out=$word ;; -M) list=1 ;; -I*) include=$word ;; *.cu) source=$word ;; esac
     last=$word
 done
 [ -z "$list" ] || { echo "x.o : $source"; exit 0; }
-exec gcc -shared -fPIC -x c -o "$out" "$source" -ldl
+exec gcc -shared -fPIC -x c "$include" -o "$out" "$source" -ldl
 SH
 chmod +x nvcc
 mkdir -p kernels/host kernels/reduction/host

@@ -79,7 +79,7 @@ static void elf_tells_kinds_apart(void **state)
     lk_arena_destroy(arena);
 }
 
-static void check_words(const struct cli_list *list, const char *expected)
+static void check_words(const struct lk_list *list, const char *expected)
 {
     char joined[1024] = "";
     for (size_t i = 0; i < list->count; i++) {
@@ -128,14 +128,14 @@ static void request_tells_words_apart(void **state)
     assert_null(request.arguments[1]);
 
     struct target simulated = {.simulated = gpu_find("t4"), .cc_major = 7, .cc_minor = 5};
-    struct cli_list command = {0};
+    struct lk_list command = {0};
     request_command(arena, &request, "nvcc", &simulated, &command);
     snprintf(expected, sizeof expected,
              "nvcc -cudart shared -gencode arch=compute_80,code=compute_80 -gencode "
              "arch=compute_90a,code=compute_90a -O3 -I x.cu %s -Xcompiler -Wall -G -lm",
              self);
     check_words(&command, expected);
-    cli_list_free(&command);
+    lk_list_free(&command);
 
     struct target real = {.cc_major = 9};
     request_command(arena, &request, "nvcc", &real, &command);
@@ -144,7 +144,7 @@ static void request_tells_words_apart(void **state)
              "-O3 -I x.cu %s -Xcompiler -Wall -G -lm",
              self);
     check_words(&command, expected);
-    cli_list_free(&command);
+    lk_list_free(&command);
     request_free(&request);
     lk_arena_destroy(arena);
 }

@@ -150,7 +150,7 @@ static void variants_are_complete(void **state)
             need(peer->call && *peer->call, family->name,
                  "does not say what it calls:", peer->name);
             if (peer->kind == ZOO_PEER_NVCC)
-                need(readable("kernels/%s/peer_%s.cu", family->name, peer->name), family->name,
+                need(readable("kernels/%s/host/peer_%s.cu", family->name, peer->name), family->name,
                      "has no source of the peer", peer->name);
             if (peer->kind == ZOO_PEER_LIBRARY)
                 need(peer->run != NULL, family->name, "cannot run its peer", peer->name);
@@ -159,38 +159,47 @@ static void variants_are_complete(void **state)
     assert_int_equal(missing, 0);
 }
 
+/* Is the file in its family's table? form: how its path reads, with the family's name and its own.
+ */
+static bool is_listed(const char *path, const char *form, bool is_peer)
+{
+    char family_name[64], file[64], name[160], *message;
+    const struct zoo_family *family;
+    const struct zoo_variant *variant;
+    assert_int_equal(sscanf(path, form, family_name, file), 2);
+    snprintf(name, sizeof name, is_peer ? "%s" : "%s/%s", family_name, file);
+    if (!zoo_find(name, &family, &variant, &message)) {
+        free(message);
+        return false;
+    }
+    for (const struct zoo_peer *peer = is_peer ? family->peers : NULL; peer && peer->name; peer++)
+        if (strcmp(peer->name, file) == 0)
+            return true;
+    return !is_peer;
+}
+
 static void every_file_is_in_a_table(void **state)
 {
     glob_t found;
     missing = 0;
     assert_int_equal(glob("kernels/*/*.cu", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        char family_name[64], file[64], *message;
-        const struct zoo_family *family;
-        const struct zoo_variant *variant;
-        assert_int_equal(sscanf(found.gl_pathv[i], "kernels/%63[^/]/%63[^.].cu", family_name, file),
-                         2);
-        char name[160];
-        bool peer = strncmp(file, "peer_", 5) == 0;
-        snprintf(name, sizeof name, peer ? "%s" : "%s/%s", family_name, file);
-        bool known = zoo_find(name, &family, &variant, &message);
-        bool listed = !peer;
-        for (const struct zoo_peer *each = known ? family->peers : NULL; peer && each && each->name;
-             each++)
-            listed = listed || strcmp(each->name, file + 5) == 0;
-        need(known && listed, family_name, "the table lacks", found.gl_pathv[i]);
-        if (!known)
-            free(message);
-    }
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        need(is_listed(found.gl_pathv[i], "kernels/%63[^/]/%63[^.].cu", false), "kernels",
+             "no table has", found.gl_pathv[i]);
+    globfree(&found);
+    assert_int_equal(glob("kernels/*/host/*.cu", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        need(is_listed(found.gl_pathv[i], "kernels/%63[^/]/host/peer_%63[^.].cu", true), "kernels",
+             "no table has", found.gl_pathv[i]);
     globfree(&found);
     assert_int_equal(glob("kernels/*/", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char name[64];
-        bool listed = false;
         assert_int_equal(sscanf(found.gl_pathv[i], "kernels/%63[^/]", name), 1);
+        bool listed = strcmp(name, "include") == 0 || strcmp(name, "host") == 0;
         for (size_t k = 0; zoo_families[k]; k++)
             listed = listed || strcmp(zoo_families[k]->name, name) == 0;
-        need(listed || strcmp(name, "include") == 0, name, "is not in families.def", NULL);
+        need(listed, name, "is not in families.def", NULL);
     }
     globfree(&found);
     assert_int_equal(missing, 0);

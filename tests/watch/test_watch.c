@@ -2,8 +2,10 @@
  * test_watch.c: watchers on a machine by itself: what is counted of known accesses, that a trace is
  * bounded, that a checker finds what is wrong and lets the launch go on.
  */
+#include "check/checker.h"
 #include "simt/lanes.h"
 #include "simt/simt.h"
+#include "watch/counters.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,15 +25,16 @@
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
 
 /* Runs text on a watched machine with 1024 bytes at out; returns what the watcher wrote. */
-static char *watched(const char *variable, const char *text, uint32_t blocks, uint32_t threads)
+typedef struct simt_watcher *open_watcher(struct simt_machine *machine, const char *path);
+static char *watched(open_watcher *open, const char *text, uint32_t blocks, uint32_t threads)
 {
     char path[] = "/tmp/lockstep.watch.XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    setenv(variable, path, 1);
     struct simt_options options = {.threads = 2};
     struct simt_machine *machine = simt_create(gpu_find("h200"), &options);
     assert_non_null(machine);
+    simt_watch_add(machine, open(machine, path));
     uint64_t out = simt_alloc(machine, 1024, SIMT_MEMORY_DEVICE);
     char *message = NULL;
     struct simt_module *module =
@@ -46,7 +49,6 @@ static char *watched(const char *variable, const char *text, uint32_t blocks, ui
     assert_int_equal(simt_run(machine, &launch, NULL, &fault), SIMT_OK);
     simt_module_unload(module);
     simt_destroy(machine);
-    unsetenv(variable);
     char *found = calloc(1, 1 << 20);
     assert_true(read(fd, found, (1 << 20) - 1) >= 0);
     close(fd);
@@ -65,7 +67,7 @@ static long counter(const char *text, const char *name)
 
 static void counters(void **state)
 {
-    char *found = watched("LOCKSTEP_PROFILE",
+    char *found = watched(counters_open,
                           HEAD ENTRY "mul.wide.u32 %rd2, %r1, 4;\n"
                                      "add.u64 %rd2, %rd1, %rd2;\n"
                                      "st.global.u32 [%rd2], %r1;\n"
@@ -92,7 +94,7 @@ static void counters(void **state)
 static void a_trace_is_bounded(void **state)
 {
     setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
-    char *found = watched("LOCKSTEP_PROFILE",
+    char *found = watched(counters_open,
                           HEAD ENTRY "mov.u32 %r2, 0;\n"
                                      "AGAIN: ld.global.u32 %r4, [%rd1+8];\n"
                                      "add.u32 %r2, %r2, 1;\n"
@@ -109,7 +111,7 @@ static void a_trace_is_bounded(void **state)
 
 static void a_checker_refuses(void **state)
 {
-    char *found = watched("LOCKSTEP_CHECK",
+    char *found = watched(checker_open,
                           HEAD ENTRY "mul.wide.u32 %rd2, %r1, 4;\n"
                                      "add.u64 %rd2, %rd1, %rd2;\n"
                                      "st.global.u32 [%rd2+960], %r1;\n"

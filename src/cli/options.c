@@ -1,0 +1,49 @@
+/*
+ * options.c: the words of a command line: flags, options and numbers; see cli.h.
+ */
+#include "base/text.h"
+#include "cli/cli.h"
+#include "report/report.h"
+
+#include <string.h>
+
+struct report_paint cli_paint(FILE *stream)
+{
+    return (struct report_paint){host_style(stream, HOST_PLAIN), host_style(stream, HOST_BOLD),
+                                 host_style(stream, HOST_DIM),   host_style(stream, HOST_GREEN),
+                                 host_style(stream, HOST_RED),   host_style(stream, HOST_YELLOW)};
+}
+
+bool cli_flag(char **words, int *at, const char *name)
+{
+    if (strcmp(words[*at], name) != 0)
+        return false;
+    ++*at;
+    return true;
+}
+
+bool cli_option(int count, char **words, int *at, const char *name, const char **value)
+{
+    const char *word = words[*at];
+    size_t length = strlen(name);
+    if (strncmp(word, name, length) != 0 || (word[length] && word[length] != '='))
+        return false;
+    ++*at;
+    *value = NULL;
+    if (word[length] == '=')
+        *value = word + length + 1;
+    else if (*at < count)
+        *value = words[(*at)++];
+    else
+        host_error("%s needs a value", name);
+    return true;
+}
+
+bool cli_number(const char *name, const char *text, unsigned long long most,
+                unsigned long long *number)
+{
+    if (lk_parse_number(text, most, number))
+        return true;
+    host_error("%s takes a whole number up to %llu, not '%s'", name, most, text);
+    return false;
+}

@@ -1,0 +1,13 @@
+/*
+ * counters.h: counts what a launch does, as a GPU profiler would, and writes it to a file that
+ * `lockstep profile` reads (docs/profile.md).
+ */
+#ifndef LOCKSTEP_WATCH_COUNTERS_H
+#define LOCKSTEP_WATCH_COUNTERS_H
+
+#include "simt/watch.h"
+
+/* Appends to the file at path; NULL, after a message on stderr, if it cannot be written. */
+struct simt_watcher *counters_open(struct simt_machine *machine, const char *path);
+
+#endif
