@@ -150,9 +150,9 @@ expect peers-not-here 0 'cub +left out: there is no nvcc.*torch +left out: ' \
 # A compiler that makes a peer of what is in a folder of ours; a Python that says what we want.
 cat >nvcc <<'SH'
 #!/bin/sh
-out= source= list=
+out= source= list= include= last=
 for word; do
-    case $last$word in -o*) [ "$last" = -o ] && out=$word ;; -M) list=1 ;; -I*) include=$word ;; *.cu) source=$word ;; esac
+    case $last$word in -o*) [ "$last" = -o ] && out=$word ;; -M) list=1 ;; *.cu) source=$word ;; *-I*) include=$word ;; esac
     last=$word
 done
 [ -z "$list" ] || { echo "x.o : $source"; exit 0; }
