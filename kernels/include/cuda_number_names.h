@@ -55,6 +55,18 @@ LK_THREE(__dp2a_lo, "dp2a.lo.u32.u32", unsigned, unsigned)
 LK_THREE(__dp2a_hi, "dp2a.hi.s32.s32", int, int)
 LK_THREE(__dp2a_hi, "dp2a.hi.u32.u32", unsigned, unsigned)
 #undef LK_THREE
+#define LK_OF_VECTORS(name, a_type, b_type, scalar)                                                \
+    LK_NAME scalar name(a_type a, b_type b, scalar c)                                              \
+    {                                                                                              \
+        return name(__builtin_bit_cast(scalar, a), __builtin_bit_cast(scalar, b), c);              \
+    }
+LK_OF_VECTORS(__dp4a, char4, char4, int)
+LK_OF_VECTORS(__dp4a, uchar4, uchar4, unsigned)
+LK_OF_VECTORS(__dp2a_lo, short2, char4, int)
+LK_OF_VECTORS(__dp2a_lo, ushort2, uchar4, unsigned)
+LK_OF_VECTORS(__dp2a_hi, short2, char4, int)
+LK_OF_VECTORS(__dp2a_hi, ushort2, uchar4, unsigned)
+#undef LK_OF_VECTORS
 
 #define LK_HIGH(name, ptx, type, letter)                                                           \
     LK_NAME type name(type a, type b)                                                              \
