@@ -44,13 +44,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                   unsigned *degree)
 {
     extern __shared__ unsigned count[]; // [vertices]
-    for (int v = threadIdx.x; v < vertices; v += BLOCK)
+    for (long long v = threadIdx.x; v < vertices; v += BLOCK)
         count[v] = 0;
     __syncthreads();
     count_ends(from, edges, count);
     count_ends(to, edges, count);
     __syncthreads();
-    for (int v = threadIdx.x; v < vertices; v += BLOCK)
+    for (long long v = threadIdx.x; v < vertices; v += BLOCK)
         if (count[v] > 0)
             atomicAdd(degree + v, count[v]);
 }
