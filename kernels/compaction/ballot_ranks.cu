@@ -1,6 +1,6 @@
 /*
- * ballot_ranks.cu: a ballot tells every lane which lanes keep their elements, so a rank is a count of
- * bits: no scan, and no shared memory but one count for each warp.
+ * ballot_ranks.cu: a ballot tells every lane which lanes keep their elements, so a rank is a count
+ * of bits: no scan, and no shared memory but one count for each warp.
  */
 // arch: sm_75
 #include "counts.h" // count_blocks, scan_counts: the two kernels that run before this one

@@ -1,7 +1,8 @@
 /*
- * block_ranks.cu: three kernels. The first counts what each block keeps, the second scans the counts,
- * and the third finds the rank of each element in its block by a scan of flags in shared memory, and
- * writes. The input is read twice, and each block waits at a barrier in every step of its scan.
+ * block_ranks.cu: three kernels. The first counts what each block keeps, the second scans the
+ * counts, and the third finds the rank of each element in its block by a scan of flags in shared
+ * memory, and writes. The input is read twice, and each block waits at a barrier in every step of
+ * its scan.
  */
 // arch: sm_75
 #include "counts.h" // count_blocks, scan_counts: the first two kernels

@@ -1,8 +1,9 @@
 /*
  * look_back.cu: one pass, by the decoupled look-back of scan/look_back.cu. A block takes the next
- * tile, announces how many elements the tile keeps, and looks back for the counts before it, so that
- * the input is read only once. What is kept is packed in shared memory first, so that neighbouring
- * lanes write neighbouring elements. clear zeroes the ticket and the tiles' states beforehand.
+ * tile, announces how many elements the tile keeps, and looks back for the counts before it, so
+ * that the input is read only once. What is kept is packed in shared memory first, so that
+ * neighbouring lanes write neighbouring elements. clear zeroes the ticket and the tiles' states
+ * beforehand.
  */
 // arch: sm_75
 #include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum
@@ -11,13 +12,14 @@
 #define WARPS (BLOCK / 32)
 #define WARP_TILE (128 * ROWS)
 #define TILE ((long long)BLOCK * 4 * ROWS)
-// A tile's state: what it has announced in the upper two bits, nothing at first; a count below them.
+// A tile's state: what it has announced in the upper two bits, nothing at first; a count below
+// them.
 #define COUNT (1ull << 62)  // of the tile
 #define PREFIX (2ull << 62) // of everything up to the tile's end
 #define NUMBER (COUNT - 1)
 
-// How many elements are kept before the tile; called by one whole warp. Lane 0 watches the tile just
-// before, lane 1 the one before that, and so on.
+// How many elements are kept before the tile; called by one whole warp. Lane 0 watches the tile
+// just before, lane 1 the one before that, and so on.
 __device__ __forceinline__ long long look_back(const unsigned long long *states, long long tile)
 {
     unsigned lane = threadIdx.x % 32;

@@ -1,8 +1,8 @@
 /*
  * overlapped.cu: for short inputs, like scan/overlapped.cu: two launches, of which the second
  * overlaps the first. count_tiles counts what each tile keeps; at the same time compact loads the
- * same tiles and packs what they keep in shared memory. Once count_tiles has ended, all that remains
- * is to add up the counts before a tile, and to write.
+ * same tiles and packs what they keep in shared memory. Once count_tiles has ended, all that
+ * remains is to add up the counts before a tile, and to write.
  */
 // arch: sm_90
 #include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum

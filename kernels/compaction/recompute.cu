@@ -1,7 +1,7 @@
 /*
- * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block counts
- * by itself what is kept before its tile, from the L2, then packs the tile. More reads, but nobody
- * waits.
+ * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block
+ * counts by itself what is kept before its tile, from the L2, then packs the tile. More reads, but
+ * nobody waits.
  */
 // arch: sm_75
 #include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum

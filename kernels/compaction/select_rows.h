@@ -1,6 +1,6 @@
 /*
- * select_rows.h: what one warp keeps of its rows of 128 elements, four neighbours in each lane: which
- * ones, packed in shared memory, and from there to the output.
+ * select_rows.h: what one warp keeps of its rows of 128 elements, four neighbours in each lane:
+ * which ones, packed in shared memory, and from there to the output.
  */
 #ifndef LOCKSTEP_COMPACTION_SELECT_ROWS_H
 #define LOCKSTEP_COMPACTION_SELECT_ROWS_H

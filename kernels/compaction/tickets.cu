@@ -1,9 +1,10 @@
 /*
- * tickets.cu: one pass at nearly the memory's full rate, like scan/tickets.cu. Blocks stay on the GPU
- * and take tiles by tickets, STAGES ahead; cp.async fetches them. A tile is packed in place when it
- * arrives and its count announced at once. The block then turns to the tile before it, adds up the
- * counts announced since its own last tile, and writes what is packed. The first STAGES tiles of each
- * block are assigned, not drawn: a cooperative launch has all blocks on the GPU from the start.
+ * tickets.cu: one pass at nearly the memory's full rate, like scan/tickets.cu. Blocks stay on the
+ * GPU and take tiles by tickets, STAGES ahead; cp.async fetches them. A tile is packed in place
+ * when it arrives and its count announced at once. The block then turns to the tile before it, adds
+ * up the counts announced since its own last tile, and writes what is packed. The first STAGES
+ * tiles of each block are assigned, not drawn: a cooperative launch has all blocks on the GPU from
+ * the start.
  */
 // arch: sm_80
 #include "select_rows.h" // kept_of_four, keep_row, write_kept, warp_sum

@@ -1,9 +1,9 @@
 /*
  * edge_balanced.cu: a step of a breadth-first search in which every block gets the same number of
- * edges, whichever vertices they belong to. Degrees of the frontier are summed first; the ends of the
- * vertices' lists, merged with the edges, are then cut into equal tiles (as in spmv). In a tile each
- * thread finds the vertices of its edges by a search in shared memory, all loads of a thread are in
- * flight together, and found vertices leave the block side by side, with one atomic a tile.
+ * edges, whichever vertices they belong to. Degrees of the frontier are summed first; the ends of
+ * the vertices' lists, merged with the edges, are then cut into equal tiles (as in spmv). In a tile
+ * each thread finds the vertices of its edges by a search in shared memory, all loads of a thread
+ * are in flight together, and found vertices leave the block side by side, with one atomic a tile.
  */
 // arch: sm_75
 #include "frontier.h" // looks_unseen, claim; start, the first of the four kernels

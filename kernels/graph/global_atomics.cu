@@ -1,6 +1,6 @@
 /*
- * global_atomics.cu: degrees: a thread for each edge adds one to both of its vertices, in memory. The
- * L2 does the additions, one after the other where they meet at one vertex.
+ * global_atomics.cu: degrees: a thread for each edge adds one to both of its vertices, in memory.
+ * The L2 does the additions, one after the other where they meet at one vertex.
  */
 // arch: sm_75
 #define BLOCK 256 // tune: 128 256 512

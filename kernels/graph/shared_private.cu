@@ -1,7 +1,7 @@
 /*
  * shared_private.cu: degrees of a graph with so few vertices that a block can count them all in
- * shared memory; each block adds its counts to the result at the end. Edges come in by 16-byte loads.
- * Memory sees blocks * vertices atomics in place of two for each edge.
+ * shared memory; each block adds its counts to the result at the end. Edges come in by 16-byte
+ * loads. Memory sees blocks * vertices atomics in place of two for each edge.
  */
 // arch: sm_75
 #include "device.h" // load_stream: a load that bypasses the L1
@@ -9,8 +9,8 @@
 #define UNROLL 2 // tune: 1 2 4
 #define BLOCKS_PER_SM 4 // tune: 1 2 4
 
-// One end of all edges, each thread its share. What lies before the first 16-byte boundary, and what
-// is left at the end, is counted word by word.
+// One end of all edges, each thread its share. What lies before the first 16-byte boundary, and
+// what is left at the end, is counted word by word.
 __device__ __forceinline__ void count_ends(const int *ends, long long edges, unsigned *count)
 {
     long long me = (long long)blockIdx.x * BLOCK + threadIdx.x;

@@ -1,7 +1,7 @@
 /*
- * warp_per_vertex.cu: a step of a breadth-first search: a warp for each vertex of the frontier. Lanes
- * read neighbouring edges, and what they find goes to the next frontier with one atomic for all. A
- * vertex with few neighbours leaves lanes idle; one with very many holds up its warp.
+ * warp_per_vertex.cu: a step of a breadth-first search: a warp for each vertex of the frontier.
+ * Lanes read neighbouring edges, and what they find goes to the next frontier with one atomic for
+ * all. A vertex with few neighbours leaves lanes idle; one with very many holds up its warp.
  */
 // arch: sm_75
 #include "frontier.h" // looks_unseen, claim, append; start, the kernel that runs before this one

@@ -1,8 +1,8 @@
 /*
  * whole_search.cu: a whole breadth-first search in one cooperative launch. All blocks are resident
- * and wait for each other after each level, so the host need not ask how large the next frontier is:
- * a level costs a barrier in place of launches and a copy back. The frontiers are in two lists that
- * take turns; a warp takes a vertex.
+ * and wait for each other after each level, so the host need not ask how large the next frontier
+ * is: a level costs a barrier in place of launches and a copy back. The frontiers are in two lists
+ * that take turns; a warp takes a vertex.
  */
 // arch: sm_75
 #include "frontier.h" // looks_unseen, claim, append
@@ -14,8 +14,8 @@ struct search_state {
     unsigned count[3]; // of the frontiers of three levels in a row: read, filled, made empty
 };
 
-// A barrier of all blocks. target: the arrivals it waits for, counted up from barrier to barrier; it
-// may wrap around.
+// A barrier of all blocks. target: the arrivals it waits for, counted up from barrier to barrier;
+// it may wrap around.
 __device__ __forceinline__ void sync_grid(unsigned *arrived, unsigned *target)
 {
     __syncthreads();

@@ -1,7 +1,7 @@
 /*
  * aggregated.cu: the lanes of a warp that hold the same bin find each other (__match_any_sync), and
- * the lowest of them adds for all. Skewed data then costs one atomic where it cost 32; even data pays
- * for the match and gains nothing. Bins are counted in ranges, as in shared_private.cu.
+ * the lowest of them adds for all. Skewed data then costs one atomic where it cost 32; even data
+ * pays for the match and gains nothing. Bins are counted in ranges, as in shared_private.cu.
  */
 // arch: sm_75
 #define BLOCK 512 // tune: 256 512 1024

@@ -1,8 +1,8 @@
 /*
  * bytes.cu: histograms of bytes: the value is the bin, and values from `bins` on do not count. It
  * does what replicated.cu does for floats, with 64 copies of 256 counters. A bin's copies then take
- * 256 bytes, so that the byte itself is the upper half of a counter's offset, and a byte permutation
- * puts the offset together: two instructions for each element.
+ * 256 bytes, so that the byte itself is the upper half of a counter's offset, and a byte
+ * permutation puts the offset together: two instructions for each element.
  */
 // arch: sm_75
 #include "device.h" // load_stream: a load that bypasses the L1; shared_address
@@ -35,7 +35,8 @@ __device__ __forceinline__ void count_sixteen(uint4 v, unsigned base)
 
 __device__ __forceinline__ void count_all(const unsigned char *in, long long n, unsigned base)
 {
-    long long head = min(n, (long long)((16 - (size_t)in % 16) % 16)); // up to 16 bytes' boundary
+    // Up to the first 16-byte boundary, then vectors, then what is left.
+    long long head = min(n, (long long)((16 - (size_t)in % 16) % 16));
     long long vectors = (n - head) / 16, tail = head + vectors * 16;
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     long long all_threads = (long long)gridDim.x * blockDim.x;

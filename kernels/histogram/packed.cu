@@ -1,9 +1,9 @@
 /*
- * packed.cu: 16-bit counters, two in a word, for bins that otherwise are too many for shared memory:
- * 65536 of them take 128 KiB. The atomic returns the old value; the thread that brings a counter to
- * 2^15 moves that much to the result in memory. Between two barriers a block counts fewer than 2^15
- * elements, so no counter overflows before that has happened. The next loads are under way while a
- * round is counted. Bins are counted in ranges, as in shared_private.cu.
+ * packed.cu: 16-bit counters, two in a word, for bins that otherwise are too many for shared
+ * memory: 65536 of them take 128 KiB. The atomic returns the old value; the thread that brings a
+ * counter to 2^15 moves that much to the result in memory. Between two barriers a block counts
+ * fewer than 2^15 elements, so no counter overflows before that has happened. The next loads are
+ * under way while a round is counted. Bins are counted in ranges, as in shared_private.cu.
  */
 // arch: sm_75
 #include "device.h" // load_stream: a load that bypasses the L1

@@ -1,8 +1,8 @@
 /*
  * replicated.cu: as many copies of the counters as fit, interleaved: the copies of one bin lie side
- * by side, and a lane takes the one with its number. With 32 copies every lane has a bank of its own,
- * so no data makes lanes wait for each other. 16-byte loads, UNROLL of them in flight. Bins are
- * counted in ranges, as in shared_private.cu.
+ * by side, and a lane takes the one with its number. With 32 copies every lane has a bank of its
+ * own, so no data makes lanes wait for each other. 16-byte loads, UNROLL of them in flight. Bins
+ * are counted in ranges, as in shared_private.cu.
  */
 // arch: sm_75
 #include "device.h" // load_stream: a load that bypasses the L1
@@ -37,7 +37,8 @@ __device__ __forceinline__ void count_four(float4 v, const place &p)
 
 __device__ __forceinline__ void count_all(const float *in, long long n, const place &p)
 {
-    long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / 4)); // up to 16 bytes' boundary
+    // Up to the first 16-byte boundary, then vectors, then what is left.
+    long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / 4));
     long long vectors = (n - head) / 4, tail = head + vectors * 4;
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     long long all_threads = (long long)gridDim.x * blockDim.x;

@@ -5,8 +5,8 @@
 #ifndef LOCKSTEP_HISTOGRAM_ROWS_H
 #define LOCKSTEP_HISTOGRAM_ROWS_H
 
-// row[bin] becomes the sum of the bin's copies, counters[bin][copies]; copies is a power of two. The
-// lanes start at copies that lie in different banks.
+// row[bin] becomes the sum of the bin's copies, counters[bin][copies]; copies is a power of two.
+// The lanes start at copies that lie in different banks.
 static __device__ __forceinline__ void sum_copies(const unsigned *counters, unsigned copies,
                                                   unsigned bins, unsigned *row)
 {
@@ -19,13 +19,14 @@ static __device__ __forceinline__ void sum_copies(const unsigned *counters, unsi
     }
 }
 
-// counts[bin] = the sum of rows[0 .. count)[bin]. By blocks of 1024 threads: 32 bins, and a warp for
-// every 32nd row.
+// counts[bin] = the sum of rows[0 .. count)[bin]. By blocks of 1024 threads: 32 bins, and a warp
+// for every 32nd row.
 extern "C" __global__ void merge(const unsigned *rows, unsigned count, unsigned bins,
                                  unsigned *counts)
 {
     __shared__ unsigned part[32][32];
-    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, bin = blockIdx.x * 32 + lane, sum = 0;
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned bin = blockIdx.x * 32 + lane, sum = 0;
     if (bin < bins)
 #pragma unroll 4
         for (unsigned row = warp; row < count; row += 32)

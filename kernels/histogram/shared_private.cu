@@ -1,10 +1,10 @@
 /*
- * shared_private.cu: every block counts in a private copy of the counters in shared memory, where an
- * atomic takes a few cycles, and adds the copy to the result once, at the end. Lanes that hit the
- * same bank still wait for each other, and skewed data makes all of them do so.
+ * shared_private.cu: every block counts in a private copy of the counters in shared memory, where
+ * an atomic takes a few cycles, and adds the copy to the result once, at the end. Lanes that hit
+ * the same bank still wait for each other, and skewed data makes all of them do so.
  *
- * Bins that do not fit in shared memory at once are counted in ranges: the blocks of row y count the
- * bins from y * range on, in a pass of their own over the input.
+ * Bins that do not fit in shared memory at once are counted in ranges: the blocks of row y count
+ * the bins from y * range on, in a pass of their own over the input.
  */
 // arch: sm_75
 #define BLOCK 512 // tune: 256 512 1024

@@ -1,7 +1,7 @@
 /*
  * thread_private.cu: no atomics at all: every thread has a byte for each of 256 bins, and a lane's
- * bytes lie in a bank of its own, so no data makes lanes wait. A byte holds at most 255, so the warp
- * adds its bytes up in time, and each lane keeps the sums of eight bins in registers.
+ * bytes lie in a bank of its own, so no data makes lanes wait. A byte holds at most 255, so the
+ * warp adds its bytes up in time, and each lane keeps the sums of eight bins in registers.
  */
 // arch: sm_75
 #include "device.h" // load_stream: a load that bypasses the L1

@@ -1,7 +1,8 @@
 /*
  * warp_private.cu: a copy of the counters for each warp, or for as many groups of warps as shared
- * memory has room for, so that warps no longer meet at a counter. The lanes of one warp still do, and
- * large copies leave room for fewer blocks. Bins are counted in ranges, as in shared_private.cu.
+ * memory has room for, so that warps no longer meet at a counter. The lanes of one warp still do,
+ * and large copies leave room for fewer blocks. Bins are counted in ranges, as in
+ * shared_private.cu.
  */
 // arch: sm_75
 #define BLOCK 256 // tune: 128 256 512

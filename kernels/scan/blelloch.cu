@@ -3,8 +3,8 @@
  * additions in place of n log n. A word of padding after every 32 keeps the tree's strides from
  * hitting one bank of shared memory over and over.
  *
- * Around the block's scan it works like hillis_steele.cu: blocks leave their sums, those are scanned
- * by further launches, and add_sums adds them to the output.
+ * Around the block's scan it works like hillis_steele.cu: blocks leave their sums, those are
+ * scanned by further launches, and add_sums adds them to the output.
  */
 // arch: sm_75
 #define BLOCK 256 // tune: 128 256 512 1024

@@ -1,10 +1,10 @@
 /*
- * bulk.cu: one pass as a pipeline whose steps never wait for one another's latency. A block stays on
- * its SM and its warps have roles: one thread takes tiles by tickets and fetches them by bulk copies,
- * STAGES ahead; adders announce a tile's sum as soon as the tile has arrived; a gatherer adds up what
- * was announced since the block's last tile; writers scan the tile and store it. mbarriers pass a
- * stage on from role to role, so that loads never stop. A cooperative launch has all blocks on the
- * GPU at once; clear zeroes the ticket and the tiles' states beforehand.
+ * bulk.cu: one pass as a pipeline whose steps never wait for one another's latency. A block stays
+ * on its SM and its warps have roles: one thread takes tiles by tickets and fetches them by bulk
+ * copies, STAGES ahead; adders announce a tile's sum as soon as the tile has arrived; a gatherer
+ * adds up what was announced since the block's last tile; writers scan the tile and store it.
+ * mbarriers pass a stage on from role to role, so that loads never stop. A cooperative launch has
+ * all blocks on the GPU at once; clear zeroes the ticket and the tiles' states beforehand.
  */
 // arch: sm_90
 #include "bulk.h" // barrier_wait, barrier_arrive ..: mbarriers; bulk_load: a bulk copy
@@ -22,37 +22,37 @@
 // Step k of a block uses stage k % STAGES for the (k / STAGES)th time. Each barrier completes one
 // phase every time: the tile has arrived, its chunks are summed, what comes before it is known, and
 // the stage is free again.
-struct stage {
+struct tile_stage {
     barrier arrived, added, known, free;
     unsigned tile;
     float before; // what comes before the tile
     float chunk_sum[WARPS];
 };
 
-struct work {
+struct scan_work {
     const float *in;
     float *out;
     long long n, tiles;
     unsigned *ticket;
     unsigned long long *states;
     bool aligned, exclusive;
-    stage *stages; // [STAGES], and the tiles in them:
-    float4 *data;  // [STAGES][TILE / 4]
+    tile_stage *stages; // [STAGES], and the tiles in them:
+    float4 *data;       // [STAGES][TILE / 4]
 };
 
 // Bulk copies move whole tiles between arrays that are aligned to 16 bytes.
-__device__ __forceinline__ bool is_whole(const work &work, long long tile)
+__device__ __forceinline__ bool is_whole(const scan_work &work, long long tile)
 {
     return work.aligned && (tile + 1) * TILE <= work.n;
 }
 
-// By one thread. A block's first STAGES tiles are assigned, the others drawn. No more than AHEAD are
-// on their way at a time: a longer queue at the memory delays everybody. A tile past the last one
-// tells all roles to stop.
-__device__ __forceinline__ void fetch_tiles(const work &work)
+// By one thread. A block's first STAGES tiles are assigned, the others drawn. No more than AHEAD
+// are on their way at a time: a longer queue at the memory delays everybody. A tile past the last
+// one tells all roles to stop.
+__device__ __forceinline__ void fetch_tiles(const scan_work &work)
 {
     for (unsigned k = 0;; k++) {
-        stage *stage = work.stages + k % STAGES;
+        tile_stage *stage = work.stages + k % STAGES;
         long long tile = k < STAGES ? k * gridDim.x + blockIdx.x
                                     : STAGES * gridDim.x + atomicAdd(work.ticket, 1);
         if (k >= STAGES)
@@ -74,11 +74,11 @@ __device__ __forceinline__ void fetch_tiles(const work &work)
 
 // By each adder: sums its chunk of each tile, after fetching it where no bulk copy could. The first
 // adder announces the tile's sum.
-__device__ __forceinline__ void add_tiles(const work &work, unsigned warp)
+__device__ __forceinline__ void add_tiles(const scan_work &work, unsigned warp)
 {
     unsigned lane = threadIdx.x % 32;
     for (unsigned k = 0;; k++) {
-        stage *stage = work.stages + k % STAGES;
+        tile_stage *stage = work.stages + k % STAGES;
         float4 *chunk = work.data + k % STAGES * (TILE / 4) + warp * (CHUNK / 4) + lane;
         barrier_wait(&stage->arrived, k / STAGES % 2);
         long long tile = stage->tile, at = tile * TILE + warp * CHUNK + lane * 4;
@@ -137,12 +137,12 @@ __device__ __forceinline__ float gather(const unsigned long long *states, long l
 }
 
 // By the gatherer: what comes before each of the block's tiles.
-__device__ __forceinline__ void gather_sums(const work &work)
+__device__ __forceinline__ void gather_sums(const scan_work &work)
 {
     float before = 0; // the sum of all tiles before `unseen`
     long long unseen = 0;
     for (unsigned k = 0;; k++) {
-        stage *stage = work.stages + k % STAGES;
+        tile_stage *stage = work.stages + k % STAGES;
         barrier_wait(&stage->arrived, k / STAGES % 2);
         long long tile = stage->tile;
         if (tile >= work.tiles)
@@ -157,11 +157,11 @@ __device__ __forceinline__ void gather_sums(const work &work)
 }
 
 // By each writer: scans its chunk of each tile and stores it.
-__device__ __forceinline__ void write_tiles(const work &work, unsigned warp)
+__device__ __forceinline__ void write_tiles(const scan_work &work, unsigned warp)
 {
     unsigned lane = threadIdx.x % 32;
     for (unsigned k = 0;; k++) {
-        stage *stage = work.stages + k % STAGES;
+        tile_stage *stage = work.stages + k % STAGES;
         float4 *chunk = work.data + k % STAGES * (TILE / 4) + warp * (CHUNK / 4) + lane;
         barrier_wait(&stage->arrived, k / STAGES % 2);
         long long tile = stage->tile, at = tile * TILE + warp * CHUNK + lane * 4;
@@ -195,12 +195,12 @@ extern "C" __global__ void __launch_bounds__(2 * BLOCK + 64)
          int exclusive)
 {
     extern __shared__ float4 data[];
-    __shared__ stage stages[STAGES];
-    work work = {in,     out,    n, (n + TILE - 1) / TILE, ticket, states, is_aligned(in, out),
-                 exclusive != 0, stages, data};
+    __shared__ tile_stage stages[STAGES];
+    scan_work work = {in, out, n, (n + TILE - 1) / TILE, ticket, states, is_aligned(in, out),
+                      exclusive != 0, stages, data};
     unsigned warp = threadIdx.x / 32;
     if (threadIdx.x < STAGES) {
-        stage *stage = stages + threadIdx.x;
+        tile_stage *stage = stages + threadIdx.x;
         barrier_make(&stage->arrived, 1);
         barrier_make(&stage->added, WARPS);
         barrier_make(&stage->known, 1);

@@ -112,11 +112,3 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 {
     scan_tiles(in, n, out, ticket, states, exclusive != 0);
 }
-
-// Before scan_i32: the ticket and the states to zero, a 64-bit word each thread.
-extern "C" __global__ void clear(unsigned long long *words, long long count)
-{
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        words[i] = 0;
-}

@@ -25,9 +25,10 @@ template <typename To, typename From> static __device__ __forceinline__ To bits_
 
 template <typename T> static __device__ __forceinline__ T scan_lanes(T x)
 {
+    int lane = threadIdx.x % 32;
     for (int distance = 1; distance < 32; distance *= 2) {
         T below = __shfl_up_sync(0xffffffff, x, distance);
-        if (threadIdx.x % 32 >= distance)
+        if (lane >= distance)
             x += below;
     }
     return x;
@@ -89,8 +90,8 @@ template <typename T> static __device__ __forceinline__ T sum_four(four<T> v)
     return (v.element[0] + v.element[1]) + (v.element[2] + v.element[3]);
 }
 
-// A warp's part of a tile: ROWS rows of 128 neighbours, four of each in every lane. load, then scan,
-// then write with what comes before the part.
+// A warp's part of a tile: ROWS rows of 128 neighbours, four of each in every lane. load, then
+// scan, then write with what comes before the part.
 template <typename T, int ROWS> struct rows {
     four<T> row[ROWS];
     T up_to[ROWS]; // the sum of the row up to and with this lane's four
@@ -144,5 +145,13 @@ template <typename T, int ROWS> struct rows {
         }
     }
 };
+
+// Before a scan of tiles: the ticket and the states to zero, a 64-bit word each thread.
+extern "C" __global__ void clear(unsigned long long *words, long long count)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        words[i] = 0;
+}
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * generic_sm90.cu: scans of other types than float, on GPUs that have bulk copies and launches that
- * overlap: inputs of up to 2 M elements as in overlapped.cu, longer ones as in bulk.cu. A type needs
- * three wrappers at the end of the file, and the operators of a number.
+ * overlap: inputs of up to 2 M elements as in overlapped.cu, longer ones as in bulk.cu. A type
+ * needs three wrappers at the end of the file, and the operators of a number.
  */
 // arch: sm_90
 #include "bulk.h"
@@ -281,12 +281,4 @@ extern "C" __global__ void __launch_bounds__(2 * BLOCK + 64)
              int exclusive)
 {
     scan_tiles(in, n, out, ticket, states, exclusive != 0);
-}
-
-// Before scan_i32: the ticket and the states to zero, a 64-bit word each thread.
-extern "C" __global__ void clear(unsigned long long *words, long long count)
-{
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        words[i] = 0;
 }

@@ -1,6 +1,6 @@
 /*
- * hillis_steele.cu: running sums of a block in log2(BLOCK) steps. In each step every thread adds the
- * element 1, 2, 4 .. before its own. Simple and regular, but it takes n log n additions.
+ * hillis_steele.cu: running sums of a block in log2(BLOCK) steps. In each step every thread adds
+ * the element 1, 2, 4 .. before its own. Simple and regular, but it takes n log n additions.
  *
  * Each block leaves its sum in sums. Further launches scan those sums in the same way, and add_sums
  * then adds them to the output, which is therefore written twice: 16 bytes an element.

@@ -4,18 +4,20 @@
  * sum, and looks back over the tiles before it, 32 at a time, until it meets one whose whole prefix
  * is known. It waits only for tiles that were taken before its own, so it always finishes.
  *
- * There is one block for each tile; clear zeroes the ticket and the tiles' states beforehand.
+ * out[i] is the sum of in[0] to in[i], or to in[i - 1] if exclusive. There is one block for each
+ * tile; clear zeroes the ticket and the tiles' states beforehand.
  */
 // arch: sm_75
-#include "device.h" // load_stream (bypasses the L1), load_relaxed, store_relaxed (between blocks)
+#include "device.h" // inline PTX by name. load_stream: a load that takes no place in the L1;
+                    // load_relaxed, store_relaxed: of words that other blocks access meanwhile
 #define BLOCK 256 // tune: 128 256 512
 #define ROWS 8 // tune: 2 4 8
 #define WARPS (BLOCK / 32)
 #define WARP_TILE (128 * ROWS) // a warp's part of a tile: ROWS rows of 32 lanes x float4
 #define TILE (WARPS * WARP_TILE)
 
-// A tile's state is one 64-bit word: what it has announced in the upper half, the bits of a float in
-// the lower. Both arrive together, so no fence is needed.
+// A tile's state is one 64-bit word: what it has announced in the upper half, the bits of a float
+// in the lower. Both arrive together, so no fence is needed.
 enum {
     NOTHING, // nothing yet
     SUM,     // the sum of the tile
@@ -50,9 +52,10 @@ __device__ __forceinline__ void store4(float *out, long long i, long long n, boo
 // The sum of x over this lane and all lanes below it.
 __device__ __forceinline__ float warp_scan(float x)
 {
+    int lane = threadIdx.x % 32;
     for (int distance = 1; distance < 32; distance *= 2) {
         float below = __shfl_up_sync(0xffffffff, x, distance);
-        if (threadIdx.x % 32 >= distance)
+        if (lane >= distance)
             x += below;
     }
     return x;
@@ -95,13 +98,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __shared__ float before_tile;
     __shared__ unsigned taken;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+    // By ticket and not by blockIdx.x: blocks may start in any order, and this one must only wait
+    // for blocks that have started.
     if (threadIdx.x == 0)
         taken = atomicAdd(ticket, 1);
     __syncthreads();
     long long tile = taken, start = tile * TILE + warp * WARP_TILE + lane * 4;
     bool aligned = ((size_t)in | (size_t)out) % 16 == 0;
 
-    // The tile comes into registers. up_to[row] sums the row up to this lane's four elements.
+    // Load the tile into registers and scan its rows: up_to[row] is the sum of the row up to and
+    // including this lane's four elements.
     float4 v[ROWS];
     float up_to[ROWS], total = 0;
 #pragma unroll

@@ -17,9 +17,9 @@
 #define WARP_TILE (128 * ROWS)
 #define TILE ((long long)BLOCK * 4 * ROWS)
 
-// A slot holds a block's sum and, above it, the number of the wave it belongs to plus one. Four sets
-// of slots that take turns are enough: a block announces wave w + 1 after it has gathered w - 1, so
-// all others have announced w - 1, and they did that after they had gathered w - 3.
+// A slot holds a block's sum and, above it, the number of the wave it belongs to plus one. Four
+// sets of slots that take turns are enough: a block announces wave w + 1 after it has gathered w -
+// 1, so all others have announced w - 1, and they did that after they had gathered w - 3.
 __device__ __forceinline__ void announce(unsigned long long *slots, unsigned wave, float sum)
 {
     store_relaxed(slots + wave % 4 * gridDim.x + blockIdx.x,

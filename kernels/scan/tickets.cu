@@ -1,11 +1,11 @@
 /*
  * tickets.cu: one pass at nearly the memory's full rate. Blocks stay on the GPU and take tiles by
  * tickets, so that a fast SM takes more of them. Tickets are taken STAGES tiles ahead, and cp.async
- * fetches the tiles. A tile is scanned by itself as soon as it arrives and its sum announced at once,
- * before the block asks for anybody else's, so that no sum waits for another. The block then turns
- * to the tile before it, adds up the sums announced since its own last tile (a few hundred, read
- * together), and writes. The first STAGES tiles of each block are assigned, not drawn: a cooperative
- * launch has all blocks on the GPU from the start.
+ * fetches the tiles. A tile is scanned by itself as soon as it arrives and its sum announced at
+ * once, before the block asks for anybody else's, so that no sum waits for another. The block then
+ * turns to the tile before it, adds up the sums announced since its own last tile (a few hundred,
+ * read together), and writes. The first STAGES tiles of each block are assigned, not drawn: a
+ * cooperative launch has all blocks on the GPU from the start.
  */
 // arch: sm_80
 #include "tile.h" // load4, warp_scan, warp_sum; tile_rows: a tile scanned in registers
@@ -50,8 +50,8 @@ __device__ __forceinline__ float scan_stage(const float4 *stage, tile_rows<ROWS>
     return scan_rows(tile);
 }
 
-// By warp 0: from the sums of the warps, what comes before each in the tile, and the tile's own sum,
-// which it announces.
+// By warp 0: from the sums of the warps, what comes before each in the tile, and the tile's own
+// sum, which it announces.
 __device__ __forceinline__ void announce(unsigned long long *states, long long tile,
                                          long long tiles, const float *warp_total,
                                          float *warp_before)

@@ -1,7 +1,7 @@
 /*
  * tile.h: the pieces that the scans by float4 are put together from: four neighbours at a time from
- * and to memory, sums across a warp, and a whole tile scanned in registers before anybody knows what
- * comes before it. look_back.cu has its own copies of the small ones, to be read by itself.
+ * and to memory, sums across a warp, and a whole tile scanned in registers before anybody knows
+ * what comes before it. look_back.cu has its own copies of the small ones, to be read by itself.
  */
 #ifndef LOCKSTEP_SCAN_TILE_H
 #define LOCKSTEP_SCAN_TILE_H

@@ -1,9 +1,9 @@
 /*
- * warp_scan.cu: the scan stays in registers. Five shuffles scan a warp, then one warp scans the sums
- * of the warps: two barriers in place of eight or sixteen, and next to no shared memory.
+ * warp_scan.cu: the scan stays in registers. Five shuffles scan a warp, then one warp scans the
+ * sums of the warps: two barriers in place of eight or sixteen, and next to no shared memory.
  *
- * Around the block's scan it works like hillis_steele.cu: blocks leave their sums, those are scanned
- * by further launches, and add_sums adds them to the output.
+ * Around the block's scan it works like hillis_steele.cu: blocks leave their sums, those are
+ * scanned by further launches, and add_sums adds them to the output.
  */
 // arch: sm_75
 #define BLOCK 256 // tune: 128 256 512 1024
