@@ -15,9 +15,6 @@ typedef int i32;
 typedef long long i64;
 typedef float f32;
 typedef double f64;
-typedef struct {
-    u16 bits;
-} bf16;
 
 #define KERNEL extern "C" __global__ void
 #define DEVICE static __device__ __forceinline__
@@ -393,10 +390,6 @@ DEVICE void shared_red_add_at(u32 address, u32 value)
 
 /* Numbers ---------------------------------------------------------------------------------------*/
 
-DEVICE f32 f32_from_bf16(bf16 value)
-{
-    return f32_from_bits((u32)value.bits << 16);
-}
 DEVICE f32 fma_f32(f32 a, f32 b, f32 c)
 {
     f32 result;
