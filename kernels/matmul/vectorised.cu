@@ -14,7 +14,8 @@
 #define ACROSS (BN / TN) /* threads */
 #define DOWN (BM / TM)
 #define THREADS (ACROSS * DOWN)
-#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1) /* blocks on an SM, at 128 registers a thread */
+/* blocks on an SM, at 128 registers a thread */
+#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1)
 #define ROW (BM + 4) /* of the transposed tile: the four stores of a chunk meet different banks */
 #define A_CHUNKS (BM * BK / 4) /* of 4 elements, in a tile */
 #define B_CHUNKS (BK * BN / 4)

@@ -13,7 +13,8 @@
 #define ACROSS (BN / TN) /* threads */
 #define DOWN (BM / TM)
 #define THREADS (ACROSS * DOWN)
-#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1) /* blocks on an SM, at 128 registers a thread */
+/* blocks on an SM, at 128 registers a thread */
+#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1)
 #define STEP (THREADS / BK) /* vectors that all threads load together */
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)

@@ -10,9 +10,9 @@
 extern "C" __global__ void __launch_bounds__(BLOCK)
 transpose(const float *in, float *out, long long rows, long long cols)
 {
-    unsigned tiles_across = (cols + TILE - 1) / TILE;
-    long long row0 = (long long)(blockIdx.x / tiles_across) * TILE;
-    long long col = blockIdx.x % tiles_across * TILE + threadIdx.x % TILE;
+    unsigned across = (cols + TILE - 1) / TILE;
+    long long row0 = (long long)(blockIdx.x / across) * TILE;
+    long long col = blockIdx.x % across * TILE + threadIdx.x % TILE;
     for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
         if (row0 + y < rows && col < cols)
             out[col * rows + row0 + y] = in[(row0 + y) * cols + col];

@@ -10,9 +10,9 @@
 extern "C" __global__ void __launch_bounds__(BLOCK)
 transpose(const float *in, float *out, long long rows, long long cols)
 {
-    unsigned tiles_across = (cols + TILE - 1) / TILE;
-    long long row = (long long)(blockIdx.x / tiles_across) * TILE + threadIdx.x % TILE;
-    long long col0 = blockIdx.x % tiles_across * TILE;
+    unsigned across = (cols + TILE - 1) / TILE;
+    long long row = (long long)(blockIdx.x / across) * TILE + threadIdx.x % TILE;
+    long long col0 = blockIdx.x % across * TILE;
     for (unsigned x = threadIdx.x / TILE; x < TILE; x += BLOCK / TILE)
         if (row < rows && col0 + x < cols)
             out[(col0 + x) * rows + row] = in[row * cols + col0 + x];

@@ -36,9 +36,9 @@ static __device__ __forceinline__ void move_square(const float *in, float *out, 
 extern "C" __global__ void __launch_bounds__(BLOCK)
 transpose(const float *in, float *out, long long rows, long long cols)
 {
-    unsigned tiles_across = (cols + TILE_COLS - 1) / TILE_COLS;
-    long long row = (long long)(blockIdx.x / tiles_across) * TILE_ROWS + threadIdx.x / ACROSS * 4;
-    long long col = (long long)(blockIdx.x % tiles_across) * TILE_COLS + threadIdx.x % ACROSS * 4;
+    unsigned across = (cols + TILE_COLS - 1) / TILE_COLS;
+    long long row = (long long)(blockIdx.x / across) * TILE_ROWS + threadIdx.x / ACROSS * 4;
+    long long col = (long long)(blockIdx.x % across) * TILE_COLS + threadIdx.x % ACROSS * 4;
     bool aligned = ((unsigned long long)in | (unsigned long long)out) % 16 == 0;
     if (aligned && rows % 4 == 0 && cols % 4 == 0) {
         if (row < rows && col < cols)

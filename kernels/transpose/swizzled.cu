@@ -11,9 +11,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 transpose(const float *in, float *out, long long rows, long long cols)
 {
     __shared__ float tile[TILE][TILE];
-    unsigned tiles_across = (cols + TILE - 1) / TILE, x = threadIdx.x % TILE;
-    long long row0 = (long long)(blockIdx.x / tiles_across) * TILE;
-    long long col0 = blockIdx.x % tiles_across * TILE;
+    unsigned across = (cols + TILE - 1) / TILE, x = threadIdx.x % TILE;
+    long long row0 = blockIdx.x / across * (long long)TILE, col0 = blockIdx.x % across * TILE;
     for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
         if (row0 + y < rows && col0 + x < cols)
             tile[y][x ^ y] = in[(row0 + y) * cols + col0 + x];
