@@ -14,6 +14,7 @@ static __device__ void grid_stride(const float *x, const float *y, float *out, f
                                    long long n)
 {
     long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+#pragma unroll 1 // a store may change what the next load reads: nothing to gain
     for (; i < n; i += (long long)gridDim.x * BLOCK)
         out[i] = Op::of(x[i], y[i], scalar);
 }

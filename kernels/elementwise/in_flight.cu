@@ -32,19 +32,19 @@ static __device__ void store(float4 *at, float4 v)
 // here: how many vectors of the tile there are, if it is not whole.
 template <class Op>
 static __device__ __forceinline__ void do_tile(const float4 *x, const float4 *y, float4 *out,
-                                               float scalar, bool whole, int here)
+                                               float scalar, bool whole, unsigned here)
 {
     float4 a[UNROLL], b[UNROLL];
-    int me = threadIdx.x;
+    unsigned me = threadIdx.x;
     x += me, y += me, out += me; // the rest are constants within the instructions
 #pragma unroll
-    for (int k = 0; k < UNROLL; k++)
+    for (unsigned k = 0; k < UNROLL; k++)
         if (whole || k * BLOCK + me < here) {
             a[k] = load(x + k * BLOCK);
             b[k] = Op::two ? load(y + k * BLOCK) : a[k];
         }
 #pragma unroll
-    for (int k = 0; k < UNROLL; k++)
+    for (unsigned k = 0; k < UNROLL; k++)
         if (whole || k * BLOCK + me < here)
             store(out + k * BLOCK, of_four<Op>(a[k], b[k], scalar));
 }
@@ -62,7 +62,7 @@ static __device__ void in_flight(const float *x, const float *y, float *out, flo
         if (tile < whole)
             do_tile<Op>(xs + i, ys + i, outs + i, scalar, true, 0);
         else
-            do_tile<Op>(xs + i, ys + i, outs + i, scalar, false, (int)(p.vectors - i));
+            do_tile<Op>(xs + i, ys + i, outs + i, scalar, false, (unsigned)(p.vectors - i));
     }
     do_ends<Op>(p, x, y, out, scalar, n);
 }

@@ -17,7 +17,8 @@ struct Scale {
 };
 struct Relu {
     enum { two = false };
-    static __device__ float of(float x, float y, float scalar) { return x < 0 ? 0 : x; } // keeps NaN
+    // Keeps NaN.
+    static __device__ float of(float x, float y, float scalar) { return x < 0 ? 0 : x; }
 };
 struct Saxpy {
     enum { two = true };
@@ -31,16 +32,16 @@ template <class Op> static __device__ float4 of_four(float4 x, float4 y, float s
 }
 
 /* All have the same arguments, so that the host launches them alike; saxpy's out is its y. */
-#define ONE_KERNEL(name, Op, variant, threads)                                                         \
+#define ONE_KERNEL(name, Op, variant, threads)                                                     \
     extern "C" __global__ void __launch_bounds__(threads) name(                                    \
         const float *x, const float *y, float *out, float scalar, long long n)                     \
     {                                                                                              \
         variant<Op>(x, y, out, scalar, n);                                                         \
     }
 #define KERNELS(variant, threads)                                                                  \
-    ONE_KERNEL(add, Add, variant, threads)                                                             \
-    ONE_KERNEL(scale, Scale, variant, threads)                                                         \
-    ONE_KERNEL(relu, Relu, variant, threads)                                                           \
+    ONE_KERNEL(add, Add, variant, threads)                                                         \
+    ONE_KERNEL(scale, Scale, variant, threads)                                                     \
+    ONE_KERNEL(relu, Relu, variant, threads)                                                       \
     ONE_KERNEL(saxpy, Saxpy, variant, threads)
 
 /* Vectors need all arrays to lie alike towards 16 bytes; where they do not, there are none. */

@@ -18,6 +18,7 @@ static __device__ void vectorised(const float *x, const float *y, float *out, fl
     const float4 *xs = (const float4 *)(x + p.head), *ys = (const float4 *)(y + p.head);
     float4 *outs = (float4 *)(out + p.head);
     long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+#pragma unroll 1
     for (; i < p.vectors; i += (long long)gridDim.x * BLOCK)
         outs[i] = of_four<Op>(xs[i], ys[i], scalar);
 }

@@ -10,11 +10,11 @@
 extern "C" __global__ void reduce(const float *in, long long n, float *out)
 {
     __shared__ float partial[BLOCK];
-    int thread = threadIdx.x;
-    long long i = (long long)blockIdx.x * BLOCK + thread;
+    unsigned thread = threadIdx.x;
+    long long i = (long long)blockIdx.x * blockDim.x + thread;
     partial[thread] = i < n ? in[i] : 0;
     __syncthreads();
-    for (int distance = 1; distance < BLOCK; distance *= 2) {
+    for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
         if (thread % (2 * distance) == 0)
             partial[thread] += partial[thread + distance];
         __syncthreads();

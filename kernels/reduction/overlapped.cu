@@ -19,7 +19,8 @@
 extern "C" __global__ void __launch_bounds__(BLOCK) reduce(const float *in, long long n, float *out)
 {
     cudaTriggerProgrammaticLaunchCompletion(); // the second pass may come to the GPU now
-    long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
+    long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    unsigned threads = gridDim.x * BLOCK;
     vectors all = split(in, n, thread);
     float sum = all.rest;
     for (long long i = thread; i < all.count; i += UNROLL * threads) {

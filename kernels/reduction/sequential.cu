@@ -9,11 +9,11 @@
 extern "C" __global__ void reduce(const float *in, long long n, float *out)
 {
     __shared__ float partial[BLOCK];
-    int thread = threadIdx.x;
-    long long i = (long long)blockIdx.x * BLOCK + thread;
+    unsigned thread = threadIdx.x;
+    long long i = (long long)blockIdx.x * blockDim.x + thread;
     partial[thread] = i < n ? in[i] : 0;
     __syncthreads();
-    for (int distance = BLOCK / 2; distance > 0; distance /= 2) {
+    for (unsigned distance = blockDim.x / 2; distance > 0; distance /= 2) {
         if (thread < distance)
             partial[thread] += partial[thread + distance];
         __syncthreads();

@@ -12,6 +12,7 @@ extern "C" __global__ void reduce(const float *in, long long n, float *out)
     __shared__ float partial[BLOCK];
     int thread = threadIdx.x;
     float sum = 0;
+#pragma unroll 1 // one load in flight: vectorised.cu shows what several are worth
     for (long long i = (long long)blockIdx.x * BLOCK + thread; i < n; i += gridDim.x * BLOCK)
         sum += in[i];
     partial[thread] = sum;

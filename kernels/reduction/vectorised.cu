@@ -15,7 +15,7 @@
 extern "C" __global__ void __launch_bounds__(BLOCK) reduce(const float *in, long long n, float *out)
 {
     long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    long long threads = (long long)gridDim.x * blockDim.x;
+    unsigned threads = gridDim.x * blockDim.x;
     vectors all = split(in, n, thread);
     float sum = all.rest;
     long long i = thread;

@@ -20,6 +20,7 @@ extern "C" __global__ void reduce(const float *in, long long n, float *out)
     __shared__ float of_warp[BLOCK / 32];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     float sum = 0;
+#pragma unroll 1 // one load in flight: vectorised.cu shows what several are worth
     for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
         sum += in[i];
     sum = warp_sum(sum);
