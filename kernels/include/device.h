@@ -148,6 +148,4 @@ static __device__ __forceinline__ void copy_async_commit(void)
 /* Waits until at most so many groups are on their way; a constant. */
 #define copy_async_wait(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
-#include "dialect.h"
-
 #endif
