@@ -135,7 +135,7 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-# In the tables of variants and peers, what is not said is zero.
+# Fields that the tables of variants and peers leave out are zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
 	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
