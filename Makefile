@@ -226,7 +226,7 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host toolchain gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -246,11 +246,11 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
     $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)

@@ -3,6 +3,7 @@
  * that somebody changed or ran is not written again, or with --force only beside a copy of it.
  */
 #include "cli/learn.h"
+#include "host/files.h"
 #include "learn/learner.h"
 #include "learn/notebook.h"
 
@@ -50,7 +51,7 @@ static bool write_whole(const char *path, const json_t *notebook)
 {
     char *message = NULL, *text = json_dumps(notebook, JSON_INDENT(1));
     char *lines = lk_say("%s\n", text ? text : "");
-    bool written = text && learn_write_file(path, lines, strlen(lines), &message);
+    bool written = text && host_replace_file(path, lines, strlen(lines), &message);
     if (!written)
         host_error("%s", message ? message : "out of memory");
     free(message);

@@ -206,13 +206,3 @@ void measure_free(struct measure *measure)
     bench_report_free(&measure->report);
     bench_close(measure->session);
 }
-
-bool measure_write(const char *path, const struct lk_buf *text)
-{
-    FILE *file = fopen(path, "we");
-    bool written = file && fwrite(text->data, 1, text->size, file) == text->size;
-    written = (!file || fclose(file) == 0) && written;
-    if (!written)
-        host_error("%s: %s", path, strerror(errno));
-    return written;
-}

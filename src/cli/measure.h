@@ -42,7 +42,4 @@ void measure_request_free(struct measure_request *request);
 bool measure_run(const struct measure_request *request, struct measure *measure);
 void measure_free(struct measure *measure);
 
-/* Writes all of text; false after an error was said. */
-bool measure_write(const char *path, const struct lk_buf *text);
-
 #endif

@@ -140,7 +140,7 @@ static bool write_svg(const char *path, const struct gpu_info *gpu, const struct
     for (size_t i = 0; i < count; i++)
         drawn[i] = (struct svg_point){points[i].intensity, points[i].rate, points[i].entry->name};
     svg_roofline_points(&out, gpu, drawn, count, true);
-    bool written = measure_write(path, &out);
+    bool written = cli_write_file(path, out.data, out.size);
     free(drawn);
     lk_buf_free(&out);
     return written;

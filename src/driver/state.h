@@ -408,7 +408,6 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
 void drv_module_free(CUmodule module);
-char *drv_read_file(const char *path, size_t *size);
 /* A function from a CUfunction or a CUkernel handle, in context. */
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 

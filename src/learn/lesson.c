@@ -3,6 +3,7 @@
  */
 #include "learn/lesson.h"
 
+#include "host/files.h"
 #include "learn/limits.h"
 #include "learn/reader.h"
 
@@ -322,7 +323,7 @@ static bool read_lists(struct lesson_reader *reader, struct learn_lesson *lesson
 static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
 {
     json_error_t error;
-    char *message, *text = learn_read_file(reader->path, &message);
+    char *message, *text = host_read_text(reader->path, &message);
     if (!text) {
         reader->error = message;
         return false;

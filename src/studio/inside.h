@@ -98,8 +98,6 @@ void reply_see(struct studio_reply *reply, char *location); /* 303; takes it */
 
 /* Pages -----------------------------------------------------------------------------------------*/
 
-/* Text with & < > " ' as entities. */
-void html_text(struct lk_buf *out, const char *text);
 /* A path with ~ for the home folder, as shells and people write it. */
 void html_path(struct lk_buf *out, const char *path);
 /* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */

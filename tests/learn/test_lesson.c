@@ -2,6 +2,7 @@
  * test_lesson.c: lessons of the course are read; every mutilated field is refused with a message that
  * names the file and the field. The words that name lessons and exercises.
  */
+#include "host/files.h"
 #include "learn/lesson.h"
 #include "learn/progress.h"
 
@@ -41,7 +42,7 @@ static void test_day4(void **unused)
 static void refuse(const char *from, const char *to, const char *wanted)
 {
     char folder[] = "/tmp/lockstep-lesson-XXXXXX", path[64], *message = NULL;
-    char *text = learn_read_file(DAY4 "/lesson.json", &message);
+    char *text = host_read_text(DAY4 "/lesson.json", &message);
     assert_non_null(text);
     char *at = strstr(text, from);
     assert_non_null(at);
