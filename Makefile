@@ -99,24 +99,24 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
 KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+# The words of the compiler's command line, as src/toolchain/ptx.c has them too.
+PTX_COMMAND := src/toolchain/ptx_command.def
+ptx_words    = $(subst {include},kernels/include,$(subst {arch},$(call arch_of,$<),$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND))))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(NVCC) $(call ptx_words,NVCC) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(PTX)/clang/%.ptx: kernels/%.cu
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
-	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \

@@ -5,9 +5,9 @@
  */
 #include "cli/check.h"
 #include "cli/request.h"
+#include "cli/start.h"
 #include "host/files.h"
 #include "toolchain/build.h"
-#include "cli/start.h"
 
 #include <errno.h>
 #include <stdlib.h>

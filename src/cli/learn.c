@@ -102,7 +102,7 @@ bool learn_need_compiler(struct learn_session *session)
 {
     if (!session->grader.compiler)
         host_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
-                  "and no NVIDIA software are needed");
+                   "and no NVIDIA software are needed");
     return session->grader.compiler != NULL;
 }
 
@@ -173,7 +173,7 @@ static bool open_course(struct learn_session *session)
 {
     char *message;
     const char *folder = toolchain_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
-                                         "/../share/lockstep/course");
+                                               "/../share/lockstep/course");
     session->grader.self = host_program();
     if (!folder) {
         host_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
@@ -196,7 +196,7 @@ static bool open_progress(struct learn_session *session)
     session->progress = learn_progress_open(path, &message);
     if (!session->progress)
         host_error("%s: progress cannot be kept there; LOCKSTEP_PROGRESS names another file",
-                  message);
+                   message);
     free(message);
     free(path);
     if (session->progress && !session->folder) {
@@ -241,7 +241,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
         *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
         host_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
-                  session->words[1]);
+                   session->words[1]);
     return *exercise != NULL;
 }
 

@@ -138,8 +138,8 @@ int learn_notebooks(struct learn_session *session)
         if (outcome == KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
-                      "anew and keeps yours beside it",
-                      path);
+                       "anew and keeps yours beside it",
+                       path);
         }
         if (aside && !session->json)
             printf("%s is written anew; yours is %s\n", path, aside);

@@ -83,13 +83,12 @@ static struct doctor_finding find_module(struct report *report, const char *name
 {
     struct lk_arena *arena = report->session->arena;
     char *python = host_find_program(arena, "python3");
-    const char *const words[] = {
-        python, "-c",
-        lk_arena_printf(arena,
-                        "from importlib.metadata import version; "
-                        "print('version', version('%s'))",
-                        package),
-        NULL};
+    const char *const words[] = {python, "-c",
+                                 lk_arena_printf(arena,
+                                                 "from importlib.metadata import version; "
+                                                 "print('version', version('%s'))",
+                                                 package),
+                                 NULL};
     char *line = python ? doctor_line_with(arena, words, "version") : NULL;
     return (struct doctor_finding){
         name, line, false, use,

@@ -120,7 +120,7 @@ static void run_problem(const struct measure_request *request, struct measure *m
     clear_progress();
     if (!fine) {
         host_error("%s %s: %s", result->family->name, result->text,
-                  message ? message : "it cannot be measured");
+                   message ? message : "it cannot be measured");
         measure->failed = true;
     } else if (request->print) {
         struct report_paint paint = cli_paint(stdout);

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 struct measure_request {
-    struct lk_list names;  /* FAMILY[/VARIANT] */
+    struct lk_list names;   /* FAMILY[/VARIANT] */
     struct lk_buf problems; /* "n=1,2 op=sum"; empty: the family's own */
     const char *gpu;
     double seconds; /* for each problem */

@@ -1,8 +1,8 @@
 /*
  * peer.c: nvcc makes a library of a peer's source, kept in the cache of built programs; see peer.h.
  */
-#include "cli/cli.h"
 #include "cli/peer.h"
+#include "cli/cli.h"
 
 #include "host/files.h"
 #include "toolchain/build.h"
@@ -40,7 +40,8 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                                 : "its source is not here; LOCKSTEP_KERNELS names the folder");
         goto out;
     }
-    char *source = lk_arena_printf(arena, "%s/%s/host/peer_%s.cu", kernels, family->name, peer->name);
+    char *source =
+        lk_arena_printf(arena, "%s/%s/host/peer_%s.cu", kernels, family->name, peer->name);
     if (access(source, R_OK) != 0) {
         *message = strdup("its source is not there");
         goto out;

@@ -48,7 +48,7 @@ struct options {
     bool json;
     const char *html, *trace, *blocks, *warps, *records;
     const char *compare[2]; /* NULL: no comparison */
-    struct lk_list rest;   /* for start_prepare */
+    struct lk_list rest;    /* for start_prepare */
 };
 
 /* Options ---------------------------------------------------------------------------------------*/
@@ -73,7 +73,7 @@ static bool compare_option(int count, char **words, int *at, struct options *opt
     }
     if (*bad)
         host_error("--compare needs two programs or two saved results, as in "
-                  "'lockstep profile --compare before.json after.cu'");
+                   "'lockstep profile --compare before.json after.cu'");
     return true;
 }
 
@@ -239,7 +239,7 @@ static int report(struct lk_arena *arena, const struct options *options,
         print_json(report_profile_json(profile, &measured->run));
     if (status)
         host_error("%s ended with status %d%s", measured->run.program, status,
-                  profile->launch_count ? "; this is what was counted" : "");
+                   profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
         host_error("profile: %s", nothing_ran(arena, options));
     if (options->trace && !write_trace(options->trace, profile))

@@ -2,11 +2,11 @@
  * studio.c: lockstep studio: the course in a browser. Finds what the studio needs, starts it, opens
  * a browser and waits; src/studio does the rest.
  */
-#include "host/child.h"
-#include "host/files.h"
 #include "studio/studio.h"
 #include "cli/cli.h"
 #include "cli/learn.h"
+#include "host/child.h"
+#include "host/files.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -124,13 +124,13 @@ static int serve(struct learn_session *session, const struct options *options)
     if (!prepare_folder(session, &wanted))
         return CLI_USAGE;
     wanted.web = toolchain_find_folder(session->arena, "LOCKSTEP_WEB", "/../src/studio/web",
-                                 "/../share/lockstep/web");
+                                       "/../share/lockstep/web");
     if (!wanted.web || access(wanted.web, R_OK) != 0) {
         host_error("the studio's pages are not beside lockstep; LOCKSTEP_WEB says where they are");
         return CLI_USAGE;
     }
     wanted.kernels = toolchain_find_folder(session->arena, "LOCKSTEP_KERNELS", "/../kernels",
-                                     "/../share/lockstep/kernels");
+                                           "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
         host_error("studio: %s", message);

@@ -127,8 +127,8 @@ CUresult drv_cuModuleLoad(CUmodule *module, const char *path)
         return CUDA_ERROR_INVALID_VALUE;
     if (!host_read_file(path, &image, NULL))
         return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult status = image.size ? module_load(module, image.data, image.size, NULL)
-                                 : CUDA_ERROR_INVALID_IMAGE;
+    CUresult status =
+        image.size ? module_load(module, image.data, image.size, NULL) : CUDA_ERROR_INVALID_IMAGE;
     lk_buf_free(&image);
     return status;
 }

@@ -25,7 +25,8 @@ struct host_command {
     bool own_group; /* has a process group of its own, which can be killed as a whole */
 };
 
-/* The child's id; -1, with errno set, if the program, its folder or one of its files cannot be used. */
+/* The child's id; -1, with errno set, if the program, its folder or one of its files cannot be
+ * used. */
 pid_t host_start(const struct host_command *command);
 /* Its exit status, or 128 + the signal that ended it; 127 if child is -1. */
 int host_wait(pid_t child);

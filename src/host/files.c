@@ -178,8 +178,8 @@ char *host_temporary_folder(const char *name, char **message)
     if (mkdtemp(folder))
         return folder;
     if (message)
-        *message = lk_say("%s: %s; set TMPDIR to a folder that can be written", folder,
-                          strerror(errno));
+        *message =
+            lk_say("%s: %s; set TMPDIR to a folder that can be written", folder, strerror(errno));
     free(folder);
     return NULL;
 }

@@ -111,13 +111,26 @@ static void c_command(struct lk_arena *arena, const char *clang,
                       struct lk_list *command)
 {
     const char *const words[] = {
-        clang, "-x", "c", "--target=nvptx64-nvidia-cuda", "-std=c11", "-O2", "-ffreestanding",
-        "-nostdlibinc", "-S", "-gline-tables-only", "-fno-color-diagnostics",
+        clang,
+        "-x",
+        "c",
+        "--target=nvptx64-nvidia-cuda",
+        "-std=c11",
+        "-O2",
+        "-ffreestanding",
+        "-nostdlibinc",
+        "-S",
+        "-gline-tables-only",
+        "-fno-color-diagnostics",
         lk_arena_printf(arena, "-march=sm_%s", ptx->arch),
         lk_arena_printf(arena, "-D%s(...)=__attribute__((nvptx_kernel)) %s(__VA_ARGS__)",
                         exercise->kernel, exercise->kernel),
-        lk_arena_printf(arena, "-I%s/c", ptx->include), "-include",
-        lk_arena_printf(arena, "%s/c_names.h", ptx->include), "-o", ptx->output, ptx->source};
+        lk_arena_printf(arena, "-I%s/c", ptx->include),
+        "-include",
+        lk_arena_printf(arena, "%s/c_names.h", ptx->include),
+        "-o",
+        ptx->output,
+        ptx->source};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         lk_list_add(command, words[i]);
 }

@@ -95,8 +95,7 @@ bool learn_is_before(const struct learn_lesson *lesson)
 unsigned learn_course_begin(const struct learn_course *course, const char *start)
 {
     for (unsigned i = 0; i < course->count; i++)
-        if (start ? strcmp(course->lesson[i]->id, start) == 0
-                  : !learn_is_before(course->lesson[i]))
+        if (start ? strcmp(course->lesson[i]->id, start) == 0 : !learn_is_before(course->lesson[i]))
             return i;
     return start ? learn_course_begin(course, NULL) : 0;
 }
@@ -134,8 +133,8 @@ static const char *last_part(const char *id)
     return slash ? slash + 1 : id;
 }
 
-/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What comes
- * before the weeks has days too, and leaves the short word to them: "preflight/day4". */
+/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What
+ * comes before the weeks has days too, and leaves the short word to them: "preflight/day4". */
 static bool names_lesson(const struct learn_lesson *lesson, const char *word, size_t length)
 {
     const char *ids[] = {lesson->id, last_part(lesson->id)};

@@ -245,8 +245,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
         return reader_fail(reader, "arch", "must be as in \"80\" or \"90a\"");
     if (!is_plain_name(exercise->name))
         return reader_fail(reader, "name", "'%s' must be of a-z, 0-9 and _", exercise->name);
-    exercise->key =
-        lk_arena_printf(reader->arena, "%s/%s", exercise->lesson->id, exercise->name);
+    exercise->key = lk_arena_printf(reader->arena, "%s/%s", exercise->lesson->id, exercise->name);
     if (!problem)
         return reader_fail(reader, "problem", "is missing");
     size_t place = reader_enter(reader, "problem");

@@ -29,8 +29,7 @@ char *learner_read(const char *path, char **message)
 void learner_version(const char *text, char version[LEARNER_VERSION])
 {
     if (text)
-        snprintf(version, LEARNER_VERSION, "%016" PRIx64,
-                 lk_hash64(LK_HASH64, text, strlen(text)));
+        snprintf(version, LEARNER_VERSION, "%016" PRIx64, lk_hash64(LK_HASH64, text, strlen(text)));
     else
         strcpy(version, "none");
 }

@@ -21,8 +21,8 @@ struct tune_request {
     const struct zoo_problem *problems;
     size_t count;
     const struct toolchain_compiler *compiler; /* NULL: only the built-in kernels */
-    unsigned jobs;                        /* compilers at a time */
-    double seconds;                       /* for everything */
+    unsigned jobs;                             /* compilers at a time */
+    double seconds;                            /* for everything */
     uint64_t seed;
     bool verbose; /* a line on stderr for each configuration */
     /* What is done now, and how much of the time is spent. NULL: nobody wants to know. */

@@ -151,8 +151,8 @@ static struct zoo_kernels *load(const struct api_context *context, const struct 
         return NULL;
     if (cuda->cuThreadExchangeStreamCaptureMode)
         cuda->cuThreadExchangeStreamCaptureMode(&mode);
-    struct zoo_kernels *kernels =
-        zoo_kernels_load(&context->device, family, choice->variant, ptx.data, &choice->tuning, message);
+    struct zoo_kernels *kernels = zoo_kernels_load(&context->device, family, choice->variant,
+                                                   ptx.data, &choice->tuning, message);
     if (cuda->cuThreadExchangeStreamCaptureMode)
         cuda->cuThreadExchangeStreamCaptureMode(&mode);
     lk_buf_free(&ptx);

@@ -59,8 +59,8 @@ static void *find_loaded(void)
     return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 }
 
-/* The file that this code is linked into. A program's name is what it was started as, which need not
- * be a path; a library's is one. */
+/* The file that this code is linked into. A program's name is what it was started as, which need
+ * not be a path; a library's is one. */
 static bool own_file(char real[PATH_MAX])
 {
     Dl_info self;
