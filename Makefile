@@ -100,24 +100,24 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
 KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+# The words of the compiler's command line, as src/toolchain/ptx.c has them too.
+PTX_COMMAND := src/toolchain/ptx_command.def
+ptx_words    = $(subst {include},kernels/include,$(subst {arch},$(call arch_of,$<),$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND))))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(NVCC) $(call ptx_words,NVCC) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(PTX)/clang/%.ptx: kernels/%.cu
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
-	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -include kernels/include/cuda_names.h -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
@@ -227,7 +227,7 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host toolchain gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -247,11 +247,11 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
     $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)
