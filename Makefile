@@ -168,7 +168,7 @@ version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
 comma := ,
 
 .PHONY: all
-all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
+all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so)
 
 # The commands so far need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
@@ -190,6 +190,11 @@ $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcud
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
 	    $(call version_script,src/driver/libcuda.map) $(LIBS)
+
+# What -lcuda finds where no toolkit has its own: see src/cli/start.c.
+$(BUILD)/stubs/libcuda.so: $(BUILD)/libcuda.so.1
+	@mkdir -p $(@D)
+	ln -sf ../libcuda.so.1 $@
 
 cudart_link = $(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
     -Wl,--enable-new-dtags $(call version_script,$(1)) $(BUILD)/libcuda.so.1 $(LIBS)
@@ -381,13 +386,14 @@ install: all
 
 # What is built already; tests use it, beside which nothing may be linked again.
 install-only: $(BUILD)/gen/lockstep.pc
-	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep $(TO)/lib/pkgconfig \
+	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep/stubs $(TO)/lib/pkgconfig \
 	    $(TO)/share/doc/lockstep/examples
 	install -m 755 $(BUILD)/lockstep $(TO)/bin/
 	install -m 644 include/lockstep.h $(TO)/include/
 	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
 	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
 	install -m 644 $(LIBCUDA) $(LIBCUDART) $(TO)/lib/lockstep/
+	ln -sf ../libcuda.so.1 $(TO)/lib/lockstep/stubs/libcuda.so
 	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/
 	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
 	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/

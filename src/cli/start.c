@@ -4,10 +4,10 @@
  */
 #include "cli/start.h"
 
-#include "toolchain/build.h"
-#include "toolchain/elf.h"
 #include "cli/request.h"
 #include "cli/target.h"
+#include "toolchain/build.h"
+#include "toolchain/elf.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -73,13 +73,13 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
-                  "only; rebuild it with 'nvcc -cudart shared ...'",
-                  path);
+                   "only; rebuild it with 'nvcc -cudart shared ...'",
+                   path);
         return false;
     }
     if (runtime && access(lk_arena_printf(arena, "%s/%s", folder, runtime), R_OK) != 0) {
         host_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
-                  runtime, folder);
+                   runtime, folder);
         return false;
     }
     if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
@@ -88,8 +88,8 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
         const char *library = needed_with_prefix(facts, device_libraries[i]);
         if (library)
             host_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
-                      "to it fail on a simulated one",
-                      path, library);
+                       "to it fail on a simulated one",
+                       path, library);
     }
     return true;
 }
@@ -100,7 +100,7 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
     const char *folder = toolchain_library_folder();
     if (!folder) {
         host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
-                  "build them with 'make'");
+                   "build them with 'make'");
         return false;
     }
     struct elf_facts facts = elf_read(arena, path);
@@ -134,6 +134,19 @@ static bool prepare_real(struct lk_arena *arena, const struct target *target, co
     return fits;
 }
 
+/* Only whole toolkits have a libcuda.so to link with. The linker looks into LIBRARY_PATH after
+ * every -L, nvcc's own among them: where there is one, it is taken, and ours elsewhere. */
+static void put_link_folder(struct lk_arena *arena)
+{
+    const char *folder = toolchain_library_folder(), *old = getenv("LIBRARY_PATH");
+    if (!folder)
+        return;
+    char *stubs = lk_arena_printf(arena, "%s/stubs", folder);
+    if (access(stubs, X_OK) == 0)
+        start_put("LIBRARY_PATH",
+                  old && *old ? lk_arena_printf(arena, "%s:%s", old, stubs) : stubs);
+}
+
 static bool compile(struct lk_arena *arena, const struct request *request,
                     const struct target *target, struct built *built)
 {
@@ -143,13 +156,20 @@ static bool compile(struct lk_arena *arena, const struct request *request,
         return false;
     }
     struct lk_list command = {0};
+    const char *path = getenv("LIBRARY_PATH");
+    char *old_path = path ? lk_arena_printf(arena, "%s", path) : NULL;
     request_command(arena, request, nvcc, target, &command);
+    put_link_folder(arena);
     struct build build = {.command = &command,
                           .inputs = &request->inputs,
                           .keep = request->keep,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);
     lk_list_free(&command);
+    if (old_path) /* the program is to see what the user set */
+        start_put("LIBRARY_PATH", old_path);
+    else
+        unsetenv("LIBRARY_PATH");
     return done;
 }
 

@@ -6,6 +6,7 @@
 #include "report/check.h"
 
 #include "base/buf.h"
+#include "host/headers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,12 +17,6 @@
 
 /* Lines of host code ------------------------------------------------------------------------------
  */
-
-static bool is_toolkit(const char *file)
-{
-    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
-           strstr(file, "/include/c++/") || file[0] == '?';
-}
 
 /* "file:line" of an address, through addr2line; the first that is the program's own. */
 static bool host_line(const char *program, const char *address, char *file, size_t size,
@@ -37,10 +32,12 @@ static bool host_line(const char *program, const char *address, char *file, size
         return false;
     while (fgets(text, sizeof text, pipe)) {
         char *colon = strrchr(text, ':');
-        if (found || !colon || is_toolkit(text))
+        if (found || !colon)
             continue;
         *line = (unsigned)strtoul(colon + 1, NULL, 10);
         *colon = 0;
+        if (host_is_toolkit_header(text) || host_is_system_header(text))
+            continue;
         found = *line != 0;
         if (found)
             snprintf(file, size, "%s", text);

@@ -21,7 +21,7 @@ LOOKS_AT = {
     "zoo": ["cuda", "gpu"],
     "bench": ["zoo", "report"],
     "tune": ["zoo"],
-    "report": ["base", "gpu"],
+    "report": ["host", "gpu"],
     "learn": ["zoo", "bench", "simt", "report", "toolchain"],
     "engine": ["zoo"],
     "studio": ["learn", "bench", "report"],
