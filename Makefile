@@ -1,6 +1,7 @@
 # Lockstep: one Makefile.
 #   make                build everything into build/
-#   make test           install what is missing, build, run every test; last line "N passed, N failed"
+#   make test           install what is missing, build, run every test; last line "N passed, N failed",
+#                       and ", N skipped" where something that tests need is not to be had
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
@@ -100,7 +101,8 @@ PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
 CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
-KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
+HAS_NVCC    := $(if $(NVCC),$(shell command -v '$(NVCC)' 2>/dev/null))
+KERNEL_CC   ?= $(if $(HAS_NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
@@ -154,7 +156,7 @@ $(BUILD)/obj/bench/torch.o: python/peer_torch.py
 -include $(wildcard $(PTX)/*/*/*.d)
 
 .PHONY: kernels
-kernels: $(call ptx_of,nvcc) $(call ptx_of,clang)
+kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang))
 
 # What is built ------------------------------------------------------------------------------------
 
@@ -209,8 +211,9 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 
 # Tests --------------------------------------------------------------------------------------------
 # A suite is a cmocka program, tests/FOLDER/test_NAME.c, or a script, tests/FOLDER/run.sh, that
-# prints "ok NAME" or "not ok NAME" lines. Suites run side by side, in the repository's root, with
-# BUILD (absolute) and LOCKSTEP ($BUILD/lockstep) set. `make test SUITES='tests/ptx'` runs some.
+# prints "ok NAME", "not ok NAME" or "skip NAME: WHY" lines. Suites run side by side, in the
+# repository's root, with BUILD (absolute) and LOCKSTEP ($BUILD/lockstep) set.
+# `make test SUITES='tests/ptx'` runs some.
 
 # A unit test is linked with its own folder and those above it.
 
@@ -279,18 +282,19 @@ tables: all
 	@BUILD=$(abspath $(BUILD)) scripts/family-tables
 
 .PHONY: test test-only unit setup setup-tests
+without_nvcc = echo "setup: going on without nvcc: clang compiles the kernels; what needs nvcc is skipped" >&2
 setup:
 	@scripts/setup
-	@scripts/get-nvcc --need
+	@scripts/get-nvcc --need || $(without_nvcc)
 
 setup-tests:
 	@scripts/setup tests
-	@scripts/get-nvcc --need
+	@scripts/get-nvcc --need || $(without_nvcc)
 
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup-tests
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
-	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
+	@rm -f $(BUILD)/counts $(BUILD)/counts.failed $(BUILD)/counts.skipped
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
@@ -339,7 +343,10 @@ sanitize-only:
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
-FUZZ_CC      ?= $(firstword $(foreach c,clang clang-19 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)))
+# The first clang that has libFuzzer's and the sanitizers' libraries.
+FUZZ_CC      ?= $(shell for c in clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang; do \
+    echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
+    $$c -x c -fsanitize=fuzzer,address,undefined - -o /dev/null 2>/dev/null && echo $$c && break; done)
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
@@ -406,5 +413,9 @@ install-only: $(BUILD)/gen/lockstep.pc
 
 clean:
 	rm -rf $(BUILD)
+
+# For scripts: `make print-FUZZ_CC` prints a variable.
+print-%:
+	@echo '$($*)'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

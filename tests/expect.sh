@@ -1,5 +1,17 @@
 # expect.sh: for the scripts of whole commands, which source it.
 
+# skip NAME WHY: a test that cannot run here; it counts as skipped, never as passed.
+skip() {
+    echo "skip $1: $2"
+}
+
+# has_header NAME: nvcc's programs can include it.
+has_header() {
+    "$NVCC" -E -x cu - -o /dev/null <<HEADER >/dev/null 2>&1
+#include <$1>
+HEADER
+}
+
 # expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
 # output (both streams; newlines as blanks) must match.
 expect() {

@@ -76,11 +76,11 @@ def find_driver():
 
 
 def without_browser():
-    """Why no browser can be driven here, as the end of an "ok" line; "" where one can."""
+    """Why no browser can be driven here, as the end of a "skip" line; "" where one can."""
     missing = [name for name, there in (
         ("chromium", find_chromium()), ("chromium-driver", find_driver()),
         ("python3-selenium", importlib.util.find_spec("selenium"))) if not there]
-    return missing and "# skipped: there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
+    return missing and "there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
         missing) or ""
 
 

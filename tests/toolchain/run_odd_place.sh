@@ -10,13 +10,14 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" NO_COLOR=1
 unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE LOCKSTEP_TRACE
 unset LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH
-if [ -z "${NVCC:-}" ]; then
-    echo "skip odd_place: there is no nvcc"
+NVCC=${NVCC:-$("$here/../../scripts/get-nvcc" --find)}
+if [ -z "$NVCC" ]; then
+    skip odd_place "there is no nvcc"
     exit 0
 fi
 home=$(dirname "$(dirname "$NVCC")")
 if [ ! -e "$home/include/cuda_runtime.h" ] || [ ! -e "$home/nvvm" ]; then
-    echo "skip odd_place: the headers of $NVCC are not in a folder of their own"
+    skip odd_place "the headers of $NVCC are not in a folder of their own"
     exit 0
 fi
 odd="$work/my tools/gpu things"
