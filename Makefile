@@ -13,8 +13,9 @@
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
 #   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
-#   make docs           the pages in docs/ that are made from the code
+#   make docs           the pages and pictures in docs/ that are made from the code
 #   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
+#   make help           this list
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
 ifeq ($(origin CC),default)
@@ -273,13 +274,19 @@ $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/tab
 	$(CC) $(ALL) -o $@ $^
 
 .PHONY: docs
-docs: $(BUILD)/tests/docs/instructions
+docs: $(BUILD)/tests/docs/instructions all
 	$< > docs/instructions.md
+	scripts/draw-rooms > docs/images/rooms.svg
+	BUILD=$(BUILD) scripts/draw-profile > docs/images/profile.svg
 
 # docs/measured/h200.json, where it is, has what `make gpu-bench` wrote on an H200.
 .PHONY: tables
 tables: all
 	@BUILD=$(abspath $(BUILD)) scripts/family-tables
+
+.PHONY: help
+help:
+	@awk '!/^#/ { exit } sub(/^#   /, "")' Makefile
 
 .PHONY: test test-only unit setup setup-tests
 without_nvcc = echo "setup: going on without nvcc: clang compiles the kernels; what needs nvcc is skipped" >&2
