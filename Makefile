@@ -101,7 +101,10 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)) \
+    $(shell v=$$(clang -dumpversion 2>/dev/null) && [ "$${v%%.*}" -ge 16 ] && command -v clang))
+NVCC        := $(NVCC)
+CLANG       := $(CLANG)
 HAS_NVCC    := $(if $(NVCC),$(shell command -v '$(NVCC)' 2>/dev/null))
 KERNEL_CC   ?= $(if $(HAS_NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
@@ -116,6 +119,7 @@ $(PTX)/nvcc/%.ptx: kernels/%.cu
 	$(relative_files)
 
 $(PTX)/clang/%.ptx: kernels/%.cu
+	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
 	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
 	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \

@@ -4,10 +4,10 @@
  */
 #include "cli/start.h"
 
-#include "cli/request.h"
-#include "cli/target.h"
 #include "toolchain/build.h"
 #include "toolchain/elf.h"
+#include "cli/request.h"
+#include "cli/target.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -73,13 +73,13 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
-                   "only; rebuild it with 'nvcc -cudart shared ...'",
-                   path);
+                  "only; rebuild it with 'nvcc -cudart shared ...'",
+                  path);
         return false;
     }
     if (runtime && access(lk_arena_printf(arena, "%s/%s", folder, runtime), R_OK) != 0) {
         host_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
-                   runtime, folder);
+                  runtime, folder);
         return false;
     }
     if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
@@ -88,8 +88,8 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
         const char *library = needed_with_prefix(facts, device_libraries[i]);
         if (library)
             host_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
-                       "to it fail on a simulated one",
-                       path, library);
+                      "to it fail on a simulated one",
+                      path, library);
     }
     return true;
 }
@@ -100,7 +100,7 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
     const char *folder = toolchain_library_folder();
     if (!folder) {
         host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
-                   "build them with 'make'");
+                  "build them with 'make'");
         return false;
     }
     struct elf_facts facts = elf_read(arena, path);
