@@ -31,10 +31,10 @@ field() { # FILE FIELD: the header line's value
 right() { # NAME
     cd ../programs || exit 2
     local -a args
-    local header
-    header=$(field "$1.cu" needs)
-    if [ -n "$header" ] && ! has_header "$header"; then
-        skip "right_$1" "there is no $header"
+    local why
+    why=$(why_not "$1.cu")
+    if [ -n "$why" ]; then
+        skip "right_$1" "$why"
         return
     fi
     eval "args=($(set -f; field "$1.cu" args))"
@@ -56,7 +56,7 @@ right() { # NAME
         cat "$work/$1.report"
     fi
 }
-export -f planted right field skip has_header
+export -f planted right field skip why_not has_header is_old
 
 work=$(mktemp -d)
 export work

@@ -4,7 +4,8 @@
 # exported symbols with NVIDIA's where those are installed.
 #   tests/cudart/run.sh [NAME...]
 # In a .cu: "// nvcc: FLAGS", "// with: FILES" (more units), "// library: FILE" (made to NAME.so),
-# "// status: N" (of the program, 0 if not given), "// needs: HEADER" (skipped where nvcc has none).
+# "// status: N" (of the program, 0 if not given), "// needs: HEADER" and "// cuda: RELEASE"
+# (skipped where nvcc has none, or is older).
 # CUDART=DIR takes the runtime from another folder, the real one for instance:
 #   CUDART=/usr/local/cuda/lib64 tests/cudart/run.sh      on a machine with an H200
 set -u
@@ -92,9 +93,14 @@ if [ $# -eq 0 ]; then
     headers=
     for home in "$toolkit" /usr/local/cuda-12*; do
         header=$home/include/cuda_runtime_api.h
-        version=$(sed -n 's/^#define CUDART_VERSION  *\(1[23]\)0.*/\1/p' "$header" 2>/dev/null)
-        [ -n "$version" ] || continue
+        release=$(sed -n 's/^#define CUDART_VERSION  *\([0-9]*\)$/\1/p' "$header" 2>/dev/null)
+        version=${release%0?0}
+        case $release in 12??? | 13???) ;; *) continue ;; esac
         headers=$version
+        if [ "$release" -lt 12080 ]; then
+            skip "abi-$version" "$header is of $release, ours of 12080"
+            continue
+        fi
         abi "$version" "$home/include"
         report "abi-$version" $?
         library=$home/lib64/libcudart.so.$version
@@ -109,11 +115,9 @@ if [ $# -eq 0 ]; then
     set -- $(for expect in *.expect; do basename "$expect" .expect; done | grep -v runtime12)
 fi
 for name in "$@"; do
-    header=$(option "$name" needs)
-    if [ -z "$NVCC" ]; then
-        skip "$name" "there is no nvcc"
-    elif [ -n "$header" ] && ! has_header "$header"; then
-        skip "$name" "there is no $header"
+    why=$(why_not "$name.cu")
+    if [ -n "$why" ]; then
+        skip "$name" "$why"
     else
         program "$name"
         report "$name" $?

@@ -5,7 +5,7 @@
 # "// output: not comparable", and then only its status is compared.
 #   tests/programs/run.sh [NAME...]   JOBS=2 side by side, SECONDS_EACH=300 to compile and run one
 # LOCKSTEP is the lockstep to use. Without nvcc nothing here can be built, and all is skipped; so is a
-# program whose "// needs: HEADER" nvcc does not have.
+# program whose "// needs: HEADER" nvcc does not have, or whose "// cuda: RELEASE" is newer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export BUILD=${BUILD:-$here/../../build}
@@ -20,13 +20,10 @@ field() { # FILE FIELD: the header line's value
 }
 
 run_one() { # NAME
-    local name=$1 work status want comparable flags header
-    header=$(field "$name.cu" needs)
-    if [ -z "$NVCC" ]; then
-        skip "$name" "there is no nvcc"
-        return
-    elif [ -n "$header" ] && ! has_header "$header"; then
-        skip "$name" "there is no $header"
+    local name=$1 work status want comparable flags why
+    why=$(why_not "$name.cu")
+    if [ -n "$why" ]; then
+        skip "$name" "$why"
         return
     fi
     work=$(mktemp -d)
@@ -64,7 +61,7 @@ run_one() { # NAME
     rm -rf "$work"
     [ $failed -ne 0 ]
 }
-export -f field run_one skip has_header
+export -f field run_one skip why_not has_header is_old
 
 # The slowest to compile first, so that the two jobs end together.
 slow="thrust_algorithms thrust_sort_sets cub_device cub_device_sort cub_block"
