@@ -66,6 +66,7 @@ ZOO_OBJ      := $(call objects,zoo) $(FAMILY_OBJ) $(CUDA_OBJ) $(BUILD)/obj/embed
 TOOLCHAIN_OBJ := $(call objects,toolchain)
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
+EXPORT_OBJ   := $(call objects,export) $(call objects,ptx)
 LEARN_OBJ    := $(call objects,learn)
 STUDIO_OBJ   := $(call objects,studio)
 STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
@@ -126,7 +127,7 @@ $(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
+    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
 	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
@@ -176,8 +177,8 @@ comma := ,
 .PHONY: all
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so)
 
-# The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+# Commands need no machine of their own: what they start loads the libraries.
+$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
@@ -249,7 +250,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit) $(STUDIO_LIBS)
 
