@@ -167,7 +167,7 @@ CUresult drv_cuDeviceGetName(char *name, int length, CUdevice device)
         return status;
     if (!name || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, length, "%s", drv_devices[device].gpu->name);
+    snprintf(name, (size_t)length, "%s", drv_devices[device].gpu->name);
     return CUDA_SUCCESS;
 }
 
@@ -251,7 +251,7 @@ CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
         return status;
     if (!text || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(text, length, "0000:%02X:00.0", device + 1);
+    snprintf(text, (size_t)length, "0000:%02X:00.0", device + 1);
     return CUDA_SUCCESS;
 }
 

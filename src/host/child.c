@@ -68,7 +68,7 @@ const char **learn_environment(const char *const *changes)
 
 /* The child's side ------------------------------------------------------------------------------*/
 
-static void set_limit(int resource, rlim_t most)
+static void set_limit(unsigned resource, rlim_t most)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0)

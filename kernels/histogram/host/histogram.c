@@ -158,7 +158,7 @@ struct layout {
 static struct layout lay_out(const struct zoo_call *call, unsigned counter_bytes, unsigned copies)
 {
     int64_t bins = call->problem->value[BINS]; /* and room for one more */
-    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes - 2);
+    int64_t range = lesser(bins, (unsigned)call->device->shared_per_block / counter_bytes - 2);
     struct layout layout = {(unsigned)range, zoo_ceil_div(bins, range), copies, 0};
     layout.shared = (unsigned)((range + 1) * copies * counter_bytes + 3) & ~3u;
     return layout;
@@ -207,7 +207,8 @@ static CUresult launch_thread_private(struct zoo_call *call)
     if (status != CUDA_SUCCESS || n == 0)
         return status;
     unsigned resident = zoo_resident(call, count_kernel(call), block, shared);
-    unsigned blocks = blocks_for(call, block * zoo_tunable(call, "UNROLL") * 16 / size, resident);
+    unsigned blocks =
+        blocks_for(call, block * (unsigned)zoo_tunable(call, "UNROLL") * 16 / size, resident);
     return ZOO_LAUNCH(call, count_kernel(call),
                       ((struct zoo_grid){.x = blocks, .threads = block, .shared = shared}),
                       &call->buffer[IN], &n, &bins, &call->buffer[COUNTS]);
@@ -263,8 +264,8 @@ static unsigned threads_replicated(const struct zoo_call *call, struct layout la
 /* What limits the blocks of an SM even if the registers do not. */
 static int64_t most_resident(const struct zoo_call *call, struct layout layout)
 {
-    int64_t by_threads = call->device->threads_per_sm / threads_replicated(call, layout);
-    return lesser(by_threads, (call->device->shared_per_block + 1024) / layout.shared);
+    int64_t by_threads = (unsigned)call->device->threads_per_sm / threads_replicated(call, layout);
+    return lesser(by_threads, ((unsigned)call->device->shared_per_block + 1024) / layout.shared);
 }
 
 static size_t workspace_replicated(const struct zoo_call *call)
