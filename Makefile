@@ -65,6 +65,17 @@ ISAS      := v1
 ISA_v1    :=
 endif
 
+# What is built depends on the command that builds it: a stamp has it, and is written only when it
+# changes. $(call stamp,TEXT) is the recipe of one.
+.PHONY: always
+stamp = @mkdir -p $(@D); text='$(subst ','\'',$(1))'; \
+    [ "$$(cat $@ 2>/dev/null)" = "$$text" ] || printf '%s\n' "$$text" > $@
+
+FLAGS := $(BUILD)/gen/flags
+$(FLAGS): ALL := $(ALL) # not what the target that first needs it adds
+$(FLAGS): always
+	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
+
 # Objects ----------------------------------------------------------------------------------------
 
 sources  = $(sort $(wildcard src/$(1)/*.c))
@@ -75,7 +86,7 @@ BASE_OBJ     := $(call objects,base) $(call objects,host)
 GPU_OBJ      := $(call objects,gpu)
 MACHINE_OBJ  := $(BASE_OBJ) $(GPU_OBJ) $(foreach room,ptx simt watch check,$(call objects,$(room)))
 CUDA_OBJ     := $(call objects,cuda)
-DRIVER_OBJ   := $(CUDA_OBJ) $(call objects,driver)
+DRIVER_OBJ   := $(call objects,driver)
 CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 REPORT_OBJ   := $(call objects,report)
@@ -91,20 +102,20 @@ CLI_OBJ      := $(call objects,cli)
 
 $(foreach room,simt watch check,$(BUILD)/obj/$(room)/%.o): ALL += $(ISA_BASE)
 
-$(BUILD)/obj/%.o: src/%.c
+$(BUILD)/obj/%.o: src/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/cudart/%.o: src/cudart/%.c
+$(BUILD)/obj/cudart/%.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=13 -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c
+$(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=12 -MMD -MP -c $< -o $@
 
 define exec_rule
-$(BUILD)/obj/%.$(1).o: src/%.c
+$(BUILD)/obj/%.$(1).o: src/%.c $(FLAGS)
 	$$(call say,CC)
 	$(CC) $(ALL) -O3 $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
@@ -116,55 +127,64 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 # launches them is host code, in kernels/FAMILY/host/; peers there (peer_NAME.cu) are built by
 # 'lockstep bench' where it needs them.
 
-PTX         := build/ptx
+# PTX does not depend on CC or CFLAGS: a second build may name the first one's.
+PTX         ?= $(BUILD)/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
-NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+first_of     = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
+ifeq ($(origin NVCC),undefined)
+NVCC        := $(shell scripts/get-nvcc --find 2>/dev/null)
+endif
+ifeq ($(origin CLANG),undefined)
+CLANG       := $(call first_of,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang)
+endif
 KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+ptx_with     = $(1) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $< && $(relative_files)
+NVCC_FLAGS  := -ptx -O3 -lineinfo -std=c++17 -Ikernels/include
+CLANG_FLAGS := -x cuda --cuda-device-only -nocudainc -nocudalib -S -O3 -gline-tables-only -std=c++17 \
+    -Wno-unknown-cuda-version -Wno-tautological-compare -Ikernels/include
+NVCC_NAME   := $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p'))
+CLANG_NAME  := $(if $(CLANG),$(shell $(CLANG) --version | head -n 1))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu
-	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
-	$(relative_files)
+$(PTX)/nvcc/flags: always
+	$(call stamp,$(NVCC) ($(NVCC_NAME)) $(NVCC_FLAGS))
+$(PTX)/clang/flags: always
+	$(call stamp,$(CLANG) ($(CLANG_NAME)) $(CLANG_FLAGS))
 
-$(PTX)/clang/%.ptx: kernels/%.cu
-	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
-	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
-	$(relative_files)
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX)/nvcc/flags
+	$(call say,NVCC)
+	$(call ptx_with,$(NVCC) $(NVCC_FLAGS) -arch=compute_$(call arch_of,$<))
+
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX)/clang/flags
+	$(call say,CLANG)
+	$(call ptx_with,$(CLANG) $(CLANG_FLAGS) --cuda-gpu-arch=sm_$(call arch_of,$<))
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
+    $(PTX)/$(KERNEL_CC)/flags $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
-	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
-	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
+	scripts/embed-kernels $(PTX)/$(KERNEL_CC) '$(if $(filter nvcc,$(KERNEL_CC)),$(NVCC_NAME),$(CLANG_NAME))' \
 	    $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c
 
-$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.S
+$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.S $(FLAGS)
 	$(call say,AS)
 	$(CC) -c $< -o $@
 
-$(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
+$(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/kernels/%.o: kernels/%.c
+$(BUILD)/obj/kernels/%.o: kernels/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -Ikernels/host $(OPENMP) -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/zoo/%.o: ALL += $(OPENMP)
 
-# Which commit a measurement belongs to; rewritten only when it changes.
-.PHONY: always
+# Which commit a measurement belongs to.
 $(BUILD)/gen/bench/commit.h: always
-	@mkdir -p $(@D); text="#define LOCKSTEP_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
-	[ "$$(cat $@ 2>/dev/null)" = "$$text" ] || echo "$$text" > $@
+	$(call stamp,#define LOCKSTEP_COMMIT "$(shell git describe --always --dirty 2>/dev/null || echo unknown)")
 
 $(BUILD)/obj/bench/%.o: ALL += -I$(BUILD)/gen
 $(BUILD)/obj/bench/table.o: $(BUILD)/gen/bench/commit.h
@@ -229,7 +249,9 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 # A unit test is linked with its own folder and those above it.
 
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
-UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
+# Programs that scripts among the suites run.
+TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files)
+UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(TOOL_BIN)
 SUITES   ?=
 
 # Those of src/bench also need the families.
@@ -245,7 +267,27 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host gpu report ptx simt check watch,$(eval $(call unit_rule,$(folder))))
+
+$(BUILD)/tests/ptx_front/%: tests/ptx_front/%.c $(BASE_OBJ) $(call objects,ptx)
+	$(call say,LINK)
+	$(link_unit)
+
+# Programs on a driver find ours by their RUNPATH; nothing of it is linked in but what reads files.
+runpath = -Wl,-rpath,'$$ORIGIN/../..' -Wl,--enable-new-dtags
+ON_DRIVER := $(BASE_OBJ) $(GPU_OBJ) $(CUDA_OBJ) | $(LIBCUDA)
+
+$(BUILD)/tests/driver/%: tests/driver/%.c $(BUILD)/obj/driver/fatbin.o $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
+
+$(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c coverage.c) $(call objects,ptx) $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
+
+$(BUILD)/tests/ptx/random: tests/gen/random_ptx.c $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -275,9 +317,9 @@ $(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(
 	$(link_unit)
 
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
-$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
+$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(ON_DRIVER)
 	$(call say,LINK)
-	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,'$$ORIGIN/../..' -llockstep -lcmocka $(LIBS)
+	$(link_unit) -L$(BUILD) $(runpath) -llockstep
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
@@ -347,13 +389,13 @@ SANITIZE_SUITES ?= tests/base tests/gpu tests/report tests/simt tests/num tests/
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
 sanitize-only:
-	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan \
+	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
 	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -DSIMT_WITHOUT_V4' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
-FUZZ_CC      ?= $(firstword $(foreach c,clang clang-19 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)))
+FUZZ_CC      ?= $(call first_of,clang clang-19 clang-18 clang-17 clang-16)
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
@@ -420,4 +462,4 @@ install-only: $(BUILD)/gen/lockstep.pc
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -1,7 +1,7 @@
 /*
- * cuda_enums.h: the enumerations of the CUDA 13 driver API, as our own declarations. The names
+ * enums.h: the enumerations of the CUDA 13 driver API, as our own declarations. The names
  * and values are the binary interface that compiled programs use; tests/driver/abi_check.c
- * compares them with NVIDIA's header where there is one. Include cuda_abi.h, not this.
+ * compares them with NVIDIA's header where there is one. Include abi.h, not this.
  */
 #ifndef LOCKSTEP_CUDA_CUDA_ENUMS_H
 #define LOCKSTEP_CUDA_CUDA_ENUMS_H

@@ -1,6 +1,6 @@
 /*
  * cudart.h: what the files of this folder share. The runtime is a thin layer over the driver API
- * (driver/api.def), which it calls by its exported symbols; its own are errors per thread, the
+(cuda/api.def), which it calls by its exported symbols; its own are errors per thread, the
  * device per thread, and the registry that maps a program's host addresses to kernels and
  * variables.
  */

@@ -93,7 +93,8 @@ static int visible_devices(int count)
     return visible;
 }
 
-CUresult lk_driver_set_gpu(const char *name, char **message)
+/* "sim:h200x2"; the message says what is wrong. */
+static CUresult set_gpu(const char *name, char **message)
 {
     int count;
     const struct gpu_info *gpu = parse_gpu(name, &count, message);
@@ -120,7 +121,7 @@ CUresult drv_cuInit(unsigned flags)
         const char *name = getenv("LOCKSTEP_GPU");
         if (!name || !*name || strncasecmp(name, "cuda:", 5) == 0)
             name = "sim:h200";
-        status = lk_driver_set_gpu(name, &message);
+        status = set_gpu(name, &message);
     }
     if (status == CUDA_SUCCESS && visible_devices(drv_device_count) == 0)
         status = CUDA_ERROR_NO_DEVICE;

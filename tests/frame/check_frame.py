@@ -15,10 +15,10 @@ LOOKS_AT = {
     "simt": ["ptx", "gpu", "host"],
     "watch": ["simt"],
     "check": ["simt"],
-    "cuda": ["base"],
+    "cuda": ["gpu"],
     "driver": ["watch", "check", "cuda"],
     "cudart": ["driver"],
-    "zoo": ["cuda", "gpu"],
+    "zoo": ["cuda"],
     "bench": ["zoo", "report"],
     "tune": ["zoo"],
     "report": ["base", "gpu"],
@@ -92,6 +92,8 @@ def runnable_scripts(all_files):
 
 def main():
     all_files = files()
+    if not sources(all_files):
+        print("not ok files: none of src/ are found")
     for rule in (include_direction, opening_comment, no_machine_paths, runnable_scripts):
         broken = list(rule(all_files))
         name = rule.__name__

@@ -1,8 +1,8 @@
 /*
  * random_ptx.c: random PTX programs: valid, ending, and with one result on every correct machine.
- *   random-ptx [--gpu GPU] [--seed N] [--count N]   run them: one line "SEED DIGEST" each
- *   random-ptx --print --seed N                     show one
- *   random-ptx --compare [--seed N] [--count N]     run all on the machine in several ways
+ *   random [--gpu GPU] [--seed N] [--count N]   run them: one line "SEED DIGEST" each
+ *   random --print --seed N                     show one
+ *   random --compare [--seed N] [--count N]     run all on the machine in several ways
  * (instruction sets, threads, schedules); digests must agree. A program mixes integer, float and
  * half arithmetic, nested branches and loops, calls, shuffles, votes, shared and local memory,
  * barriers and atomics whose result does not depend on their order. Nothing it uses is approximate
@@ -532,16 +532,15 @@ static char *make_program(uint64_t seed)
 
 static const struct lk_driver *open_driver(const char *gpu)
 {
-    char *message = NULL;
-    const struct lk_driver *driver = lk_driver_open(gpu, &message);
+    char *message;
     CUdevice device;
+    const struct lk_driver *driver = lk_driver_open(gpu, &device, &message);
     CUcontext context;
     if (!driver) {
         fprintf(stderr, "%s\n", message);
         exit(2);
     }
-    if (driver->cuInit(0) || driver->cuDeviceGet(&device, 0) ||
-        driver->cuDevicePrimaryCtxRetain(&context, device) || driver->cuCtxSetCurrent(context)) {
+    if (driver->cuDevicePrimaryCtxRetain(&context, device) || driver->cuCtxSetCurrent(context)) {
         fprintf(stderr, "no device\n");
         exit(2);
     }
@@ -596,10 +595,10 @@ static int go_on(const struct lk_driver *driver, uint64_t seed, uint64_t count, 
     snprintf(seed_text, sizeof(seed_text), "%llu", (unsigned long long)seed);
     snprintf(count_text, sizeof(count_text), "%llu", (unsigned long long)count);
     fflush(stdout);
-    execl("/proc/self/exe", "random-ptx", "--gpu", driver->gpu, "--seed", seed_text, "--count",
+    execl("/proc/self/exe", "random", "--gpu", driver->gpu, "--seed", seed_text, "--count",
           count_text, optimised ? "--optimised" : "--unoptimised",
           failed ? "--failed" : (char *)NULL, (char *)NULL);
-    perror("random-ptx");
+    perror("random");
     return 1;
 }
 
@@ -673,7 +672,7 @@ static int compare_ways(const char *program, uint64_t seed, uint64_t count)
 
 int main(int argc, char **argv)
 {
-    const char *gpu = NULL;
+    const char *gpu = "sim:h200";
     uint64_t seed = 1, count = 10;
     bool print = false, compare = false, optimised = true, failed = false;
     for (int i = 1; i < argc; i++) {
@@ -692,7 +691,7 @@ int main(int argc, char **argv)
         } else if (i + 1 < argc && !strcmp(argv[i], "--count")) {
             count = strtoull(argv[++i], NULL, 10);
         } else {
-            fprintf(stderr, "usage: random-ptx [--gpu GPU] [--seed N] [--count N] [--print] "
+            fprintf(stderr, "usage: random [--gpu GPU] [--seed N] [--count N] [--print] "
                             "[--compare]\n");
             return 2;
         }

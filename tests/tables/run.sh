@@ -11,19 +11,7 @@ trap 'rm -rf "$work"' EXIT
 sample=tests/tables/sample.json
 tables=scripts/family-tables
 
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
+. tests/expect.sh
 
 expect up-to-date 0 '' $tables --check
 
