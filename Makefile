@@ -24,7 +24,27 @@ endif
 BUILD   ?= build
 PREFIX  ?= /usr/local
 CFLAGS  ?= -O2 -g
-WARN    := -Wall -Wextra -Werror -Wno-unused-parameter
+CC_NAME := $(shell $(CC) --version 2>/dev/null | head -n 1)
+IS_CLANG := $(findstring clang,$(CC_NAME))
+
+# Warnings are errors. Every exception is here, with its reason:
+#   unused-parameter           driver calls, callbacks and instruction bodies share a signature, and
+#                              few need all of it
+#   missing-field-initializers the tables of variants and peers name the fields that are not zero
+#   psabi                      vectors of 32 bytes where there are no such registers (v2): they never
+#                              cross a call between files
+#   enum-float-conversion (clang)  enumerators here are named integers, also beside floats
+#   pass-failed (clang)        says that a loop was not vectorised; a loop's lanes are independent
+#                              whether or not the compiler makes use of it
+#   unknown-pragmas (clang)    only where it has no OpenMP library: those loops then run on one core
+WARN    := -Wall -Wextra -Wshadow -Wconversion -Werror -Wno-unused-parameter -Wno-missing-field-initializers \
+           -Wno-psabi
+OPENMP  := -fopenmp
+ifneq ($(IS_CLANG),)
+WARN    += -Wno-enum-float-conversion -Wno-pass-failed
+OPENMP  := $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && \
+               echo -fopenmp || echo -Wno-unknown-pragmas)
+endif
 STD     := -std=gnu11 -Isrc -Iinclude -D_GNU_SOURCE -fPIC -pthread -fno-strict-aliasing -ffp-contract=off
 ALL     := $(STD) $(WARN) $(CFLAGS)
 LIBS    := -Wl,--as-needed -lzstd -llz4 -lm -ldl -lpthread
@@ -47,6 +67,17 @@ ISAS      := v1
 ISA_v1    :=
 endif
 
+# What is built depends on the command that builds it: a stamp has it, and is written only when it
+# changes. $(call stamp,TEXT) is the recipe of one.
+.PHONY: always
+stamp = @mkdir -p $(@D); text='$(subst ','\'',$(1))'; \
+    [ "$$(cat $@ 2>/dev/null)" = "$$text" ] || printf '%s\n' "$$text" > $@
+
+FLAGS := $(BUILD)/gen/flags
+$(FLAGS): ALL := $(ALL) # not what the target that first needs it adds
+$(FLAGS): always
+	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
+
 # Objects ----------------------------------------------------------------------------------------
 
 sources  = $(sort $(wildcard src/$(1)/*.c))
@@ -57,7 +88,7 @@ BASE_OBJ     := $(call objects,base) $(call objects,host)
 GPU_OBJ      := $(call objects,gpu)
 MACHINE_OBJ  := $(BASE_OBJ) $(GPU_OBJ) $(foreach room,ptx simt watch check,$(call objects,$(room)))
 CUDA_OBJ     := $(call objects,cuda)
-DRIVER_OBJ   := $(CUDA_OBJ) $(call objects,driver)
+DRIVER_OBJ   := $(call objects,driver)
 CUDART13_OBJ := $(call objects,cudart)
 CUDART12_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.cuda12.o,$(call sources,cudart))
 REPORT_OBJ   := $(call objects,report)
@@ -74,20 +105,20 @@ CLI_OBJ      := $(call objects,cli)
 
 $(foreach room,simt watch check,$(BUILD)/obj/$(room)/%.o): ALL += $(ISA_BASE)
 
-$(BUILD)/obj/%.o: src/%.c
+$(BUILD)/obj/%.o: src/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/cudart/%.o: src/cudart/%.c
+$(BUILD)/obj/cudart/%.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=13 -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c
+$(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=12 -MMD -MP -c $< -o $@
 
 define exec_rule
-$(BUILD)/obj/%.$(1).o: src/%.c
+$(BUILD)/obj/%.$(1).o: src/%.c $(FLAGS)
 	$$(call say,CC)
 	$(CC) $(ALL) -O3 $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
@@ -99,60 +130,69 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 # launches them is host code, in kernels/FAMILY/host/; peers there (peer_NAME.cu) are built by
 # 'lockstep bench' where it needs them.
 
-PTX         := build/ptx
+# PTX does not depend on CC or CFLAGS: a second build may name the first one's.
+PTX         ?= $(BUILD)/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
-NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
-NVCC        := $(NVCC)
-CLANG       := $(CLANG)
+ifeq ($(origin NVCC),undefined)
+NVCC        := $(shell scripts/get-nvcc --find 2>/dev/null)
+endif
+ifeq ($(origin CLANG),undefined)
+CLANG       := $(shell scripts/find-clang 2>/dev/null)
+endif
 HAS_NVCC    := $(if $(NVCC),$(shell command -v '$(NVCC)' 2>/dev/null))
 KERNEL_CC   ?= $(if $(HAS_NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+ptx_with     = $(1) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $< && $(relative_files)
 # The words of the compiler's command line, as src/toolchain/ptx.c has them too.
 PTX_COMMAND := src/toolchain/ptx_command.def
-ptx_words    = $(subst {include},kernels/include,$(subst {arch},$(call arch_of,$<),$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND))))
+ptx_words    = $(subst {include},kernels/include,$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND)))
+NVCC_WORDS  := $(call ptx_words,NVCC)
+CLANG_WORDS := $(call ptx_words,CLANG)
+for_arch     = $(subst {arch},$(call arch_of,$<),$(1))
+NVCC_NAME   := $(if $(HAS_NVCC),$(shell '$(NVCC)' --version | sed -n 's/^Cuda compilation tools/nvcc/p'))
+CLANG_NAME  := $(if $(CLANG),$(shell $(CLANG) --version | head -n 1))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
-	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) $(call ptx_words,NVCC) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
-	$(relative_files)
+$(PTX)/nvcc/flags: always
+	$(call stamp,$(NVCC) ($(NVCC_NAME)) $(NVCC_WORDS))
+$(PTX)/clang/flags: always
+	$(call stamp,$(CLANG) ($(CLANG_NAME)) $(CLANG_WORDS))
 
-$(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX)/nvcc/flags
+	$(call say,NVCC)
+	$(call ptx_with,$(NVCC) $(call for_arch,$(NVCC_WORDS)))
+
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX)/clang/flags
 	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
-	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
-	$(relative_files)
+	$(call say,CLANG)
+	$(call ptx_with,$(CLANG) $(call for_arch,$(CLANG_WORDS)))
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc) scripts/embed-kernels
+    $(PTX)/$(KERNEL_CC)/flags scripts/embed-kernels \
+    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc)
 	@mkdir -p $(BUILD)/gen
-	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
-	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
+	scripts/embed-kernels $(PTX)/$(KERNEL_CC) '$(if $(filter nvcc,$(KERNEL_CC)),$(NVCC_NAME),$(CLANG_NAME))' \
 	    $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c
 
-$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.S
+$(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.S $(FLAGS)
 	$(call say,AS)
 	$(CC) -c $< -o $@
 
-$(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
+$(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-# Fields that the tables of variants and peers leave out are zero.
-$(BUILD)/obj/kernels/%.o: kernels/%.c
+$(BUILD)/obj/kernels/%.o: kernels/%.c $(FLAGS)
 	$(call say,CC)
-	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
+	$(CC) $(ALL) -Ikernels/host $(OPENMP) -MMD -MP -c $< -o $@
 
-$(BUILD)/obj/zoo/%.o: ALL += -fopenmp
+$(BUILD)/obj/zoo/%.o: ALL += $(OPENMP)
 
-# Which commit a measurement belongs to; rewritten only when it changes.
-.PHONY: always
+# Which commit a measurement belongs to.
 $(BUILD)/gen/bench/commit.h: always
-	@mkdir -p $(@D); text="#define LOCKSTEP_COMMIT \"$$(git describe --always --dirty 2>/dev/null || echo unknown)\""; \
-	[ "$$(cat $@ 2>/dev/null)" = "$$text" ] || echo "$$text" > $@
+	$(call stamp,#define LOCKSTEP_COMMIT "$(shell git describe --always --dirty 2>/dev/null || echo unknown)")
 
 $(BUILD)/obj/bench/%.o: ALL += -I$(BUILD)/gen
 $(BUILD)/obj/bench/table.o: $(BUILD)/gen/bench/commit.h
@@ -180,7 +220,7 @@ all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)
 # Commands need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
-	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
+	$(CC) $(ALL) -o $@ $^ $(OPENMP) -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
 # It shows what include/lockstep.h declares, and nothing else.
 $(BUILD)/gen/liblockstep.map: include/lockstep.h
@@ -190,7 +230,7 @@ $(BUILD)/gen/liblockstep.map: include/lockstep.h
 $(BUILD)/liblockstep.so: $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(BUILD)/gen/liblockstep.map
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,liblockstep.so.0 -Wl,-z,defs \
-	    -Wl,--version-script=$(BUILD)/gen/liblockstep.map -fopenmp -ljansson $(LIBS)
+	    -Wl,--version-script=$(BUILD)/gen/liblockstep.map $(OPENMP) -ljansson $(LIBS)
 	ln -sf liblockstep.so $(BUILD)/liblockstep.so.0
 
 $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
@@ -223,7 +263,9 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 # A unit test is linked with its own folder and those above it.
 
 UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
-UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/docs/instructions
+# Programs that scripts among the suites run.
+TOOL_BIN := $(addprefix $(BUILD)/tests/,docs/instructions ptx/runner ptx/random ptx_front/parse_files)
+UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(TOOL_BIN)
 SUITES   ?=
 
 # Those of src/bench also need the families.
@@ -231,7 +273,7 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(
 	$(call say,LINK)
 	$(link_unit)
 
-link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) -fopenmp -lcmocka -ljansson -lsqlite3 $(LIBS)
+link_unit = $(CC) $(ALL) -Itests -MMD -MP -o $@ $(filter %.c %.o,$^) $(OPENMP) -lcmocka -ljansson -lsqlite3 $(LIBS)
 
 define unit_rule
 ABOVE += $(call objects,$(1))
@@ -239,7 +281,27 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host toolchain gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host toolchain gpu report ptx simt check watch,$(eval $(call unit_rule,$(folder))))
+
+$(BUILD)/tests/ptx_front/%: tests/ptx_front/%.c $(BASE_OBJ) $(call objects,ptx)
+	$(call say,LINK)
+	$(link_unit)
+
+# Programs on a driver find ours by their RUNPATH; nothing of it is linked in but what reads files.
+runpath = -Wl,-rpath,'$$ORIGIN/../..' -Wl,--enable-new-dtags
+ON_DRIVER := $(BASE_OBJ) $(GPU_OBJ) $(CUDA_OBJ) | $(LIBCUDA)
+
+$(BUILD)/tests/driver/%: tests/driver/%.c $(BUILD)/obj/driver/fatbin.o $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
+
+$(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c coverage.c) $(call objects,ptx) $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
+
+$(BUILD)/tests/ptx/random: tests/gen/random_ptx.c tests/gen/random_program.c $(ON_DRIVER)
+	$(call say,LINK)
+	$(link_unit) $(runpath)
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -269,9 +331,9 @@ $(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_O
 	$(link_unit)
 
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/zoo/test_api*.c)): \
-$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(LIBCUDA)
+$(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(ON_DRIVER)
 	$(call say,LINK)
-	$(CC) $(ALL) -MMD -MP -o $@ $< -L$(BUILD) -Wl,-rpath,'$$ORIGIN/../..' -llockstep -lcmocka $(LIBS)
+	$(link_unit) -L$(BUILD) $(runpath) -llockstep
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
@@ -348,7 +410,7 @@ SANITIZE_SUITES ?= tests/base tests/gpu tests/report tests/simt tests/num tests/
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
 sanitize-only:
-	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan \
+	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
 	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -DSIMT_WITHOUT_V4' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
 
@@ -429,4 +491,4 @@ clean:
 print-%:
 	@echo '$($*)'
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)

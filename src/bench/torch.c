@@ -201,8 +201,8 @@ static bool memory_handle(const struct zoo_device *device, CUdeviceptr base, cha
         *message = lk_say("the memory cannot be shared: %s", zoo_error(cuda, status));
         return false;
     }
-    for (int i = 0; i < 64; i++)
-        snprintf(text + (size_t)2 * i, 3, "%02x", handle[i]);
+    for (size_t i = 0; i < 64; i++)
+        snprintf(text + 2 * i, 3, "%02x", handle[i]);
     return true;
 }
 

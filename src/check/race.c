@@ -477,13 +477,13 @@ static CHECK_HOT void visit_global(struct visit *visit, uint32_t mask, bool trac
         if (offset >= SIMT_ARENA) /* registered host memory has no shadow */
             continue;
         while (bytes) {
-            uint32_t first = (uint32_t)(offset & (CHECK_CHUNK - 1));
-            uint32_t part = CHECK_CHUNK - first < bytes ? CHECK_CHUNK - first : bytes;
+            uint32_t within = (uint32_t)(offset & (CHECK_CHUNK - 1));
+            uint32_t part = CHECK_CHUNK - within < bytes ? CHECK_CHUNK - within : bytes;
             if (offset >> CHECK_CHUNK_BITS != at) {
                 at = offset >> CHECK_CHUNK_BITS;
                 chunk = check_chunk_at(check, offset);
             }
-            visit_lane(visit, chunk->cells, chunk->written, base + offset, first, lane, part,
+            visit_lane(visit, chunk->cells, chunk->written, base + offset, within, lane, part,
                        tracks, many);
             offset += part;
             bytes -= part;

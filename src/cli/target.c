@@ -4,61 +4,11 @@
 #include "cli/target.h"
 #include "cli/cli.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <link.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* CUdevice_attribute, from NVIDIA's driver API. */
-enum { ATTRIBUTE_CC_MAJOR = 75, ATTRIBUTE_CC_MINOR = 76 };
-
-/* The libcuda.so.1 that would be loaded may be ours, found through LD_LIBRARY_PATH. */
-static bool is_ours(void *library)
-{
-    struct link_map *map = NULL;
-    char real[PATH_MAX];
-    const char *folder = toolchain_library_folder();
-    if (!folder || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !realpath(map->l_name, real))
-        return false;
-    size_t length = strlen(folder);
-    return strncmp(real, folder, length) == 0 && real[length] == '/';
-}
-
-static void ask_driver(void *library, struct target_devices *devices)
-{
-    int (*init)(unsigned) = (int (*)(unsigned))dlsym(library, "cuInit");
-    int (*get_count)(int *) = (int (*)(int *))dlsym(library, "cuDeviceGetCount");
-    int (*get_name)(char *, int, int) =
-        (int (*)(char *, int, int))dlsym(library, "cuDeviceGetName");
-    int (*get_attribute)(int *, int, int) =
-        (int (*)(int *, int, int))dlsym(library, "cuDeviceGetAttribute");
-    int count = 0;
-    if (!init || !get_count || !get_name || !get_attribute || init(0) != 0 ||
-        get_count(&count) != 0)
-        return;
-    for (int i = 0; i < count && i < TARGET_DEVICES; i++) {
-        struct target_device *device = &devices->device[devices->count];
-        int major = 0, minor = 0;
-        if (get_name(device->name, (int)sizeof device->name, i) != 0 ||
-            get_attribute(&major, ATTRIBUTE_CC_MAJOR, i) != 0 ||
-            get_attribute(&minor, ATTRIBUTE_CC_MINOR, i) != 0)
-            return;
-        device->cc_major = (unsigned)major;
-        device->cc_minor = (unsigned)minor;
-        devices->count++;
-    }
-}
 
 void target_find_devices(struct target_devices *devices)
 {
-    memset(devices, 0, sizeof *devices);
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
-        return;
-    if (!is_ours(library))
-        ask_driver(library, devices);
-    dlclose(library);
+    devices->count = lk_driver_list(devices->device, TARGET_DEVICES);
 }
 
 const struct gpu_info *target_find_gpu(const char *name)
@@ -100,11 +50,11 @@ static bool parse_real(const char *text, struct target *target)
     }
     if (devices.count == 0)
         host_error("cuda:%llu: this machine has no NVIDIA GPU that its driver can open; "
-                  "--gpu sim:h200 needs none",
-                  index);
+                   "--gpu sim:h200 needs none",
+                   index);
     else
         host_error("cuda:%llu: this machine has %u GPU%s, cuda:0 to cuda:%u", index, devices.count,
-                  devices.count > 1 ? "s" : "", devices.count - 1);
+                   devices.count > 1 ? "s" : "", devices.count - 1);
     return false;
 }
 

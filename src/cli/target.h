@@ -4,19 +4,16 @@
 #ifndef LOCKSTEP_CLI_TARGET_H
 #define LOCKSTEP_CLI_TARGET_H
 
+#include "cuda/driver.h"
 #include "gpu/gpu.h"
 
 #include <stdbool.h>
 
 /* The GPUs that the real driver shows; none where there is no driver or no GPU. */
-struct target_device {
-    char name[128];
-    unsigned cc_major, cc_minor;
-};
 #define TARGET_DEVICES 16
 struct target_devices {
     unsigned count;
-    struct target_device device[TARGET_DEVICES];
+    struct lk_driver_gpu device[TARGET_DEVICES];
 };
 void target_find_devices(struct target_devices *devices);
 

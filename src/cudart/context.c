@@ -11,7 +11,7 @@
 enum { MAX_DEVICES = 64 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int initialize_result;
+static cudart_code initialize_result;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext primary[MAX_DEVICES]; /* NULL: not retained */
 static atomic_uint resets;             /* a thread that saw fewer must not use its context */
@@ -24,22 +24,23 @@ static void initialize(void)
     initialize_result = cuInit(0);
 }
 
-int cudart_initialize(void)
+cudart_code cudart_initialize(void)
 {
     pthread_once(&once, initialize);
     return initialize_result;
 }
 
-int cudart_device_count(int *count)
+cudart_code cudart_device_count(int *count)
 {
     *count = 0;
-    int error = cudart_initialize();
-    return error ? error : (int)cuDeviceGetCount(count);
+    cudart_code error = cudart_initialize();
+    return error ? error : (cudart_code)cuDeviceGetCount(count);
 }
 
-int cudart_primary_context(int device, CUcontext *context)
+cudart_code cudart_primary_context(int device, CUcontext *context)
 {
-    int count, error = cudart_device_count(&count);
+    int count;
+    cudart_code error = cudart_device_count(&count);
     if (error)
         return error;
     if (device < 0 || device >= count || device >= MAX_DEVICES)
@@ -52,16 +53,16 @@ int cudart_primary_context(int device, CUcontext *context)
     return error;
 }
 
-static int bind_device(int device)
+static cudart_code bind_device(int device)
 {
     CUcontext context;
-    int error = cudart_primary_context(device, &context);
-    return error ? error : (int)cuCtxSetCurrent(context);
+    cudart_code error = cudart_primary_context(device, &context);
+    return error ? error : (cudart_code)cuCtxSetCurrent(context);
 }
 
-int cudart_enter(void)
+cudart_code cudart_enter(void)
 {
-    int error = cudart_initialize();
+    cudart_code error = cudart_initialize();
     if (error)
         return error;
     CUcontext context = NULL;
@@ -91,7 +92,8 @@ int cudart_device(void)
 
 cudaError_t cudaSetDevice(int device)
 {
-    int count, error = cudart_device_count(&count);
+    int count;
+    cudart_code error = cudart_device_count(&count);
     if (error)
         return cudart_finish(error);
     if (device < 0 || device >= count)
@@ -103,7 +105,7 @@ cudaError_t cudaSetDevice(int device)
 
 cudaError_t cudaGetDevice(int *device)
 {
-    int error = cudart_initialize();
+    cudart_code error = cudart_initialize();
     if (error || !device)
         return cudart_finish(error ? error : cudaErrorInvalidValue);
     *device = cudart_device();
@@ -115,7 +117,7 @@ cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags)
     CUcontext context;
     if (flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
         return cudart_finish(cudaErrorInvalidValue);
-    int error = cudart_initialize();
+    cudart_code error = cudart_initialize();
     if (!error && flags)
         error = cuDevicePrimaryCtxSetFlags_v2(device, deviceFlags & ~(unsigned)cudaDeviceMapHost);
     return cudart_finish(error ? error : cudart_primary_context(device, &context));
@@ -123,7 +125,8 @@ cudaError_t cudaInitDevice(int device, unsigned deviceFlags, unsigned flags)
 
 cudaError_t cudaSetValidDevices(int *devices, int length)
 {
-    int count, error = cudart_device_count(&count);
+    int count;
+    cudart_code error = cudart_device_count(&count);
     if (error)
         return cudart_finish(error);
     if (length < 0 || (length && !devices))
@@ -142,16 +145,17 @@ cudaError_t cudaSetDeviceFlags(unsigned flags)
                            cudaDeviceSyncMemops;
     if (flags & ~known)
         return cudart_finish(cudaErrorInvalidValue);
-    int error = cudart_initialize();
+    cudart_code error = cudart_initialize();
     /* The runtime always maps host memory, so the driver is not asked for it. */
     flags &= ~(unsigned)cudaDeviceMapHost;
-    return cudart_finish(error ? error
-                               : (int)cuDevicePrimaryCtxSetFlags_v2(cudart_device(), flags));
+    return cudart_finish(
+        error ? error : (cudart_code)cuDevicePrimaryCtxSetFlags_v2(cudart_device(), flags));
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
-    int active, error = cudart_initialize();
+    int active;
+    cudart_code error = cudart_initialize();
     if (error || !flags)
         return cudart_finish(error ? error : cudaErrorInvalidValue);
     error = cuDevicePrimaryCtxGetState(cudart_device(), flags, &active);
@@ -166,7 +170,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaDeviceReset(void)
 {
-    int error = cudart_initialize();
+    cudart_code error = cudart_initialize();
     if (error)
         return cudart_finish(error);
     int device = cudart_device();

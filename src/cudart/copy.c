@@ -23,7 +23,7 @@ static CUmemorytype memory_type(const void *pointer)
     return type;
 }
 
-int cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *kind)
+cudart_code cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *kind)
 {
     if ((unsigned)*kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
@@ -41,8 +41,8 @@ int cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *ki
     return 0;
 }
 
-static int copy_and_wait(void *target, const void *source, size_t count, cudaMemcpyKind kind,
-                         bool per_thread)
+static cudart_code copy_and_wait(void *target, const void *source, size_t count,
+                                 cudaMemcpyKind kind, bool per_thread)
 {
     CUdeviceptr to = address_of(target), from = address_of(source);
     switch (kind) {
@@ -60,8 +60,8 @@ static int copy_and_wait(void *target, const void *source, size_t count, cudaMem
     }
 }
 
-static int copy_async(void *target, const void *source, size_t count, cudaMemcpyKind kind,
-                      CUstream stream)
+static cudart_code copy_async(void *target, const void *source, size_t count, cudaMemcpyKind kind,
+                              CUstream stream)
 {
     CUdeviceptr to = address_of(target), from = address_of(source);
     switch (kind) {
@@ -76,12 +76,13 @@ static int copy_async(void *target, const void *source, size_t count, cudaMemcpy
     }
 }
 
-int cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
-                enum cudart_order order, CUstream stream)
+cudart_code cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
+                        enum cudart_order order, CUstream stream)
 {
     if (count == 0)
-        return (unsigned)kind > cudaMemcpyDefault ? (int)cudaErrorInvalidMemcpyDirection : 0;
-    int error = cudart_check_kind(target, source, &kind);
+        return (unsigned)kind > cudaMemcpyDefault ? (cudart_code)cudaErrorInvalidMemcpyDirection
+                                                  : 0;
+    cudart_code error = cudart_check_kind(target, source, &kind);
     if (error)
         return error;
     if (order == CUDART_ASYNC)
@@ -107,11 +108,11 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, cudaMemcpy
 
 /* Between devices ------------------------------------------------------------------------------ */
 
-static int copy_peer(void *target, int target_device, const void *source, int source_device,
-                     size_t count, enum cudart_order order, CUstream stream)
+static cudart_code copy_peer(void *target, int target_device, const void *source, int source_device,
+                             size_t count, enum cudart_order order, CUstream stream)
 {
     CUcontext to, from;
-    int error = cudart_primary_context(target_device, &to);
+    cudart_code error = cudart_primary_context(target_device, &to);
     if (!error)
         error = cudart_primary_context(source_device, &from);
     if (error || count == 0)
@@ -194,11 +195,11 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 }
 
 /* The device address of [offset, offset + count) of a symbol. */
-static int inside_symbol(const void *symbol, size_t count, size_t offset, void **place)
+static cudart_code inside_symbol(const void *symbol, size_t count, size_t offset, void **place)
 {
     CUdeviceptr address = 0;
     size_t size = 0, end;
-    int error = cudart_symbol(symbol, &address, &size);
+    cudart_code error = cudart_symbol(symbol, &address, &size);
     if (error)
         return error;
     if (__builtin_add_overflow(offset, count, &end) || end > size)
@@ -207,11 +208,12 @@ static int inside_symbol(const void *symbol, size_t count, size_t offset, void *
     return 0;
 }
 
-static int copy_to_symbol(const void *symbol, const void *source, size_t count, size_t offset,
-                          cudaMemcpyKind kind, enum cudart_order order, CUstream stream)
+static cudart_code copy_to_symbol(const void *symbol, const void *source, size_t count,
+                                  size_t offset, cudaMemcpyKind kind, enum cudart_order order,
+                                  CUstream stream)
 {
     void *place;
-    int error = inside_symbol(symbol, count, offset, &place);
+    cudart_code error = inside_symbol(symbol, count, offset, &place);
     if (error)
         return error;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
@@ -220,11 +222,11 @@ static int copy_to_symbol(const void *symbol, const void *source, size_t count, 
     return cudart_copy(place, source, count, kind, order, stream);
 }
 
-static int copy_from_symbol(void *target, const void *symbol, size_t count, size_t offset,
-                            cudaMemcpyKind kind, enum cudart_order order, CUstream stream)
+static cudart_code copy_from_symbol(void *target, const void *symbol, size_t count, size_t offset,
+                                    cudaMemcpyKind kind, enum cudart_order order, CUstream stream)
 {
     void *place;
-    int error = inside_symbol(symbol, count, offset, &place);
+    cudart_code error = inside_symbol(symbol, count, offset, &place);
     if (error)
         return error;
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&

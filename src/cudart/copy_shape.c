@@ -28,7 +28,7 @@ static void set_target(CUDA_MEMCPY3D *copy, void *pointer, bool device, bool uni
     }
 }
 
-int cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
+cudart_code cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
 {
     if (!params)
         return cudaErrorInvalidValue;
@@ -36,7 +36,7 @@ int cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy)
         return cudart_unsupported("a copy of a CUDA array");
     const cudaPitchedPtr *from = &params->srcPtr, *to = &params->dstPtr;
     cudaMemcpyKind kind = params->kind;
-    int error = cudart_check_kind(to->ptr, from->ptr, &kind);
+    cudart_code error = cudart_check_kind(to->ptr, from->ptr, &kind);
     if (error)
         return error;
     bool rows = params->extent.height > 1 || params->extent.depth > 1;
@@ -84,12 +84,13 @@ void cudart_copy_3d_params_back(const CUDA_MEMCPY3D *copy, cudaMemcpy3DParms *pa
                                                                  : cudaMemcpyDeviceToDevice};
 }
 
-static int copy_3d(const cudaMemcpy3DParms *params, enum cudart_order order, CUstream stream)
+static cudart_code copy_3d(const cudaMemcpy3DParms *params, enum cudart_order order,
+                           CUstream stream)
 {
     CUDA_MEMCPY3D copy;
     if (params && (!params->extent.width || !params->extent.height || !params->extent.depth))
         return 0;
-    int error = cudart_copy_3d_params(params, &copy);
+    cudart_code error = cudart_copy_3d_params(params, &copy);
     if (error)
         return error;
     return order == CUDART_ASYNC  ? cuMemcpy3DAsync_v2(&copy, stream)
@@ -114,9 +115,9 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream)
 
 /* Two dimensions ------------------------------------------------------------------------------- */
 
-static int copy_2d(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                   size_t width, size_t height, cudaMemcpyKind kind, enum cudart_order order,
-                   CUstream stream)
+static cudart_code copy_2d(void *target, size_t target_pitch, const void *source,
+                           size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                           enum cudart_order order, CUstream stream)
 {
     if ((unsigned)kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
@@ -154,12 +155,13 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
 /* Between devices ------------------------------------------------------------------------------ */
 
 /* Addresses of all devices are different, so a copy between them is one of device memory. */
-static int copy_3d_peer(const cudaMemcpy3DPeerParms *peer, enum cudart_order order, CUstream stream)
+static cudart_code copy_3d_peer(const cudaMemcpy3DPeerParms *peer, enum cudart_order order,
+                                CUstream stream)
 {
     if (!peer)
         return cudaErrorInvalidValue;
     CUcontext context;
-    int error = cudart_primary_context(peer->srcDevice, &context);
+    cudart_code error = cudart_primary_context(peer->srcDevice, &context);
     if (!error)
         error = cudart_primary_context(peer->dstDevice, &context);
     if (error)
@@ -200,14 +202,14 @@ static cudaPitchedPtr batch_side(const CUmemcpy3DOperand *operand, const CUexten
                             extent->width, height ? height : extent->height};
 }
 
-static int copy_3d_batch(size_t count, const cudaMemcpy3DBatchOp *operations, size_t *failed,
-                         unsigned long long flags, CUstream stream)
+static cudart_code copy_3d_batch(size_t count, const cudaMemcpy3DBatchOp *operations,
+                                 size_t *failed, unsigned long long flags, CUstream stream)
 {
     if (!count || !operations || flags)
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < count; i++) {
         const cudaMemcpy3DBatchOp *one = &operations[i];
-        int error = cudaErrorNotSupported;
+        cudart_code error = cudaErrorNotSupported;
         if (one->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
             one->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
             cudaMemcpy3DParms params = {

@@ -1,6 +1,6 @@
 /*
  * cudart.h: what the files of this folder share. The runtime is a thin layer over the driver API
- * (driver/api.def), which it calls by its exported symbols; its own are errors per thread, the
+(cuda/api.def), which it calls by its exported symbols; its own are errors per thread, the
  * device per thread, and the registry that maps a program's host addresses to kernels and
  * variables.
  */
@@ -24,26 +24,28 @@
 #pragma GCC visibility push(hidden)
 
 /* Errors (error.c) ------------------------------------------------------------------------------
- * Inside this folder an error is an int: a CUresult or a cudaError_t, whose values agree wherever
- * both exist. */
+ */
+
+/* A CUresult or a cudaError_t: their values agree wherever both exist. */
+typedef unsigned cudart_code;
 
 /* Ends an API call: turns the code into a cudaError_t and keeps it for cudaGetLastError. */
-cudaError_t cudart_finish(int code);
+cudaError_t cudart_finish(cudart_code code);
 /* Says once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
 cudaError_t cudart_unsupported(const char *function);
 /* Says so too, and ends the program with status 3. */
 _Noreturn void cudart_stop(const char *function);
 
 /* A whole API call: make the device's context current, then do what expression does. */
-#define CUDART_CALL(expression) cudart_finish(cudart_enter() ?: (int)(expression))
+#define CUDART_CALL(expression) cudart_finish(cudart_enter() ?: (cudart_code)(expression))
 
 /* Devices (context.c) -------------------------------------------------------------------------- */
 
-int cudart_initialize(void); /* cuInit, once */
-int cudart_enter(void);      /* also makes this thread's context current */
-int cudart_device(void);     /* this thread's device */
-int cudart_device_count(int *count);
-int cudart_primary_context(int device, CUcontext *context);
+cudart_code cudart_initialize(void); /* cuInit, once */
+cudart_code cudart_enter(void);      /* also makes this thread's context current */
+int cudart_device(void);             /* this thread's device */
+cudart_code cudart_device_count(int *count);
+cudart_code cudart_primary_context(int device, CUcontext *context);
 CUcontext cudart_current_context(void); /* after cudart_enter */
 
 /* Registry (registry.c) ------------------------------------------------------------------------ */
@@ -73,16 +75,16 @@ void cudart_remove_fatbin(struct cudart_fatbin *fatbin);
 void cudart_add_kernel(struct cudart_fatbin *fatbin, const void *host, const char *name);
 void cudart_add_variable(struct cudart_fatbin *fatbin, const void *host, const char *name,
                          size_t size, bool managed);
-int cudart_load(struct cudart_fatbin *fatbin);
+cudart_code cudart_load(struct cudart_fatbin *fatbin);
 
 /* The registered kernel at a host address; NULL if there is none. */
 struct cudart_kernel *cudart_find_kernel(const void *host);
 /* function: a host address, or a CUkernel or CUfunction, which the runtime takes as well. */
-int cudart_resolve(const void *function, CUfunction *found);
-int cudart_resolve_kernel(const void *function, CUkernel *found);
+cudart_code cudart_resolve(const void *function, CUfunction *found);
+cudart_code cudart_resolve_kernel(const void *function, CUkernel *found);
 /* The host address of a kernel that cudart_resolve gave; NULL if it came from elsewhere. */
 const void *cudart_host_of(CUkernel kernel, CUfunction function);
-int cudart_symbol(const void *symbol, CUdeviceptr *address, size_t *size);
+cudart_code cudart_symbol(const void *symbol, CUdeviceptr *address, size_t *size);
 
 /* launch.c */
 CUlaunchConfig cudart_launch_config(const cudaLaunchConfig_t *config);
@@ -95,10 +97,10 @@ enum cudart_order { CUDART_WAIT, CUDART_WAIT_PER_THREAD, CUDART_ASYNC };
 
 /* Checks the sides that kind says are device memory, and corrects kind where a side that it calls
  * host memory is in fact device memory, as the real runtime does. */
-int cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *kind);
-int cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
-                enum cudart_order order, CUstream stream);
-int cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
+cudart_code cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *kind);
+cudart_code cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
+                        enum cudart_order order, CUstream stream);
+cudart_code cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
 void cudart_copy_3d_params_back(const CUDA_MEMCPY3D *copy, cudaMemcpy3DParms *params);
 
 /* Stream 0 as the _ptsz functions mean it. */

@@ -6,72 +6,75 @@
 
 #include <string.h>
 
-static int check_device(int device)
+static cudart_code check_device(int device)
 {
-    int count, error = cudart_device_count(&count);
+    int count;
+    cudart_code error = cudart_device_count(&count);
     if (error)
         return error;
-    return device < 0 || device >= count ? (int)cudaErrorInvalidDevice : 0;
+    return device < 0 || device >= count ? (cudart_code)cudaErrorInvalidDevice : 0;
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    return cudart_finish(count ? cudart_device_count(count) : (int)cudaErrorInvalidValue);
+    return cudart_finish(count ? cudart_device_count(count) : (cudart_code)cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, CUdevice_attribute attr, int device)
 {
-    int error = check_device(device);
-    return cudart_finish(error ?: (int)cuDeviceGetAttribute(value, attr, device));
+    cudart_code error = check_device(device);
+    return cudart_finish(error ?: (cudart_code)cuDeviceGetAttribute(value, attr, device));
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attr, int srcDevice,
                                       int dstDevice)
 {
-    int error = check_device(srcDevice) ?: check_device(dstDevice);
-    return cudart_finish(error ?: (int)cuDeviceGetP2PAttribute(value, attr, srcDevice, dstDevice));
+    cudart_code error = check_device(srcDevice) ?: check_device(dstDevice);
+    return cudart_finish(
+        error ?: (cudart_code)cuDeviceGetP2PAttribute(value, attr, srcDevice, dstDevice));
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
 {
-    int error = cudart_initialize();
-    return cudart_finish(error ?: (int)cuDeviceGetByPCIBusId(device, pciBusId));
+    cudart_code error = cudart_initialize();
+    return cudart_finish(error ?: (cudart_code)cuDeviceGetByPCIBusId(device, pciBusId));
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
 {
-    int error = check_device(device);
-    return cudart_finish(error ?: (int)cuDeviceGetPCIBusId(pciBusId, len, device));
+    cudart_code error = check_device(device);
+    return cudart_finish(error ?: (cudart_code)cuDeviceGetPCIBusId(pciBusId, len, device));
 }
 
 /* Peers ---------------------------------------------------------------------------------------- */
 
 cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
 {
-    int error = check_device(device) ?: check_device(peerDevice);
-    return cudart_finish(error ?: (int)cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
+    cudart_code error = check_device(device) ?: check_device(peerDevice);
+    return cudart_finish(
+        error ?: (cudart_code)cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned flags)
 {
     CUcontext peer = NULL;
-    int error = check_device(peerDevice) ?: cudart_enter();
+    cudart_code error = check_device(peerDevice) ?: cudart_enter();
     if (!error && peerDevice == cudart_device())
         error = cudaErrorPeerAccessUnsupported;
     if (!error)
         error = cudart_primary_context(peerDevice, &peer);
-    return cudart_finish(error ?: (int)cuCtxEnablePeerAccess(peer, flags));
+    return cudart_finish(error ?: (cudart_code)cuCtxEnablePeerAccess(peer, flags));
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 {
     CUcontext peer = NULL;
-    int error = check_device(peerDevice) ?: cudart_enter();
+    cudart_code error = check_device(peerDevice) ?: cudart_enter();
     if (!error && peerDevice == cudart_device())
         error = cudaErrorPeerAccessNotEnabled;
     if (!error)
         error = cudart_primary_context(peerDevice, &peer);
-    return cudart_finish(error ?: (int)cuCtxDisablePeerAccess(peer));
+    return cudart_finish(error ?: (cudart_code)cuCtxDisablePeerAccess(peer));
 }
 
 /* Limits and preferences ----------------------------------------------------------------------- */
@@ -178,12 +181,13 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned ver
     if (!symbol || !function)
         return cudart_finish(cudaErrorInvalidValue);
     CUdriverProcAddressQueryResult answer = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    int error = cudart_initialize()
-                    ?: (int)cuGetProcAddress_v2(symbol, function, (int)version, flags, &answer);
+    cudart_code error =
+        cudart_initialize()
+            ?: (cudart_code)cuGetProcAddress_v2(symbol, function, (int)version, flags, &answer);
     /* A symbol that is not there is an answer when the caller asks for one. */
     if (error == CUDA_ERROR_NOT_FOUND) {
         *function = NULL;
-        error = status ? 0 : (int)cudaErrorSymbolNotFound;
+        error = status ? 0 : (cudart_code)cudaErrorSymbolNotFound;
     }
     if (status)
         *status = answer;

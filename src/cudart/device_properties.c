@@ -143,9 +143,10 @@ static const struct property properties[] = {
 };
 /* clang-format on */
 
-static int get_properties(cudaDeviceProp *prop, int device)
+static cudart_code get_properties(cudaDeviceProp *prop, int device)
 {
-    int count, error = cudart_device_count(&count);
+    int count;
+    cudart_code error = cudart_device_count(&count);
     if (error)
         return error;
     if (!prop)
@@ -164,7 +165,7 @@ static int get_properties(cudaDeviceProp *prop, int device)
     }
     cuDeviceGetUuid_v2(&prop->uuid, device);
     error = cuDeviceTotalMem_v2(&prop->totalGlobalMem, device);
-    return error ? error : (int)cuDeviceGetName(prop->name, sizeof prop->name, device);
+    return error ? error : (cudart_code)cuDeviceGetName(prop->name, sizeof prop->name, device);
 }
 
 #if CUDART_VERSION_MAJOR == 12
@@ -177,7 +178,7 @@ cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *prop, int device)
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 {
     cudaDeviceProp whole;
-    int error = prop ? get_properties(&whole, device) : (int)cudaErrorInvalidValue;
+    cudart_code error = prop ? get_properties(&whole, device) : (cudart_code)cudaErrorInvalidValue;
     if (!error)
         memcpy(prop, &whole, offsetof(cudaDeviceProp, hostRegisterSupported));
     return cudart_finish(error);
@@ -208,9 +209,10 @@ static int score(const cudaDeviceProp *wish, const cudaDeviceProp *have)
 
 cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *prop)
 {
-    int count, best = -1, error = cudart_device_count(&count);
+    int count, best = -1;
+    cudart_code error = cudart_device_count(&count);
     if (error || !device || !prop)
-        return cudart_finish(error ? error : (int)cudaErrorInvalidValue);
+        return cudart_finish(error ? error : (cudart_code)cudaErrorInvalidValue);
     for (int i = 0; i < count; i++) {
         cudaDeviceProp have;
         error = get_properties(&have, i);

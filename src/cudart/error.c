@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const struct {
-    int value;
+    cudart_code value;
     const char *name, *text;
 } errors[] = {
 #define ERROR(name, value, text) {value, #name, text},
@@ -21,7 +21,7 @@ static const struct {
 
 static _Thread_local cudaError_t last_error;
 
-static int find_error(int value)
+static int find_error(cudart_code value)
 {
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         if (errors[i].value == value)
@@ -29,7 +29,7 @@ static int find_error(int value)
     return -1;
 }
 
-cudaError_t cudart_finish(int code)
+cudaError_t cudart_finish(cudart_code code)
 {
     if (code == 0)
         return cudaSuccess;

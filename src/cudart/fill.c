@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-static int fill(void *pointer, int value, size_t count, enum cudart_order order, CUstream stream)
+static cudart_code fill(void *pointer, int value, size_t count, enum cudart_order order,
+                        CUstream stream)
 {
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)pointer;
     unsigned char byte = (unsigned char)value;
@@ -16,8 +17,8 @@ static int fill(void *pointer, int value, size_t count, enum cudart_order order,
                                   : cuMemsetD8_v2_ptds(address, byte, count);
 }
 
-static int fill_2d(void *pointer, size_t pitch, int value, size_t width, size_t height,
-                   enum cudart_order order, CUstream stream)
+static cudart_code fill_2d(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                           enum cudart_order order, CUstream stream)
 {
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)pointer;
     unsigned char byte = (unsigned char)value;
@@ -31,10 +32,10 @@ static int fill_2d(void *pointer, size_t pitch, int value, size_t width, size_t 
 }
 
 /* Slices lie ysize rows apart; only extent.height rows of each are filled. */
-static int fill_3d(cudaPitchedPtr box, int value, cudaExtent extent, enum cudart_order order,
-                   CUstream stream)
+static cudart_code fill_3d(cudaPitchedPtr box, int value, cudaExtent extent,
+                           enum cudart_order order, CUstream stream)
 {
-    int error = 0;
+    cudart_code error = 0;
     if (extent.height == box.ysize)
         return fill_2d(box.ptr, box.pitch, value, extent.width, extent.height * extent.depth, order,
                        stream);

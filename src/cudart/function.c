@@ -8,10 +8,10 @@
 /* Runs a driver call on the kernel that `function` names. */
 #define ON_FUNCTION(function, call)                                                                \
     CUfunction resolved = NULL;                                                                    \
-    int error = cudart_enter() ?: cudart_resolve(function, &resolved);                             \
-    return cudart_finish(error ?: (int)(call))
+    cudart_code error = cudart_enter() ?: cudart_resolve(function, &resolved);                     \
+    return cudart_finish(error ?: (cudart_code)(call))
 
-static int get_attributes(cudaFuncAttributes *attributes, CUfunction function)
+static cudart_code get_attributes(cudaFuncAttributes *attributes, CUfunction function)
 {
     if (!attributes)
         return cudaErrorInvalidValue;
@@ -41,7 +41,7 @@ static int get_attributes(cudaFuncAttributes *attributes, CUfunction function)
          &attributes->nonPortableClusterSizeAllowed},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        int error = cuFuncGetAttribute(wanted[i].value, wanted[i].attribute, function);
+        cudart_code error = cuFuncGetAttribute(wanted[i].value, wanted[i].attribute, function);
         if (error)
             return error;
     }
@@ -82,7 +82,7 @@ cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *pa
     ON_FUNCTION(func, cuFuncGetParamInfo(resolved, paramIndex, paramOffset, paramSize));
 }
 
-static int same_function(CUfunction *target, CUfunction source)
+static cudart_code same_function(CUfunction *target, CUfunction source)
 {
     *target = source;
     return 0;

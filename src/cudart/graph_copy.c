@@ -10,26 +10,27 @@ static cudaError_t add_copy(cudaGraphNode_t *node, cudaGraph_t graph,
                             const cudaMemcpy3DParms *params)
 {
     CUDA_MEMCPY3D copy;
-    int error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
+    cudart_code error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
     return cudart_finish(error
-                             ?: (int)cuGraphAddMemcpyNode(node, graph, dependencies, count, &copy,
-                                                          cudart_current_context()));
+                             ?: (cudart_code)cuGraphAddMemcpyNode(node, graph, dependencies, count,
+                                                                  &copy, cudart_current_context()));
 }
 
 static cudaError_t set_copy(cudaGraphNode_t node, const cudaMemcpy3DParms *params)
 {
     CUDA_MEMCPY3D copy;
-    int error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
-    return cudart_finish(error ?: (int)cuGraphMemcpyNodeSetParams(node, &copy));
+    cudart_code error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
+    return cudart_finish(error ?: (cudart_code)cuGraphMemcpyNodeSetParams(node, &copy));
 }
 
 static cudaError_t set_exec_copy(cudaGraphExec_t exec, cudaGraphNode_t node,
                                  const cudaMemcpy3DParms *params)
 {
     CUDA_MEMCPY3D copy;
-    int error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
-    return cudart_finish(
-        error ?: (int)cuGraphExecMemcpyNodeSetParams(exec, node, &copy, cudart_current_context()));
+    cudart_code error = cudart_enter() ?: cudart_copy_3d_params(params, &copy);
+    return cudart_finish(error
+                             ?: (cudart_code)cuGraphExecMemcpyNodeSetParams(
+                                    exec, node, &copy, cudart_current_context()));
 }
 
 /* A run of bytes is a box of one row; its pitch does not matter and is read back as 0. */
@@ -41,11 +42,11 @@ static cudaMemcpy3DParms bytes(void *target, const void *source, size_t count, c
                                .kind = kind};
 }
 
-static int symbol_place(const void *symbol, size_t count, size_t offset, void **place)
+static cudart_code symbol_place(const void *symbol, size_t count, size_t offset, void **place)
 {
     CUdeviceptr address = 0;
     size_t size = 0, end;
-    int error = cudart_enter() ?: cudart_symbol(symbol, &address, &size);
+    cudart_code error = cudart_enter() ?: cudart_symbol(symbol, &address, &size);
     if (!error && (__builtin_add_overflow(offset, count, &end) || end > size))
         error = cudaErrorInvalidValue;
     *place = (void *)(uintptr_t)(address + offset);
@@ -117,7 +118,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGrap
                                            cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphAddMemcpyNode1D(pGraphNode, graph, pDependencies, numDependencies, place, src,
@@ -130,7 +131,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGr
                                              size_t count, size_t offset, cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphAddMemcpyNode1D(pGraphNode, graph, pDependencies, numDependencies, dst, place,
@@ -142,7 +143,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const voi
                                                  cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphMemcpyNodeSetParams1D(node, place, src, count, kind);
@@ -153,7 +154,7 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *d
                                                    cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphMemcpyNodeSetParams1D(node, dst, place, count, kind);
@@ -165,7 +166,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec,
                                                      cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, place, src, count, kind);
@@ -177,7 +178,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExe
                                                        size_t offset, cudaMemcpyKind kind)
 {
     void *place;
-    int error = symbol_place(symbol, count, offset, &place);
+    cudart_code error = symbol_place(symbol, count, offset, &place);
     if (error)
         return cudart_finish(error);
     return cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst, place, count, kind);

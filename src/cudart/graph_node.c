@@ -45,7 +45,8 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph
 
 /* Kernels -------------------------------------------------------------------------------------- */
 
-static int kernel_params(const cudaKernelNodeParams *params, CUDA_KERNEL_NODE_PARAMS *driver)
+static cudart_code kernel_params(const cudaKernelNodeParams *params,
+                                 CUDA_KERNEL_NODE_PARAMS *driver)
 {
     if (!params)
         return cudaErrorInvalidValue;
@@ -66,10 +67,10 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
                                    const cudaKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS driver;
-    int error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
+    cudart_code error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
     return cudart_finish(error
-                             ?: (int)cuGraphAddKernelNode_v2(pGraphNode, graph, pDependencies,
-                                                             numDependencies, &driver));
+                             ?: (cudart_code)cuGraphAddKernelNode_v2(
+                                    pGraphNode, graph, pDependencies, numDependencies, &driver));
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *pNodeParams)
@@ -77,7 +78,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
     CUDA_KERNEL_NODE_PARAMS driver;
     if (!pNodeParams)
         return cudart_finish(cudaErrorInvalidValue);
-    int error = cudart_enter() ?: (int)cuGraphKernelNodeGetParams_v2(node, &driver);
+    cudart_code error = cudart_enter() ?: (cudart_code)cuGraphKernelNodeGetParams_v2(node, &driver);
     if (error)
         return cudart_finish(error);
     const void *host = cudart_host_of(driver.kern, driver.func);
@@ -97,17 +98,17 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS driver;
-    int error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
-    return cudart_finish(error ?: (int)cuGraphKernelNodeSetParams_v2(node, &driver));
+    cudart_code error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
+    return cudart_finish(error ?: (cudart_code)cuGraphKernelNodeSetParams_v2(node, &driver));
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams *pNodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS driver;
-    int error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
-    return cudart_finish(error
-                             ?: (int)cuGraphExecKernelNodeSetParams_v2(hGraphExec, node, &driver));
+    cudart_code error = cudart_enter() ?: kernel_params(pNodeParams, &driver);
+    return cudart_finish(
+        error ?: (cudart_code)cuGraphExecKernelNodeSetParams_v2(hGraphExec, node, &driver));
 }
 
 /* CUDA 12 declares these two parameters the other way round. */
@@ -286,7 +287,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out)
 
 /* One call for every kind ---------------------------------------------------------------------- */
 
-static int node_params(const cudaGraphNodeParams *params, CUgraphNodeParams *driver)
+static cudart_code node_params(const cudaGraphNodeParams *params, CUgraphNodeParams *driver)
 {
     if (!params)
         return cudaErrorInvalidValue;
@@ -294,7 +295,7 @@ static int node_params(const cudaGraphNodeParams *params, CUgraphNodeParams *dri
     switch (params->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: {
         CUDA_KERNEL_NODE_PARAMS kernel;
-        int error = kernel_params(&params->kernel, &kernel);
+        cudart_code error = kernel_params(&params->kernel, &kernel);
         if (error)
             return error;
         driver->kernel = (CUDA_KERNEL_NODE_PARAMS_v3){kernel.func,
@@ -341,7 +342,7 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph,
                             size_t count, cudaGraphNodeParams *params)
 {
     CUgraphNodeParams driver;
-    int error = cudart_enter() ?: node_params(params, &driver);
+    cudart_code error = cudart_enter() ?: node_params(params, &driver);
     if (!error)
         error = cuGraphAddNode_v2(node, graph, dependencies, edges, count, &driver);
     if (!error && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
@@ -377,14 +378,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *nodeParams)
 {
     CUgraphNodeParams driver;
-    int error = cudart_enter() ?: node_params(nodeParams, &driver);
-    return cudart_finish(error ?: (int)cuGraphNodeSetParams(node, &driver));
+    cudart_code error = cudart_enter() ?: node_params(nodeParams, &driver);
+    return cudart_finish(error ?: (cudart_code)cuGraphNodeSetParams(node, &driver));
 }
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
                                        cudaGraphNodeParams *nodeParams)
 {
     CUgraphNodeParams driver;
-    int error = cudart_enter() ?: node_params(nodeParams, &driver);
-    return cudart_finish(error ?: (int)cuGraphExecNodeSetParams(graphExec, node, &driver));
+    cudart_code error = cudart_enter() ?: node_params(nodeParams, &driver);
+    return cudart_finish(error ?: (cudart_code)cuGraphExecNodeSetParams(graphExec, node, &driver));
 }

@@ -17,7 +17,7 @@ static bool within(unsigned value, CUdevice_attribute limit)
 
 /* CUDA 12's runtime tells impossible grids and blocks from other wrong arguments; CUDA 13's gives
  * cudaErrorInvalidValue for all, as measured on an H200 with driver 580. */
-static int explain(int error, const CUlaunchConfig *config)
+static cudart_code explain(cudart_code error, const CUlaunchConfig *config)
 {
 #if CUDART_VERSION_MAJOR == 12
     unsigned long long threads =
@@ -50,11 +50,11 @@ CUlaunchConfig cudart_launch_config(const cudaLaunchConfig_t *config)
                             .numAttrs = config->numAttrs};
 }
 
-static int launch(const void *function, const cudaLaunchConfig_t *config, void **arguments)
+static cudart_code launch(const void *function, const cudaLaunchConfig_t *config, void **arguments)
 {
     CUfunction resolved;
     CUlaunchConfig driver = cudart_launch_config(config);
-    int error = cudart_resolve(function, &resolved);
+    cudart_code error = cudart_resolve(function, &resolved);
     return error ? error : explain(cuLaunchKernelEx(&driver, resolved, arguments, NULL), &driver);
 }
 
@@ -121,7 +121,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
         return cudart_finish(cudaErrorInvalidValue);
     struct callback *kept = lk_alloc(sizeof *kept);
     *kept = (struct callback){callback, userData};
-    int error = cudart_enter() ?: (int)cuStreamAddCallback(stream, call_back, kept, 0);
+    cudart_code error =
+        cudart_enter() ?: (cudart_code)cuStreamAddCallback(stream, call_back, kept, 0);
     if (error)
         free(kept);
     return cudart_finish(error);

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /* An allocation of nothing succeeds and gives NULL. */
-static int allocate(void **pointer, size_t size)
+static cudart_code allocate(void **pointer, size_t size)
 {
     *pointer = NULL;
     CUdeviceptr address = 0;
-    int error = size ? (int)cuMemAlloc_v2(&address, size) : 0;
+    cudart_code error = size ? (cudart_code)cuMemAlloc_v2(&address, size) : 0;
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -24,7 +24,7 @@ cudaError_t cudaMalloc(void **devPtr, size_t size)
 }
 
 /* cudaFree(NULL) frees nothing, but it is how programs start the device and learn that it broke. */
-static int release(void *pointer)
+static cudart_code release(void *pointer)
 {
     size_t free_bytes, total_bytes;
     if (!pointer)
@@ -37,14 +37,14 @@ cudaError_t cudaFree(void *devPtr)
     return CUDART_CALL(release(devPtr));
 }
 
-static int allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
+static cudart_code allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
     CUdeviceptr address = 0;
     *pointer = NULL;
     *pitch = 0;
     if (width == 0 || height == 0)
         return 0;
-    int error = cuMemAllocPitch_v2(&address, pitch, width, height, 4);
+    cudart_code error = cuMemAllocPitch_v2(&address, pitch, width, height, 4);
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -69,10 +69,10 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr *pitchedDevPtr, cudaExtent extent)
         allocate_pitch(&pitchedDevPtr->ptr, &pitchedDevPtr->pitch, extent.width, rows));
 }
 
-static int allocate_managed(void **pointer, size_t size, unsigned flags)
+static cudart_code allocate_managed(void **pointer, size_t size, unsigned flags)
 {
     CUdeviceptr address = 0;
-    int error = size ? (int)cuMemAllocManaged(&address, size, flags) : 0;
+    cudart_code error = size ? (cudart_code)cuMemAllocManaged(&address, size, flags) : 0;
     *pointer = (void *)(uintptr_t)address;
     return error;
 }
@@ -86,7 +86,7 @@ cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned flags)
 
 /* Host memory ---------------------------------------------------------------------------------- */
 
-static int allocate_host(void **pointer, size_t size, unsigned flags)
+static cudart_code allocate_host(void **pointer, size_t size, unsigned flags)
 {
     *pointer = NULL;
     if (size == 0)
@@ -142,10 +142,10 @@ cudaError_t cudaHostGetFlags(unsigned *pFlags, void *pHost)
 
 /* Questions ------------------------------------------------------------------------------------ */
 
-static int memory_info(size_t *free_bytes, size_t *total_bytes)
+static cudart_code memory_info(size_t *free_bytes, size_t *total_bytes)
 {
     size_t free_here = 0, total_here = 0;
-    int error = cuMemGetInfo_v2(&free_here, &total_here);
+    cudart_code error = cuMemGetInfo_v2(&free_here, &total_here);
     if (free_bytes)
         *free_bytes = free_here;
     if (total_bytes)
@@ -158,7 +158,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
     return CUDART_CALL(memory_info(free, total));
 }
 
-static int pointer_attributes(cudaPointerAttributes *attributes, const void *pointer)
+static cudart_code pointer_attributes(cudaPointerAttributes *attributes, const void *pointer)
 {
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)pointer, device_pointer = 0;
     CUmemorytype type = 0;

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-static int allocate_async(void **pointer, size_t size, CUmemoryPool pool, CUstream stream)
+static cudart_code allocate_async(void **pointer, size_t size, CUmemoryPool pool, CUstream stream)
 {
     CUdeviceptr address = 0;
     *pointer = NULL;
     if (size == 0)
         return 0;
-    int error = pool ? (int)cuMemAllocFromPoolAsync(&address, size, pool, stream)
-                     : (int)cuMemAllocAsync(&address, size, stream);
+    cudart_code error = pool ? (cudart_code)cuMemAllocFromPoolAsync(&address, size, pool, stream)
+                             : (cudart_code)cuMemAllocAsync(&address, size, stream);
     *pointer = (void *)(uintptr_t)address;
     return error;
 }

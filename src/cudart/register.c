@@ -59,7 +59,8 @@ cudaError_t __cudaGetProcAddress(void)
 /* Called before the first use of a __managed__ variable by host code. */
 char __cudaInitModule(void **handle)
 {
-    int error = handle ? cudart_load((struct cudart_fatbin *)handle) : cudaErrorInvalidValue;
+    cudart_code error =
+        handle ? cudart_load((struct cudart_fatbin *)handle) : cudaErrorInvalidValue;
     if (error) {
         cudaError_t shown = cudart_finish(error);
         fprintf(stderr, "lockstep: the program's managed variables cannot be placed: %s\n",

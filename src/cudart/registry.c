@@ -21,7 +21,7 @@ struct cudart_fatbin {
     struct cudart_kernel *kernels;
     struct cudart_variable *variables;
     bool tried;
-    int error;
+    cudart_code error;
     CUlibrary library;
 };
 
@@ -121,7 +121,7 @@ static size_t fatbin_size(const void *data)
 }
 
 /* A program built with -rdc=true whose device code is PTX: its parts are linked when it starts. */
-static int link_parts(const void **parts, CUlibrary *library)
+static cudart_code link_parts(const void **parts, CUlibrary *library)
 {
     char log[2048] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -129,10 +129,10 @@ static int link_parts(const void **parts, CUlibrary *library)
     CUlinkState state = NULL;
     void *image;
     size_t size, added = 0;
-    int error = cuLinkCreate_v2(2, options, values, &state);
+    cudart_code error = cuLinkCreate_v2(2, options, values, &state);
     for (size_t i = 0; !error && parts[i]; i++) {
-        int added_error = cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, (void *)parts[i],
-                                           fatbin_size(parts[i]), "", 0, NULL, NULL);
+        cudart_code added_error = cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, (void *)parts[i],
+                                                   fatbin_size(parts[i]), "", 0, NULL, NULL);
         /* NVIDIA's device runtime, always among the parts, has no PTX. */
         if (!added_error)
             added++;
@@ -153,7 +153,7 @@ static int link_parts(const void **parts, CUlibrary *library)
 }
 
 /* Tells the host code where its __managed__ variables are. */
-static int place_managed(struct cudart_fatbin *fatbin)
+static cudart_code place_managed(struct cudart_fatbin *fatbin)
 {
     for (struct cudart_variable *variable = fatbin->variables; variable;
          variable = variable->next) {
@@ -161,7 +161,7 @@ static int place_managed(struct cudart_fatbin *fatbin)
             continue;
         CUdeviceptr address;
         size_t size;
-        int error = cuLibraryGetManaged(&address, &size, fatbin->library, variable->name);
+        cudart_code error = cuLibraryGetManaged(&address, &size, fatbin->library, variable->name);
         if (error)
             return error;
         *(void **)variable->host = (void *)(uintptr_t)address;
@@ -171,14 +171,14 @@ static int place_managed(struct cudart_fatbin *fatbin)
     return 0;
 }
 
-static int load(struct cudart_fatbin *fatbin)
+static cudart_code load(struct cudart_fatbin *fatbin)
 {
     const struct cudart_fatbin_wrapper *wrapper = fatbin->wrapper;
     if (!wrapper || wrapper->magic != CUDART_FATBIN_MAGIC || !wrapper->data)
         return cudaErrorInvalidKernelImage;
     struct fatbin_header header;
     memcpy(&header, wrapper->data, sizeof header);
-    int error;
+    cudart_code error;
     if (wrapper->version >= 2 && wrapper->parts && wrapper->parts[0] && header.size == 0)
         error = link_parts(wrapper->parts, &fatbin->library);
     else
@@ -186,9 +186,9 @@ static int load(struct cudart_fatbin *fatbin)
     return error ? error : place_managed(fatbin);
 }
 
-int cudart_load(struct cudart_fatbin *fatbin)
+cudart_code cudart_load(struct cudart_fatbin *fatbin)
 {
-    int error = cudart_enter();
+    cudart_code error = cudart_enter();
     if (error)
         return error;
     pthread_mutex_lock(&lock);
@@ -220,9 +220,9 @@ static void note_handle(struct cudart_kernel *kernel, const void *handle)
     lk_map_put(&by_handle, (const char *)key, sizeof *key, kernel);
 }
 
-static int kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
+static cudart_code kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
 {
-    int error = cudart_load(kernel->fatbin);
+    cudart_code error = cudart_load(kernel->fatbin);
     if (error)
         return error;
     pthread_mutex_lock(&lock);
@@ -239,10 +239,10 @@ static int kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
 }
 
 /* A kernel has a CUfunction for each context. */
-static int kernel_function(struct cudart_kernel *kernel, CUfunction *found)
+static cudart_code kernel_function(struct cudart_kernel *kernel, CUfunction *found)
 {
     CUkernel handle;
-    int error = kernel_handle(kernel, &handle);
+    cudart_code error = kernel_handle(kernel, &handle);
     if (!error)
         error = cuKernelGetFunction(found, handle);
     if (error)
@@ -256,7 +256,7 @@ static int kernel_function(struct cudart_kernel *kernel, CUfunction *found)
     return 0;
 }
 
-int cudart_resolve_kernel(const void *function, CUkernel *found)
+cudart_code cudart_resolve_kernel(const void *function, CUkernel *found)
 {
     struct cudart_kernel *kernel = cudart_find_kernel(function);
     if (!kernel)
@@ -264,7 +264,7 @@ int cudart_resolve_kernel(const void *function, CUkernel *found)
     return kernel_handle(kernel, found);
 }
 
-int cudart_resolve(const void *function, CUfunction *found)
+cudart_code cudart_resolve(const void *function, CUfunction *found)
 {
     if (!function)
         return cudaErrorInvalidDeviceFunction;
@@ -276,7 +276,7 @@ int cudart_resolve(const void *function, CUfunction *found)
         return 0;
     CUmodule module;
     *found = (CUfunction)function;
-    return cuFuncGetModule(&module, *found) ? (int)cudaErrorInvalidResourceHandle : 0;
+    return cuFuncGetModule(&module, *found) ? (cudart_code)cudaErrorInvalidResourceHandle : 0;
 }
 
 const void *cudart_host_of(CUkernel kernel, CUfunction function)
@@ -290,7 +290,7 @@ const void *cudart_host_of(CUkernel kernel, CUfunction function)
     return found ? found->host : NULL;
 }
 
-int cudart_symbol(const void *symbol, CUdeviceptr *address, size_t *size)
+cudart_code cudart_symbol(const void *symbol, CUdeviceptr *address, size_t *size)
 {
     pthread_mutex_lock(&lock);
     struct entry *entry = symbol ? get(symbol) : NULL;
@@ -298,11 +298,11 @@ int cudart_symbol(const void *symbol, CUdeviceptr *address, size_t *size)
     pthread_mutex_unlock(&lock);
     if (!variable)
         return cudaErrorInvalidSymbol;
-    int error = cudart_load(variable->fatbin);
+    cudart_code error = cudart_load(variable->fatbin);
     if (error)
         return error;
     CUlibrary library = variable->fatbin->library;
     error = variable->managed ? cuLibraryGetManaged(address, size, library, variable->name)
                               : cuLibraryGetGlobal(address, size, library, variable->name);
-    return error == CUDA_ERROR_NOT_FOUND ? (int)cudaErrorInvalidSymbol : error;
+    return error == CUDA_ERROR_NOT_FOUND ? (cudart_code)cudaErrorInvalidSymbol : error;
 }

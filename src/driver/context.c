@@ -15,11 +15,6 @@
 static uint64_t next_context_id = 1;
 static struct drv_list contexts; /* all there ever were; few */
 
-struct simt_machine *lk_driver_machine(int device)
-{
-    return device >= 0 && device < drv_device_count ? drv_devices[device].machine : NULL;
-}
-
 /* What was launched and never waited for still runs and prints: a program that forgets to
  * synchronise should show what it did. */
 static void finish_at_exit(void)

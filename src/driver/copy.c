@@ -120,7 +120,7 @@ void drv_model(CUcontext context, enum drv_engine engine, double seconds, double
 static void model_copy(CUcontext context, const struct drv_copy_work *copy, double *clock)
 {
     const struct gpu_info *gpu = context->device->gpu;
-    double bytes = (double)copy->width * copy->height * copy->depth;
+    double bytes = (double)copy->width * (double)copy->height * (double)copy->depth;
     double link = (gpu->pcie_gb_s > 0 ? gpu->pcie_gb_s : 16) * 1e9;
     double memory = (gpu->memory_gb_s > 0 ? gpu->memory_gb_s : 500) * 1e9;
     if (copy->from_device && copy->to_device)
@@ -146,7 +146,7 @@ static void note_written(CUcontext context, const struct drv_copy_work *copy)
             size_t source = ((from->z + z) * from_rows + from->y + y) * from_pitch + from->x;
             size_t target = ((to->z + z) * to_rows + to->y + y) * to_pitch + to->x;
             simt_event_written(context->device->machine, to->address + target,
-                              copy->from_device ? from->address + source : 0, copy->width);
+                               copy->from_device ? from->address + source : 0, copy->width);
         }
 }
 

@@ -94,7 +94,8 @@ static int visible_devices(int count)
     return visible;
 }
 
-CUresult lk_driver_set_gpu(const char *name, char **message)
+/* "sim:h200x2"; the message says what is wrong. */
+static CUresult set_gpu(const char *name, char **message)
 {
     int count;
     const struct gpu_info *gpu = parse_gpu(name, &count, message);
@@ -121,7 +122,7 @@ CUresult drv_cuInit(unsigned flags)
         const char *name = getenv("LOCKSTEP_GPU");
         if (!name || !*name || strncasecmp(name, "cuda:", 5) == 0)
             name = "sim:h200";
-        status = lk_driver_set_gpu(name, &message);
+        status = set_gpu(name, &message);
     }
     if (status == CUDA_SUCCESS && visible_devices(drv_device_count) == 0)
         status = CUDA_ERROR_NO_DEVICE;
@@ -168,7 +169,7 @@ CUresult drv_cuDeviceGetName(char *name, int length, CUdevice device)
         return status;
     if (!name || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, length, "%s", drv_devices[device].gpu->name);
+    snprintf(name, (size_t)length, "%s", drv_devices[device].gpu->name);
     return CUDA_SUCCESS;
 }
 
@@ -252,7 +253,7 @@ CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
         return status;
     if (!text || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(text, length, "0000:%02X:00.0", device + 1);
+    snprintf(text, (size_t)length, "0000:%02X:00.0", device + 1);
     return CUDA_SUCCESS;
 }
 

@@ -64,10 +64,10 @@ CUresult drv_fill_run(CUcontext context, struct drv_fill_work *fill, double *clo
     for (size_t y = 0; y < fill->height; y++) {
         fill_row(at + y * fill->pitch, fill->width, fill->value, fill->element);
         simt_event_written(context->device->machine, fill->address + y * fill->pitch, 0,
-                          fill->width * fill->element);
+                           fill->width * fill->element);
     }
     double rate = (context->device->gpu->memory_gb_s > 0 ? context->device->gpu->memory_gb_s : 500);
-    double size = (double)fill->width * fill->element * fill->height;
+    double size = (double)fill->width * fill->element * (double)fill->height;
     drv_model(context, DRV_ENGINE_NONE, 1.5e-6 + size / (rate * 1e9), clock);
     return CUDA_SUCCESS;
 }

@@ -142,10 +142,10 @@ static CUresult alloc_to_work(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct drv_wor
 
 CUresult drv_params_to_work(CUgraphNodeParams *params, struct drv_work *work)
 {
+    _Static_assert(sizeof params->kernel == sizeof(CUDA_KERNEL_NODE_PARAMS), "same layout");
     *work = (struct drv_work){0};
     switch (params->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        _Static_assert(sizeof params->kernel == sizeof(CUDA_KERNEL_NODE_PARAMS), "same layout");
         return kernel_to_work((const CUDA_KERNEL_NODE_PARAMS *)&params->kernel, work);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         return copy_to_work(&params->memcpy.copyParams, work);

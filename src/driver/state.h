@@ -13,7 +13,7 @@
 #ifndef LOCKSTEP_DRIVER_STATE_H
 #define LOCKSTEP_DRIVER_STATE_H
 
-#include "cuda/driver.h"
+#include "cuda/abi.h"
 #include "simt/simt.h"
 
 #include <pthread.h>
@@ -322,12 +322,10 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
                       struct drv_allocation **allocation);
 void drv_allocation_free(struct drv_allocation *allocation);
 void drv_allocation_give_to_graph(CUdeviceptr address);
-void drv_memory_forget(CUcontext context);
-/* A copy or memset that is refused: for those who look on. */
+void drv_memory_forget(CUcontext context); /* frees all that the context allocated */
+/* A copy or memset that is refused: for watchers. */
 void drv_note_bad_range(CUdeviceptr address, size_t bytes);
-void drv_memory_left(void);
-    /* at the end of the program: tells who looks on what is not freed */ /* frees all that the
-                                                                             context allocated */
+void drv_memory_left(void); /* at the program's end: reports what was not freed to watchers */
 void drv_memory_share(struct drv_device *device); /* pinned memory is every device's */
 /* Host bytes behind device memory of any device; NULL: not device memory. */
 void *drv_host(CUdeviceptr address, size_t size);

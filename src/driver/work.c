@@ -124,7 +124,8 @@ static CUresult run_value(CUcontext context, struct drv_work *work)
         if (work->value.wide)
             __atomic_store_n((volatile uint64_t *)at, work->value.value, __ATOMIC_SEQ_CST);
         else
-            __atomic_store_n((volatile uint32_t *)at, work->value.value, __ATOMIC_SEQ_CST);
+            __atomic_store_n((volatile uint32_t *)at, (uint32_t)work->value.value,
+                             __ATOMIC_SEQ_CST);
         simt_event_written(context->device->machine, work->value.address, 0, size);
         return CUDA_SUCCESS;
     }

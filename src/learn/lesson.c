@@ -75,7 +75,7 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
 {
     static const struct {
         const char *name;
-        int kind;
+        unsigned kind;
     } types[] = {{"int ", LEARN_INT},
                  {"long ", LEARN_LONG},
                  {"float ", LEARN_FLOAT},

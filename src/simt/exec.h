@@ -131,8 +131,21 @@ SIMT_GROUPS(SIMT_DECLARE_SELECT)
 
 /* The 32 values of a slot. */
 #define SIMT_SLOT(type, offset) ((type *)(void *)(w->regs + (offset)))
-#define SIMT_EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < SIMT_LANES; i++)
+/* The steps of the loop that follows do not depend on one another. */
+#ifdef __clang__
+#define SIMT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIMT_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define SIMT_EACH_LANE SIMT_INDEPENDENT for (int i = 0; i < SIMT_LANES; i++)
 #define SIMT_ACTIVE(lane) (w->mask >> (lane)&1)
+
+/* Picks elements of two vectors of a type by constants. gcc before 12 has only its own builtin. */
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+#define SIMT_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define SIMT_SHUFFLE(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#endif
 
 /* One row per operation and type: d = expression of x (and y, z), in all active lanes. The
  * expression must be harmless for any input: it is evaluated in inactive lanes too. */

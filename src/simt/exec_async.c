@@ -17,6 +17,12 @@ struct mbarrier {
     uint64_t bytes : 22; /* to come, as a signed number (may be counted before it is expected) */
 };
 _Static_assert(sizeof(struct mbarrier) == 8, "an mbarrier has 64 bits");
+enum { COUNT_MASK = (1 << 20) - 1, BYTES_MASK = (1 << 22) - 1 };
+
+static inline void add_bytes(struct mbarrier *barrier, uint32_t bytes)
+{
+    barrier->bytes = (barrier->bytes + bytes) & BYTES_MASK;
+}
 
 static uint64_t address_of(const struct simt_warp *w, uint32_t slot, bool narrow, int lane)
 {
@@ -58,8 +64,8 @@ static bool arrive(struct mbarrier *barrier, uint32_t count, enum arrival kind)
     if (count > barrier->pending)
         return false;
     if (kind == ARRIVE_DROP)
-        barrier->expected -= count;
-    barrier->pending -= count;
+        barrier->expected = (barrier->expected - count) & COUNT_MASK;
+    barrier->pending = (barrier->pending - count) & COUNT_MASK;
     end_phase_if_done(barrier);
     return true;
 }
@@ -72,11 +78,13 @@ SIMT_BODY(run_init)
         struct mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        if (!counts[lane] || counts[lane] >= 1u << 20)
+        if (!counts[lane] || counts[lane] > COUNT_MASK)
             return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                               "mbarrier.init with a count of %u (1 to 1048575 are valid)",
                               counts[lane]);
-        *barrier = (struct mbarrier){.pending = counts[lane], .expected = counts[lane], .ready = 1};
+        *barrier = (struct mbarrier){.pending = counts[lane] & COUNT_MASK,
+                                     .expected = counts[lane] & COUNT_MASK,
+                                     .ready = 1};
     }
     return in + 1;
 }
@@ -115,7 +123,7 @@ static inline const struct simt_inst *run_arrivals(struct simt_warp *w, const st
             return NULL;
         uint64_t state = state_of(barrier);
         if (expects_bytes)
-            barrier->bytes += operand[lane];
+            add_bytes(barrier, operand[lane]);
         if (!barrier->ready || !arrive(barrier, counted ? operand[lane] : 1, kind))
             return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, "mbarrier arrival: %s",
                               barrier->ready ? "more arrivals than the phase expects"
@@ -152,7 +160,7 @@ SIMT_BODY(run_expect_tx)
         struct mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        barrier->bytes += completes ? -bytes[lane] : bytes[lane];
+        add_bytes(barrier, completes ? -bytes[lane] : bytes[lane]);
         if (completes)
             end_phase_if_done(barrier);
     }
@@ -298,7 +306,7 @@ SIMT_BODY(run_bulk_to_shared)
                                                        : SIMT_SLOT(const uint64_t, in->b)[lane];
         if (!barrier || !copy_bulk(w, in, PTX_SPACE_SHARED, to, from_space, from, size, lane))
             return NULL;
-        barrier->bytes -= size;
+        add_bytes(barrier, -size);
         end_phase_if_done(barrier);
     }
     return in + 1;

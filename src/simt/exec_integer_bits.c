@@ -28,19 +28,16 @@ SIMT_MAP1(count_32, uint32_t, uint32_t, clz_32(x))
 SIMT_MAP1(count_64, uint32_t, uint64_t, clz_64(x))
 
 /* The position of the highest bit that is no sign; all ones if there is none. */
-#define BFIND(t, C, U, bits)                                                                       \
-    SIMT_MAP1(bfind_##t, uint32_t, C, (bits - 1) - clz_##bits((U)(x < 0 ? ~x : x)))                \
+#define BFIND(t, C, U, bits, without_sign)                                                         \
+    SIMT_MAP1(bfind_##t, uint32_t, C, (bits - 1) - clz_##bits((U)(without_sign)))                  \
     SIMT_MAP1(bfind_shift_##t, uint32_t, C, ({                                                     \
-                  uint32_t zeros = clz_##bits((U)(x < 0 ? ~x : x));                                \
+                  uint32_t zeros = clz_##bits((U)(without_sign));                                  \
                   zeros == bits ? UINT32_MAX : zeros;                                              \
               }))
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wtype-limits"
-BFIND(u32, uint32_t, uint32_t, 32)
-BFIND(s32, int32_t, uint32_t, 32)
-BFIND(u64, uint64_t, uint64_t, 64)
-BFIND(s64, int64_t, uint64_t, 64)
-#pragma GCC diagnostic pop
+BFIND(u32, uint32_t, uint32_t, 32, x)
+BFIND(s32, int32_t, uint32_t, 32, x < 0 ? ~x : x)
+BFIND(u64, uint64_t, uint64_t, 64, x)
+BFIND(s64, int64_t, uint64_t, 64, x < 0 ? ~x : x)
 
 static inline uint32_t find_nth_set(uint32_t bits, uint32_t base, int32_t offset)
 {

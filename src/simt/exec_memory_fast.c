@@ -57,7 +57,7 @@
         } else if (sizeof(D) == sizeof(M)) {                                                       \
             memcpy(to, from, (COUNT) * sizeof(M));                                                 \
         } else {                                                                                   \
-            _Pragma("GCC ivdep") for (int i = 0; i < (COUNT); i++) to[i] = (D)from[i];             \
+            SIMT_INDEPENDENT for (int i = 0; i < (COUNT); i++) to[i] = (D)from[i];                 \
         }                                                                                          \
     } while (0)
 

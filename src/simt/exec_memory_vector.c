@@ -31,14 +31,12 @@ typedef uint64_t longs __attribute__((vector_size(16), aligned(8), may_alias));
 
 INLINE void transpose_words(words x[4])
 {
-    const words low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
-    const longs first = {0, 2}, second = {1, 3};
-    longs a = (longs)__builtin_shuffle(x[0], x[1], low);
-    longs b = (longs)__builtin_shuffle(x[0], x[1], high);
-    longs c = (longs)__builtin_shuffle(x[2], x[3], low);
-    longs d = (longs)__builtin_shuffle(x[2], x[3], high);
-    x[0] = (words)__builtin_shuffle(a, c, first), x[1] = (words)__builtin_shuffle(a, c, second);
-    x[2] = (words)__builtin_shuffle(b, d, first), x[3] = (words)__builtin_shuffle(b, d, second);
+    longs a = (longs)SIMT_SHUFFLE(words, x[0], x[1], 0, 4, 1, 5);
+    longs b = (longs)SIMT_SHUFFLE(words, x[0], x[1], 2, 6, 3, 7);
+    longs c = (longs)SIMT_SHUFFLE(words, x[2], x[3], 0, 4, 1, 5);
+    longs d = (longs)SIMT_SHUFFLE(words, x[2], x[3], 2, 6, 3, 7);
+    x[0] = (words)SIMT_SHUFFLE(longs, a, c, 0, 2), x[1] = (words)SIMT_SHUFFLE(longs, a, c, 1, 3);
+    x[2] = (words)SIMT_SHUFFLE(longs, b, d, 0, 2), x[3] = (words)SIMT_SHUFFLE(longs, b, d, 1, 3);
 }
 
 #define SLOT(type, k) ((type *)(void *)(w->regs + in->list[k]))
@@ -57,18 +55,16 @@ INLINE void load_block(struct simt_warp *w, const struct simt_inst *in, const st
         for (int k = 0; k < 4; k++)
             *(words *)(void *)(SLOT(uint32_t, k) + lane) = x[k];
     } else if (form == WORDS_2) {
-        const words even = {0, 2, 4, 6}, odd = {1, 3, 5, 7};
         uint64_t *const *at = (uint64_t *const *)(void *)from;
         words x = (words)(longs){*at[0], *at[1]}, y = (words)(longs){*at[2], *at[3]};
-        *(words *)(void *)(SLOT(uint32_t, 0) + lane) = __builtin_shuffle(x, y, even);
-        *(words *)(void *)(SLOT(uint32_t, 1) + lane) = __builtin_shuffle(x, y, odd);
+        *(words *)(void *)(SLOT(uint32_t, 0) + lane) = SIMT_SHUFFLE(words, x, y, 0, 2, 4, 6);
+        *(words *)(void *)(SLOT(uint32_t, 1) + lane) = SIMT_SHUFFLE(words, x, y, 1, 3, 5, 7);
     } else {
-        const longs first = {0, 2}, second = {1, 3};
         for (int i = 0; i < 4; i += 2) {
             longs x = *(const longs *)(const void *)from[i];
             longs y = *(const longs *)(const void *)from[i + 1];
-            *(longs *)(void *)(SLOT(uint64_t, 0) + lane + i) = __builtin_shuffle(x, y, first);
-            *(longs *)(void *)(SLOT(uint64_t, 1) + lane + i) = __builtin_shuffle(x, y, second);
+            *(longs *)(void *)(SLOT(uint64_t, 0) + lane + i) = SIMT_SHUFFLE(longs, x, y, 0, 2);
+            *(longs *)(void *)(SLOT(uint64_t, 1) + lane + i) = SIMT_SHUFFLE(longs, x, y, 1, 3);
         }
     }
 }
@@ -87,19 +83,18 @@ INLINE void store_block(struct simt_warp *w, const struct simt_inst *in, const s
         for (int i = 0; i < 4; i++)
             *(words *)(void *)to[i] = x[i];
     } else if (form == WORDS_2) {
-        const words low = {0, 4, 1, 5}, high = {2, 6, 3, 7};
         words x = *(const words *)(const void *)(SLOT(uint32_t, 0) + lane);
         words y = *(const words *)(const void *)(SLOT(uint32_t, 1) + lane);
-        longs a = (longs)__builtin_shuffle(x, y, low), b = (longs)__builtin_shuffle(x, y, high);
+        longs a = (longs)SIMT_SHUFFLE(words, x, y, 0, 4, 1, 5),
+              b = (longs)SIMT_SHUFFLE(words, x, y, 2, 6, 3, 7);
         *(uint64_t *)(void *)to[0] = a[0], *(uint64_t *)(void *)to[1] = a[1];
         *(uint64_t *)(void *)to[2] = b[0], *(uint64_t *)(void *)to[3] = b[1];
     } else {
-        const longs first = {0, 2}, second = {1, 3};
         for (int i = 0; i < 4; i += 2) {
             longs x = *(const longs *)(const void *)(SLOT(uint64_t, 0) + lane + i);
             longs y = *(const longs *)(const void *)(SLOT(uint64_t, 1) + lane + i);
-            *(longs *)(void *)to[i] = __builtin_shuffle(x, y, first);
-            *(longs *)(void *)to[i + 1] = __builtin_shuffle(x, y, second);
+            *(longs *)(void *)to[i] = SIMT_SHUFFLE(longs, x, y, 0, 2);
+            *(longs *)(void *)to[i + 1] = SIMT_SHUFFLE(longs, x, y, 1, 3);
         }
     }
 }

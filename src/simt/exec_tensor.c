@@ -7,19 +7,18 @@
 #include "simt/core.h"
 #include "simt/tensor.h"
 
-typedef uint16_t row __attribute__((vector_size(16), aligned(4), may_alias)); /* of 8 elements */
+typedef uint16_t row_of_8 __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* from and to may be the same. */
 static inline void transpose_8x8(const uint16_t from[64], uint16_t to[64])
 {
-    const row low = {0, 8, 1, 9, 2, 10, 3, 11}, high = {4, 12, 5, 13, 6, 14, 7, 15};
-    row x[8], y[8];
+    row_of_8 x[8], y[8];
     memcpy(x, from, sizeof(x));
     /* Each time, what was i and i + 4 takes turns: after three times all eight do. */
     for (int step = 0; step < 3; step++) {
         for (int i = 0; i < 4; i++) {
-            y[2 * i] = __builtin_shuffle(x[i], x[i + 4], low);
-            y[2 * i + 1] = __builtin_shuffle(x[i], x[i + 4], high);
+            y[2 * i] = SIMT_SHUFFLE(row_of_8, x[i], x[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            y[2 * i + 1] = SIMT_SHUFFLE(row_of_8, x[i], x[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
         }
         memcpy(x, y, sizeof(x));
     }

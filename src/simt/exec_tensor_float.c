@@ -174,7 +174,7 @@ static simt_body *select_m8n8k4(const struct ptx_inst *ptx)
 
 INLINE unsigned accumulator_count(const struct tensor_float_kind *kind, bool half)
 {
-    return kind->rows / 8 * (half ? 1 : 2);
+    return kind->rows / 8u * (half ? 1 : 2);
 }
 
 INLINE unsigned b_count_of(const struct tensor_float_kind *kind)

@@ -7,9 +7,6 @@
  */
 #include "simt/tensor.h"
 
-/* v2 has no 32-byte registers; nothing here crosses a call. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 typedef float v8f __attribute__((vector_size(32)));
 typedef int32_t v8i __attribute__((vector_size(32)));
 typedef uint32_t v8u __attribute__((vector_size(32)));

@@ -429,17 +429,9 @@ static void unpack_tf32(struct tensor_sum *sum, const struct tensor_fragments *f
 /* f8 --------------------------------------------------------------------------------------------
  */
 
-/* f8 to f16; a native e4m3 keeps its exponent field and is 256 times too small. */
-static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
-{
-    uint16_t magnitude = x & 0x7f, sign = (uint16_t)((x & 0x80) << 8);
-    uint16_t e4m3 = magnitude == 0x7f ? 0x7fff : (uint16_t)(magnitude << 7); /* no infinity */
-    return is_e5m2 ? (uint16_t)(x << 8) : sign | e4m3;
-}
-
 #ifdef __AVX2__
 /* 32 e4m3 in *high to the high and the low bytes of their f16. via_f16: with their value, so that
- * subnormals become normal; else as half_of_f8. */
+ * subnormals become normal; else they keep their exponent field and are 256 times too small. */
 INLINE void split_e4m3(bool via_f16, __m256i *high, __m256i *low)
 {
     __m256i magnitude = _mm256_and_si256(*high, _mm256_set1_epi8(0x7f));
@@ -458,6 +450,14 @@ INLINE void split_e4m3(bool via_f16, __m256i *high, __m256i *low)
     x = _mm256_or_si256(x, _mm256_and_si256(nan, _mm256_set1_epi8(0x7f)));
     *high = _mm256_or_si256(x, sign);
     *low = _mm256_or_si256(y, nan);
+}
+#else
+/* f8 to f16; a native e4m3 keeps its exponent field and is 256 times too small. */
+static inline uint16_t half_of_f8(uint8_t x, bool is_e5m2)
+{
+    uint16_t magnitude = x & 0x7f, sign = (uint16_t)((x & 0x80) << 8);
+    uint16_t e4m3 = magnitude == 0x7f ? 0x7fff : (uint16_t)(magnitude << 7); /* no infinity */
+    return is_e5m2 ? (uint16_t)(x << 8) : sign | e4m3;
 }
 #endif
 

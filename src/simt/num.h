@@ -104,7 +104,7 @@ static inline float num_f32_flush_scaled(float result, float scaled, float limit
     uint32_t bits = num_f32_bits(result), sign = bits & NUM_F32_SIGN;
     bool is_small = (int32_t)(bits ^ sign) <= (int32_t)NUM_F32_MIN_NORMAL;
     bool is_below = num_f32_from(num_f32_bits(scaled) & ~NUM_F32_SIGN) < limit;
-    return num_f32_from(is_small & is_below ? sign : bits);
+    return num_f32_from((is_small & is_below) ? sign : bits);
 }
 static inline float num_f32_mul_ftz(float x, float y)
 {

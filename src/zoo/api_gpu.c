@@ -30,7 +30,7 @@ static lk_status find_driver(const char *call, const struct lk_driver **cuda, CU
 {
     char *message;
     *context = NULL;
-    *cuda = zoo_driver_loaded(&message);
+    *cuda = lk_driver_open(NULL, NULL, &message);
     if (!*cuda) {
         lk_status status = api_fail(LK_NO_GPU, call, "%s", message);
         free(message);

@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "cuda/load.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -51,8 +50,8 @@ bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message)
 {
     int number = 0;
     CUcontext context;
-    const struct lk_driver *cuda = zoo_driver_open(gpu, message);
-    if (!cuda || (!cuda->simulated && !lk_driver_has_device(cuda, gpu, &number, message)))
+    const struct lk_driver *cuda = lk_driver_open(gpu, &number, message);
+    if (!cuda)
         return false;
     CUresult status = cuda->cuDevicePrimaryCtxRetain(&context, number);
     if (status == CUDA_SUCCESS)

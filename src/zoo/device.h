@@ -15,12 +15,6 @@ struct zoo_tuning {
 };
 struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source);
 
-/* The driver of this process, which has one: for a GPU by name, or the one that the program itself
- * has loaded (else NVIDIA's, else ours; LOCKSTEP_GPU=sim:.. asks for ours). Threads may call both.
- * On failure NULL and a malloc'd message. */
-const struct lk_driver *zoo_driver_open(const char *gpu, char **message);
-const struct lk_driver *zoo_driver_loaded(char **message);
-
 /* "sim:h200" or "cuda:0"; its primary context is made current. Messages are malloc'd. */
 bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message);
 /* One that a program has opened already. */

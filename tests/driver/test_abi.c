@@ -1,5 +1,6 @@
 /*
- * test_abi.c: compares our declarations (src/cuda: enums.h, device_attributes.h, abi.h, results.def) with NVIDIA's
+ * test_abi.c: compares our declarations (src/cuda: enums.h, device_attributes.h, abi.h,
+ * results.def) with NVIDIA's
  * cuda.h, where there is one: every enumerator's value, every structure's size and the offsets of
  * its fields. The names are read from our headers' text, so there is no list to keep. Two small
  * programs print the same names, one compiled with each header; their outputs must be equal.

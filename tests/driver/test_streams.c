@@ -242,15 +242,15 @@ static void vast_shared_memory(void **state)
         ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry vast()\n{\n"
         " .shared .align 4 .b8 much[4294967296]; .reg .b32 %r<2>;\n"
         " mov.u32 %r1, much; st.shared.u32 [%r1], %r1; ret;\n}\n";
-    CUmodule module;
+    CUmodule loaded;
     CUfunction vast;
     if (!cu->simulated)
         return;
-    OK(cu->cuModuleLoadData(&module, ptx));
-    OK(cu->cuModuleGetFunction(&vast, module, "vast"));
+    OK(cu->cuModuleLoadData(&loaded, ptx));
+    OK(cu->cuModuleGetFunction(&vast, loaded, "vast"));
     FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
           cu->cuLaunchKernel(vast, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    OK(cu->cuModuleUnload(module));
+    OK(cu->cuModuleUnload(loaded));
 }
 
 static void *other_thread(void *data)

@@ -115,6 +115,8 @@ def runnable_scripts(all_files):
 
 def main():
     all_files = files()
+    if not sources(all_files):
+        print("not ok files: none of src/ are found")
     for rule in (include_direction, rooms_are_listed_from_the_bottom_up, readme_has_every_room,
                  picture_of_rooms_is_current,
                  opening_comment, no_machine_paths, runnable_scripts):

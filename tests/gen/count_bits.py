@@ -40,7 +40,7 @@ def elements(words, bits):
 
 
 def main():
-    runner = sys.argv[1] if len(sys.argv) > 1 else "build/tests/ptx-runner"
+    runner = sys.argv[1] if len(sys.argv) > 1 else "build/tests/ptx/runner"
     path = sys.argv[2] if len(sys.argv) > 2 else "tests/ptx/approx_bits.ptx"
     pending, sections = split(open(path).read().split("\n"))
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ nan_payloads  which NaN comes out of arithmetic, signs, min and max, and convers
 ftz_edges     what .ftz does to results that rounding carries across the smallest normal number
 approx_bits   .approx functions; compared by bound, so that the bits that differ can be counted
 
-    build/tests/ptx-runner --gpu cuda:0 --update tests/ptx/nan_payloads.ptx \\
+    build/tests/ptx/runner --gpu cuda:0 --update tests/ptx/nan_payloads.ptx \\
         tests/ptx/ftz_edges.ptx tests/ptx/approx_bits.ptx
     python3 tests/gen/count_bits.py        how many bits of approx_bits the machine has right
 """

@@ -1,8 +1,8 @@
 /*
  * random_ptx.c: runs the random PTX programs of random_program.c.
- *   random-ptx [--gpu GPU] [--seed N] [--count N]   run them: one line "SEED DIGEST" each
- *   random-ptx --print --seed N                     show one
- *   random-ptx --compare [--seed N] [--count N]     run all on the machine in several ways
+ *   random [--gpu GPU] [--seed N] [--count N]   run them: one line "SEED DIGEST" each
+ *   random --print --seed N                     show one
+ *   random --compare [--seed N] [--count N]     run all on the machine in several ways
  * (instruction sets, threads, schedules); digests must agree. A program that fails is tried again
  * without optimisation (ptxas 13.0 makes code of program 95 that faults, and right code with -O0);
  * if it fails again it gives "SEED ERROR". After a failure the rest runs in a new process, because
@@ -21,16 +21,15 @@
 
 static const struct lk_driver *open_driver(const char *gpu)
 {
-    char *message = NULL;
-    const struct lk_driver *driver = lk_driver_open(gpu, &message);
+    char *message;
     CUdevice device;
+    const struct lk_driver *driver = lk_driver_open(gpu, &device, &message);
     CUcontext context;
     if (!driver) {
         fprintf(stderr, "%s\n", message);
         exit(2);
     }
-    if (driver->cuInit(0) || driver->cuDeviceGet(&device, 0) ||
-        driver->cuDevicePrimaryCtxRetain(&context, device) || driver->cuCtxSetCurrent(context)) {
+    if (driver->cuDevicePrimaryCtxRetain(&context, device) || driver->cuCtxSetCurrent(context)) {
         fprintf(stderr, "no device\n");
         exit(2);
     }
@@ -85,10 +84,10 @@ static int go_on(const struct lk_driver *driver, uint64_t seed, uint64_t count, 
     snprintf(seed_text, sizeof(seed_text), "%llu", (unsigned long long)seed);
     snprintf(count_text, sizeof(count_text), "%llu", (unsigned long long)count);
     fflush(stdout);
-    execl("/proc/self/exe", "random-ptx", "--gpu", driver->gpu, "--seed", seed_text, "--count",
+    execl("/proc/self/exe", "random", "--gpu", driver->gpu, "--seed", seed_text, "--count",
           count_text, optimised ? "--optimised" : "--unoptimised",
           failed ? "--failed" : (char *)NULL, (char *)NULL);
-    perror("random-ptx");
+    perror("random");
     return 1;
 }
 
@@ -162,7 +161,7 @@ static int compare_ways(const char *program, uint64_t seed, uint64_t count)
 
 int main(int argc, char **argv)
 {
-    const char *gpu = NULL;
+    const char *gpu = "sim:h200";
     uint64_t seed = 1, count = 10;
     bool print = false, compare = false, optimised = true, failed = false;
     for (int i = 1; i < argc; i++) {
@@ -181,7 +180,7 @@ int main(int argc, char **argv)
         } else if (i + 1 < argc && !strcmp(argv[i], "--count")) {
             count = strtoull(argv[++i], NULL, 10);
         } else {
-            fprintf(stderr, "usage: random-ptx [--gpu GPU] [--seed N] [--count N] [--print] "
+            fprintf(stderr, "usage: random [--gpu GPU] [--seed N] [--count N] [--print] "
                             "[--compare]\n");
             return 2;
         }

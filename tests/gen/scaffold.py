@@ -174,7 +174,7 @@ class File:
         self.body += text.strip("\n").split("\n")
 
     def expect_pending(self, label, size):
-        """Only a GPU knows: filled in by `ptx-runner --gpu cuda:0 --update`."""
+        """Only a GPU knows: filled in by `runner --gpu cuda:0 --update`."""
         self.header.append("// out: %d pending | %s" % (size, label))
 
     def keep_known(self, path):

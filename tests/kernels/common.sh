@@ -23,5 +23,6 @@ zoo_test() { # WHAT FAMILY OPTION...
     if [ $status -gt 1 ] || { [ $status -eq 1 ] && [[ $output != *"not ok "* ]]; }; then
         output+=$'\n'"not ok $what $family (status $status)"
     fi
-    [ -z "$output" ] || printf '%s\n' "$output"
+    [[ $output == *"ok "* ]] || output+="not ok $what $family (nothing was tested)"
+    printf '%s\n' "$output"
 }

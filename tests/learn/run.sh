@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 export HOME="$work/home" XDG_DATA_HOME="$work/data"
 unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT \
     LOCKSTEP_PROFILE LOCKSTEP_CHECK LOCKSTEP_TRACE LD_LIBRARY_PATH
+. tests/expect.sh
 course=$(pwd)/course
 mkdir -p "$HOME"
 cd "$work" || exit 1
@@ -30,11 +31,9 @@ PY
 }
 
 # The course itself, with either compiler
-$learn check-course >course.txt 2>&1
-grep -q '0 things to mend' course.txt && echo "ok course" ||
-    echo "not ok course: $(grep -A2 '^not ok' course.txt)"
+expect course 0 '(^| )0 things to mend' $learn check-course
 if (cd "$course/.." && scripts/get-nvcc --find >/dev/null); then
-    expect course-nvcc 0 '0 things to mend' $learn check-course day4 --compiler nvcc
+    expect course-nvcc 0 '(^| )0 things to mend' $learn check-course day4 --compiler nvcc
 else
     skip course-nvcc "there is no nvcc"
 fi

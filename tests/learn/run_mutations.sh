@@ -13,7 +13,8 @@ unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_
 mkdir -p "$HOME"
 learn="$LOCKSTEP learn"
 
-$learn check-course --mutate-some >"$work/all.txt" 2>&1
+$learn check-course --mutate-some >"$work/all.txt" 2>&1 ||
+    echo "not ok mutations (status $?): $(tail -n 1 "$work/all.txt")"
 grep '^not ok' -A1 "$work/all.txt"
 grep '^ok ' "$work/all.txt"
 

@@ -226,8 +226,17 @@ static inline void fill(uint64_t *values, const struct num_format *format)
 /* Exact references
  * ------------------------------------------------------------------------------------ */
 
+/* 113 bits of significand; every compiler has another name for it. */
+#if !defined(__clang__)
+typedef _Float128 quad;
+#elif __LDBL_MANT_DIG__ == 113
+typedef long double quad;
+#else
+typedef __float128 quad;
+#endif
+
 /* A finite 113-bit number, and whether something smaller was left out, in a format. */
-static inline uint64_t pack_quad(const struct num_format *format, _Float128 x, bool sticky,
+static inline uint64_t pack_quad(const struct num_format *format, quad x, bool sticky,
                                  enum num_round round)
 {
     unsigned __int128 bits;
@@ -253,10 +262,10 @@ static inline bool is_below_f16(uint64_t wide)
     return (wide & (num_sign_bit(&wide_f16) - 1)) < (uint64_t)(127 - 14) << 10;
 }
 /* x + y without error: the sum, its last bit set if it is inexact. */
-static inline _Float128 quad_add_odd(_Float128 x, _Float128 y)
+static inline quad quad_add_odd(quad x, quad y)
 {
-    _Float128 sum = x + y, y_part = sum - x;
-    _Float128 error = (x - (sum - y_part)) + (y - y_part);
+    quad sum = x + y, y_part = sum - x;
+    quad error = (x - (sum - y_part)) + (y - y_part);
     if (error != 0) {
         unsigned __int128 bits;
         memcpy(&bits, &sum, sizeof(bits));
@@ -276,7 +285,7 @@ static inline uint64_t reference_fma(const struct num_format *format, double x, 
     }
     if (isinf(z))
         return num_from_f64(format, z, round);
-    _Float128 product = (_Float128)x * y, sum = quad_add_odd(product, z);
+    quad product = (quad)x * y, sum = quad_add_odd(product, z);
     if (sum == 0) {
         bool x_negative = signbit(x) != signbit(y), z_negative = signbit(z);
         bool both = product == 0 && z == 0;
@@ -290,7 +299,7 @@ static inline uint64_t reference_div(const struct num_format *format, double x, 
 {
     if (isnan(x) || isnan(y) || isinf(x) || isinf(y) || x == 0 || y == 0)
         return num_from_f64(format, x / y, round);
-    _Float128 quotient = (_Float128)x / y;
+    quad quotient = (quad)x / y;
     unsigned __int128 bits, step = (unsigned __int128)1 << 53; /* 60 bits: times y is exact */
     memcpy(&bits, &quotient, sizeof(bits));
     bits &= ~(step - 1);
@@ -306,7 +315,7 @@ static inline uint64_t reference_sqrt(const struct num_format *format, double x,
 {
     if (isnan(x) || isinf(x) || x <= 0)
         return num_from_f64(format, sqrt(x), round);
-    _Float128 root = sqrtl((long double)x);
+    quad root = sqrtl((long double)x);
     unsigned __int128 bits, step = (unsigned __int128)1 << 57; /* 56 bits: the square is exact */
     memcpy(&bits, &root, sizeof(bits));
     bits &= ~(step - 1);

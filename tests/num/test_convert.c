@@ -13,17 +13,17 @@ static const enum ptx_mod roundings[] = {0,           PTX_MOD_RN,  PTX_MOD_RZ,
                                          PTX_MOD_RM,  PTX_MOD_RP,  PTX_MOD_RNI,
                                          PTX_MOD_RZI, PTX_MOD_RMI, PTX_MOD_RPI};
 
-static _Float128 quad_round(_Float128 x, enum num_round round)
+static quad quad_round(quad x, enum num_round round)
 {
-    if (x > 0x1p100F128 || x < -0x1p100F128)
+    if (x > 0x1p100 || x < -0x1p100)
         return x;
     __int128 whole = (__int128)x; /* toward zero */
-    _Float128 rest = x - (_Float128)whole;
+    quad rest = x - (quad)whole;
     bool negative = x < 0;
-    _Float128 distance = negative ? -rest : rest;
-    bool away = num_rounds_up(round, negative, whole & 1, distance >= 0.5F128,
-                              distance != 0 && distance != 0.5F128);
-    return (_Float128)whole + (away ? negative ? -1 : 1 : 0);
+    quad distance = negative ? -rest : rest;
+    bool away = num_rounds_up(round, negative, whole & 1, distance >= 0.5,
+                              distance != 0 && distance != 0.5);
+    return (quad)whole + (away ? negative ? -1 : 1 : 0);
 }
 static uint64_t extend(enum ptx_type type, uint64_t bits)
 {
@@ -49,7 +49,7 @@ static uint64_t extend(enum ptx_type type, uint64_t bits)
 static uint64_t reference(const struct num_convert *how, uint64_t bits)
 {
     const struct num_format *to = num_format_of(how->to), *from = num_format_of(how->from);
-    _Float128 value;
+    quad value;
     bool negative;
     if (from) {
         bits &= 2 * num_sign_bit(from) - 1;
@@ -64,8 +64,8 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
             return how->from == PTX_F64 || width == 64 ? extend(how->to, (uint64_t)1 << (width - 1))
                                                        : 0;
         }
-        value = magnitude == from->infinity ? negative ? -0x1p1000F128 : 0x1p1000F128
-                                            : (_Float128)num_to_f64(from, bits);
+        value = magnitude == from->infinity ? negative ? -0x1p1000 : 0x1p1000
+                                            : (quad)num_to_f64(from, bits);
         if (magnitude == from->infinity && to)
             return how->sat ? negative ? 0 : num_from_f64(to, 1, NUM_RN)
                             : to->infinity | (negative ? num_sign_bit(to) : 0);
@@ -73,7 +73,7 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
             value = quad_round(value, how->round);
     } else {
         bits = extend(how->from, bits);
-        value = num_is_signed(how->from) ? (_Float128)(int64_t)bits : (_Float128)bits;
+        value = num_is_signed(how->from) ? (quad)(int64_t)bits : (quad)bits;
         negative = value < 0;
     }
     if (to) {
@@ -93,9 +93,7 @@ static uint64_t reference(const struct num_convert *how, uint64_t bits)
     __int128 low = num_is_signed(how->to) ? -top : 0;
     if (!from && !how->sat)
         return extend(how->to, bits);
-    __int128 whole = value >= (_Float128)top  ? top - 1
-                     : value < (_Float128)low ? low
-                                              : (__int128)value;
+    __int128 whole = value >= (quad)top ? top - 1 : value < (quad)low ? low : (__int128)value;
     return (uint64_t)whole;
 }
 

@@ -14,12 +14,12 @@ struct slot {
 
 static int find_suffix(const char *text, size_t size)
 {
-    for (int type = 1; type < PTX_TYPE_COUNT; type++)
+    for (enum ptx_type type = 1; type < PTX_TYPE_COUNT; type++)
         if (strlen(ptx_type_name(type)) == size && memcmp(ptx_type_name(type), text, size) == 0)
-            return PTX_MOD_COUNT + type;
-    for (int mod = 1; mod < PTX_MOD_COUNT; mod++)
+            return PTX_MOD_COUNT + (int)type;
+    for (enum ptx_mod mod = 1; mod < PTX_MOD_COUNT; mod++)
         if (strlen(ptx_mod_name(mod)) == size && strncasecmp(ptx_mod_name(mod), text, size) == 0)
-            return mod;
+            return (int)mod;
     fail_msg("no suffix %.*s", (int)size, text);
     return 0;
 }
@@ -126,7 +126,7 @@ static void test_every_row(void **state)
                 if (choice > PTX_MOD_COUNT)
                     bench.ptx.types[bench.ptx.type_count++] = (uint8_t)(choice - PTX_MOD_COUNT);
                 else if (choice != 0)
-                    add_mod(&bench, choice);
+                    add_mod(&bench, (enum ptx_mod)choice);
             }
             const struct ptx_inst *ptx = &bench.ptx;
             bool is_setp = strncmp(ptx_op_infos[op].operands, "d|e:pred", 8) == 0;

@@ -10,7 +10,9 @@ advice = [each for kernel in report["kernels"] for each in kernel["advice"]]
 found = [each for each in advice if each["rule"] == rule]
 with open(path) as source:
     marked = [number for number, line in enumerate(source, 1) if "<- " + rule in line]
-if wanted == "quiet":
+if not report["kernels"]:
+    problem = "no kernel was profiled"
+elif wanted == "quiet":
     problem = f"says {found}" if found else None
 elif not found:
     problem = f"not given; given are {[(a['rule'], a['line'], round(a['gain'], 2)) for a in advice]}"

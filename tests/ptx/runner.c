@@ -25,7 +25,7 @@ static struct {
     bool update, allow_pending, dump;
     unsigned above;
     int progress; /* a worker tells its parent here which file it is at */
-} options = {.progress = -1};
+} options = {.gpu = "sim:h200", .progress = -1};
 
 static const struct lk_driver *driver;
 static unsigned capability; /* 90 */
@@ -42,21 +42,17 @@ static const char *error_name(CUresult result)
 
 static bool open_driver(void)
 {
-    char *message = NULL;
-    driver = lk_driver_open(options.gpu, &message);
+    char *message;
+    CUdevice device;
+    driver = lk_driver_open(options.gpu, &device, &message);
     if (!driver) {
         fprintf(stderr, "%s\n", message);
         free(message);
         return false;
     }
-    CUdevice device;
     CUcontext context;
     int major = 0, minor = 0;
-    CUresult result = driver->cuInit(0);
-    if (!result)
-        result = driver->cuDeviceGet(&device, 0);
-    if (!result)
-        result = driver->cuDevicePrimaryCtxRetain(&context, device);
+    CUresult result = driver->cuDevicePrimaryCtxRetain(&context, device);
     if (!result)
         result = driver->cuCtxSetCurrent(context);
     if (result) {

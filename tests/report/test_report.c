@@ -200,8 +200,8 @@ static void odd_files_do_no_harm(void **state)
         "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
         "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
         KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3],\"dropped\":1}\n",
-        "{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
-        "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n",
+        ("{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
+         "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n"),
         "{}\n", ""};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *message;

@@ -12,6 +12,8 @@ trap 'rm -rf "$work"' EXIT
 sample=tests/tables/sample.json
 tables=scripts/family-tables
 
+. tests/expect.sh
+
 expect up-to-date 0 '' $tables --check
 
 # With a recording: the GPU's columns, the peers, and bars of both

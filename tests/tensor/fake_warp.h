@@ -169,7 +169,7 @@ static inline unsigned fake_selects(simt_body *(*selects[3])(const struct simt_o
 }
 
 struct fake_state {
-    uint8_t regs[sizeof(fake_regs)], memory[sizeof(fake_memory)];
+    uint8_t regs[sizeof(fake_regs)], memory[FAKE_MEMORY];
     bool went_on;
     enum simt_fault_kind fault;
 };
@@ -181,20 +181,20 @@ static inline bool fake_run(struct fake_inst *f)
     simt_body *(*selects[3])(const struct simt_operands *);
     unsigned count = fake_selects(selects);
     memcpy(before.regs, fake_regs, sizeof(fake_regs));
-    memcpy(before.memory, fake_memory, sizeof(fake_memory));
+    memcpy(before.memory, fake_memory, FAKE_MEMORY);
     for (unsigned i = 0; i < count; i++) {
         memcpy(fake_regs, before.regs, sizeof(fake_regs));
-        memcpy(fake_memory, before.memory, sizeof(fake_memory));
+        memcpy(fake_memory, before.memory, FAKE_MEMORY);
         fake_fault = SIMT_OK;
         simt_body *body = selects[i](&f->operands);
         bool went_on = body && body(&fake_warp, &f->in) == &f->in + 1;
         if (i == 0) {
             memcpy(first.regs, fake_regs, sizeof(fake_regs));
-            memcpy(first.memory, fake_memory, sizeof(fake_memory));
+            memcpy(first.memory, fake_memory, FAKE_MEMORY);
             first.went_on = went_on;
             first.fault = fake_fault;
         } else if (memcmp(first.regs, fake_regs, sizeof(fake_regs)) ||
-                   memcmp(first.memory, fake_memory, sizeof(fake_memory)) ||
+                   memcmp(first.memory, fake_memory, FAKE_MEMORY) ||
                    first.went_on != went_on || first.fault != fake_fault) {
             fprintf(stderr, "the bodies of instruction sets 0 and %u differ\n", i);
             return false;

@@ -83,7 +83,7 @@ static void all_layouts_and_types(void **state)
         fake_gpu.cc_minor = ccs[i] % 10;
         for (unsigned bits = 0; bits < 32; bits++) {
             for (int round = 0; round < 10; round++)
-                check(bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3 & 1, bits >> 4);
+                check(bits & 1, bits >> 1 & 1, bits >> 2 & 1, bits >> 3 & 1, (int)(bits >> 4));
         }
     }
 }

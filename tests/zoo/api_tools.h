@@ -7,7 +7,7 @@
 
 #include "lockstep.h"
 
-#include "cuda/abi.h"
+#include "cuda/driver.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -16,7 +16,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,24 +45,19 @@ static inline void *on_device(const void *data, size_t bytes)
     return memory;
 }
 
-/* A function of the libcuda.so.1 that the library has loaded. */
-static inline void *of_driver(const char *name)
+/* The driver that the library has loaded. */
+static inline const struct lk_driver *driver(void)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(library);
-    void *function = dlsym(library, name);
-    assert_non_null(function);
-    return function;
+    char *message;
+    const struct lk_driver *loaded = lk_driver_open(NULL, NULL, &message);
+    assert_non_null(loaded);
+    return loaded;
 }
-#define DRIVER(result, name, ...)                                                                  \
-    result (*name)(__VA_ARGS__);                                                                   \
-    *(void **)&name = of_driver(#name)
 
 static inline size_t free_memory(void)
 {
-    DRIVER(CUresult, cuMemGetInfo_v2, size_t *, size_t *);
     size_t left, all;
-    assert_int_equal(cuMemGetInfo_v2(&left, &all), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuMemGetInfo_v2(&left, &all), CUDA_SUCCESS);
     return left;
 }
 
@@ -82,12 +76,10 @@ static inline bool is_simulated(void)
 /* Then any address may be right, and none can be told to be wrong. */
 static inline bool reaches_host_memory(void)
 {
-    DRIVER(CUresult, cuCtxGetDevice, CUdevice *);
-    DRIVER(CUresult, cuDeviceGetAttribute, int *, CUdevice_attribute, CUdevice);
     CUdevice device;
     int value = 0;
-    assert_int_equal(cuCtxGetDevice(&device), CUDA_SUCCESS);
-    cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+    assert_int_equal(driver()->cuCtxGetDevice(&device), CUDA_SUCCESS);
+    driver()->cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
     return value;
 }
 

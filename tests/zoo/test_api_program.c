@@ -5,6 +5,7 @@
  */
 #include "api_tools.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 enum { N = 5000 };
@@ -45,15 +46,13 @@ static void clear_out(void)
 
 static void streams(void **state)
 {
-    DRIVER(CUresult, cuStreamCreate, CUstream *, unsigned);
-    DRIVER(CUresult, cuStreamDestroy_v2, CUstream);
     CUstream stream;
-    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     clear_out();
     must(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes));
     must(lk_wait(stream));
     expect_sum();
-    assert_int_equal(cuStreamDestroy_v2(stream), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamDestroy_v2(stream), CUDA_SUCCESS);
     clear_out();
     if (is_simulated()) { /* NVIDIA's driver follows such a pointer */
         must_fail(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes),
@@ -87,22 +86,17 @@ static void sum_in_context(CUstream foreign)
 
 static void contexts(void **state)
 {
-    DRIVER(CUresult, cuCtxGetCurrent, CUcontext *);
-    DRIVER(CUresult, cuCtxSetCurrent, CUcontext);
-    DRIVER(CUresult, cuCtxCreate_v2, CUcontext *, unsigned, CUdevice);
-    DRIVER(CUresult, cuCtxDestroy_v2, CUcontext);
-    DRIVER(CUresult, cuStreamCreate, CUstream *, unsigned);
     CUcontext first, second;
     CUstream stream;
-    assert_int_equal(cuCtxGetCurrent(&first), CUDA_SUCCESS);
-    assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuCtxGetCurrent(&first), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamCreate(&stream, 0), CUDA_SUCCESS);
     for (int round = 0; round < 3; round++) { /* a new context may get the old one's address */
-        assert_int_equal(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
+        assert_int_equal(driver()->cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
         sum_in_context(stream);
-        assert_int_equal(cuCtxDestroy_v2(second), CUDA_SUCCESS);
-        assert_int_equal(cuCtxSetCurrent(first), CUDA_SUCCESS);
+        assert_int_equal(driver()->cuCtxDestroy_v2(second), CUDA_SUCCESS);
+        assert_int_equal(driver()->cuCtxSetCurrent(first), CUDA_SUCCESS);
     }
-    assert_int_equal(cuCtxSetCurrent(NULL), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuCtxSetCurrent(NULL), CUDA_SUCCESS);
     must_fail(lk_reduce_sum_f32(NULL, in, N, out, workspace, workspace_bytes), LK_NO_GPU,
               "no context is current");
     must(lk_open(NULL));
@@ -115,25 +109,21 @@ static void contexts(void **state)
 /* The kernels of this call are not loaded before the recording begins. */
 static void a_graph(void **state)
 {
-    DRIVER(CUresult, cuStreamCreate, CUstream *, unsigned);
-    DRIVER(CUresult, cuStreamBeginCapture_v2, CUstream, CUstreamCaptureMode);
-    DRIVER(CUresult, cuStreamEndCapture, CUstream, CUgraph *);
-    DRIVER(CUresult, cuGraphInstantiateWithFlags, CUgraphExec *, CUgraph, unsigned long long);
-    DRIVER(CUresult, cuGraphLaunch, CUgraphExec, CUstream);
     CUstream stream;
     CUgraph graph;
     CUgraphExec exec;
     must(lk_unload());
     clear_out();
-    assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    assert_int_equal(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
+                     CUDA_SUCCESS);
     must(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes));
-    assert_int_equal(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
-    assert_int_equal(cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
     float value;
     must(lk_copy_from(&value, out, sizeof value));
     assert_true(value == 0); /* recorded, not run */
-    assert_int_equal(cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
     must(lk_wait(stream));
     expect_sum();
 }
@@ -247,12 +237,10 @@ static void determinism(void **state)
 /* A reset of the context takes its modules and memory away. */
 static void a_reset(void **state)
 {
-    DRIVER(CUresult, cuDevicePrimaryCtxReset_v2, CUdevice);
-    DRIVER(CUresult, cuCtxSetCurrent, CUcontext);
     must(lk_reduce_sum_f32(NULL, in, N, out, workspace, workspace_bytes));
     expect_sum();
-    assert_int_equal(cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
-    assert_int_equal(cuCtxSetCurrent(NULL), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
+    assert_int_equal(driver()->cuCtxSetCurrent(NULL), CUDA_SUCCESS);
     must(lk_open(NULL));
     in = on_device(numbers, sizeof numbers);
     out = on_device(NULL, sizeof numbers);

@@ -159,7 +159,7 @@ struct layout {
 static struct layout lay_out(const struct zoo_call *call, unsigned counter_bytes, unsigned copies)
 {
     int64_t bins = call->problem->value[BINS]; /* and room for one more */
-    int64_t range = lesser(bins, call->device->shared_per_block / counter_bytes - 2);
+    int64_t range = lesser(bins, (unsigned)call->device->shared_per_block / counter_bytes - 2);
     struct layout layout = {(unsigned)range, zoo_ceil_div(bins, range), copies, 0};
     layout.shared = (unsigned)((range + 1) * copies * counter_bytes + 3) & ~3u;
     return layout;
@@ -270,8 +270,8 @@ static unsigned row_threads(const struct zoo_call *call, struct layout layout)
 static unsigned row_blocks(const struct zoo_call *call, struct layout layout, int64_t resident)
 {
     unsigned threads = row_threads(call, layout);
-    int64_t by_threads = call->device->threads_per_sm / threads;
-    int64_t by_shared = (call->device->shared_per_block + 1024) / layout.shared;
+    int64_t by_threads = (unsigned)call->device->threads_per_sm / threads;
+    int64_t by_shared = ((unsigned)call->device->shared_per_block + 1024) / layout.shared;
     return blocks_for(call, elements_per_block(call, threads, layout.range),
                       lesser(resident, lesser(by_threads, by_shared)));
 }

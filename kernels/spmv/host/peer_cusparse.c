@@ -6,9 +6,12 @@
  */
 #include "spmv.h"
 
+#include "cuda/driver.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NON_TRANSPOSE = 0, INDEX_32I = 2, BASE_ZERO = 0, R_32F = 0 };
@@ -35,9 +38,7 @@ static struct {
     PRODUCT(buffer_size, size_t *bytes);
     PRODUCT(preprocess, void *buffer); /* NULL before CUDA 12.4 */
     PRODUCT(multiply, void *buffer);
-    /* Of the driver: the buffer must keep its content between products. */
-    int (*allocate)(unsigned long long *at, size_t bytes);
-    int (*release)(unsigned long long at);
+    const struct lk_driver *cuda; /* the buffer must keep its content between products */
 } sparse;
 
 static bool open_library(void)
@@ -49,29 +50,29 @@ static bool open_library(void)
     tried = true;
     for (size_t i = 0; i < sizeof names / sizeof *names && !sparse.opened; i++)
         sparse.opened = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    void *cuda = sparse.opened ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!cuda)
+    char *message = NULL;
+    sparse.cuda = sparse.opened ? lk_driver_open(NULL, NULL, &message) : NULL;
+    free(message);
+    if (!sparse.cuda)
         return false;
     const struct {
-        void *library, *function;
+        void *function;
         const char *name;
         bool optional;
     } wanted[] = {
-        {sparse.opened, &sparse.create, "cusparseCreate", false},
-        {sparse.opened, &sparse.set_stream, "cusparseSetStream", false},
-        {sparse.opened, &sparse.get_property, "cusparseGetProperty", false},
-        {sparse.opened, &sparse.create_csr, "cusparseCreateCsr", false},
-        {sparse.opened, &sparse.create_vector, "cusparseCreateDnVec", false},
-        {sparse.opened, &sparse.destroy_matrix, "cusparseDestroySpMat", false},
-        {sparse.opened, &sparse.destroy_vector, "cusparseDestroyDnVec", false},
-        {sparse.opened, &sparse.buffer_size, "cusparseSpMV_bufferSize", false},
-        {sparse.opened, &sparse.preprocess, "cusparseSpMV_preprocess", true},
-        {sparse.opened, &sparse.multiply, "cusparseSpMV", false},
-        {cuda, &sparse.allocate, "cuMemAlloc_v2", false},
-        {cuda, &sparse.release, "cuMemFree_v2", false},
+        {&sparse.create, "cusparseCreate", false},
+        {&sparse.set_stream, "cusparseSetStream", false},
+        {&sparse.get_property, "cusparseGetProperty", false},
+        {&sparse.create_csr, "cusparseCreateCsr", false},
+        {&sparse.create_vector, "cusparseCreateDnVec", false},
+        {&sparse.destroy_matrix, "cusparseDestroySpMat", false},
+        {&sparse.destroy_vector, "cusparseDestroyDnVec", false},
+        {&sparse.buffer_size, "cusparseSpMV_bufferSize", false},
+        {&sparse.preprocess, "cusparseSpMV_preprocess", true},
+        {&sparse.multiply, "cusparseSpMV", false},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *symbol = dlsym(wanted[i].library, wanted[i].name);
+        void *symbol = dlsym(sparse.opened, wanted[i].name);
         memcpy(wanted[i].function, &symbol, sizeof symbol);
         if (!symbol && !wanted[i].optional)
             return false;
@@ -84,7 +85,7 @@ struct plan {
     struct lk_peer_call call;
     int algorithm;
     void *a, *x, *y;
-    unsigned long long buffer;
+    CUdeviceptr buffer;
 };
 
 static const float one = 1, zero = 0;
@@ -98,7 +99,7 @@ static void forget(struct plan *plan)
     if (plan->y)
         sparse.destroy_vector(plan->y);
     if (plan->buffer)
-        sparse.release(plan->buffer);
+        sparse.cuda->cuMemFree_v2(plan->buffer);
     *plan = (struct plan){0};
 }
 
@@ -120,7 +121,7 @@ static int make_plan(struct plan *plan, const struct lk_peer_call *call, int alg
     if (status == 0)
         status = sparse.buffer_size(sparse.handle, NON_TRANSPOSE, &one, plan->a, plan->x, &zero,
                                     plan->y, R_32F, algorithm, &bytes);
-    if (status == 0 && sparse.allocate(&plan->buffer, bytes + 16) != 0)
+    if (status == 0 && sparse.cuda->cuMemAlloc_v2(&plan->buffer, bytes + 16) != CUDA_SUCCESS)
         status = FAILED;
     if (status == 0 && sparse.preprocess)
         status = sparse.preprocess(sparse.handle, NON_TRANSPOSE, &one, plan->a, plan->x, &zero,

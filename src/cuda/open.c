@@ -1,11 +1,12 @@
 /*
- * open.c: which driver this process uses: the one that the program has loaded already, NVIDIA's, or
- * ours. A process has one; whoever asks first decides.
+ * open.c: the one way to open a driver: by a GPU's name, or the one that the program has loaded
+ * already. A process has one driver; whoever asks first decides. Needs nothing of the machine, so
+ * that what links it (lockstep, liblockstep, tests) works beside NVIDIA's libcuda.so.1 and ours.
  */
-#include "zoo/device.h"
+#include "cuda/driver.h"
+#include "cuda/load.h"
 
 #include "base/buf.h"
-#include "cuda/load.h"
 #include "gpu/gpu.h"
 #include "host/files.h"
 
@@ -64,12 +65,21 @@ static void *find_loaded(void)
 static bool own_file(char real[PATH_MAX])
 {
     Dl_info self;
-    if (!dladdr(zoo_families, &self))
+    if (!dladdr((void *)lk_driver_open, &self))
         return false;
     if (strchr(self.dli_fname, '/') && realpath(self.dli_fname, real))
         return true;
     snprintf(real, PATH_MAX, "%s", host_program());
     return real[0] != 0;
+}
+
+static void *open_ours(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library || lk_driver_is_ours(library))
+        return library;
+    dlclose(library);
+    return NULL;
 }
 
 /* Ours lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */
@@ -84,15 +94,14 @@ static void *open_beside(void)
         *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%.*s%s/libcuda.so.1", PATH_MAX - 64, real, places[i]);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library && lk_driver_is_ours(library))
-            return library;
+        void *library = open_ours(path);
         if (library)
-            dlclose(library);
+            return library;
     }
     return NULL;
 }
 
+/* Or where the loader looks: by LD_LIBRARY_PATH, or by the program's own RUNPATH. */
 static void *open_simulated(char **message)
 {
     void *library = find_loaded();
@@ -101,6 +110,8 @@ static void *open_simulated(char **message)
     if (library)
         dlclose(library);
     library = open_beside();
+    if (!library)
+        library = open_ours("libcuda.so.1");
     if (!library)
         *message = strdup("lockstep's own libcuda.so.1 is not beside it; build it with 'make'");
     return library;
@@ -140,15 +151,6 @@ static bool open_by_name(const char *gpu, char **message)
     return setenv("LOCKSTEP_GPU", gpu, 1) == 0 && choose(open_simulated(message), gpu, message);
 }
 
-const struct lk_driver *zoo_driver_open(const char *gpu, char **message)
-{
-    *message = NULL;
-    pthread_mutex_lock(&lock);
-    bool fine = open_by_name(gpu, message);
-    pthread_mutex_unlock(&lock);
-    return fine ? &table : NULL;
-}
-
 static bool open_loaded(char **message)
 {
     const char *asked = getenv("LOCKSTEP_GPU");
@@ -174,11 +176,49 @@ static bool open_loaded(char **message)
     return choose(open_simulated(message), simulated, message);
 }
 
-const struct lk_driver *zoo_driver_loaded(char **message)
+const struct lk_driver *lk_driver_open(const char *gpu, CUdevice *device, char **message)
 {
+    int number = 0;
     *message = NULL;
     pthread_mutex_lock(&lock);
-    bool fine = table.gpu || open_loaded(message);
+    bool fine = gpu ? open_by_name(gpu, message) : table.gpu || open_loaded(message);
     pthread_mutex_unlock(&lock);
+    if (fine && gpu && !table.simulated)
+        fine = lk_driver_has_device(&table, gpu, &number, message);
+    if (device)
+        *device = number;
     return fine ? &table : NULL;
+}
+
+static bool describe(const struct lk_driver *driver, CUdevice number, struct lk_driver_gpu *gpu)
+{
+    int major, minor;
+    if (driver->cuDeviceGetName(gpu->name, (int)sizeof gpu->name, number) != CUDA_SUCCESS ||
+        driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                                     number) != CUDA_SUCCESS ||
+        driver->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                                     number) != CUDA_SUCCESS)
+        return false;
+    gpu->cc_major = (unsigned)major;
+    gpu->cc_minor = (unsigned)minor;
+    return true;
+}
+
+unsigned lk_driver_list(struct lk_driver_gpu *gpus, unsigned most)
+{
+    struct lk_driver driver;
+    char *message = NULL;
+    int count = 0;
+    unsigned listed = 0;
+    void *library = lk_driver_find_real(&message);
+    if (library && lk_driver_load(&driver, library, &message) && driver.cuDeviceGetCount &&
+        driver.cuDeviceGetName && driver.cuDeviceGetAttribute &&
+        driver.cuDeviceGetCount(&count) == CUDA_SUCCESS)
+        while ((int)listed < count && listed < most &&
+               describe(&driver, (CUdevice)listed, &gpus[listed]))
+            listed++;
+    if (library)
+        dlclose(library);
+    free(message);
+    return listed;
 }

@@ -1,7 +1,7 @@
 /*
- * front_test.c: what ptx_parse makes of a text, looked at field by field.
- * Messages and whole files are tested as data by run.sh, which also builds this program; here is
- * what the executor relies on: resolved names, constants in their type, targets, layouts, places.
+ * test_front.c: what ptx_parse makes of a text, looked at field by field.
+ * Messages and whole files are tested as data by run.sh; here is what the executor
+ * relies on: resolved names, constants in their type, targets, layouts, places.
  */
 #include <setjmp.h>
 #include <stdarg.h>
