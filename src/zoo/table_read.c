@@ -196,7 +196,7 @@ void zoo_table_add(struct zoo_table *table, const struct zoo_device *device,
     json_decref(root);
 }
 
-void zoo_tuned_folder(struct lk_buf *path)
+static void tuned_folder(struct lk_buf *path)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data && *data)
@@ -207,7 +207,7 @@ void zoo_tuned_folder(struct lk_buf *path)
 
 void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path)
 {
-    zoo_tuned_folder(path);
+    tuned_folder(path);
     if (!path->size)
         return;
     lk_buf_printf(path, "/%s", device->cuda->simulated ? "sim-" : "");
@@ -220,7 +220,7 @@ static void add_file(struct zoo_table *table, const struct zoo_device *device)
 {
     struct lk_buf path = {0}, folder = {0}, text = {0};
     char part[65536];
-    zoo_tuned_folder(&folder);
+    tuned_folder(&folder);
     zoo_tuned_file(device, &path);
     FILE *file = path.size ? fopen(path.data, "r") : NULL;
     for (size_t size; file && text.size <= MAX_FILE && (size = fread(part, 1, sizeof part, file));)

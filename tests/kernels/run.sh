@@ -6,7 +6,8 @@
 #   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-export LOCKSTEP=${LOCKSTEP:-build/lockstep}
+export BUILD=${BUILD:-$PWD/build}
+export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 . tests/kernels/common.sh
 
 checked() { # FAMILY
@@ -23,7 +24,7 @@ one() { # STEP FAMILY
     local sim="--gpu sim:h200"
     # shellcheck disable=SC2086
     case $1 in
-    nvcc | clang) zoo_test "$1" "$2" $sim --ptx "build/ptx/$1" ;;
+    nvcc | clang) zoo_test "$1" "$2" $sim --ptx "$PTX/$1" ;;
     shift*) zoo_test "misaligned by ${1#shift}" "$2" $sim --shift "${1#shift}" ;;
     schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 10 --every 4 ;;
     launches) zoo_test launches "$2" $sim --launches 20 ;;
