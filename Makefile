@@ -368,11 +368,11 @@ setup-tests:
 test: setup-tests
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
 	@rm -f $(BUILD)/counts $(BUILD)/counts.failed $(BUILD)/counts.skipped
-	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
+	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
 test-only: all kernels $(UNIT_BIN)
-	@BUILD=$(abspath $(BUILD)) scripts/run-tests $(SUITES)
+	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) scripts/run-tests $(SUITES)
 
 unit: $(UNIT_BIN)
 

@@ -76,7 +76,7 @@ static cudart_code copy_async(void *target, const void *source, size_t count, cu
     }
 }
 
-cudart_code cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
+static cudart_code copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
                         enum cudart_order order, CUstream stream)
 {
     if (count == 0)
@@ -92,18 +92,18 @@ cudart_code cudart_copy(void *target, const void *source, size_t count, cudaMemc
 
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, cudaMemcpyKind kind)
 {
-    return CUDART_CALL(cudart_copy(dst, src, count, kind, CUDART_WAIT, NULL));
+    return CUDART_CALL(copy(dst, src, count, kind, CUDART_WAIT, NULL));
 }
 
 cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t count, cudaMemcpyKind kind)
 {
-    return CUDART_CALL(cudart_copy(dst, src, count, kind, CUDART_WAIT_PER_THREAD, NULL));
+    return CUDART_CALL(copy(dst, src, count, kind, CUDART_WAIT_PER_THREAD, NULL));
 }
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return CUDART_CALL(cudart_copy(dst, src, count, kind, CUDART_ASYNC, stream));
+    return CUDART_CALL(copy(dst, src, count, kind, CUDART_ASYNC, stream));
 }
 
 /* Between devices ------------------------------------------------------------------------------ */
@@ -219,7 +219,7 @@ static cudart_code copy_to_symbol(const void *symbol, const void *source, size_t
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    return cudart_copy(place, source, count, kind, order, stream);
+    return copy(place, source, count, kind, order, stream);
 }
 
 static cudart_code copy_from_symbol(void *target, const void *symbol, size_t count, size_t offset,
@@ -232,7 +232,7 @@ static cudart_code copy_from_symbol(void *target, const void *symbol, size_t cou
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
         kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
-    return cudart_copy(target, place, count, kind, order, stream);
+    return copy(target, place, count, kind, order, stream);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,

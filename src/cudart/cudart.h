@@ -98,8 +98,6 @@ enum cudart_order { CUDART_WAIT, CUDART_WAIT_PER_THREAD, CUDART_ASYNC };
 /* Checks the sides that kind says are device memory, and corrects kind where a side that it calls
  * host memory is in fact device memory, as the real runtime does. */
 cudart_code cudart_check_kind(const void *target, const void *source, cudaMemcpyKind *kind);
-cudart_code cudart_copy(void *target, const void *source, size_t count, cudaMemcpyKind kind,
-                        enum cudart_order order, CUstream stream);
 cudart_code cudart_copy_3d_params(const cudaMemcpy3DParms *params, CUDA_MEMCPY3D *copy);
 void cudart_copy_3d_params_back(const CUDA_MEMCPY3D *copy, cudaMemcpy3DParms *params);
 

@@ -37,6 +37,21 @@ void drv_graph_free(CUgraph graph)
     drv_delete(graph);
 }
 
+/* Without the lock: it runs the program's destructor. */
+static void user_release(CUuserObject user, unsigned count)
+{
+    drv_enter_lock();
+    user->references -= count < user->references ? count : user->references;
+    bool last = !user->references;
+    CUhostFn destroy = user->destroy;
+    void *pointer = user->pointer;
+    if (last)
+        drv_delete(user);
+    drv_leave_lock();
+    if (last)
+        destroy(pointer);
+}
+
 void drv_graph_flush_users(void)
 {
     drv_enter_lock();
@@ -44,7 +59,7 @@ void drv_graph_flush_users(void)
     orphans = (struct drv_list){0};
     drv_leave_lock();
     for (size_t i = 0; i < users.count; i++)
-        drv_user_release(users.items[i], 1);
+        user_release(users.items[i], 1);
     drv_list_free(&users);
 }
 
@@ -381,20 +396,6 @@ CUresult drv_cuUserObjectCreate(CUuserObject *result, void *pointer, CUhostFn de
     return CUDA_SUCCESS;
 }
 
-void drv_user_release(CUuserObject user, unsigned count)
-{
-    drv_enter_lock();
-    user->references -= count < user->references ? count : user->references;
-    bool last = !user->references;
-    CUhostFn destroy = user->destroy;
-    void *pointer = user->pointer;
-    if (last)
-        drv_delete(user);
-    drv_leave_lock();
-    if (last)
-        destroy(pointer);
-}
-
 CUresult drv_cuUserObjectRetain(CUuserObject user, unsigned count)
 {
     if (!drv_alive(user, DRV_USER) || !count)
@@ -409,7 +410,7 @@ CUresult drv_cuUserObjectRelease(CUuserObject user, unsigned count)
 {
     if (!drv_alive(user, DRV_USER) || !count)
         return CUDA_ERROR_INVALID_VALUE;
-    drv_user_release(user, count);
+    user_release(user, count);
     return CUDA_SUCCESS;
 }
 
@@ -436,6 +437,6 @@ CUresult drv_cuGraphReleaseUserObject(CUgraph graph, CUuserObject user, unsigned
     for (unsigned i = 0; i < count; i++)
         drv_list_remove(&graph->users, user);
     drv_leave_lock();
-    drv_user_release(user, count);
+    user_release(user, count);
     return CUDA_SUCCESS;
 }

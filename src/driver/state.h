@@ -468,8 +468,7 @@ CUgraphNodeType drv_node_type(CUgraphNode node);
 void drv_exec_release(CUgraphExec exec);
 /* Lock held; params gets the address that an allocation node gives. */
 CUresult drv_params_to_work(CUgraphNodeParams *params, struct drv_work *work);
-/* Both without the lock: they run the program's destructors. */
-void drv_user_release(CUuserObject user, unsigned count);
+/* Without the lock: it runs the program's destructors. */
 void drv_graph_flush_users(void);
 
 /* Capture -------------------------------------------------------------------------------------- */

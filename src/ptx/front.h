@@ -149,7 +149,6 @@ struct ptx_row {
 
 /* A suffix as a number: an enum ptx_mod, or PTX_MOD_COUNT + enum ptx_type; 0 if unknown. */
 unsigned ptx_find_suffix(const char *text, size_t length);
-const char *ptx_suffix_name(unsigned code);
 
 const struct ptx_row *ptx_row_of(enum ptx_op op);
 
@@ -306,7 +305,6 @@ bool ptx_constant_bits(struct ptx_value value, enum ptx_type type, uint64_t *bit
 struct ptx_linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
-bool ptx_accept_type(struct ptx_parser *p, enum ptx_type *type);
 enum ptx_type ptx_take_type(struct ptx_parser *p);
 void ptx_parse_variables(struct ptx_parser *p, struct ptx_linkage linkage);
 struct ptx_var *ptx_parse_param(struct ptx_parser *p, struct ptx_function *owner);

@@ -190,7 +190,7 @@ unsigned ptx_find_suffix(const char *text, size_t length)
     return find_suffix(text, length);
 }
 
-const char *ptx_suffix_name(unsigned code)
+static const char *suffix_name(unsigned code)
 {
     return code < PTX_MOD_COUNT ? ptx_mod_name(code) : ptx_type_name(code - PTX_MOD_COUNT);
 }
@@ -375,7 +375,7 @@ static void explain_suffix(const char *text, size_t mnemonic, const struct suffi
     }
     lk_buf_printf(message, "; %.*s takes", shown, text);
     for (unsigned k = 0; k < suffixes->wanted_count; k++)
-        lk_buf_printf(message, " .%s", ptx_suffix_name(suffixes->wanted[k]));
+        lk_buf_printf(message, " .%s", suffix_name(suffixes->wanted[k]));
 }
 
 static bool split_suffixes(const char *text, size_t length, size_t mnemonic,

@@ -6,7 +6,7 @@
 
 #define MAX_DIMS 16
 
-bool ptx_accept_type(struct ptx_parser *p, enum ptx_type *type)
+static bool accept_type(struct ptx_parser *p, enum ptx_type *type)
 {
     if (p->token.kind != PTX_TOKEN_DOT)
         return false;
@@ -22,7 +22,7 @@ bool ptx_accept_type(struct ptx_parser *p, enum ptx_type *type)
 enum ptx_type ptx_take_type(struct ptx_parser *p)
 {
     enum ptx_type type;
-    if (!ptx_accept_type(p, &type))
+    if (!accept_type(p, &type))
         ptx_fail_expected(p, "a type such as .u32");
     return type;
 }

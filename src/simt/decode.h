@@ -44,7 +44,6 @@ struct decoder {
 };
 
 unsigned slot_bits(enum ptx_type type); /* width of the slot of a register of that type */
-uint32_t slot_size(unsigned bits);      /* in bytes, for 32 lanes */
 void slots_assign(struct decoder *decoder);
 uint32_t slot_new(struct decoder *decoder, unsigned bits);
 uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits);

@@ -120,11 +120,6 @@ void simt_destroy(struct simt_machine *machine)
     free(machine);
 }
 
-const struct gpu_info *simt_gpu(const struct simt_machine *machine)
-{
-    return machine->gpu;
-}
-
 void simt_set_heap_size(struct simt_machine *machine, size_t bytes)
 {
     machine->heap_bytes = bytes;
@@ -247,11 +242,6 @@ void simt_module_unload(struct simt_module *module)
     free(module->var_addresses);
     ptx_free(module->ptx);
     free(module);
-}
-
-const struct ptx_module *simt_module_ptx(const struct simt_module *module)
-{
-    return module->ptx;
 }
 
 bool simt_module_global(struct simt_module *module, const char *name, uint64_t *address,

@@ -50,7 +50,6 @@ struct simt_options simt_options_from_environment(void);
 
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options);
 void simt_destroy(struct simt_machine *machine);
-const struct gpu_info *simt_gpu(const struct simt_machine *machine);
 
 /* Device memory -------------------------------------------------------------------------------
  * A device address is not a host address: simt_host turns one into the other. Device memory that
@@ -86,7 +85,6 @@ void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *
 struct simt_module *simt_module_load(struct simt_machine *machine, const char *name,
                                      const char *text, size_t size, char **message);
 void simt_module_unload(struct simt_module *module);
-const struct ptx_module *simt_module_ptx(const struct simt_module *module);
 bool simt_module_global(struct simt_module *module, const char *name, uint64_t *address,
                         size_t *size);
 struct simt_kernel *simt_module_kernel(struct simt_module *module, const char *name); /* NULL */

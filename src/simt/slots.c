@@ -15,7 +15,8 @@ unsigned slot_bits(enum ptx_type type)
     return bits <= 16 ? 16 : bits;
 }
 
-uint32_t slot_size(unsigned bits)
+/* In bytes, for 32 lanes. */
+static uint32_t slot_size(unsigned bits)
 {
     return bits == 1 ? 4 : SIMT_LANES * bits / 8;
 }

@@ -114,7 +114,8 @@ static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expe
     return first == SIZE_MAX;
 }
 
-bool zoo_instance_verify(const struct zoo_instance *instance, void *const *result, char **message)
+/* Are these the right outputs? result[i] is buffer i; false and a malloc'd message if not. */
+static bool verify(const struct zoo_instance *instance, void *const *result, char **message)
 {
     struct lk_buf text = {0};
     *message = NULL;
@@ -142,7 +143,7 @@ bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_
             memcpy(copy[i], instance->host[i], size);
     }
     variant->cpu(&instance->problem, copy);
-    bool fine = zoo_instance_verify(instance, copy, message);
+    bool fine = verify(instance, copy, message);
     for (unsigned i = 0; i < instance->count; i++)
         free(copy[i]);
     return fine;
@@ -296,7 +297,7 @@ bool zoo_run_verify(struct zoo_run *run, char **message)
             *message = failed(run, "reading the result", status);
     }
     fine = fine && (guard_of(run) == 0 || guards_hold(run, message)) &&
-           zoo_instance_verify(instance, result, message);
+           verify(instance, result, message);
     for (unsigned i = 0; i < instance->count; i++)
         free(result[i]);
     return fine;

@@ -24,8 +24,6 @@ bool zoo_instance_make(struct zoo_instance *instance, const struct zoo_problem *
                        bool with_reference, char **message);
 void zoo_instance_free(struct zoo_instance *instance);
 
-/* Are these the right outputs? result[i] is buffer i; false and a malloc'd message if not. */
-bool zoo_instance_verify(const struct zoo_instance *instance, void *const *result, char **message);
 /* A variant of the CPU, run on copies and compared. */
 bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_variant *variant,
                           char **message);

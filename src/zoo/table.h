@@ -77,9 +77,8 @@ bool zoo_parse_where(struct zoo_row *row, const char *text, struct lk_buf *wrong
 /* How far the problem is from the row's, as a power of two; negative if it does not fit. */
 double zoo_row_distance(const struct zoo_row *row, const struct zoo_problem *problem);
 
-/* ${XDG_DATA_HOME:-~/.local/share}/lockstep/tuned, and this GPU's file there: "nvidia-h200.json",
+/* This GPU's file in ${XDG_DATA_HOME:-~/.local/share}/lockstep/tuned: "nvidia-h200.json",
  * "sim-nvidia-h200.json". Nothing is added where there is no home folder. */
-void zoo_tuned_folder(struct lk_buf *path);
 void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path);
 
 #endif

@@ -197,7 +197,7 @@ void zoo_table_add(struct zoo_table *table, const struct zoo_device *device,
     json_decref(root);
 }
 
-void zoo_tuned_folder(struct lk_buf *path)
+static void tuned_folder(struct lk_buf *path)
 {
     char *folder = host_data_path("tuned");
     if (folder)
@@ -207,7 +207,7 @@ void zoo_tuned_folder(struct lk_buf *path)
 
 void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path)
 {
-    zoo_tuned_folder(path);
+    tuned_folder(path);
     if (!path->size)
         return;
     lk_buf_printf(path, "/%s", device->cuda->simulated ? "sim-" : "");
@@ -219,7 +219,7 @@ void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path)
 static void add_file(struct zoo_table *table, const struct zoo_device *device)
 {
     struct lk_buf path = {0}, folder = {0}, text = {0};
-    zoo_tuned_folder(&folder);
+    tuned_folder(&folder);
     zoo_tuned_file(device, &path);
     bool there = path.size && host_read_file(path.data, &text, NULL);
     if (there && text.size > MAX_FILE)

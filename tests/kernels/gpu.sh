@@ -8,7 +8,8 @@
 # a process of its own, JOBS (4) at a time: a fault takes the driver's context with it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-export LOCKSTEP=${LOCKSTEP:-${BUILD:-build}/lockstep}
+BUILD=${BUILD:-$PWD/build}
+export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 . tests/kernels/common.sh
 
 gpu=cuda:0
@@ -35,7 +36,7 @@ export gpu repeat every
 one() { # COMPILER SHIFT FAMILY
     local what=$1
     [ "$2" -eq 0 ] || what="$1 misaligned by $2"
-    zoo_test "$gpu $what" "$3" --gpu "$gpu" --ptx "build/ptx/$1" --shift "$2" --repeat "$repeat" \
+    zoo_test "$gpu $what" "$3" --gpu "$gpu" --ptx "$PTX/$1" --shift "$2" --repeat "$repeat" \
         --every "$every"
 }
 export -f one zoo_test

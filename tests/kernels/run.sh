@@ -6,7 +6,8 @@
 #   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-export LOCKSTEP=${LOCKSTEP:-build/lockstep}
+export BUILD=${BUILD:-$PWD/build}
+export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 . tests/kernels/common.sh
 
 checked() { # FAMILY
@@ -24,8 +25,8 @@ one() { # STEP FAMILY
     # shellcheck disable=SC2086
     case $1 in
     nvcc | clang)
-        if [ -d "build/ptx/$1" ]; then
-            zoo_test "$1" "$2" $sim --ptx "build/ptx/$1"
+        if [ -d "$PTX/$1" ]; then
+            zoo_test "$1" "$2" $sim --ptx "$PTX/$1"
         else
             echo "skip $1 $2: there is no $1"
         fi
