@@ -53,11 +53,12 @@ static void add_slot(const struct export_host *host, unsigned slot, struct lk_bu
 {
     const struct export_formulas *formulas = host->formulas;
     const struct export_expression *expression = &formulas->expression[slot];
-    int name = expression->form == EXPORT_TERM ? -1 : export_name_of(formulas, expression);
+    const struct export_fit *fit = &formulas->samples.fit;
+    int name = expression->form <= EXPORT_SUM ? -1 : export_name_of(fit, expression);
     if (name >= 0)
-        lk_buf_printf(text, "%s", formulas->fit.atom[name].name);
+        lk_buf_printf(text, "%s", fit->atom[name].name);
     else
-        export_print(&formulas->fit, expression, text);
+        export_print(fit, expression, text);
 }
 
 /* Malloc'd. */
@@ -71,7 +72,7 @@ static char *slot_text(const struct export_host *host, unsigned slot)
 /* "n * sizeof(float)" */
 static char *bytes_text(const struct export_host *host, unsigned buffer)
 {
-    char *count = slot_text(host, host->formulas->buffers + buffer);
+    char *count = slot_text(host, host->formulas->samples.buffers + buffer);
     const char *type = export_c_type(host->buffer[buffer].type);
     char *text =
         lk_say(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
@@ -166,7 +167,7 @@ void export_release(const struct export_host *host, struct lk_buf *text)
         if (buffer->role == ZOO_IN_OUT)
             say(text, 4, "free(%s_after);", buffer->name);
     }
-    if (host->formulas->base.workspace_bytes)
+    if (host->formulas->samples.base.workspace_bytes)
         say(text, 4, "CHECK(cudaFree(workspace));");
 }
 
@@ -174,10 +175,10 @@ void export_release(const struct export_host *host, struct lk_buf *text)
 
 static bool uses(const struct export_host *host, const char *atom)
 {
-    const struct export_fit *fit = &host->formulas->fit;
+    const struct export_fit *fit = &host->formulas->samples.fit;
     for (unsigned i = 0; i < fit->atom_count; i++)
-        if (strcmp(fit->atom[i].name, atom) == 0)
-            return host->formulas->used[i];
+        if (host->formulas->used[i] && export_has_word(fit->atom[i].name, atom))
+            return true;
     return false;
 }
 
@@ -198,7 +199,7 @@ static unsigned shared_slot(const struct export_step *step)
 /* More than 48 KiB of dynamic shared memory must be asked for, once for each kernel. */
 static void allow_shared(const struct export_host *host, struct lk_buf *text)
 {
-    const struct export_recording *base = &host->formulas->base;
+    const struct export_recording *base = &host->formulas->samples.base;
     for (unsigned i = 0; i < base->step_count; i++) {
         const struct export_step *step = &base->step[i];
         bool again = false;
@@ -218,7 +219,7 @@ static void allow_shared(const struct export_host *host, struct lk_buf *text)
 
 static void ask_resident(const struct export_host *host, struct lk_buf *text)
 {
-    const struct export_recording *base = &host->formulas->base;
+    const struct export_recording *base = &host->formulas->samples.base;
     unsigned number = 0;
     for (unsigned i = 0; i < base->step_count; i++) {
         const struct export_step *step = &base->step[i];
@@ -255,7 +256,7 @@ static char *extent_text(const struct export_host *host, unsigned first)
 /* "scan_launch"; a second one of the same kernel gets a number. */
 static void config_name(const struct export_host *host, unsigned index, char name[96])
 {
-    const struct export_step *steps = host->formulas->base.step;
+    const struct export_step *steps = host->formulas->samples.base.step;
     unsigned before = 0;
     for (unsigned i = 0; i < index; i++)
         before +=
@@ -265,7 +266,7 @@ static void config_name(const struct export_host *host, unsigned index, char nam
 
 static void add_config(const struct export_host *host, unsigned index, struct lk_buf *text)
 {
-    const struct export_step *step = &host->formulas->base.step[index];
+    const struct export_step *step = &host->formulas->samples.base.step[index];
     const char *attribute = step->cooperative ? "cooperative" : "overlapping";
     char name[96], *grid = extent_text(host, step->first + EXPORT_GRID),
                    *block = extent_text(host, step->first + EXPORT_BLOCK),
@@ -285,7 +286,7 @@ static void add_config(const struct export_host *host, unsigned index, struct lk
 
 static void add_configs(const struct export_host *host, struct lk_buf *text)
 {
-    const struct export_recording *base = &host->formulas->base;
+    const struct export_recording *base = &host->formulas->samples.base;
     bool cooperative = false, overlapping = false;
     for (unsigned i = 0; i < base->step_count; i++) {
         const struct export_step *step = &base->step[i];
@@ -316,15 +317,16 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
     ask_attribute(host, "threads_per_sm", "cudaDevAttrMaxThreadsPerMultiProcessor", &lines);
     allow_shared(host, &lines);
     ask_resident(host, &lines);
-    for (unsigned i = formulas->named; i < formulas->fit.atom_count; i++)
+    const struct export_fit *fit = &formulas->samples.fit;
+    for (unsigned i = fit->named; i < fit->atom_count; i++)
         if (formulas->used[i]) {
             struct lk_buf meaning = {0};
-            export_print(&formulas->fit, &formulas->meaning[i], &meaning);
-            say(&lines, 4, "const long long %s = %s;", formulas->fit.atom[i].name, meaning.data);
+            export_print(fit, &fit->atom[i].meaning, &meaning);
+            say(&lines, 4, "const long long %s = %s;", fit->atom[i].name, meaning.data);
             lk_buf_free(&meaning);
         }
-    if (formulas->base.workspace_bytes) {
-        char *bytes = slot_text(host, formulas->workspace);
+    if (formulas->samples.base.workspace_bytes) {
+        char *bytes = slot_text(host, formulas->samples.workspace);
         say(&lines, 4, "char *workspace;");
         say(&lines, 4, "CHECK(cudaMalloc(&workspace, %s));", bytes);
         free(bytes);
@@ -361,7 +363,7 @@ static void add_pointer(const struct export_host *host, const struct export_step
                       workspace || !*plus ? "" : "(char *)", name, plus);
     else
         lk_buf_printf(text, *plus ? "as_pointer{%s%s + %s}" : "as_pointer{%s%s%s}",
-                      workspace ? "" : "(char *)", name, plus);
+                      workspace || !*plus ? "" : "(char *)", name, plus);
     free(offset);
     free(name);
 }
@@ -396,7 +398,7 @@ static void add_arguments(const struct export_host *host, const struct export_st
 
 static void add_launch(const struct export_host *host, unsigned index, struct lk_buf *text)
 {
-    const struct export_step *step = &host->formulas->base.step[index];
+    const struct export_step *step = &host->formulas->samples.base.step[index];
     struct lk_buf statement = {0};
     if (step->cooperative || step->overlaps) {
         char name[96];
@@ -435,7 +437,7 @@ static void add_clear(const struct export_host *host, const struct export_step *
 
 void export_launches(const struct export_host *host, struct lk_buf *text)
 {
-    const struct export_recording *base = &host->formulas->base;
+    const struct export_recording *base = &host->formulas->samples.base;
     for (unsigned i = 0; i < base->step_count; i++)
         if (base->step[i].kind == EXPORT_LAUNCH)
             add_launch(host, i, text);
@@ -446,7 +448,7 @@ void export_launches(const struct export_host *host, struct lk_buf *text)
 
 bool export_hides_types(const struct export_host *host)
 {
-    const struct export_recording *base = &host->formulas->base;
+    const struct export_recording *base = &host->formulas->samples.base;
     char type[64];
     for (unsigned i = 0; i < base->step_count; i++)
         for (unsigned k = 0; k < base->step[i].argument_count; k++)

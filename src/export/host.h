@@ -6,6 +6,7 @@
 #define LOCKSTEP_EXPORT_HOST_H
 
 #include "export/formulas.h"
+#include "export/pieces.h"
 
 struct export_host {
     const struct export_request *request;

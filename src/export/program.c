@@ -18,7 +18,7 @@ enum { COLUMNS = 100 };
 
 /* The problem -----------------------------------------------------------------------------------*/
 
-enum { SMALL_BYTES = 16 << 20 };
+enum { SMALL_BYTES = 32 << 20 };
 
 static bool suits(const struct zoo_device *device, const struct zoo_variant *variant,
                   const struct zoo_problem *problem)
@@ -177,13 +177,11 @@ static void add_rate(const struct export_host *host, struct lk_buf *text)
 {
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
     const char *expression = memory ? host->pieces->bytes : host->pieces->flops;
-    bool product = !strpbrk(expression, "+-?");
     lk_buf_printf(text, "    const double %s = %s; // %s\n", memory ? "bytes" : "operations",
                   expression,
                   memory ? "the least to and from memory"
                          : "additions and "
                            "multiplications");
-    (void)product;
     lk_buf_printf(
         text,
         "    printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
@@ -238,7 +236,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     struct zoo_tuning tuning = find_tuning(request);
     struct ptx_module *ptx =
         ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
-    bool fine = ptx && export_formulas(request, &tuning, ptx, formulas, message) &&
+    bool fine = ptx && export_formulas_open(formulas, request, &tuning, ptx, message) &&
                 export_pieces(&request->problem, &pieces, message) &&
                 export_source(family, request->variant, &tuning, &kernels, message);
     if (fine) {
@@ -251,6 +249,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
         ptx_free(ptx);
     export_pieces_free(&pieces);
     lk_buf_free(&kernels);
+    export_formulas_close(formulas);
     free(formulas);
     return fine;
 }

@@ -127,6 +127,14 @@ static const char *past_part(const char *at)
     }
 }
 
+/* nvcc warns of static functions that are not used, and an overload may be such a one. */
+static void drop_static(char *text)
+{
+    static const char word[] = "static __device__";
+    for (char *at; (at = strstr(text, word));)
+        memmove(at, at + 7, strlen(at + 7) + 1);
+}
+
 static struct export_part *add_part(struct export_parts *parts, const char *text, size_t size)
 {
     parts->list = lk_realloc(parts->list, (parts->count + 1) * sizeof *parts->list);
@@ -154,6 +162,7 @@ void export_add_part(struct export_parts *parts, const char *text, size_t size, 
         next = past_part(at);
         struct export_part *part = add_part(parts, at, (size_t)(next - at));
         part->blank_before = blank;
+        drop_static(part->text);
         name_part(part);
         part->kept = !*part->name && !is_heading(part);
     }
