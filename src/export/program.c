@@ -122,9 +122,7 @@ static void add_header(const struct export_host *host, struct lk_buf *text)
         lk_buf_printf(text,
                       "// (CUDA 12 and older need -arch=sm_75, or newer, for some kernels.)\n");
     lk_buf_printf(text, "//\n");
-    lk_buf_printf(&line, "%s: %s", family->title, family->problem);
-    add_comment(text, line.data);
-    line.size = 0;
+    add_comment(text, family->problem);
     lk_buf_printf(&line, "This variant: %s.", variant->technique);
     add_comment(text, line.data);
     lk_buf_printf(text, "//\n// Written by: ");
@@ -176,17 +174,14 @@ static void add_helpers(const struct export_host *host, struct lk_buf *text)
 static void add_rate(const struct export_host *host, struct lk_buf *text)
 {
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
-    const char *expression = memory ? host->pieces->bytes : host->pieces->flops;
-    lk_buf_printf(text, "    const double %s = %s; // %s\n", memory ? "bytes" : "operations",
-                  expression,
-                  memory ? "the least to and from memory"
-                         : "additions and "
-                           "multiplications");
-    lk_buf_printf(
-        text,
-        "    printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
-        "%s / median / 1e6);\n",
-        memory ? "GB/s" : "GFLOP/s", memory ? "bytes" : "operations");
+    const char *name = memory ? "bytes" : "operations";
+    lk_buf_printf(text, memory ? "    // The least to and from memory.\n" : "");
+    export_say(text, 4, "const double %s = %s;", name,
+               memory ? host->pieces->bytes : host->pieces->flops);
+    export_say(text, 4,
+               "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
+               "%s / median / 1e6);",
+               memory ? "GB/s" : "GFLOP/s", name);
 }
 
 static bool add_block(void *context, const char *line, struct lk_buf *text)

@@ -4,6 +4,7 @@
 #include "export/samples.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "export/pieces.h"
 
 #include <math.h>
@@ -49,7 +50,9 @@ static void add_atoms(struct export_samples *samples, const struct export_pieces
     struct export_fit *fit = &samples->fit;
     char name[24];
     for (unsigned i = 0; i < pieces->constant_count; i++)
-        export_add_atom(fit, EXPORT_SIZE, pieces->constant[i].name);
+        if (pieces->constant[i].whole)
+            export_add_atom(fit, EXPORT_SIZE, pieces->constant[i].name);
+    unsigned tunables = fit->atom_count;
     for (unsigned i = 0; i < samples->source->tunable_count; i++)
         export_add_atom(fit, EXPORT_TUNABLE, samples->source->tunables[i].name);
     export_add_atom(fit, EXPORT_DEVICE, "sms");
@@ -63,7 +66,7 @@ static void add_atoms(struct export_samples *samples, const struct export_pieces
             if (sums_up(&fit->atom[a], &fit->atom[b]))
                 add_sum(fit, a, b);
     for (unsigned i = 0; i < samples->source->tunable_count && resident_atoms(samples); i++)
-        add_lesser(fit, pieces->constant_count + i);
+        add_lesser(fit, tunables + i);
     fit->named = fit->atom_count;
 }
 
@@ -73,7 +76,8 @@ static void set_atoms(struct export_samples *samples, const struct export_settin
     struct export_atom *atom = samples->fit.atom;
     unsigned at = 0, plain, tunables = samples->source->tunable_count;
     for (unsigned i = 0; i < pieces->constant_count; i++)
-        atom[at++].value[sample] = pieces->constant[i].value;
+        if (pieces->constant[i].whole)
+            atom[at++].value[sample] = pieces->constant[i].value;
     for (unsigned i = 0; i < samples->source->tunable_count; i++)
         atom[at++].value[sample] = setting->tuning.value[i];
     atom[at++].value[sample] = setting->device.sm_count;
@@ -175,6 +179,10 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
     bool fine = export_pieces(&request->problem, &pieces, message) &&
                 export_record(request->device, &request->problem, request->variant, tuning, ptx,
                               NULL, &samples->base, message);
+    if (fine && samples->base.step_count == 0) {
+        *message = lk_say("this problem is empty, and nothing is launched; choose larger sizes");
+        fine = false;
+    }
     if (fine) {
         samples->workspace = samples->base.number_count;
         samples->buffers = samples->workspace + 1;
