@@ -117,7 +117,7 @@ $(PTX)/clang/%.ptx: kernels/%.cu
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
 	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
 	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	    -Ikernels/include -include kernels/include/cuda_names.h -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
@@ -135,7 +135,7 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-# In the tables of variants and peers, what is not said is zero.
+# Fields that the tables of variants and peers leave out are zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
 	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@

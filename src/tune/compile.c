@@ -137,7 +137,8 @@ static void run_compiler(const struct tune_compiler *compiler, const char *folde
                                  "-nocudainc",   "-nocudalib",
                                  "-S",           "-O3",
                                  "-std=c++17",   "-Wno-unknown-cuda-version",
-                                 "-I../include", "-o",
+                                 "-I../include", "-include",
+                                 "cuda_names.h", "-o",
                                  "out.ptx",      target,
                                  file,           NULL};
     if (chdir(folder) != 0)
