@@ -9,46 +9,44 @@
 #define BK 8 // tune: 8 16 32
 #define TM 8 // tune: 4 8 16
 #define THREADS (BM / TM * BN)
+#define A_STEP (THREADS / BK) // rows of A's tile that all threads load together
+#define B_STEP (THREADS / BN)
+#define RESIDENT (THREADS < 1024 ? 1024 / THREADS : 1) // blocks on an SM, at 64 registers a thread
 
-/* Fills tile[down][across] from a matrix of rows x columns, beginning at (row, column): all threads
- * together, neighbours reading neighbours, zeros outside the matrix. */
-template <int down, int across>
-static __device__ __forceinline__ void fill_tile(float tile[down][across], const float *matrix,
-                                                 long long rows, long long columns, long long row,
-                                                 long long column)
-{
-#pragma unroll
-    for (int first = 0; first < down * across; first += THREADS) {
-        unsigned i = first + threadIdx.x;
-        long long y = row + i / across, x = column + i % across;
-        bool inside = y < rows && x < columns;
-        if (down * across % THREADS == 0 || i < down * across)
-            tile[i / across][i % across] = inside ? matrix[y * columns + x] : 0.0f;
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 matmul(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     __shared__ float a_tile[BM][BK], b_tile[BK][BN];
-    unsigned x = threadIdx.x % BN, y = threadIdx.x / BN * TM;
-    long long row = (long long)blockIdx.x * BM, column = (long long)blockIdx.y * BN;
+    int x = threadIdx.x % BN, y = threadIdx.x / BN * TM; // of its elements of C, in the block's
+    int a_row = threadIdx.x / BK, a_col = threadIdx.x % BK, b_row = threadIdx.x / BN;
+    long long row0 = (long long)blockIdx.x * BM, col = (long long)blockIdx.y * BN + x;
+    const float *from_a = a + (row0 + a_row) * k + a_col, *from_b = b + b_row * n + col;
+    int rows = min(m - row0, (long long)BM); // inside C
     float sum[TM] = {};
-    for (long long from = 0; from < k; from += BK) {
-        fill_tile<BM, BK>(a_tile, a, m, k, row, from);
-        fill_tile<BK, BN>(b_tile, b, k, n, from, column);
+
+    for (long long left = k; left > 0; left -= BK, from_a += BK, from_b += BK * n) {
+        /* Fill the tiles, with zeros outside the matrices. */
+#pragma unroll
+        for (int i = 0; i < BM; i += A_STEP)
+            if (BM % A_STEP == 0 || a_row + i < BM)
+                a_tile[a_row + i][a_col] =
+                    a_row + i < rows && a_col < left ? from_a[i * k] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < BK; i += B_STEP)
+            if (BK % B_STEP == 0 || b_row + i < BK)
+                b_tile[b_row + i][x] = b_row + i < left && col < n ? from_b[i * n] : 0.0f;
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < BK; i++) {
-            float right = b_tile[i][x];
+        for (int l = 0; l < BK; l++) {
+            float of_b = b_tile[l][x];
 #pragma unroll
             for (int t = 0; t < TM; t++)
-                sum[t] = fmaf(a_tile[y + t][i], right, sum[t]);
+                sum[t] = fmaf(a_tile[y + t][l], of_b, sum[t]);
         }
         __syncthreads();
     }
 #pragma unroll
     for (int t = 0; t < TM; t++)
-        if (row + y + t < m && column + x < n)
-            c[(row + y + t) * n + column + x] = sum[t];
+        if (y + t < rows && col < n)
+            c[(row0 + y + t) * n + col] = sum[t];
 }

@@ -13,13 +13,12 @@ pairwise(const float *x, const float *y, float *out, long long n, long long m, l
     __shared__ float x_tile[TILE][TILE + 1], y_tile[TILE][TILE + 1]; // [vector][element]
     unsigned across = threadIdx.x % TILE, down = threadIdx.x / TILE;
     long long i0 = (long long)blockIdx.x * TILE, j0 = (long long)blockIdx.y * TILE;
+    const float *from_x = x + (i0 + down) * d + across, *from_y = y + (j0 + down) * d + across;
     float sum = 0;
-    for (long long from = 0; from < d; from += TILE) {
+    for (long long left = d; left > 0; left -= TILE, from_x += TILE, from_y += TILE) {
         /* One element of each tile per thread; zeros past the last vector and element. */
-        long long element = from + across;
-        bool inside = element < d;
-        x_tile[down][across] = inside && i0 + down < n ? x[(i0 + down) * d + element] : 0.0f;
-        y_tile[down][across] = inside && j0 + down < m ? y[(j0 + down) * d + element] : 0.0f;
+        x_tile[down][across] = i0 + down < n && across < left ? *from_x : 0.0f;
+        y_tile[down][across] = j0 + down < m && across < left ? *from_y : 0.0f;
         __syncthreads();
 #pragma unroll
         for (unsigned l = 0; l < TILE; l++) {

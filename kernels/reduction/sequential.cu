@@ -8,9 +8,9 @@
 
 extern "C" __global__ void reduce(const float *in, long long n, float *out)
 {
-    __shared__ float partial[BLOCK];
     unsigned thread = threadIdx.x;
     long long i = (long long)blockIdx.x * blockDim.x + thread;
+    __shared__ float partial[BLOCK];
     partial[thread] = i < n ? in[i] : 0;
     __syncthreads();
     for (unsigned distance = blockDim.x / 2; distance > 0; distance /= 2) {

@@ -1,395 +1,356 @@
 /*
- * formulas.c: records samples and fits expressions; see formulas.h. Samples come in groups: one for
- * each size, each tunable and each property of the GPU. A group that no expressions are found for
- * is dropped, and what depends on it stays a number.
+ * formulas.c: finds an expression for every number of a variant's launches; see formulas.h. Samples
+ * are added in groups: one for each size, each tunable and each property of the GPU. A group that
+ * no expressions are found for is dropped again, and what depends on it stays a number. Expressions
+ * that depend on sizes are then challenged with many more of them.
  */
 #include "export/formulas.h"
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct work {
-    const struct export_request *request;
-    const struct ptx_module *ptx;
-    struct zoo_tuning tuning;
-    const struct zoo_source *source;
-    struct export_formulas *formulas;
-    double (*value)[EXPORT_SAMPLES]; /* [slot][sample] */
-};
-
-/* A problem on a GPU with tunables. */
-struct setting {
-    struct zoo_problem problem;
-    struct zoo_tuning tuning;
-    struct zoo_device device;
-    unsigned resident[EXPORT_STEPS];
-};
-
-/* Samples ---------------------------------------------------------------------------------------*/
-
-static struct export_atom *add_atom(struct export_fit *fit, enum export_atom_kind kind,
-                                    const char *name)
-{
-    if (fit->atom_count == EXPORT_ATOMS)
-        return NULL;
-    struct export_atom *atom = &fit->atom[fit->atom_count++];
-    atom->kind = kind;
-    snprintf(atom->name, sizeof atom->name, "%s", name);
-    return atom;
-}
-
-static void add_sum(struct export_fit *fit, unsigned a, unsigned b)
-{
-    char name[96];
-    snprintf(name, sizeof name, "(%s + %s)", fit->atom[a].name, fit->atom[b].name);
-    if (strlen(name) < sizeof fit->atom[0].name)
-        add_atom(fit, fit->atom[a].kind == EXPORT_SIZE ? EXPORT_SIZE_SUM : EXPORT_TUNABLE_SUM,
-                 name);
-}
-
-/* The names, in the order in which set_atoms gives their values. */
-static void add_atoms(struct work *work, const struct export_pieces *pieces)
-{
-    struct export_fit *fit = &work->formulas->fit;
-    char name[24];
-    for (unsigned i = 0; i < pieces->constant_count; i++)
-        add_atom(fit, EXPORT_SIZE, pieces->constant[i].name);
-    for (unsigned i = 0; i < work->source->tunable_count; i++)
-        add_atom(fit, EXPORT_TUNABLE, work->source->tunables[i].name);
-    add_atom(fit, EXPORT_DEVICE, "sms");
-    add_atom(fit, EXPORT_DEVICE, "threads_per_sm");
-    for (unsigned i = 0; i < work->formulas->base.resident_count && i < 4; i++) {
-        snprintf(name, sizeof name, i ? "resident_%u" : "resident", i + 1);
-        add_atom(fit, EXPORT_DEVICE, name);
-    }
-    for (unsigned a = 0, count = fit->atom_count; a < count; a++)
-        for (unsigned b = a + 1; b < count; b++)
-            if (fit->atom[a].kind == fit->atom[b].kind && fit->atom[a].kind != EXPORT_DEVICE)
-                add_sum(fit, a, b);
-    work->formulas->named = fit->atom_count;
-}
-
-static void set_atoms(const struct work *work, const struct setting *setting,
-                      const struct export_pieces *pieces, unsigned sample)
-{
-    struct export_fit *fit = &work->formulas->fit;
-    unsigned at = 0, plain;
-    for (unsigned i = 0; i < pieces->constant_count; i++)
-        fit->atom[at++].value[sample] = pieces->constant[i].value;
-    for (unsigned i = 0; i < work->source->tunable_count; i++)
-        fit->atom[at++].value[sample] = setting->tuning.value[i];
-    fit->atom[at++].value[sample] = setting->device.sm_count;
-    fit->atom[at++].value[sample] = setting->device.threads_per_sm;
-    for (unsigned i = 0; i < work->formulas->base.resident_count && i < 4; i++)
-        fit->atom[at++].value[sample] = setting->resident[i];
-    plain = at;
-    for (unsigned a = 0; a < plain; a++)
-        for (unsigned b = a + 1; b < plain; b++)
-            if (at < work->formulas->named && fit->atom[a].kind == fit->atom[b].kind &&
-                fit->atom[a].kind != EXPORT_DEVICE)
-                fit->atom[at++].value[sample] =
-                    fit->atom[a].value[sample] + fit->atom[b].value[sample];
-}
-
-static void set_values(const struct work *work, const struct setting *setting,
-                       const struct export_recording *recording, unsigned sample)
-{
-    struct zoo_buffer buffers[ZOO_BUFFERS];
-    const struct export_formulas *formulas = work->formulas;
-    unsigned count = setting->problem.family->shape(&setting->problem, buffers);
-    for (unsigned i = 0; i < recording->number_count; i++)
-        work->value[i][sample] = recording->number[i];
-    work->value[formulas->workspace][sample] = (double)recording->workspace_bytes;
-    for (unsigned i = 0; i < count; i++)
-        work->value[formulas->buffers + i][sample] = (double)buffers[i].count;
-}
-
-/* One more sample; false if the variant does something else there, or nothing. */
-static bool add_sample(const struct work *work, const struct setting *setting)
-{
-    struct export_fit *fit = &work->formulas->fit;
-    struct export_recording *recording = lk_alloc(sizeof *recording);
-    struct export_pieces pieces = {0};
-    char *message = NULL;
-    bool fine =
-        fit->sample_count < EXPORT_SAMPLES &&
-        zoo_takes(work->request->variant, &setting->problem) &&
-        zoo_fits(&setting->device, work->request->variant, &setting->tuning, &setting->problem) &&
-        export_record(&setting->device, &setting->problem, work->request->variant, &setting->tuning,
-                      work->ptx, setting->resident, recording, &message) &&
-        export_same_steps(recording, &work->formulas->base) &&
-        export_pieces(&setting->problem, &pieces, &message);
-    if (fine) {
-        set_atoms(work, setting, &pieces, fit->sample_count);
-        set_values(work, setting, recording, fit->sample_count);
-        fit->sample_count++;
-    }
-    export_pieces_free(&pieces);
-    free(recording);
-    free(message);
-    return fine;
-}
-
-static struct setting base_setting(const struct work *work)
-{
-    struct setting setting = {.problem = work->request->problem,
-                              .tuning = work->tuning,
-                              .device = *work->request->device};
-    memcpy(setting.resident, work->formulas->base.resident, sizeof setting.resident);
-    return setting;
-}
-
 /* Fitting ---------------------------------------------------------------------------------------*/
 
-static bool still_right(const struct work *work, unsigned slot)
+static bool is_right(const struct export_formulas *formulas, unsigned slot)
 {
-    const struct export_fit *fit = &work->formulas->fit;
-    for (unsigned s = 0; s < fit->sample_count; s++)
-        if (export_value(fit, &work->formulas->expression[slot], s) != work->value[slot][s])
+    const struct export_samples *samples = &formulas->samples;
+    for (unsigned s = 0; s < samples->fit.sample_count; s++)
+        if (export_value(&samples->fit, &formulas->expression[slot], s) != samples->value[slot][s])
             return false;
     return true;
 }
 
-static bool same_expression(const struct export_fit *fit, const struct export_expression *a,
-                            const struct export_expression *b)
+/* The elements of a buffer are counted before anything else is known. */
+static bool fit_slot(struct export_formulas *formulas, unsigned slot)
 {
-    struct lk_buf of_a = {0}, of_b = {0};
-    export_print(fit, a, &of_a);
-    export_print(fit, b, &of_b);
-    bool same = strcmp(of_a.data, of_b.data) == 0;
-    lk_buf_free(&of_a);
-    lk_buf_free(&of_b);
-    return same;
+    const struct export_samples *samples = &formulas->samples;
+    return formulas->pinned[slot] || is_right(formulas, slot) ||
+           export_fit(&samples->fit, samples->value[slot],
+                      slot >= samples->buffers ? EXPORT_FIT_SIZES : EXPORT_FIT_ALL,
+                      &formulas->expression[slot]);
 }
 
-int export_name_of(const struct export_formulas *formulas, const struct export_expression *wanted)
+static double common_divisor(double a, double b)
 {
-    for (unsigned i = formulas->named; i < formulas->fit.atom_count; i++)
-        if (same_expression(&formulas->fit, &formulas->meaning[i], wanted))
-            return (int)i;
-    return -1;
+    while (b > 0) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
-static void set_named(struct export_formulas *formulas, unsigned atom)
+/* What lies behind a number that is 8 * ceil_div(n, BLOCK) + 16: the division gets a name. */
+static void name_part_of(struct export_formulas *formulas, unsigned slot)
 {
-    struct export_fit *fit = &formulas->fit;
-    for (unsigned s = 0; s < fit->sample_count; s++)
-        fit->atom[atom].value[s] = export_value(fit, &formulas->meaning[atom], s);
-}
-
-/* Expressions that divide up get a name, which others may use. */
-static void name_expression(struct export_formulas *formulas,
-                            const struct export_expression *expression)
-{
-    struct export_fit *fit = &formulas->fit;
-    char name[24];
-    if (expression->form == EXPORT_TERM || export_name_of(formulas, expression) >= 0)
+    struct export_fit *fit = &formulas->samples.fit;
+    const double *value = formulas->samples.value[slot];
+    double step = 0, part[EXPORT_SAMPLES];
+    for (unsigned s = 1; s < fit->sample_count; s++)
+        step = common_divisor(step, fabs(value[s] - value[0]));
+    if (step == 0)
         return;
-    snprintf(name, sizeof name, "blocks_%u", fit->atom_count);
-    struct export_atom *atom = add_atom(fit, EXPORT_SIZE, name);
-    if (!atom)
-        return;
-    formulas->meaning[atom - fit->atom] = *expression;
-    set_named(formulas, (unsigned)(atom - fit->atom));
+    for (double rest = fmod(value[0], step), end = rest + 3 * step; rest < end; rest += step) {
+        struct export_expression expression;
+        bool positive = true;
+        for (unsigned s = 0; s < fit->sample_count; s++) {
+            part[s] = (value[s] - rest) / step;
+            positive &= part[s] > 0;
+        }
+        if (positive && export_fit(fit, part, EXPORT_FIT_ALL, &expression) &&
+            expression.form > EXPORT_SUM) {
+            export_name(fit, &expression);
+            return;
+        }
+    }
 }
 
-/* All numbers; what is still right stays. Twice more with the names that came up. */
-static bool fit_all(struct work *work)
+/* All slots; what is right already stays. Later rounds may use the names of earlier ones. */
+static bool fit_all(struct export_formulas *formulas)
 {
-    struct export_formulas *formulas = work->formulas;
-    struct export_fit *fit = &formulas->fit;
+    struct export_fit *fit = &formulas->samples.fit;
     unsigned missing = 0;
-    for (unsigned i = formulas->named; i < fit->atom_count; i++)
-        set_named(formulas, i);
-    for (unsigned round = 0; round < 3; round++) {
+    export_set_named(fit);
+    for (unsigned round = 0; round < 4; round++) {
         unsigned known = fit->atom_count;
         missing = 0;
-        for (unsigned i = 0; i < formulas->slot_count; i++)
-            if (still_right(work, i) || export_fit(fit, work->value[i], &formulas->expression[i]))
-                name_expression(formulas, &formulas->expression[i]);
-            else
+        for (unsigned i = 0; i < formulas->samples.slot_count; i++)
+            if (!fit_slot(formulas, i))
                 missing++;
+            else if (formulas->expression[i].form > EXPORT_SUM)
+                export_name(fit, &formulas->expression[i]);
+        for (unsigned i = 0; i < formulas->samples.workspace + 1 && missing; i++)
+            if (!formulas->pinned[i] && !is_right(formulas, i))
+                name_part_of(formulas, i);
         if (!missing || fit->atom_count == known)
             break;
     }
     return missing == 0;
 }
 
-/* Keeps the samples from `first` on if expressions are found for them too. */
-static bool settle(struct work *work, unsigned first)
+/* What fitting changes. */
+struct state {
+    struct export_fit fit;
+    struct export_expression expression[EXPORT_SLOTS];
+};
+
+/* What no expression is found for stays the number that it is. */
+static void pin_missing(struct export_formulas *formulas)
 {
-    struct export_formulas *formulas = work->formulas;
-    struct export_formulas *before = lk_alloc(sizeof *before);
-    bool fine = formulas->fit.sample_count > first;
-    *before = *formulas;
-    if (fine && !fit_all(work)) {
-        *formulas = *before;
-        formulas->fit.sample_count = first;
-        fine = false;
-    }
-    free(before);
-    return fine;
+    for (unsigned i = 0; i < formulas->samples.slot_count; i++)
+        if (!formulas->pinned[i] && !is_right(formulas, i)) {
+            formulas->expression[i] =
+                (struct export_expression){.a = {.factor = formulas->samples.value[i][0]}};
+            formulas->pinned[i] = formulas->fixed = true;
+        }
 }
 
-/* Groups of samples -----------------------------------------------------------------------------*/
+static struct state *save(const struct export_formulas *formulas)
+{
+    struct state *state = lk_alloc(sizeof *state);
+    state->fit = formulas->samples.fit;
+    memcpy(state->expression, formulas->expression, sizeof state->expression);
+    return state;
+}
+
+static void restore(struct export_formulas *formulas, struct state *state)
+{
+    formulas->samples.fit = state->fit;
+    memcpy(formulas->expression, state->expression, sizeof state->expression);
+}
+
+/* Sizes -----------------------------------------------------------------------------------------*/
 
 /* Multiples keep what hangs on alignment as it is; others show what does not divide evenly. */
 static int64_t other_size(int64_t size, unsigned number)
 {
-    const int64_t sizes[] = {2 * size,      3 * size + 4, 5 * size,      16 * size + 4,
-                             61 * size,     size / 2,     size / 4,      size + 1,
-                             16 * size + 5, size / 2 + 3, size / 16 + 1, 0};
+    const int64_t sizes[] = {2 * size, 3 * size + 4, 5 * size,      16 * size + 4, 61 * size,
+                             size / 2, size + 1,     16 * size + 5, size / 2 + 3,  0};
     return sizes[number];
 }
 
-static bool is_size(const struct work *work, unsigned parameter)
+/* How the other sizes change with one: not at all, each in its way, all alike. */
+enum together { ALONE, MIXED, ALIKE };
+
+static enum export_added try_size(struct export_formulas *formulas, unsigned parameter,
+                                  int64_t size, enum together together, unsigned number)
 {
-    const struct zoo_parameter *p = &work->request->problem.family->parameters[parameter];
-    struct export_pieces here = {0}, there = {0};
-    struct zoo_problem other = work->request->problem;
-    char *message = NULL;
-    bool differs = false;
-    other.value[parameter] =
-        other.value[parameter] < p->most ? other.value[parameter] + 1 : other.value[parameter] - 1;
-    if (!p->words && !p->scalar && export_pieces(&work->request->problem, &here, &message) &&
-        export_pieces(&other, &there, &message))
-        for (unsigned i = 0; i < here.constant_count; i++)
-            differs |= here.constant[i].value != there.constant[i].value;
-    export_pieces_free(&here);
-    export_pieces_free(&there);
-    free(message);
-    return differs;
+    struct export_samples *samples = &formulas->samples;
+    const int64_t *exported = samples->setting.problem.value;
+    struct export_setting setting = samples->setting;
+    for (unsigned i = 0; setting.problem.family->parameters[i].name; i++)
+        if (i != parameter && export_is_size(samples, i)) {
+            if (together == MIXED && i < parameter)
+                setting.problem.value[i] = other_size(exported[i], (number + 3 * i + 1) % 5);
+            if (together == ALIKE)
+                setting.problem.value[i] =
+                    (int64_t)((double)exported[i] * (double)size / (double)exported[parameter]);
+        }
+    setting.problem.value[parameter] = size;
+    enum export_added added = export_add_sample(samples, &setting);
+    if (added == EXPORT_OTHER)
+        formulas->fixed = true;
+    return added;
 }
 
-/* Other values of one size, alone and with all others changed too. */
-static void try_size(struct work *work, unsigned parameter)
+/* One more sample, kept only if an expression is wrong there; false if one was. */
+static bool challenge_with(struct export_formulas *formulas, unsigned parameter, int64_t size)
 {
-    const struct zoo_parameter *all = work->request->problem.family->parameters;
-    unsigned first = work->formulas->fit.sample_count;
+    struct export_samples *samples = &formulas->samples;
+    int64_t exported = samples->setting.problem.value[parameter];
+    if (size < 1 || size < exported / 8 || size > 64 * exported || size == exported)
+        return true;
+    enum export_added added = try_size(formulas, parameter, size, ALONE, 0);
+    if (added == EXPORT_IMPOSSIBLE) /* perhaps sizes hang together */
+        added = try_size(formulas, parameter, size, ALIKE, 0);
+    if (added != EXPORT_ADDED)
+        return true;
+    export_set_named(&samples->fit);
+    for (unsigned i = 0; i < samples->slot_count; i++)
+        if (!formulas->pinned[i] && !is_right(formulas, i))
+            return false;
+    samples->fit.sample_count--;
+    return true;
+}
+
+/* Where ceil_div steps, and a number of sizes of every magnitude. */
+static bool challenge(struct export_formulas *formulas, unsigned parameter)
+{
+    struct export_fit *fit = &formulas->samples.fit;
+    static const int64_t steps[] = {1, 2, 7, 64, 255, 256, 257, 1024};
+    double size = (double)formulas->samples.setting.problem.value[parameter];
+    for (unsigned i = 0; i < 24; i++)
+        if (!challenge_with(formulas, parameter,
+                            (int64_t)(size / 8 * pow(2, i * 9 / 24.0)) + (i % 3 ? 4 * i : i)))
+            return false;
+    for (unsigned i = fit->named; i < fit->atom_count; i++) {
+        double piece = export_piece(fit, i);
+        for (unsigned k = 0; k < 8; k++)
+            for (int64_t off = -1; off <= 1; off++)
+                if (!challenge_with(formulas, parameter, (int64_t)piece * steps[k] + off))
+                    return false;
+    }
+    return true;
+}
+
+/* Until no challenge finds a wrong expression. False if one is missing then. */
+static bool prove(struct export_formulas *formulas)
+{
+    const struct zoo_parameter *parameter = formulas->samples.setting.problem.family->parameters;
+    for (unsigned round = 0; round < 40; round++) {
+        bool right = true;
+        for (unsigned i = 0; parameter[i].name && right; i++)
+            right = !export_is_size(&formulas->samples, i) || challenge(formulas, i);
+        if (right)
+            return true;
+        if (!fit_all(formulas))
+            return false;
+    }
+    return false;
+}
+
+/* Expressions for other values of one size. */
+static void free_size(struct export_formulas *formulas, unsigned parameter)
+{
+    int64_t size = formulas->samples.setting.problem.value[parameter];
     for (unsigned number = 0; other_size(1, number); number++)
-        for (int together = 0; together < 2; together++) {
-            struct setting setting = base_setting(work);
-            int64_t *value = setting.problem.value;
-            value[parameter] = other_size(value[parameter], number);
-            for (unsigned i = 0; together && i < parameter; i++)
-                if (is_size(work, i))
-                    value[i] = other_size(value[i], (number + 3 * i) % 5);
-            bool possible = true;
-            for (unsigned i = 0; all[i].name; i++)
-                possible &= all[i].scalar || (value[i] >= all[i].least && value[i] <= all[i].most);
-            if (possible && !add_sample(work, &setting) &&
-                zoo_takes(work->request->variant, &setting.problem))
-                work->formulas->fixed = true;
-        }
-    if (!settle(work, first))
-        work->formulas->fixed = true;
+        for (int together = ALONE; together <= ALIKE; together++)
+            try_size(formulas, parameter, other_size(size, number), (enum together)together,
+                     number);
+    fit_all(formulas);
+    pin_missing(formulas);
+    while (!prove(formulas))
+        pin_missing(formulas);
 }
 
-static void try_tunable(struct work *work, unsigned number)
+/* Tunables and GPUs -----------------------------------------------------------------------------*/
+
+/* With the exported sizes; and with small ones, and some that are large enough for every limit. */
+static void add_sizes(struct export_formulas *formulas, struct export_setting setting,
+                      unsigned other_sizes)
 {
-    const struct zoo_tunable *tunable = &work->source->tunables[number];
-    unsigned first = work->formulas->fit.sample_count;
-    for (unsigned i = 0; i < tunable->choice_count; i++) {
-        struct setting setting = base_setting(work);
-        if (setting.tuning.value[number] == tunable->choices[i])
+    static const unsigned large[] = {4, 3, 2}; /* 61 times, 16, 5 */
+    struct export_samples *samples = &formulas->samples;
+    const int64_t *exported = samples->setting.problem.value;
+    export_add_sample(samples, &setting);
+    for (unsigned i = 0; setting.problem.family->parameters[i].name && other_sizes; i++) {
+        if (!export_is_size(samples, i))
             continue;
-        setting.tuning.value[number] = tunable->choices[i];
-        add_sample(work, &setting);
-    }
-    settle(work, first);
-}
-
-static void try_device(struct work *work)
-{
-    static const int others[] = {7, 108, 1000};
-    unsigned first = work->formulas->fit.sample_count;
-    for (unsigned i = 0; i < 3; i++) {
-        struct setting setting = base_setting(work);
-        setting.device.sm_count = others[i];
-        add_sample(work, &setting);
-    }
-    settle(work, first);
-    first = work->formulas->fit.sample_count;
-    for (unsigned i = 0; i < 3; i++) {
-        struct setting setting = base_setting(work);
-        setting.device.threads_per_sm = (int)(1024 + 512 * i);
-        for (unsigned k = 0; k < EXPORT_STEPS; k++)
-            setting.resident[k] = 1 + (k + 3 * i) % 16;
-        add_sample(work, &setting);
-    }
-    settle(work, first);
-}
-
-/* Names ----------------------------------------------------------------------------------------*/
-
-static void mark_used(struct export_formulas *formulas, const struct export_expression *expression,
-                      bool *used)
-{
-    const struct export_term *terms[] = {&expression->a, &expression->b, &expression->c,
-                                         &expression->d};
-    for (unsigned t = 0; t < 4; t++)
-        for (unsigned i = 0; i < terms[t]->over_count; i++) {
-            unsigned atom = terms[t]->over[i];
-            used[atom] = true;
-            if (atom >= formulas->named)
-                mark_used(formulas, &formulas->meaning[atom], used);
+        setting.problem.value[i] = exported[i] / 8 + 4;
+        export_add_sample(samples, &setting);
+        for (unsigned k = 0; k < 3; k++) {
+            setting.problem.value[i] = other_size(exported[i], large[k]);
+            if (export_add_sample(samples, &setting) == EXPORT_ADDED)
+                break;
         }
-    for (unsigned t = 0; t < 4; t++)
-        for (unsigned i = 0; i < terms[t]->under_count; i++)
-            used[terms[t]->under[i]] = true;
-    int name = export_name_of(formulas, expression);
-    if (name >= 0)
-        used[name] = true;
+        setting.problem.value[i] = exported[i];
+        other_sizes--;
+    }
 }
 
-/* Names that nothing uses go; the others are numbered. */
-static void name_all(struct export_formulas *formulas)
+/* A group of settings. They are tried with other sizes too; where sizes and settings together do
+ * what no expression is found for, with fewer of them. */
+static void free_group(struct export_formulas *formulas, const struct export_setting *settings,
+                       unsigned count)
 {
+    static const unsigned other_sizes[] = {ZOO_PARAMETERS, 1, 0};
+    struct state *before = save(formulas);
+    bool fine = false;
+    for (unsigned i = 0; i < 3 && !fine; i++) {
+        for (unsigned k = 0; k < count; k++)
+            add_sizes(formulas, settings[k], other_sizes[i]);
+        fine = fit_all(formulas) && prove(formulas);
+        if (!fine)
+            restore(formulas, before);
+    }
+    free(before);
+}
+
+static void free_tunable(struct export_formulas *formulas, unsigned number)
+{
+    const struct zoo_tunable *tunable = &formulas->samples.source->tunables[number];
+    struct export_setting settings[12];
+    unsigned count = 0;
+    for (unsigned i = 0; i < tunable->choice_count; i++)
+        if (tunable->choices[i] != formulas->samples.setting.tuning.value[number]) {
+            settings[count] = formulas->samples.setting;
+            settings[count++].tuning.value[number] = tunable->choices[i];
+        }
+    free_group(formulas, settings, count);
+}
+
+/* Which GPUs there are does not matter here: any numbers will do. */
+static void free_device(struct export_formulas *formulas)
+{
+    static const int sms[] = {7, 108, 1000};
+    struct export_setting settings[4];
+    for (unsigned i = 0; i < 3; i++) {
+        settings[i] = formulas->samples.setting;
+        settings[i].device.sm_count = sms[i];
+    }
+    free_group(formulas, settings, 3);
+    for (unsigned i = 0; i < 4; i++) {
+        settings[i] = formulas->samples.setting;
+        settings[i].device.threads_per_sm = (int)(1024 + 512 * i);
+        for (unsigned k = 0; k < EXPORT_STEPS; k++)
+            settings[i].resident[k] = 1 + (k + 3 * i) % 16;
+    }
+    free_group(formulas, settings, 4);
+}
+
+/* All together ----------------------------------------------------------------------------------*/
+
+/* Once more with all samples, without the names of intermediate steps; if that finds less, what was
+ * found before stays. */
+static void tidy(struct export_formulas *formulas)
+{
+    struct state *before = save(formulas);
+    for (unsigned i = 0; i < formulas->samples.slot_count; i++)
+        if (!formulas->pinned[i])
+            formulas->expression[i] = (struct export_expression){0};
+    formulas->samples.fit.atom_count = formulas->samples.fit.named;
+    if (!fit_all(formulas) || !prove(formulas))
+        restore(formulas, before);
+    free(before);
+}
+
+static void mark_used(struct export_formulas *formulas)
+{
+    struct export_fit *fit = &formulas->samples.fit;
     unsigned number = 0;
-    for (unsigned i = 0; i < formulas->slot_count; i++)
-        mark_used(formulas, &formulas->expression[i], formulas->used);
-    for (unsigned i = formulas->named; i < formulas->fit.atom_count; i++)
+    for (unsigned i = 0; i < formulas->samples.slot_count; i++)
+        export_mark(fit, &formulas->expression[i], formulas->used);
+    for (unsigned i = fit->named; i < fit->atom_count; i++)
         if (formulas->used[i] && ++number)
-            snprintf(formulas->fit.atom[i].name, sizeof formulas->fit.atom[i].name,
+            snprintf(fit->atom[i].name, sizeof fit->atom[i].name,
                      number > 1 ? "blocks_%u" : "blocks", number);
 }
 
-bool export_formulas(const struct export_request *request, const struct zoo_tuning *tuning,
-                     const struct ptx_module *ptx, struct export_formulas *formulas, char **message)
+bool export_formulas_open(struct export_formulas *formulas, const struct export_request *request,
+                          const struct zoo_tuning *tuning, const struct ptx_module *ptx,
+                          char **message)
 {
     const struct zoo_family *family = request->problem.family;
-    struct zoo_buffer buffers[ZOO_BUFFERS];
-    struct export_pieces pieces = {0};
-    struct work work = {.request = request,
-                        .ptx = ptx,
-                        .tuning = *tuning,
-                        .source = zoo_source(family, request->variant),
-                        .formulas = formulas};
     memset(formulas, 0, sizeof *formulas);
-    bool fine = export_pieces(&request->problem, &pieces, message) &&
-                export_record(request->device, &request->problem, request->variant, tuning, ptx,
-                              NULL, &formulas->base, message);
-    if (fine) {
-        formulas->workspace = formulas->base.number_count;
-        formulas->buffers = formulas->workspace + 1;
-        formulas->slot_count = formulas->buffers + family->shape(&request->problem, buffers);
-        work.value = lk_alloc_zeroed(formulas->slot_count * sizeof *work.value);
-        struct setting base = base_setting(&work);
-        add_atoms(&work, &pieces);
-        add_sample(&work, &base);
-        fit_all(&work);
-        for (unsigned i = 0; family->parameters[i].name; i++)
-            if (is_size(&work, i))
-                try_size(&work, i);
-        for (unsigned i = 0; i < work.source->tunable_count; i++)
-            try_tunable(&work, i);
-        try_device(&work);
-        name_all(formulas);
-        free(work.value);
-    }
-    export_pieces_free(&pieces);
-    return fine;
+    if (!export_samples_open(&formulas->samples, request, tuning, ptx, message))
+        return false;
+    fit_all(formulas);
+    for (unsigned i = 0; family->parameters[i].name; i++)
+        if (export_is_size(&formulas->samples, i))
+            free_size(formulas, i);
+    for (unsigned i = 0; i < formulas->samples.source->tunable_count; i++)
+        free_tunable(formulas, i);
+    free_device(formulas);
+    tidy(formulas);
+    mark_used(formulas);
+    return true;
+}
+
+void export_formulas_close(struct export_formulas *formulas)
+{
+    export_samples_close(&formulas->samples);
 }

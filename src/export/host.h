@@ -6,6 +6,7 @@
 #define LOCKSTEP_EXPORT_HOST_H
 
 #include "export/formulas.h"
+#include "export/pieces.h"
 
 struct export_host {
     const struct export_request *request;
@@ -21,6 +22,14 @@ void export_settings(const struct export_host *host, struct lk_buf *text); /* as
 void export_launches(const struct export_host *host, struct lk_buf *text);
 void export_results(const struct export_host *host, struct lk_buf *text); /* fetched and checked */
 void export_release(const struct export_host *host, struct lk_buf *text);
+
+/* Statements, broken after a comma or a plus sign where they are too long. */
+void export_statement(struct lk_buf *text, int indent, const struct lk_buf *statement);
+void export_say(struct lk_buf *text, int indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A number of the launches as it is written: an expression, or the name of one. */
+void export_slot(const struct export_host *host, unsigned slot, struct lk_buf *text);
+char *export_slot_text(const struct export_host *host, unsigned slot); /* malloc'd */
 
 /* Do the launches need as_pointer, because a macro hides the types of a kernel's arguments? */
 bool export_hides_types(const struct export_host *host);

@@ -98,10 +98,24 @@ static bool add_value(struct expansion *e, const char *name, size_t length)
     return false;
 }
 
+/* "per_row>cols" */
+static bool is_greater(struct expansion *e, const char *condition, const char *than, bool *value)
+{
+    const struct zoo_family *family = e->problem->family;
+    int a = find_parameter(family, condition, (size_t)(than - condition)),
+        b = find_parameter(family, than + 1, strlen(than + 1));
+    if (a < 0 || b < 0)
+        return fail(e, "there is no such condition", condition);
+    *value = e->problem->value[a] > e->problem->value[b];
+    return true;
+}
+
 /* "op=sum|max" */
 static bool holds(struct expansion *e, const char *condition, bool *value)
 {
-    const char *equals = strchr(condition, '=');
+    const char *equals = strchr(condition, '='), *than = strchr(condition, '>');
+    if (than)
+        return is_greater(e, condition, than, value);
     int i =
         equals ? find_parameter(e->problem->family, condition, (size_t)(equals - condition)) : -1;
     if (i < 0)
@@ -281,10 +295,11 @@ static bool read_constant(struct export_pieces *pieces, const char *line)
     if (!name)
         return false;
     snprintf(constant->name, sizeof constant->name, "%.31s", name + 1);
-    return export_evaluate(expression, pieces->constant, pieces->constant_count++,
-                           strncmp(line, "const float", 11) == 0    ? EXPORT_SINGLE
-                           : strncmp(line, "const double", 12) == 0 ? EXPORT_REAL
-                                                                    : EXPORT_WHOLE,
+    enum export_arithmetic arithmetic = strncmp(line, "const float", 11) == 0    ? EXPORT_SINGLE
+                                        : strncmp(line, "const double", 12) == 0 ? EXPORT_REAL
+                                                                                 : EXPORT_WHOLE;
+    constant->whole = arithmetic == EXPORT_WHOLE;
+    return export_evaluate(expression, pieces->constant, pieces->constant_count++, arithmetic,
                            &constant->value);
 }
 

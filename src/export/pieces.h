@@ -6,7 +6,8 @@
  *   @{name}          a parameter's value (or word), or the C type of the buffer of that name;
  *                    @{name:bytes} of a buffer: how large an element is
  *   @if name=word|word    lines up to @elif, @else, @end only where the parameter has such a value;
- *                    name=float asks whether a scalar was given with a point
+ *                    name=float asks whether a scalar was given with a point, name>name which of
+ *                    two is greater
  *   @include NAME    kernels/host/NAME
  *   @bytes EXPR      the floor: the least to and from memory, and the operations; in C, with the
  *   @flops EXPR      constants that stand above
@@ -26,6 +27,7 @@
 struct export_constant {
     char name[32];
     double value;
+    bool whole; /* an integer */
 };
 
 struct export_pieces {

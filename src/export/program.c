@@ -18,7 +18,7 @@ enum { COLUMNS = 100 };
 
 /* The problem -----------------------------------------------------------------------------------*/
 
-enum { SMALL_BYTES = 16 << 20 };
+enum { SMALL_BYTES = 32 << 20 };
 
 static bool suits(const struct zoo_device *device, const struct zoo_variant *variant,
                   const struct zoo_problem *problem)
@@ -122,9 +122,7 @@ static void add_header(const struct export_host *host, struct lk_buf *text)
         lk_buf_printf(text,
                       "// (CUDA 12 and older need -arch=sm_75, or newer, for some kernels.)\n");
     lk_buf_printf(text, "//\n");
-    lk_buf_printf(&line, "%s: %s", family->title, family->problem);
-    add_comment(text, line.data);
-    line.size = 0;
+    add_comment(text, family->problem);
     lk_buf_printf(&line, "This variant: %s.", variant->technique);
     add_comment(text, line.data);
     lk_buf_printf(text, "//\n// Written by: ");
@@ -176,19 +174,14 @@ static void add_helpers(const struct export_host *host, struct lk_buf *text)
 static void add_rate(const struct export_host *host, struct lk_buf *text)
 {
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
-    const char *expression = memory ? host->pieces->bytes : host->pieces->flops;
-    bool product = !strpbrk(expression, "+-?");
-    lk_buf_printf(text, "    const double %s = %s; // %s\n", memory ? "bytes" : "operations",
-                  expression,
-                  memory ? "the least to and from memory"
-                         : "additions and "
-                           "multiplications");
-    (void)product;
-    lk_buf_printf(
-        text,
-        "    printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
-        "%s / median / 1e6);\n",
-        memory ? "GB/s" : "GFLOP/s", memory ? "bytes" : "operations");
+    const char *name = memory ? "bytes" : "operations";
+    lk_buf_printf(text, memory ? "    // The least to and from memory.\n" : "");
+    export_say(text, 4, "const double %s = %s;", name,
+               memory ? host->pieces->bytes : host->pieces->flops);
+    export_say(text, 4,
+               "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
+               "%s / median / 1e6);",
+               memory ? "GB/s" : "GFLOP/s", name);
 }
 
 static bool add_block(void *context, const char *line, struct lk_buf *text)
@@ -238,7 +231,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     struct zoo_tuning tuning = find_tuning(request);
     struct ptx_module *ptx =
         ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
-    bool fine = ptx && export_formulas(request, &tuning, ptx, formulas, message) &&
+    bool fine = ptx && export_formulas_open(formulas, request, &tuning, ptx, message) &&
                 export_pieces(&request->problem, &pieces, message) &&
                 export_source(family, request->variant, &tuning, &kernels, message);
     if (fine) {
@@ -251,6 +244,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
         ptx_free(ptx);
     export_pieces_free(&pieces);
     lk_buf_free(&kernels);
+    export_formulas_close(formulas);
     free(formulas);
     return fine;
 }

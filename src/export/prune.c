@@ -127,6 +127,16 @@ static const char *past_part(const char *at)
     }
 }
 
+/* nvcc warns of static functions that are not used, and an overload may be such a one. Those in a
+ * structure are indented. */
+static void drop_static(char *text)
+{
+    static const char word[] = "static __device__";
+    for (char *at = text; (at = strstr(at, word)); at++)
+        if (at == text || at[-1] == '\n')
+            memmove(at, at + 7, strlen(at + 7) + 1);
+}
+
 static struct export_part *add_part(struct export_parts *parts, const char *text, size_t size)
 {
     parts->list = lk_realloc(parts->list, (parts->count + 1) * sizeof *parts->list);
@@ -154,6 +164,7 @@ void export_add_part(struct export_parts *parts, const char *text, size_t size, 
         next = past_part(at);
         struct export_part *part = add_part(parts, at, (size_t)(next - at));
         part->blank_before = blank;
+        drop_static(part->text);
         name_part(part);
         part->kept = !*part->name && !is_heading(part);
     }
@@ -170,6 +181,17 @@ static bool is_named(const struct export_parts *parts, const char *name)
     return false;
 }
 
+/* Without a second blank line after another. */
+static void add_lines(struct lk_buf *text, const char *lines)
+{
+    for (; *lines; lines++) {
+        bool blank = text->size == 0 ||
+                     (text->size >= 2 && memcmp(text->data + text->size - 2, "\n\n", 2) == 0);
+        if (*lines != '\n' || !blank)
+            lk_buf_add(text, lines, 1);
+    }
+}
+
 void export_join_parts(struct export_parts *parts, struct lk_buf *text)
 {
     for (bool changed = true; changed;) {
@@ -181,8 +203,10 @@ void export_join_parts(struct export_parts *parts, struct lk_buf *text)
     }
     for (size_t i = 0; i < parts->count; i++) {
         const struct export_part *part = &parts->list[i];
+        if (part->kept && part->blank_before)
+            add_lines(text, "\n");
         if (part->kept)
-            lk_buf_printf(text, "%s%s", part->blank_before ? "\n" : "", part->text);
+            add_lines(text, part->text);
         free(part->text);
     }
     free(parts->list);

@@ -13,11 +13,18 @@
 
 enum { HEADERS = 32 };
 
+struct header {
+    const struct zoo_embedded_file *file;
+    bool guarded, done; /* done: it is in the text */
+    unsigned included;  /* how often, in the first walk through all of it */
+};
+
 struct inlining {
     const struct zoo_family *family;
     struct export_parts parts;
-    const struct zoo_embedded_file *done[HEADERS];
-    unsigned done_count;
+    struct header header[HEADERS];
+    unsigned header_count;
+    bool counting; /* the first walk */
     char *message;
 };
 
@@ -67,22 +74,40 @@ static bool read_include(const char *line, char name[96])
 
 static bool inline_lines(struct inlining *inlining, const char *source, bool of_header);
 
-static bool inline_header(struct inlining *inlining, const char *name)
+/* NULL, after setting the message, if it is not there. */
+static struct header *look_up(struct inlining *inlining, const char *name)
 {
     const struct zoo_embedded_file *file = find_header(inlining->family, name);
-    struct lk_buf bare = {0};
-    if (!file) {
+    for (unsigned i = 0; i < inlining->header_count; i++)
+        if (inlining->header[i].file == file)
+            return &inlining->header[i];
+    if (!file || inlining->header_count == HEADERS) {
         inlining->message = lk_say("%s: there is no header '%s'", inlining->family->name, name);
-        return false;
+        return NULL;
     }
-    for (unsigned i = 0; i < inlining->done_count; i++)
-        if (inlining->done[i] == file)
-            return true;
-    /* What has no guard is meant to be included several times, and is taken as it is. */
-    bool once = without_guard(file, &bare);
-    if (once && inlining->done_count < HEADERS)
-        inlining->done[inlining->done_count++] = file;
-    bool fine = inline_lines(inlining, once ? bare.data : file->text, once);
+    struct header *header = &inlining->header[inlining->header_count++];
+    *header = (struct header){.file = file};
+    return header;
+}
+
+/* What has no guard and is included several times is meant to be, and is taken as it is. */
+static bool inline_header(struct inlining *inlining, const char *name)
+{
+    struct header *header = look_up(inlining, name);
+    struct lk_buf bare = {0};
+    if (!header)
+        return false;
+    bool again = header->included > 0;
+    header->guarded = without_guard(header->file, &bare);
+    header->included += inlining->counting;
+    bool fine = true;
+    if (!header->guarded || (inlining->counting ? !again : !header->done)) {
+        header->done = !inlining->counting;
+        export_add_part(&inlining->parts, "\n", 1, false);
+        fine = inline_lines(inlining, header->guarded ? bare.data : header->file->text,
+                            header->guarded || header->included == 1);
+        export_add_part(&inlining->parts, "\n", 1, false);
+    }
     lk_buf_free(&bare);
     return fine;
 }
@@ -113,8 +138,14 @@ bool export_source(const struct zoo_family *family, const struct zoo_variant *va
     struct lk_buf tuned = {0};
     struct inlining inlining = {.family = family};
     tune_rewrite(zoo_source(family, variant), tuning, &tuned);
+    struct lk_buf none = {0};
+    inlining.counting = true;
     bool fine = inline_lines(&inlining, tuned.data, false);
+    export_join_parts(&inlining.parts, &none);
+    inlining.counting = false;
+    fine = fine && inline_lines(&inlining, tuned.data, false);
     export_join_parts(&inlining.parts, text);
+    lk_buf_free(&none);
     *message = inlining.message;
     lk_buf_free(&tuned);
     return fine;
@@ -122,7 +153,12 @@ bool export_source(const struct zoo_family *family, const struct zoo_variant *va
 
 /* Arguments -------------------------------------------------------------------------------------*/
 
-/* The parenthesis that opens the arguments of a kernel. */
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The parenthesis that opens the arguments of a kernel whose name stands in the source. */
 static const char *find_kernel(const char *source, const char *kernel)
 {
     size_t length = strlen(kernel);
@@ -130,8 +166,7 @@ static const char *find_kernel(const char *source, const char *kernel)
         const char *name = at;
         do
             name = strstr(name + 1, kernel);
-        while (name && (isalnum((unsigned char)name[-1]) || name[-1] == '_' ||
-                        name[length + strspn(name + length, " ")] != '('));
+        while (name && (is_word(name[-1]) || name[length + strspn(name + length, " ")] != '('));
         const char *body = strpbrk(at, "{;");
         if (name && body && name < body)
             return strchr(name, '(');
@@ -139,9 +174,49 @@ static const char *find_kernel(const char *source, const char *kernel)
     return NULL;
 }
 
-bool export_argument_type(const char *source, const char *kernel, unsigned index, char type[64])
+/* The same where a macro makes kernels with so many arguments. */
+static const char *find_macro(const char *source, unsigned count)
 {
-    const char *at = find_kernel(source, kernel);
+    for (const char *at = source; (at = strstr(at, "__global__")); at++) {
+        const char *body = strpbrk(at, "{;"), *line = strchr(at, '\n'), *open = NULL;
+        unsigned commas = 0;
+        if (!body || !line || line[-1] != '\\')
+            continue;
+        for (const char *c = at; c < body; c++) {
+            if (*c == '(') {
+                open = c;
+                commas = 0;
+            }
+            commas += *c == ',';
+        }
+        if (open && commas + 1 == count)
+            return open;
+    }
+    return NULL;
+}
+
+/* What a macro's parameters cannot change. */
+static bool is_plain_type(const char *type)
+{
+    static const char *const words[] = {"const", "unsigned", "char",  "short",
+                                        "int",   "long",     "float", "double"};
+    while (*(type += strspn(type, " *"))) {
+        size_t length = strcspn(type, " *");
+        bool known = false;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            known |= strlen(words[i]) == length && strncmp(words[i], type, length) == 0;
+        if (!known)
+            return false;
+        type += length;
+    }
+    return true;
+}
+
+bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char type[64])
+{
+    const char *named = find_kernel(source, kernel),
+               *at = named ? named : find_macro(source, count);
     if (!at)
         return false;
     for (at++; index > 0; index--) {
@@ -149,9 +224,9 @@ bool export_argument_type(const char *source, const char *kernel, unsigned index
         if (!at || *at++ != ',')
             return false;
     }
-    at += strspn(at, " \n");
+    at += strspn(at, " \n\\");
     const char *end = at + strcspn(at, ",)"), *name = end;
-    while (name > at && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+    while (name > at && is_word(name[-1]))
         name--;
     snprintf(type, 64, "%.*s", (int)(name - at), at);
     char *restricted = strstr(type, "__restrict__");
@@ -159,5 +234,5 @@ bool export_argument_type(const char *source, const char *kernel, unsigned index
         *restricted = '\0';
     for (size_t size = strlen(type); size && type[size - 1] == ' ';)
         type[--size] = '\0';
-    return *type && !strpbrk(type, "<#:");
+    return *type && !strpbrk(type, "<#:") && (named || is_plain_type(type));
 }

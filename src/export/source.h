@@ -13,9 +13,10 @@
 bool export_source(const struct zoo_family *family, const struct zoo_variant *variant,
                    const struct zoo_tuning *tuning, struct lk_buf *text, char **message);
 
-/* The type of a kernel's argument as the source declares it, "const float *"; false where a macro
- * or a template makes the kernel. */
-bool export_argument_type(const char *source, const char *kernel, unsigned index, char type[64]);
+/* The type of an argument of a kernel that has `count` of them, as the source declares it: "const
+ * float *". False where a macro hides it. */
+bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char type[64]);
 
 /* Parts -----------------------------------------------------------------------------------------*/
 

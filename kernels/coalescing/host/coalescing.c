@@ -1,7 +1,7 @@
 /*
- * coalescing.c: the family: copies whose addresses are the lesson: shifted, strided, and fields of
- * an array of structures against those of a structure of arrays. The bytes used are the same; what
- * memory has to move for them is not.
+ * coalescing.c: the coalescing family: copies whose addresses are the lesson: shifted, strided, and
+ * fields of an array of structures against those of a structure of arrays. All use the same number
+ * of bytes, but memory has to move more for some than for others.
  */
 #include "zoo/zoo.h"
 
@@ -29,7 +29,7 @@ static size_t count_in(const struct zoo_problem *problem)
     switch (problem->value[PATTERN]) {
     case OFFSET:
         return (size_t)(n + k);
-    case STRIDE: /* up to the last that is used, so that going further shows */
+    case STRIDE: /* ends with the last one used, so that reading further is caught */
         return (size_t)(n ? (n - 1) * k + 1 : 0);
     default:
         return (size_t)(n * k);
@@ -48,7 +48,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     zoo_fill(problem, 0, ZOO_F32, buffer[IN], count_in(problem));
 }
 
-/* Where the element comes from that goes to out[i]. */
+/* The index of the element that goes to out[i]. */
 static int64_t source_of(const struct zoo_problem *problem, int64_t i)
 {
     int64_t n = problem->value[N], k = problem->value[K];
@@ -74,7 +74,7 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
         expected[OUT].value[i] = (double)in[source_of(problem, i)];
 }
 
-/* Those that are used; that more has to be moved is what the family shows. */
+/* The bytes that are used; how many more have to be moved is what the family shows. */
 static double bytes(const struct zoo_problem *problem)
 {
     return 8 * (double)count_out(problem);
@@ -148,7 +148,7 @@ static bool takes_soa(const struct zoo_problem *problem)
 }
 
 static const struct zoo_variant variants[] = {
-    {"offset", "shifted: a sector more for each request", launch_one_each, .takes = takes_offset,
+    {"offset", "shifted: an extra sector for each request", launch_one_each, .takes = takes_offset,
      .traits = ZOO_DETERMINISTIC},
     {"realigned", "shifted, by aligned 16-byte loads and the next lane's registers",
      launch_realigned, .takes = takes_offset, .traits = ZOO_DETERMINISTIC},
@@ -158,7 +158,7 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"aos_vectors", "structures, four fields at a time", launch_one_each,
      .takes = takes_aos_of_fours, .traits = ZOO_DETERMINISTIC},
-    {"aos_through_shared", "structures loaded as one stretch, sorted out in shared memory",
+    {"aos_through_shared", "structures loaded as one stretch, split into fields in shared memory",
      launch_through_shared, .takes = takes_aos, .traits = ZOO_DETERMINISTIC},
     {"soa", "an array for each field", launch_one_each, .takes = takes_soa,
      .traits = ZOO_DETERMINISTIC},

@@ -1,7 +1,6 @@
 /*
- * matmul.c: the family: C = A B in f32, by rows.
- * The variants go from a dot product for each thread to tiles in registers that keep the f32 units
- * busy; tensor cores are not used.
+ * matmul.c: the matmul family: C = A B in f32, by rows. The variants go from one dot product per
+ * thread to tiles in registers that keep the f32 units busy; tensor cores are not used.
  */
 #include "matmul.h"
 
@@ -24,8 +23,8 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     return 3;
 }
 
-/* The largest numbers are brought down so far that their products fit: a sum that overflows on the
- * way has no value that all orders agree on. */
+/* Huge numbers are reduced until their products fit: whether a sum overflows on the way would
+ * depend on the order of its additions. */
 static void generate(const struct zoo_problem *problem, void **buffer)
 {
     struct zoo_buffer buffers[ZOO_BUFFERS];
@@ -39,7 +38,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     }
 }
 
-/* The reference goes by bands of rows and stretches of columns, so that both stay in the cache. */
+/* The reference works on bands of rows and stretches of columns that stay in the cache. */
 enum { BAND = 4, STRETCH = 128 };
 
 struct sums {
@@ -58,10 +57,10 @@ static void add_row(struct sums *sums, unsigned row, double a, const double *b)
     }
 }
 
-/* k products, each added with a rounding by half a unit of a partial sum. In any order the error is
- * at most (k + 2) * 2^-24 * the sum of magnitudes. Where signs and sizes are random, partial sums
- * are like a random walk (a few times the root of the sum of squares, or the result) and so are the
- * roundings, far below that bound; this one is still some 20 times their spread. */
+/* Adding k products rounds k times, by at most half a unit of a partial sum: in any order the error
+ * is at most (k + 2) * 2^-24 * the sum of magnitudes. Where signs and sizes are random, partial
+ * sums are a random walk (a few times the root of the sum of squares, or the result) and so are the
+ * rounding errors. That bound is far lower, and still some 20 times their spread. */
 static double error_bound(const struct zoo_problem *problem, const struct sums *sums, unsigned row,
                           unsigned column)
 {
@@ -130,8 +129,8 @@ static CUresult launch(struct zoo_call *call, const char *kernel, struct zoo_gri
                       &n, &k);
 }
 
-/* Blocks of so many rows (x) and columns (y) of C: there may be 65535 blocks along y at most, and
- * what is very long is more likely a column. */
+/* A block for each down x across elements of C. Rows go along x, because a grid has at most 65535
+ * blocks along y, and very tall matrices are more common than very wide ones. */
 static struct zoo_grid grid_of(const struct zoo_call *call, int64_t down, int64_t across)
 {
     return (struct zoo_grid){.x = zoo_ceil_div(call->problem->value[M], down),
@@ -185,7 +184,7 @@ static CUresult launch_register_tiled(struct zoo_call *call)
     return launch(call, "matmul", grid);
 }
 
-/* Does every row of every matrix begin at a multiple of 16 bytes? */
+/* The kernel for rows that all begin at multiples of 16 bytes, or the one for any. */
 static const char *wide_or_any(const struct zoo_call *call)
 {
     CUdeviceptr ends = call->buffer[A] | call->buffer[B] | call->buffer[C];
@@ -201,7 +200,7 @@ static CUresult launch_vectorised(struct zoo_call *call)
     return launch(call, wide_or_any(call), grid);
 }
 
-/* Blocks in one row: the kernel orders its tiles itself. */
+/* A grid of one dimension: the kernel chooses the order of its tiles itself. */
 static CUresult launch_warp_tiled(struct zoo_call *call)
 {
     int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN"), bk = zoo_tunable(call, "BK");

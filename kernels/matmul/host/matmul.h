@@ -1,5 +1,5 @@
 /*
- * matmul.h: what the files of the family share: the order of its parameters and buffers, and the
+ * matmul.h: shared by the files of the family: the order of its parameters and buffers, and the
  * functions of cpu.c and peer_cublas.c.
  */
 #ifndef LOCKSTEP_KERNELS_MATMUL_H

@@ -1,7 +1,7 @@
 /*
- * pairwise_l2.c: the family: squared Euclidean distances of every vector of x to every one of y.
- * The variants go from a thread for each to tiles in registers, and from differences to a product
- * of matrices, which is faster and rounds differently.
+ * pairwise_l2.c: the pairwise_l2 family: squared Euclidean distances from every vector of x to
+ * every vector of y. The variants go from one thread per distance to tiles in registers, and from
+ * differences to a matrix product, which is faster and rounds differently.
  */
 #include "pairwise_l2.h"
 
@@ -11,7 +11,8 @@
 enum { N = PAIRWISE_N, M = PAIRWISE_M, D = PAIRWISE_D, ERROR = PAIRWISE_ERROR };
 enum { X = PAIRWISE_X, Y = PAIRWISE_Y, OUT = PAIRWISE_OUT };
 
-/* The common ones, and: y has the vectors of x; all points near each other and far from 0. */
+/* The usual ones, and two more: y has the vectors of x; all points lie near each other, far from
+ * 0. */
 static const char *const distributions[] = {"uniform", "constant", "ascending", "adversarial",
                                             "special", "same",     "far",       NULL};
 enum { SAME = ZOO_SPECIAL + 1, FAR };
@@ -30,9 +31,9 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     return 3;
 }
 
-/* The largest numbers are brought down so far that their squares fit. Where errors are measured
- * against the lengths there are no infinities either: the form with a product makes NaN of them,
- * differences make infinity. */
+/* Huge numbers are reduced until their squares fit. Where errors are measured against the lengths
+ * there are no infinities either: the product form turns them into NaN, differences into
+ * infinity. */
 static float tame(const struct zoo_problem *problem, float x)
 {
     if (isinf(x))
@@ -76,10 +77,11 @@ static double square_distance(const float *x, const float *y, int64_t d)
     return sum;
 }
 
-/* Differences: d roundings of sums of squares, each at most half a unit of the distance; a point's
- * distance to itself is 0 exactly. Lengths and product: the same of sums as large as |x|^2 + |y|^2
- * and 2 |x||y|, however small the distance is. Either way at most d + 4 such errors, or, where they
- * have random signs, a few times their root. */
+/* Differences: a sum of squares is rounded d times, each time by at most half a unit of the
+ * distance; a point's distance to itself is exactly 0. Lengths and product: the same for sums as
+ * large as |x|^2 + |y|^2 and 2 |x||y|, however small the distance. Either way there are at most d +
+ * 4 such errors, which add up to a few times the root of their number where their signs are random.
+ */
 static double error_bound(const struct zoo_problem *problem, double distance, double lengths)
 {
     double d = (double)problem->value[D], all = 1.001 * (d + 4), walk = 4 * sqrt(d + 4) + 4;
@@ -122,7 +124,7 @@ static double bytes(const struct zoo_problem *problem)
     return 4 * (n * d + m * d + n * m);
 }
 
-/* Of the product, the form that needs least; differences need half as many again. */
+/* Of the product form, which needs the fewest; differences need half as many again. */
 static double flops(const struct zoo_problem *problem)
 {
     return 2.0 * (double)problem->value[N] * (double)problem->value[M] * (double)problem->value[D];
@@ -130,7 +132,8 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-/* Blocks of so many rows (x) and columns (y, where there may be 65535) of the result. */
+/* A block for each down x across distances: rows along x, columns along y (at most 65535 blocks).
+ */
 static CUresult launch_direct(struct zoo_call *call, int down, int across, unsigned threads,
                               unsigned threads_down)
 {

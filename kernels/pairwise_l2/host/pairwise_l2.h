@@ -1,5 +1,5 @@
 /*
- * pairwise_l2.h: what the files of the family share: the order of its parameters and buffers, and
+ * pairwise_l2.h: shared by the files of the family: the order of its parameters and buffers, and
  * the functions of cpu.c.
  */
 #ifndef LOCKSTEP_KERNELS_PAIRWISE_L2_H

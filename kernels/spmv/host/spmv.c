@@ -1,6 +1,6 @@
 /*
- * spmv.c: the family: y = A x with a sparse matrix in compressed rows (CSR): f32 values, i32
- * columns and row offsets. The variants go from a thread for each row to equal shares of the bytes,
+ * spmv.c: the spmv family: y = A x with a sparse matrix in compressed rows (CSR): f32 values, i32
+ * columns and row offsets. The variants go from one thread per row to equal shares of the bytes,
  * which no matrix can throw out of balance.
  */
 #include "spmv.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 static const char *const matrices[] = {"banded", "uniform", "powerlaw", NULL};
-/* Those of zoo_fill, but for two: "special" has NaN and infinities in x and the values, no
- * numbers that overflow in one order and not in another; "whole" has small integers, whose sums
- * are exact, so that a single nonzero too many or too few shows in a row of any length. */
+/* Those of zoo_fill with two differences: "special" has NaN and infinities in x and the values, but
+ * no numbers that overflow in one order and not in another; "whole" has small integers, whose sums
+ * are exact, so that one nonzero too many or too few shows in a row of any length. */
 enum { WHOLE = ZOO_SPECIAL + 1 };
 static const char *const distributions[] = {"uniform", "constant", "ascending", "adversarial",
                                             "special", "whole",    NULL};
@@ -168,7 +168,7 @@ static CUresult launch_row_tiles(struct zoo_call *call)
                       &call->buffer[X], &m.rows, &m.nonzeros, &call->buffer[Y]);
 }
 
-/* What blocks along the merge path have left in the workspace. The only block's carry is empty. */
+/* Adds what blocks along the merge path left in the workspace. A single block leaves nothing. */
 static CUresult add_carries(struct zoo_call *call, int64_t carries)
 {
     int64_t rows = call->problem->value[ROWS];
@@ -209,14 +209,14 @@ static size_t workspace_merge(const struct zoo_call *call)
     return 8 * (size_t)merge_blocks(call);
 }
 
-/* A little less than a block's nonzeros: its loads begin where a sector does. */
+/* A tile has 8 items fewer than the block can load: its loads begin at the start of a sector. */
 static unsigned path_tiles(const struct zoo_call *call)
 {
     int64_t tile = (int64_t)zoo_tunable(call, "BLOCK") * zoo_tunable(call, "PER_THREAD") - 8;
     return zoo_ceil_div(path_items(call), tile);
 }
 
-/* A carry for each tile, then where each begins and all end. */
+/* A carry for each tile, then the first row of each and one past the last. */
 static size_t workspace_path_tiles(const struct zoo_call *call)
 {
     return 12 * (size_t)path_tiles(call) + 4;
@@ -245,14 +245,14 @@ static CUresult launch_path_tiles(struct zoo_call *call)
 static const struct zoo_variant variants[] = {
     {"scalar", "a thread for each row", launch_scalar, .traits = ZOO_DETERMINISTIC},
     {"vector", "a warp for each row: coalesced loads", launch_vector, .traits = ZOO_DETERMINISTIC},
-    {"adaptive_vector", "as many lanes for a row as its mean length asks for",
-     launch_adaptive_vector, .traits = ZOO_DETERMINISTIC},
+    {"adaptive_vector", "as many lanes per row as the mean length suggests", launch_adaptive_vector,
+     .traits = ZOO_DETERMINISTIC},
     {"row_tiles", "a block's rows as one stream of nonzeros, summed up in shared memory",
      launch_row_tiles, .traits = ZOO_DETERMINISTIC},
     {"merge", "equal shares of rows and nonzeros for each thread", launch_merge, workspace_merge,
      .traits = ZOO_DETERMINISTIC},
-    {"path_tiles", "a block for each equal share, whose beginning a kernel before finds",
-     launch_path_tiles, workspace_path_tiles, .traits = ZOO_DETERMINISTIC},
+    {"path_tiles", "a block for each equal share, found by a kernel beforehand", launch_path_tiles,
+     workspace_path_tiles, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {
@@ -281,8 +281,8 @@ static const char *const bench[] = {"rows=4M per_row=16 matrix=banded,uniform,po
 const struct zoo_family zoo_spmv = {
     .name = "spmv",
     .title = "sparse matrix times vector",
-    .problem = "y = A x. A lies as compressed rows (CSR): row r has the values and columns from "
-               "offsets[r] up to offsets[r + 1]. Values, x and y are f32, indices i32.",
+    .problem = "y = A x. A is stored as compressed rows (CSR): row r has the values and columns "
+               "from offsets[r] up to offsets[r + 1]. Values, x and y are f32, indices i32.",
     .parameters = {{"rows", "rows of A", 0, (int64_t)1 << 30, 1 << 17, NULL},
                    {"cols", "columns of A; 0: as many as rows", 0, INT32_MAX, 0, NULL},
                    {"per_row", "nonzeros in a row on average", 0, INT32_MAX, 16, NULL},

@@ -11,7 +11,7 @@
 enum { ROWS, COLS, PER_ROW, MATRIX, NONZEROS };
 enum { OFFSETS, COLUMNS, VALUES, X, Y };
 
-/* What the parameters stand for; no seed. */
+/* The matrix that the parameters describe; no seed. */
 struct zoo_sparse spmv_matrix(const int64_t *value);
 
 /* peer_cusparse.c: cuSPARSE's default algorithm, and the one that is deterministic. */

@@ -1,6 +1,7 @@
 /*
- * transpose.c: the family: rows and columns of a matrix change places. Nothing is computed; a
- * matrix can be read along its rows or written along its rows, and the art is to do both.
+ * transpose.c: the transpose family: rows and columns of a matrix change places. Nothing is
+ * computed. It is easy to read a matrix along its rows or to write one along its rows; the art is
+ * to do both.
  */
 #include "zoo/zoo.h"
 
@@ -103,7 +104,7 @@ static CUresult launch_vectorised(struct zoo_call *call)
                         rows * cols * 4);
 }
 
-/* One block for two tiles; in_place.cu says how the pairs lie in the grid. */
+/* One block for each pair of tiles; in_place.cu explains how the pairs map to the grid. */
 static CUresult launch_in_place(struct zoo_call *call)
 {
     int tile = zoo_tunable(call, "TILE");
@@ -123,11 +124,11 @@ static const struct zoo_variant variants[] = {
      .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
     {"shared", "through a tile in shared memory, both coalesced", launch_small_tiles,
      .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
-    {"padded", "a word more in each row of the tile, no bank conflicts", launch_small_tiles,
+    {"padded", "an extra word in each row of the tile, no bank conflicts", launch_small_tiles,
      .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
     {"swizzled", "columns permuted by XOR in place of the padding", launch_small_tiles,
      .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
-    {"registers", "4 x 4 elements turned over in registers, whole sectors, no shared memory",
+    {"registers", "4 x 4 elements transposed in registers, whole sectors, no shared memory",
      launch_registers, .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
     {"vectorised", "both: large tiles, 16-byte accesses everywhere, tiles in bands",
      launch_vectorised, .takes = out_of_place, .traits = ZOO_DETERMINISTIC},

@@ -1,6 +1,6 @@
 /*
- * warp_matmul.c: the family: products of many small matrices, each the work of a warp. The variants
- * share operands through caches, shared memory, shuffles and registers.
+ * warp_matmul.c: the warp_matmul family: products of many small matrices, each small enough for a
+ * warp. The variants share operands through caches, shared memory, shuffles and registers.
  */
 #include "zoo/zoo.h"
 
@@ -33,7 +33,7 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     return 3;
 }
 
-/* The common numbers, less the huge ones: whether their products overflow depends on the order. */
+/* The usual numbers without the huge ones, whose sums overflow in one order and not in another. */
 static void fill(const struct zoo_problem *problem, unsigned stream, float *to)
 {
     size_t count = elements(problem);
@@ -49,7 +49,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     fill(problem, 1, buffer[B]);
 }
 
-/* The bound holds for every order: `size` roundings of a sum of `size` products. */
+/* The bound holds for every order: `size` products are added with `size` roundings. */
 static void reference(const struct zoo_problem *problem, void *const *buffer,
                       struct zoo_expected *expected)
 {
@@ -82,7 +82,7 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-/* Blocks of BLOCK threads, so many for each matrix. */
+/* Blocks of BLOCK threads, with `threads` for each matrix. */
 static CUresult launch(struct zoo_call *call, int64_t threads)
 {
     char name[16];
@@ -114,13 +114,13 @@ static CUresult launch_warps(struct zoo_call *call)
 }
 
 static const struct zoo_variant variants[] = {
-    {"naive", "a thread an element, everything from memory", launch_naive,
+    {"naive", "a thread for each element, everything from memory", launch_naive,
      .traits = ZOO_DETERMINISTIC},
-    {"shared", "both matrices in shared memory, a block a product", launch_shared,
+    {"shared", "both matrices in shared memory, a block for each product", launch_shared,
      .traits = ZOO_DETERMINISTIC},
-    {"shuffle", "columns in registers, rows handed round by shuffles", launch_warps,
+    {"shuffle", "columns in registers, rows passed around by shuffles", launch_warps,
      .traits = ZOO_DETERMINISTIC},
-    {"register_tile", "tiles in registers, 16-byte reads of shared memory, a warp a product",
+    {"register_tile", "tiles in registers, 16-byte reads of shared memory, no block-wide barrier",
      launch_warps, .traits = ZOO_DETERMINISTIC},
     {0}};
 
