@@ -26,17 +26,20 @@ enum profile_kind {
     PROFILE_KINDS
 };
 
-/* What an instruction, or a line, did in one space; simt/count.h says what each is. */
+/* What an instruction, or a line, did in one space; watch/count.h says what each is. */
 struct profile_memory {
 #define COLUMN(name) int64_t name;
 #include "gpu/profile_columns.def"
 #undef COLUMN
 };
 
+/* Whose file it is; a later one is the better place to point to. */
+enum profile_owner { PROFILE_SYSTEM, PROFILE_LIBRARY, PROFILE_PROGRAM };
+
 struct profile_source {
     const char *path;
-    const char *shown;  /* as a reader would name it: relative where that is shorter */
-    bool own;           /* the user's, not a header of the system or of the toolkit */
+    const char *shown; /* as a reader would name it: relative where that is shorter */
+    enum profile_owner owner;
     const char **lines; /* [line_count]; NULL if it cannot be read */
     unsigned line_count;
 };

@@ -16,7 +16,7 @@ struct zoo_embedded {
 extern const struct zoo_embedded zoo_embedded[];
 extern const size_t zoo_embedded_count;
 
-/* Under kernels/: "include/device.h", "reduction/accumulate.h", "reduction/tuned.json". */
+/* Under kernels/: "include/device.h", "reduction/sums.h", "reduction/tuned.json". */
 struct zoo_embedded_file {
     const char *path;
     const char *text, *text_end;
