@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "host/headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,14 +49,14 @@ static bool next_word(const char **at, char *word)
     return length > 0;
 }
 
-/* A header of the system or of the toolkit, which nvcc names by way of its own folder. */
+/* nvcc names its toolkit's headers by way of its own folder, unless it is a link or a script. */
 static bool is_systems(const char *path, const char *nvcc_folder)
 {
     const char *const folders[] = {"/usr/include/", "/usr/lib/", nvcc_folder};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+        if (*folders[i] && strncmp(path, folders[i], strlen(folders[i])) == 0)
             return true;
-    return false;
+    return host_is_toolkit_header(path);
 }
 
 /* "a.o : a.cu b.h ..." for every source; the word before a colon is not a file that was read. */
