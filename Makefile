@@ -409,7 +409,7 @@ gpu-counters: all
 	@LOCKSTEP=$(abspath $(BUILD))/lockstep scripts/gpu-counters report $(BUILD)/gpu-counters.tsv
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-SANITIZE_SUITES ?= tests/base tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
+SANITIZE_SUITES ?= tests/base tests/host tests/toolchain tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
 .PHONY: sanitize sanitize-only
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only

@@ -12,7 +12,7 @@ mkdir -p "$out"
 
 # The machine's objects: one a source, and one a source and instruction set for the bodies.
 objects=()
-for source in "$root"/src/{base,gpu,ptx,simt}/*.c; do
+for source in "$root"/src/{base,host,gpu,ptx,simt}/*.c; do
     object=$build/obj/${source#"$root"/src/}
     object=${object%.c}
     case $source in
@@ -25,11 +25,10 @@ for object in "${objects[@]}"; do
 done
 
 ptx=$out/kernels.ptx
-if command -v "${NVCC:-nvcc}" >/dev/null; then
-    "${NVCC:-nvcc}" -O3 -arch=compute_80 -ptx "$here/kernels.cu" -o "$ptx"
+if nvcc=$("$root/scripts/get-nvcc" --find); then
+    "$nvcc" -O3 -arch=compute_80 -ptx "$here/kernels.cu" -o "$ptx"
 else
-    clang=$(for c in clang clang-19 clang-18 clang-17 clang-16; do command -v $c && break; done)
-    [ -n "$clang" ] || { echo "bench-machine: neither nvcc nor clang" >&2; exit 2; }
+    clang=$("$root/scripts/find-clang") || { echo "bench-machine: neither nvcc nor clang" >&2; exit 2; }
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
         -Wno-unknown-cuda-version -Xclang -target-feature -Xclang +ptx75 -O3 -S \
         "$here/kernels.cu" -o "$ptx"

@@ -6,6 +6,7 @@
 #include "bench/inside.h"
 
 #include "host/child.h"
+#include "host/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,18 +65,6 @@ static bool start_python(struct bench_torch *torch, char **message)
     return torch->child > 0;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        data += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 /* One line, without its end; malloc'd. NULL if the process has ended or says nothing. */
 static char *read_line(struct bench_torch *torch)
 {
@@ -107,8 +96,8 @@ static json_t *ask(struct bench_torch *torch, json_t *request, char **message)
     *message = NULL;
     char *line = json_dumps(request, JSON_COMPACT);
     json_decref(request);
-    if (line && torch->to >= 0 && write_all(torch->to, line, strlen(line)))
-        write_all(torch->to, "\n", 1);
+    if (line && torch->to >= 0 && host_write_all(torch->to, line, strlen(line)))
+        host_write_all(torch->to, "\n", 1);
     free(line);
     char *text = read_line(torch); /* one that has ended may have said why */
     json_t *answer = text ? json_loads(text, 0, NULL) : NULL;

@@ -76,7 +76,7 @@ static struct doctor_finding find_nvrtc(struct lk_arena *arena)
 {
     return (struct doctor_finding){"NVRTC", toolchain_find_nvrtc(arena), false,
                                    "programs that compile kernels at run time",
-                                   "NVIDIA's CUDA toolkit, or pip install nvidia-cuda-nvrtc"};
+                                   "NVIDIA's CUDA toolkit"};
 }
 
 struct doctor_finding doctor_find_python(struct lk_arena *arena)

@@ -86,16 +86,13 @@ char *host_read_line(const char *path, unsigned long long number)
 
 /* Writing ---------------------------------------------------------------------------------------*/
 
-static bool write_all(int file, const char *data, size_t size)
+bool host_write_all(int file, const void *data, size_t size)
 {
-    while (size > 0) {
-        ssize_t done = write(file, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
+    for (const char *at = data, *end = at + size; at < end;) {
+        ssize_t done = write(file, at, (size_t)(end - at));
+        if (done < 0 && errno != EINTR)
             return false;
-        data += done;
-        size -= (size_t)done;
+        at += done > 0 ? done : 0;
     }
     return true;
 }
@@ -103,7 +100,7 @@ static bool write_all(int file, const char *data, size_t size)
 bool host_write_file(const char *path, const void *data, size_t size, char **message)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool fine = file >= 0 && write_all(file, data, size);
+    bool fine = file >= 0 && host_write_all(file, data, size);
     fine = (file < 0 || close(file) == 0) && fine;
     return fine || fail(path, message);
 }
@@ -122,7 +119,7 @@ bool host_replace_file(const char *path, const void *data, size_t size, char **m
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *other = lk_say("%.*s.%s.%d.%u", (int)(name - path), path, name, (int)getpid(), count++);
     int file = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool fine = file >= 0 && write_all(file, data, size) && fsync(file) == 0;
+    bool fine = file >= 0 && host_write_all(file, data, size) && fsync(file) == 0;
     if (fine && stat(path, &before) == 0)
         fine = fchmod(file, before.st_mode & 07777) == 0;
     fine = (file < 0 || close(file) == 0) && fine && rename(other, path) == 0;

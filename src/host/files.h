@@ -19,6 +19,8 @@ char *host_read_text(const char *path, char **message);
 /* The line of that number, from 1, without its end; NULL if there is no such line. */
 char *host_read_line(const char *path, unsigned long long number);
 
+/* All of data to an open descriptor, however often that takes; false with errno. */
+bool host_write_all(int file, const void *data, size_t size);
 bool host_write_file(const char *path, const void *data, size_t size, char **message);
 /* Writes the file whole or not at all, even on a full disk, and makes the folders it lies in. A
  * link stays a link, and permissions stay as they are. */

@@ -1,8 +1,6 @@
 /*
- * build.c: nvcc and the cache together; see build.h.
- * A second nvcc lists the included files while the first compiles (its own -MD forgets all but the
- * last of several sources). The toolkit's and the system's headers are not looked at again: nvcc's
- * size and date stand for them.
+ * build.c: nvcc and the cache together; see build.h. While nvcc compiles, build_inputs.c finds out
+ * which files it reads.
  */
 #include "toolchain/build.h"
 
@@ -11,9 +9,9 @@
 #include "host/child.h"
 #include "host/files.h"
 #include "host/terminal.h"
+#include "toolchain/build_inputs.h"
 #include "toolchain/cache.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -40,8 +38,7 @@ static void print_command(const struct lk_list *command)
     fputc('\n', stderr);
 }
 
-/* The key ----------------------------------------------------------------------------------------
- */
+/* The key ---------------------------------------------------------------------------------------*/
 
 static struct lk_hash128 build_key(const struct build *build)
 {
@@ -66,134 +63,8 @@ static struct lk_hash128 build_key(const struct build *build)
     return key;
 }
 
-/* The files read ---------------------------------------------------------------------------------
- */
-
-/* nvcc -M, which only lists what the sources include, into the file path. */
-static pid_t start_listing(const struct build *build, const char *path)
-{
-    struct lk_list command = {0};
-    for (size_t i = 0; i < build->command->count; i++) {
-        const char *word = build->command->items[i];
-        bool linked = false;
-        for (size_t j = 0; j < build->inputs->count; j++)
-            linked = linked || (word == build->inputs->items[j] && !build_is_source(word));
-        if (!linked)
-            lk_list_add(&command, word);
-    }
-    lk_list_add(&command, "-M");
-    pid_t child = host_start(
-        &(struct host_command){.words = command.items, .output = path, .errors = "/dev/null"});
-    lk_list_free(&command);
-    return child;
-}
-
-/* The next word of make's rules at *at, unquoted into word, which has the text's size. */
-static bool next_word(const char **at, char *word)
-{
-    const char *from = *at;
-    size_t length = 0;
-    while (*from == ' ' || *from == '\t' || *from == '\n' || (*from == '\\' && from[1] == '\n'))
-        from += 1 + (*from == '\\');
-    while (*from && !strchr(" \t\n", *from) && !(*from == '\\' && from[1] == '\n')) {
-        if ((*from == '\\' && (from[1] == ' ' || from[1] == '#')) ||
-            (*from == '$' && from[1] == '$'))
-            from++;
-        word[length++] = *from++;
-    }
-    word[length] = 0;
-    *at = from;
-    return length > 0;
-}
-
-static bool is_systems(const char *path, const char *nvcc_folder)
-{
-    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
-           strncmp(path, nvcc_folder, strlen(nvcc_folder)) == 0;
-}
-
-/* "a.o : a.cu b.h ..." for every source; the word before the colon is no file that was read. */
-static void parse_rules(struct lk_arena *arena, const char *text, size_t size,
-                        const char *nvcc_folder, struct lk_list *files)
-{
-    char *word = lk_alloc(size + 1);
-    const char *target = NULL;
-    while (next_word(&text, word)) {
-        if (strcmp(word, ":") == 0) {
-            target = NULL;
-            continue;
-        }
-        if (target && !is_systems(target, nvcc_folder))
-            lk_list_add(files, target);
-        target = lk_arena_strndup(arena, word, strlen(word));
-    }
-    if (target && !is_systems(target, nvcc_folder))
-        lk_list_add(files, target);
-    free(word);
-}
-
-/* What follows the flag in this word or in the next; NULL if this word is not the flag. */
-static const char *flag_value(const struct lk_list *command, size_t index, const char *flag)
-{
-    const char *word = command->items[index];
-    if (strncmp(word, flag, 2) != 0)
-        return NULL;
-    return word[2] ? word + 2 : command->items[index + 1];
-}
-
-/* -lNAME is a file too, where a -LFOLDER has it. */
-static void add_libraries(struct lk_arena *arena, const struct lk_list *command,
-                          struct lk_list *files)
-{
-    static const char *const endings[] = {"so", "a"};
-    for (size_t i = 1; i < command->count; i++) {
-        const char *name = flag_value(command, i, "-l");
-        for (size_t j = 1; name && j < command->count; j++) {
-            const char *folder = flag_value(command, j, "-L");
-            for (size_t k = 0; folder && k < 2; k++) {
-                char *path = lk_arena_printf(arena, "%s/lib%s.%s", folder, name, endings[k]);
-                if (access(path, R_OK) == 0)
-                    lk_list_add(files, path);
-            }
-        }
-    }
-}
-
-/* Everything that the build read, and false if that is not known. */
-static bool list_files(struct lk_arena *arena, const struct build *build, const char *rules_path,
-                       struct lk_list *files)
-{
-    const char *nvcc = build->command->items[0], *slash = strrchr(nvcc, '/');
-    char *nvcc_folder = lk_arena_strndup(arena, nvcc, slash ? (size_t)(slash + 1 - nvcc) : 0);
-    struct lk_buf rules = {0};
-    if (!host_read_file(rules_path, &rules, NULL))
-        return false;
-    parse_rules(arena, rules.data, rules.size, nvcc_folder, files);
-    lk_buf_free(&rules);
-    bool known = files->count > 0;
-    for (size_t i = 0; i < files->count; i++)
-        known = known && !strchr(files->items[i], '\n');
-    for (size_t i = 0; i < build->inputs->count; i++)
-        if (!build_is_source(build->inputs->items[i]))
-            lk_list_add(files, build->inputs->items[i]);
-    add_libraries(arena, build->command, files);
-    return known;
-}
-
-/* A file that was edited while nvcc ran may not be what nvcc read. */
-static bool changed_since(const struct lk_list *files, struct timespec start)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        struct stat file;
-        if (stat(files->items[i], &file) != 0 || file.st_ctim.tv_sec > start.tv_sec ||
-            (file.st_ctim.tv_sec == start.tv_sec && file.st_ctim.tv_nsec > start.tv_nsec))
-            return true;
-    }
-    return false;
-}
-
-/* Compiling --------------------------------------------------------------------------------------
- */
+/* Compiling
+ * --------------------------------------------------------------------------------------*/
 
 static char *program_name(struct lk_arena *arena, const struct lk_list *inputs)
 {
@@ -210,8 +81,7 @@ static char *program_name(struct lk_arena *arena, const struct lk_list *inputs)
                       : lk_arena_strndup(arena, "a.out", 5);
 }
 
-/* Runs nvcc with its results in folder. What it says on stdout goes to stderr: stdout is the
- * program's. */
+/* Runs nvcc with its results in folder. What it prints goes to stderr: stdout is the program's. */
 static bool compile(struct lk_arena *arena, const struct build *build, const char *folder,
                     const char *name)
 {
@@ -220,7 +90,7 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
         lk_list_add(&command, build->command->items[i]);
     if (build->keep) {
         char *keep = lk_arena_printf(arena, "%s/keep", folder);
-        (void)mkdir(keep, 0777); /* nvcc says so if it is not there */
+        (void)host_make_folder(keep, NULL); /* nvcc reports it if it is missing */
         lk_list_add(&command, "--keep");
         lk_list_add(&command, "--keep-dir");
         lk_list_add(&command, keep);
@@ -270,14 +140,14 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
         return false;
     char *rules = lk_arena_printf(arena, "%s/rules.d", folder);
     struct lk_list files = {0};
-    struct stat start = {0}; /* the files' own clock says when */
+    struct stat start = {0}; /* a time from the clock that the files are dated by */
     (void)stat(folder, &start);
-    pid_t listing = cache ? start_listing(build, rules) : -1;
+    pid_t listing = cache ? build_list_inputs(build, rules) : -1;
     bool compiled = compile(arena, build, folder, name);
-    bool listed = host_wait(listing) == 0 && list_files(arena, build, rules, &files);
+    bool listed = host_wait(listing) == 0 && build_read_inputs(arena, build, rules, &files);
     unlink(rules);
     built->path = NULL;
-    if (compiled && listed && !changed_since(&files, start.st_ctim)) {
+    if (compiled && listed && !build_changed_since(&files, start.st_ctim)) {
         built->path = cache_keep(arena, cache, key, &files, folder, name);
         cache_trim(cache);
     }

@@ -24,7 +24,7 @@ struct built {
 
 /* An input that nvcc compiles, not one that it only links. */
 bool build_is_source(const char *path);
-/* False if it does not compile: nvcc, or a message of ours, has said why. */
+/* False if it does not compile, after nvcc or we have printed why. */
 bool build_program(struct lk_arena *arena, const struct build *build, struct built *built);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * elf.h: what a program file says about itself: is it one, what it loads, has it CUDA in it.
+ * elf.h: what a program file says about itself: whether it is one, what it loads, whether it has
+ * CUDA in it.
  */
 #ifndef LOCKSTEP_TOOLCHAIN_ELF_H
 #define LOCKSTEP_TOOLCHAIN_ELF_H

@@ -1,5 +1,6 @@
 /*
- * embedded.c: headers out of the library, for those who compile kernels; see embedded.h.
+ * embedded.c: writes the embedded headers to files, so that kernels can be compiled; see
+ * embedded.h.
  */
 #include "zoo/embedded.h"
 

@@ -51,6 +51,31 @@ expect doctor 1 'missing +libcudart.so.12.*get it: make' "$lockstep" doctor
 expect doctor-json 1 '"ready": false' "$lockstep" doctor --json
 expect doctor-unknown 2 'not understood' "$lockstep" doctor now
 
+# doctor finds the compilers that the scripts find, and so the Makefile: by a variable, on PATH, and otherwise.
+root=$here/../..
+mkdir -p "$work/tools/it's \$HOME"
+for tool in nvcc clang-16 clang-19; do
+    printf '#!/bin/sh\necho "%s version 16.0 release 99.9"\n' $tool >"$work/tools/$tool"
+    chmod +x "$work/tools/$tool"
+done
+cp "$work/tools/nvcc" "$work/tools/it's \$HOME/"
+same_tools() { # CASE SETTINGS...
+    case_name=$1
+    shift
+    nvcc=$(env "$@" "$root/scripts/get-nvcc" --find) && nvcc="($nvcc)"
+    clang=$(env "$@" "$root/scripts/find-clang") && clang="($clang)"
+    env "$@" "$lockstep" doctor >"$work/doctor"
+    expect "doctor-nvcc-$case_name" 0 . grep -F "${nvcc:-missing  nvcc}" "$work/doctor"
+    expect "doctor-clang-$case_name" 0 . grep -F "${clang:-missing  clang}" "$work/doctor"
+}
+same_tools as-it-is _=
+same_tools unset -u NVCC -u CLANG
+same_tools on-path -u NVCC -u CLANG PATH="$work/tools:$PATH"
+same_tools by-variable NVCC="$work/tools/nvcc" CLANG="$work/tools/clang-16"
+same_tools missing NVCC=/nowhere/nvcc CLANG=/nowhere/clang
+expect doctor-runs-no-shell 0 '99.9 .*/it.s .HOME/nvcc' \
+    sh -c "NVCC=\"\$1/it's \\\$HOME/nvcc\" '$lockstep' doctor | grep nvcc" sh "$work/tools"
+
 # run: bad input, which needs no compiler
 echo 'not a program' >text.txt
 printf '\177ELF\002\001\001' >broken

@@ -4,7 +4,6 @@
  */
 #include "base/clock.h"
 #include "host/child.h"
-#include "host/files.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -12,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "folder.h"
 // clang-format on
 #include <errno.h>
 #include <stdio.h>
@@ -21,26 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char *folder; /* temporary */
-
 #define SH(script) ((const char *const[]){"/bin/sh", "-c", script, NULL})
-
-static char *path_of(const char *name)
-{
-    static char paths[4][512];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void check_file(const char *name, const char *expected)
-{
-    char *text = host_read_text(path_of(name), NULL);
-    assert_non_null(text);
-    assert_string_equal(text, expected);
-    free(text);
-}
 
 static void statuses(void **state)
 {
@@ -157,7 +138,6 @@ static void alarms(void **state)
 
 static void programs_on_path(void **state)
 {
-    struct lk_arena *arena = lk_arena_create();
     char *before = strdup(getenv("PATH")), expected[600];
     assert_true(host_write_file(path_of("tool"), "#!/bin/sh\n", 10, NULL));
     setenv("PATH", folder, 1);
@@ -172,7 +152,6 @@ static void programs_on_path(void **state)
     assert_string_equal(host_find_program(arena, "sh"), "/bin/sh");
     setenv("PATH", before, 1);
     free(before);
-    lk_arena_destroy(arena);
 }
 
 /* Limits ----------------------------------------------------------------------------------------*/
@@ -222,19 +201,6 @@ static void beyond_limits(void **state)
     assert_int_equal(access(path_of("late"), F_OK), -1);
 }
 
-static int set_up(void **state)
-{
-    folder = host_temporary_folder("test", NULL);
-    return folder ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    host_remove_tree(folder);
-    free(folder);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,5 +211,5 @@ int main(void)
         cmocka_unit_test(programs_on_path), cmocka_unit_test(within_limits),
         cmocka_unit_test(beyond_limits),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

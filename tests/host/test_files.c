@@ -2,7 +2,6 @@
  * test_files.c: whole files, folders and places: what is read and written, what a failure says, and
  * that a file is replaced whole or not at all.
  */
-#include "host/files.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -10,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "folder.h"
 // clang-format on
 #include <dirent.h>
 #include <stdio.h>
@@ -17,25 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *folder; /* temporary */
-
-static char *path_of(const char *name)
-{
-    static char paths[4][512];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void check_file(const char *name, const char *expected)
-{
-    char *text = host_read_text(path_of(name), NULL);
-    assert_non_null(text);
-    assert_string_equal(text, expected);
-    free(text);
-}
 
 static unsigned count_entries(const char *path)
 {
@@ -203,19 +184,6 @@ static void places(void **state)
     assert_string_equal(host_program_folder(), real);
 }
 
-static int set_up(void **state)
-{
-    folder = host_temporary_folder("test", NULL);
-    return folder ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    host_remove_tree(folder);
-    free(folder);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,5 +192,5 @@ int main(void)
         cmocka_unit_test(folders), cmocka_unit_test(temporary_folders),
         cmocka_unit_test(places),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

@@ -3,7 +3,6 @@
  * folder; the toolkit's folder as nvcc reports it; the command line that makes PTX; what ptxas
  * prints.
  */
-#include "host/files.h"
 #include "toolchain/find.h"
 #include "toolchain/ptx.h"
 #include "toolchain/ptxas.h"
@@ -14,20 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "folder.h"
 // clang-format on
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *folder; /* temporary, without links */
-static struct lk_arena *arena;
-
-static char *path_of(const char *name)
-{
-    return lk_arena_printf(arena, "%s/%s", folder, name);
-}
 
 /* A program that is a script; its path. */
 static char *make_program(const char *name, const char *script)
@@ -220,23 +212,6 @@ static void ptxas_answers(void **state)
     assert_null(ptxas_ask(arena, path_of("none.ptx"), "90a", 255, &count));
 }
 
-static int set_up(void **state)
-{
-    char *made = host_temporary_folder("test", NULL);
-    folder = made ? realpath(made, NULL) : NULL;
-    free(made);
-    arena = lk_arena_create();
-    return folder ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    host_remove_tree(folder);
-    free(folder);
-    lk_arena_destroy(arena);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,5 +220,5 @@ int main(void)
         cmocka_unit_test(ptxas_order),   cmocka_unit_test(ptx_commands),
         cmocka_unit_test(ptxas_answers),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }
