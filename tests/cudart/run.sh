@@ -107,6 +107,9 @@ if [ $# -eq 0 ]; then
         if [ ! -e "$library" ]; then
             skip "symbols-$version" "there is no $library"
             continue
+        elif [ "$release" -gt 13000 ]; then
+            skip "symbols-$version" "$library is of $release, ours of 13000"
+            continue
         fi
         symbols "$version" "$library"
         report "symbols-$version" $?
