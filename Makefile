@@ -66,6 +66,7 @@ ZOO_OBJ      := $(call objects,zoo) $(FAMILY_OBJ) $(CUDA_OBJ) $(BUILD)/obj/embed
 TOOLCHAIN_OBJ := $(call objects,toolchain)
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
+EXPORT_OBJ   := $(call objects,export) $(call objects,ptx)
 LEARN_OBJ    := $(call objects,learn)
 STUDIO_OBJ   := $(call objects,studio)
 STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
@@ -101,8 +102,7 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)) \
-    $(shell v=$$(clang -dumpversion 2>/dev/null) && [ "$${v%%.*}" -ge 16 ] && command -v clang))
+CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
 NVCC        := $(NVCC)
 CLANG       := $(CLANG)
 HAS_NVCC    := $(if $(NVCC),$(shell command -v '$(NVCC)' 2>/dev/null))
@@ -111,23 +111,23 @@ arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+# The words of the compiler's command line, as src/toolchain/ptx.c has them too.
+PTX_COMMAND := src/toolchain/ptx_command.def
+ptx_words    = $(subst {include},kernels/include,$(subst {arch},$(call arch_of,$<),$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND))))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(NVCC) $(call ptx_words,NVCC) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(PTX)/clang/%.ptx: kernels/%.cu
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
-	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
+    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
 	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
@@ -141,7 +141,7 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-# In the tables of variants and peers, what is not said is zero.
+# Fields that the tables of variants and peers leave out are zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
 	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
@@ -177,8 +177,8 @@ comma := ,
 .PHONY: all
 all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so)
 
-# The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+# Commands need no machine of their own: what they start loads the libraries.
+$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
@@ -239,7 +239,7 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host toolchain gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -250,7 +250,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit) $(STUDIO_LIBS)
 
@@ -259,11 +259,11 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
     $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)

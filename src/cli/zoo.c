@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/families.h"
+#include "cli/zoo_export.h"
 #include "zoo/instance.h"
 
 #include <jansson.h>
@@ -16,12 +17,15 @@ static const char help[] =
     "       lockstep zoo show FAMILY[/VARIANT] [--json]\n"
     "       lockstep zoo test [FAMILY[/VARIANT] ...] [PARAMETER=VALUE ...] [options]\n"
     "       lockstep zoo run FAMILY[/VARIANT] [PARAMETER=VALUE ...] [options]\n"
+    "       lockstep zoo export FAMILY/VARIANT [PARAMETER=VALUE ...] [-o FILE [--force]]\n"
     "\n"
     "The kernel library: families of problems, each with variants from naive to the limit.\n"
     "  list   the families, a line each\n"
     "  show   a family's parameters and variants; of a variant, its source\n"
     "  test   runs variants on their edge problems and compares with the reference\n"
     "  run    one problem of each variant named, compared with the reference\n"
+    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main that\n"
+    "         checks and times it; to stdout, or to FILE\n"
     "\n"
     "  --gpu GPU        sim:h200 .., cuda:0, or cpu for the variants that run there\n"
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
@@ -34,6 +38,7 @@ static const char help[] =
     "  --shift N        buffers begin N, 2N, 3N .. elements from where memory is aligned\n"
     "  --verbose        a line for each problem\n"
     "  --json           the same for programs\n"
+    "  -o FILE          export: the file to write; --force overwrites one that exists\n"
     "\n"
     "Numbers may end in K, M or G (powers of 1024); commas make several problems.\n"
     "The exit status is 1 if a result was wrong.\n"
@@ -42,7 +47,8 @@ static const char help[] =
     "  lockstep zoo list\n"
     "  lockstep zoo show reduction/warp_shuffle\n"
     "  lockstep zoo test reduction n=0,1,33,1M type=f32,i32\n"
-    "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n";
+    "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n"
+    "  lockstep zoo export scan/look_back n=16M -o look_back.cu && nvcc look_back.cu && ./a.out\n";
 
 /* list ------------------------------------------------------------------------------------------*/
 
@@ -208,6 +214,7 @@ static int report(const struct families_result *results, size_t count, bool json
 static int run(int count, char **words)
 {
     struct families_request request = {0};
+    struct zoo_export_options export = {0};
     bool json = false;
     const char *verb = count > 0 ? words[0] : "list";
     int status = CLI_USAGE;
@@ -215,7 +222,13 @@ static int run(int count, char **words)
         bool bad = false;
         if (cli_flag(words, &at, "--json"))
             json = true;
-        else if (!families_option(&request, count, words, &at, &bad) || bad)
+        else if (cli_flag(words, &at, "--force"))
+            export.force = true;
+        else if (cli_option(count, words, &at, "-o", &export.file))
+            bad = !export.file;
+        else
+            families_option(&request, count, words, &at, &bad);
+        if (bad)
             goto out;
     }
     request.quiet = json;
@@ -233,12 +246,14 @@ static int run(int count, char **words)
         if (families_run(&request, &results, &done))
             status = report(results, done, json);
         families_free(results, done);
+    } else if (strcmp(verb, "export") == 0) {
+        status = zoo_export(&request, &export);
     } else {
-        host_error("zoo: there is no '%s'; it is list, show, test or run", verb);
+        host_error("zoo: there is no '%s'; it is list, show, test, run or export", verb);
     }
 out:
     families_request_free(&request);
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test", help, run};
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help, run};

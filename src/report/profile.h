@@ -26,7 +26,7 @@ enum profile_kind {
     PROFILE_KINDS
 };
 
-/* What an instruction, or a line, did in one space; simt/count.h says what each is. */
+/* What an instruction, or a line, did in one space; watch/count.h says what each is. */
 struct profile_memory {
 #define COLUMN(name) int64_t name;
 #include "gpu/profile_columns.def"

@@ -2,6 +2,7 @@
  * test_report.c: names, units, the roofline's arithmetic, and reading of counters' files, whole and
  * broken.
  */
+#include "base/text.h"
 #include "report/advice.h"
 #include "report/report.h"
 #include "report/svg.h"
@@ -145,7 +146,7 @@ static void a_file_is_read(void **state)
     assert_int_equal(launch->insts[0].code->load_phases, 1);
     assert_int_equal(launch->insts[2].idle, 7);
     assert_string_equal(launch->insts[0].code->source->path, "/absent/a.cu");
-    assert_false(launch->insts[0].code->source->own);
+    assert_int_equal(launch->insts[0].code->source->owner, PROFILE_LIBRARY);
     profile_evaluate(profile);
     advice_find(profile);
     assert_int_equal(launch->shape.threads, 64);
@@ -238,7 +239,7 @@ static void pictures(void **state)
     svg_global(&out, &access);
     svg_shared(&out, &access);
     out.size = 0;
-    svg_escape(&out, "a<b>&\"c\"");
+    lk_buf_html(&out, "a<b>&\"c\"");
     assert_string_equal(out.data, "a&lt;b&gt;&amp;&quot;c&quot;");
     lk_buf_free(&out);
 }
