@@ -23,7 +23,7 @@ is_old() {
 why_not() {
     header=$(sed -n 's|^// needs: *||p' "$1")
     oldest=$(sed -n 's|^// cuda: *||p' "$1")
-    if [ -z "$NVCC" ]; then
+    if [ "$NVCC" = none ]; then
         echo "there is no nvcc"
     elif [ -n "$header" ] && ! has_header "$header"; then
         echo "there is no $header"

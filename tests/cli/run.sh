@@ -9,6 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lockstep=$work/bin/lockstep
+NVCC=$("$here/../../scripts/get-nvcc" --find || echo none)
+export NVCC
 export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
 unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
 mkdir -p "$work/bin" "$HOME" "$work/src"
@@ -96,9 +98,7 @@ expect run-no-value 2 'needs a value' "$lockstep" run text.txt --gpu
 expect run-refuses-output 2 'cache' "$lockstep" run -o x text.txt
 expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run --gpu sim:h200 "$here/stub_cudart.c"
 
-NVCC=${NVCC:-$("$here/../../scripts/get-nvcc" --find)}
-export NVCC
-if [ -z "$NVCC" ]; then
+if [ "$NVCC" = none ]; then
     skip run "there is no nvcc"
     exit 0
 fi

@@ -9,9 +9,9 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" NO_COLOR=1
 unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE LOCKSTEP_TRACE
 cd "$here" || exit 1
-NVCC=${NVCC:-$(../../scripts/get-nvcc --find)}
+NVCC=$(../../scripts/get-nvcc --find || echo none)
 export NVCC
-if [ -z "$NVCC" ]; then
+if [ "$NVCC" = none ]; then
     skip profile "there is no nvcc"
     exit 0
 fi

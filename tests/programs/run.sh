@@ -12,7 +12,7 @@ export BUILD=${BUILD:-$here/../../build}
 export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
 cd "$here" || exit 2
 . ../expect.sh
-NVCC=${NVCC:-$(../../scripts/get-nvcc --find)}
+NVCC=$(../../scripts/get-nvcc --find || echo none)
 export NVCC
 
 field() { # FILE FIELD: the header line's value

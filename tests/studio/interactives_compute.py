@@ -152,7 +152,7 @@ def main():
     tests = [("occupancy", check_occupancy, ()), ("by hand", check_by_hand, ()),
              ("worst access", check_worst, ())]
     tests += [("sums of " + words, check_sums, (words,)) for words in FAMILIES]
-    if os.environ.get("NVCC") or shutil.which("nvcc"):
+    if pages.find_nvcc():
         tests += [("sums of " + words, check_sums, (words,)) for words in PROGRAMS]
     else:
         for words in PROGRAMS:

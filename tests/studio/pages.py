@@ -70,6 +70,12 @@ class Studio:
         self.server.server_close()
 
 
+def find_nvcc():
+    """Whether there is one to compile programs with."""
+    return subprocess.run([os.path.join(ROOT, "scripts/get-nvcc"), "--find"],
+                          stdout=subprocess.DEVNULL).returncode == 0
+
+
 def find_chromium():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -10,8 +10,8 @@ trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache" NO_COLOR=1
 unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE LOCKSTEP_TRACE
 unset LIBRARY_PATH CPATH CUDA_HOME CUDA_PATH
-NVCC=${NVCC:-$("$here/../../scripts/get-nvcc" --find)}
-if [ -z "$NVCC" ]; then
+NVCC=$("$here/../../scripts/get-nvcc" --find || echo none)
+if [ "$NVCC" = none ]; then
     skip odd_place "there is no nvcc"
     exit 0
 fi
