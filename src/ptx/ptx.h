@@ -128,12 +128,12 @@ struct ptx_var {
     uint32_t align;     /* in bytes, never 0 */
     uint64_t size;      /* in bytes; 0 for extern .shared x[] */
     bool is_extern, is_visible, is_weak, is_common, is_managed;
-    bool is_pointer;            /* kernel parameter with .ptr */
-    const uint8_t *init;        /* size bytes, or NULL for zeros */
+    bool is_pointer;     /* kernel parameter with .ptr */
+    const uint8_t *init; /* size bytes, or NULL for zeros */
     const struct ptx_reloc *relocs;
     uint32_t reloc_count;
-    uint32_t index;  /* in its list */
-    uint32_t offset; /* parameters: byte offset in the parameter block */
+    uint32_t index;             /* in its list */
+    uint32_t offset;            /* parameters: byte offset in the parameter block */
     struct ptx_function *owner; /* NULL at module scope */
     uint32_t line;
 };
@@ -159,7 +159,8 @@ enum ptx_operand_kind {
     PTX_OPERAND_SINK      /* _ */
 };
 
-enum ptx_selector { /* sub-words of video instructions */
+/* Sub-words of video instructions. */
+enum ptx_selector {
     PTX_SELECT_NONE,
     PTX_SELECT_B0,
     PTX_SELECT_B1,
@@ -208,11 +209,11 @@ struct ptx_inst {
     uint32_t guard;                /* predicate register, or PTX_NO_REG */
     bool guard_negate;
     uint8_t operand_count;
-    const struct ptx_operand *operands; /* a call: [returns VECTOR] [callee] [arguments VECTOR] */
+    const struct ptx_operand *operands;   /* a call: [returns VECTOR] [callee] [arguments VECTOR] */
     const struct ptx_function *prototype; /* of an indirect call */
-    uint32_t line, column; /* in the PTX text, from 1 */
-    uint32_t loc;          /* index into module->locs; 0: none */
-    const char *text;      /* the mnemonic as written, with its suffixes: for messages */
+    uint32_t line, column;                /* in the PTX text, from 1 */
+    uint32_t loc;                         /* index into module->locs; 0: none */
+    const char *text; /* the mnemonic as written, with its suffixes: for messages */
 };
 
 static inline bool ptx_has(const struct ptx_inst *inst, enum ptx_mod mod)
@@ -237,7 +238,7 @@ struct ptx_function {
     struct ptx_reg *regs; /* those that are used, in the order of their first use */
     uint32_t reg_count;
     struct ptx_inst *insts;
-    uint32_t inst_count; /* 0: declared only; a body always ends in ret, exit, bra, brx or trap */
+    uint32_t inst_count;   /* 0: declared only; a body always ends in ret, exit, bra, brx or trap */
     struct ptx_var **vars; /* .local, .shared and call .param variables of the body */
     uint32_t var_count;
 
@@ -253,7 +254,7 @@ struct ptx_module {
     const char *name;       /* for messages: a file name or "<ptx>" */
     const char *text;       /* the PTX itself; kept for messages */
     uint32_t version_major, version_minor;
-    uint32_t target; /* 80 for sm_80 */
+    uint32_t target;    /* 80 for sm_80 */
     char target_suffix; /* 'a', 'f' or 0 */
     uint32_t address_size;
     struct ptx_function **functions;
@@ -267,7 +268,8 @@ struct ptx_module {
 };
 
 /* Parses and checks size bytes of PTX text (a final NUL is not needed and may be included).
- * On failure returns NULL and puts a message with place, line and caret into *message (malloc'd). */
+ * On failure returns NULL and puts a message with place, line and caret into *message (malloc'd).
+ */
 struct ptx_module *ptx_parse(const char *name, const char *text, size_t size, char **message);
 void ptx_free(struct ptx_module *module);
 

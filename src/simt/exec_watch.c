@@ -99,7 +99,8 @@ static uint32_t copied_bytes(const struct watch_access *access, uint32_t bytes[S
     return reading;
 }
 
-/* Counters see one request; checkers see the bytes that each lane reads, lanes of a size together. */
+/* Counters see one request; checkers see the bytes that each lane reads, lanes of a size together.
+ */
 static uint32_t tell_copy_read(struct simt_watch *watch, struct watch_access *access,
                                const uint32_t bytes[SIMT_LANES])
 {

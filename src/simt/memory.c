@@ -199,8 +199,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
     memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
-    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs for
-     * the next user, unless there is none. */
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs
+     * for the next user, unless there is none. */
     uint64_t from = block->address, to = from + space;
     if (space < LARGE && guard_zone() > SIMT_GRANULE) {
         from &= ~UINT64_C(4095);
