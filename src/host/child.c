@@ -99,7 +99,7 @@ struct launch {
     int report; /* closed by exec; gets errno if it does not come to that */
 };
 
-static void set_limit(int resource, rlim_t most)
+static void set_limit(unsigned resource, rlim_t most)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0)
