@@ -17,7 +17,7 @@
 
 const char toolchain_nvcc_advice[] =
     "it needs no GPU. Get it in one of these ways:\n"
-    "  scripts/get-nvcc        NVIDIA's own packages from PyPI (nvidia-cuda-nvcc and four more), "
+    "  scripts/get-nvcc        NVIDIA's own packages from PyPI (nvidia-cuda-nvcc and others), "
     "put\n"
     "                          together in your home folder; no root\n"
     "  NVIDIA's CUDA toolkit   in /usr/local/cuda, or anywhere with nvcc on PATH or in $NVCC\n"

@@ -7,18 +7,14 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-$PWD/build}
-NVCC=${NVCC:-$(scripts/get-nvcc --find || true)}
-CLANG=${CLANG:-$(for name in clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang; do
-    command -v $name && break
-done)}
+NVCC=$(scripts/get-nvcc --find || true)
+CLANG=$(scripts/find-clang || true)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-for tool in "$NVCC" "$CLANG"; do
-    [ -n "$tool" ] || {
-        echo "not ok names (needs nvcc and clang: see 'lockstep doctor')"
-        exit 1
-    }
-done
+if [ -z "$NVCC" ] || [ -z "$CLANG" ]; then
+    echo "skip names: needs both nvcc and clang"
+    exit 0
+fi
 
 source=tests/names/names.cu
 header=kernels/include/cuda_names.h
