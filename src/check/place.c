@@ -1,5 +1,5 @@
 /*
- * check_place.c: names for people: source lines, functions and variables, and how an address came
+ * place.c: names for people: source lines, functions and variables, and how an address came
  * to be wrong.
  */
 #include "check/check.h"

@@ -1,6 +1,6 @@
 /*
  * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
- * The checker (src/simt/check.c) writes a file of JSON lines while the program runs; here it is
+ * The checker (src/check) writes a file of JSON lines while the program runs; here it is
  * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */
 #include "cli/check.h"
@@ -118,7 +118,7 @@ static int run(int count, char **words)
     status = run_program(&start, options.json);
     struct check_findings findings;
     char *message = NULL;
-    if (!check_read(path, start.path, &findings, &message)) {
+    if (!check_read(path, start.path, NULL, &findings, &message)) {
         host_error("%s", message);
         free(message);
     } else {

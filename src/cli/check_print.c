@@ -76,6 +76,8 @@ static void print_finding(const json_t *object, enum host_style style)
     printf("%s%s%s\n", host_style(stdout, style), text_of(object, "text"),
            host_style(stdout, HOST_PLAIN));
     print_source(text_of(object, "file"), line);
+    if (json_object_get(object, "limit"))
+        printf("  --limit N or LOCKSTEP_LIMIT=N raises the limit\n");
     if (text_of(object, "kernel")) {
         printf("  in ");
         print_thread(object);

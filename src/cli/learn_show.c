@@ -119,7 +119,21 @@ static void print_measured(const struct learn_verdict *verdict)
                verdict->measured_us);
 }
 
-/* Each line that names a line of the file is followed by that line. */
+/* A message on a line of the file is followed by that line. */
+static void print_message(const char *path, const char *shown, const struct learn_message *message)
+{
+    char *text = message->line ? lk_say("%s:%u: %s", shown, message->line, message->text)
+                               : lk_say("%s: %s", shown, message->text);
+    learn_print_wrapped(text, strlen(text), 0);
+    free(text);
+    print_line(path, message->line);
+    for (const char *row = message->detail, *end; row && *row; row = end + (*end == '\n')) {
+        end = row + strcspn(row, "\n");
+        printf("    ");
+        learn_print_wrapped(row, (size_t)(end - row), 4);
+    }
+}
+
 static void print_failure(const char *path, const char *shown, const struct learn_verdict *verdict)
 {
     static const char *const words[LEARN_STAGES] = {
@@ -134,13 +148,8 @@ static void print_failure(const char *path, const char *shown, const struct lear
         print_compiler(verdict->text);
         return;
     }
-    for (const char *line = verdict->text, *end; *line; line = end + (*end == '\n')) {
-        end = line + strcspn(line, "\n");
-        learn_print_wrapped(line, (size_t)(end - line), 0);
-        size_t length = strlen(shown);
-        if (strncmp(line, shown, length) == 0 && line[length] == ':')
-            print_line(path, (unsigned)strtoul(line + length + 1, NULL, 10));
-    }
+    for (unsigned i = 0; i < verdict->message_count; i++)
+        print_message(path, shown, &verdict->message[i]);
     if (verdict->stage == LEARN_LIMIT) {
         print_measured(verdict);
         print_counters(verdict);

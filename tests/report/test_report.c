@@ -88,21 +88,19 @@ static void roofline(void **state)
 #define KERNEL                                                                                     \
     "{\"kernel\":\"1.1\",\"name\":\"_Z1kPf\",\"registers\":20,\"static_shared\":0,"                \
     "\"local_bytes\":0,\"target\":90,\"files\":[\"\",\"/absent/a.cu\"],\"insts\":["                \
-    "[10,1,0,0,\"add.s32\",[1,5],1,1,0],[],[11,10,2,4,\"st.global.f32\",[1,6],1,0,0],"             \
-    "[12,12,0,0,\"bra\",[],1,0,0]]}\n"
+    "[10,1,0,1,0,1,1,0,\"add.s32\",[1,5]],[],[11,10,2,64,4,1,0,0,\"st.global.f32\",[1,6]],"          \
+    "[12,12,0,0,0,1,0,0,\"bra\",[]]]}\n"
 /* @ stands for the columns of a memory space, which profile_columns.def lists. */
 #define LAUNCH                                                                                     \
     "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"grid\":[10,1,1],\"block\":[64,1,1],"                   \
     "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
-    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0@]],[3,20,640,320,5,0]],"                   \
-    "\"barriers\":[[3,7]]}\n"
+    "\"insts\":[[0,20,640,640,0,0,0],[2,20,640,640,0,0,0,[0@]],[3,20,640,320,5,0,7]]}\n"
 
 static void add_columns(struct lk_buf *out)
 {
-#define COLUMN(name)                                                                               \
+#define MEMORY(name)                                                                               \
     lk_buf_printf(out, ",%d", strcmp(#name, "stride") == 0 ? 4096 : (int)strlen(#name));
 #include "gpu/profile_columns.def"
-#undef COLUMN
 }
 
 static struct profile *read_text(const char *text, const struct profile_filter *filter,
@@ -139,8 +137,8 @@ static void a_file_is_read(void **state)
     assert_string_equal(launch->kernel->name, "k");
     assert_int_equal(launch->counters.global_store_sectors, 640);
     assert_int_equal(launch->inst_count, 3);
-    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->stride, 4096);
-    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->sectors, strlen("sectors"));
+    assert_int_equal(launch->insts[1].memory[GPU_SPACE_GLOBAL]->stride, 4096);
+    assert_int_equal(launch->insts[1].memory[GPU_SPACE_GLOBAL]->sectors, strlen("sectors"));
     assert_int_equal(launch->insts[0].code->slots, 1);
     assert_int_equal(launch->insts[0].code->load_phases, 1);
     assert_int_equal(launch->insts[2].idle, 7);
@@ -197,8 +195,9 @@ static void odd_files_do_no_harm(void **state)
     static const char *const texts[] = {
         KERNEL
         "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
-        "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
-        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3],\"dropped\":1}\n",
+        "0,0,0,[9,1],[0],3],\"x\"],\"grid\":3}\n",
+        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3,[0,0,2,1,1,\"store\","
+               "\"nowhere\",4,7],[0,0,2,1,1,\"branch\"]],\"dropped\":1}\n",
         "{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
         "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n",
         "{}\n", ""};
