@@ -12,8 +12,9 @@
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
 #   make format tidy    clang-format in place; clang-tidy
 #   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
-#   make docs           the pages in docs/ that are made from the code
+#   make docs           the pages and pictures in docs/ that are made from the code
 #   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
+#   make help           this list
 #   make clean
 # A folder without sources yet is left out, so that every commit builds.
 ifeq ($(origin CC),default)
@@ -64,7 +65,7 @@ ZOO_OBJ      := $(call objects,zoo) $(FAMILY_OBJ) $(CUDA_OBJ) $(BUILD)/obj/embed
 TOOLCHAIN_OBJ := $(call objects,toolchain)
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
-LEARN_OBJ    := $(call objects,learn)
+LEARN_OBJ    := $(call objects,learn) $(call objects,ptx)
 STUDIO_OBJ   := $(call objects,studio)
 STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
 CLI_OBJ      := $(call objects,cli)
@@ -99,24 +100,24 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
-CLANG       ?= $(firstword $(foreach c,clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang,$(shell command -v $(c) 2>/dev/null)))
+CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
 KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
 ptx_of       = $(patsubst kernels/%.cu,$(PTX)/$(1)/%.ptx,$(KERNEL_CU))
+# The words of the compiler's command line, as src/toolchain/ptx.c has them too.
+PTX_COMMAND := src/toolchain/ptx_command.def
+ptx_words    = $(subst {include},kernels/include,$(subst {arch},$(call arch_of,$<),$(shell sed -n 's/^$(1)("\(.*\)")$$/\1/p' $(PTX_COMMAND))))
 
-$(PTX)/nvcc/%.ptx: kernels/%.cu
+$(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' NVCC $(@:build/%=%)
-	$(NVCC) -ptx -O3 -lineinfo -std=c++17 -arch=compute_$(call arch_of,$<) -Ikernels/include \
-	    -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(NVCC) $(call ptx_words,NVCC) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
-$(PTX)/clang/%.ptx: kernels/%.cu
+$(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
-	$(CLANG) -x cuda --cuda-device-only --cuda-gpu-arch=sm_$(call arch_of,$<) -nocudainc -nocudalib -S \
-	    -O3 -gline-tables-only -std=c++17 -Wno-unknown-cuda-version -Wno-tautological-compare \
-	    -Ikernels/include -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
@@ -134,7 +135,7 @@ $(BUILD)/obj/embedded_list.o: $(BUILD)/gen/embedded_list.c
 	$(call say,CC)
 	$(CC) $(ALL) -MMD -MP -c $< -o $@
 
-# In the tables of variants and peers, what is not said is zero.
+# Fields that the tables of variants and peers leave out are zero.
 $(BUILD)/obj/kernels/%.o: kernels/%.c
 	$(call say,CC)
 	$(CC) $(ALL) -Ikernels/host -Wno-missing-field-initializers -fopenmp -MMD -MP -c $< -o $@
@@ -226,7 +227,7 @@ $$(BUILD)/tests/$(1)/%: tests/$(1)/%.c $$(ABOVE)
 	$$(call say,LINK)
 	$$(link_unit)
 endef
-$(foreach folder,base host gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
+$(foreach folder,base host toolchain gpu report ptx simt check watch cuda driver cudart,$(eval $(call unit_rule,$(folder))))
 
 # Instruction bodies by themselves, on a made-up warp.
 $(BUILD)/tests/num/%: tests/num/%.c $(MACHINE_OBJ)
@@ -246,11 +247,11 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
     $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)
@@ -265,13 +266,19 @@ $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/tab
 	$(CC) $(ALL) -o $@ $^
 
 .PHONY: docs
-docs: $(BUILD)/tests/docs/instructions
+docs: $(BUILD)/tests/docs/instructions all
 	$< > docs/instructions.md
+	scripts/draw-rooms > docs/images/rooms.svg
+	BUILD=$(BUILD) scripts/draw-profile > docs/images/profile.svg
 
 # docs/measured/h200.json, where it is, has what `make gpu-bench` wrote on an H200.
 .PHONY: tables
 tables: all
 	@BUILD=$(abspath $(BUILD)) scripts/family-tables
+
+.PHONY: help
+help:
+	@awk '!/^#/ { exit } sub(/^#   /, "")' Makefile
 
 .PHONY: test test-only unit setup setup-tests
 setup:

@@ -3,17 +3,18 @@
  * warps, more threads have something to do, at the price of a barrier for each row. Rows only.
  */
 // arch: sm_75
-#include "device.h"
-#define BLOCK 256 // tune: 64 128 256 512 1024
 #include "sums.h"
 
-KERNEL __launch_bounds__(BLOCK) reduce(const f32 *in, i64 length, f32 *out)
+#define BLOCK 256 // tune: 64 128 256 512 1024
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    reduce(const float *in, long long length, float *out)
 {
-    const f32 *at = in + (i64)block_x() * length;
-    f32 sum = 0;
-    for (i64 k = thread_x(); k < length; k += BLOCK)
+    const float *at = in + (long long)blockIdx.x * length;
+    float sum = 0;
+    for (long long k = threadIdx.x; k < length; k += BLOCK)
         sum += at[k];
     sum = sum_block(sum);
-    if (thread_x() == 0)
-        out[block_x()] = sum;
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sum;
 }

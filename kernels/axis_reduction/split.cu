@@ -1,64 +1,67 @@
 /*
- * split.cu: few outputs and a long axis: the axis is cut into pieces of `length`, one for each row
- * of blocks, so that all SMs work on every output. The pieces' sums lie side by side in the
+ * split.cu: for few outputs and a long axis: the axis is cut into pieces of `length`, one for each
+ * row of blocks, so that all SMs work on every output. The sums of the pieces lie side by side in the
  * workspace, and a second kernel adds them in a fixed order: the same input gives the same bits.
  */
 // arch: sm_75
-#include "device.h"
+#include "sums.h"
+
 #define BLOCK 256 // tune: 128 256 512
 #define UNROLL 4 // tune: 2 4 8
 #define BLOCKS_PER_SM 4 // tune: 2 4 8
-#include "sums.h"
 
-/* parts[outputs][pieces], or the outputs themselves if there is one piece. */
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    rows(const f32 *in, i64 middle, i64 length, f32 *parts)
+// parts[outputs][pieces], or the outputs themselves if there is one piece.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    rows(const float *in, long long middle, long long length, float *parts)
 {
-    i64 from = block_y() * length, count = least(length, middle - from);
-    const f32 *row = in + (i64)block_x() * middle;
-    f32 sum = sum_block(sum_share(row + from, count, thread_x(), BLOCK));
-    if (thread_x() == 0)
-        parts[(i64)block_x() * blocks_y() + block_y()] = sum;
+    long long from = blockIdx.y * length, count = min(length, middle - from);
+    const float *row = in + (long long)blockIdx.x * middle;
+    float sum = sum_block(sum_share<UNROLL>(row + from, count, threadIdx.x, BLOCK));
+    if (threadIdx.x == 0)
+        parts[(long long)blockIdx.x * gridDim.y + blockIdx.y] = sum;
 }
 
-#define WIDTH 1
-#include "columns.h"
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    columns_1(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, i64 length, f32 *parts)
+template <class V>
+static __device__ __forceinline__ void columns(const float *in, long long middle, long long inner,
+                                               unsigned tiles, unsigned wide, long long length,
+                                               float *parts)
 {
-    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide;
-    i64 from = block_y() * length, to = least(from + length, middle);
-    f32 sum = sum_columns_1(in + plane * middle * inner, from, to, inner, first, wide);
-    i64 column = first + thread_x();
-    if (thread_x() < wide && column < inner)
-        store_1(&parts[(plane * inner + column) * blocks_y() + block_y()], blocks_y(), sum);
+    const unsigned width = sizeof(V) / sizeof(float);
+    long long plane = blockIdx.x / tiles, first = (long long)(blockIdx.x % tiles) * wide * width;
+    long long from = blockIdx.y * length, to = min(from + length, middle);
+    V sum = sum_columns<V, BLOCK, UNROLL>(in + plane * middle * inner, from, to, inner, first,
+                                          wide);
+    long long column = first + threadIdx.x * width;
+    if (threadIdx.x < wide && column < inner)
+        store(&parts[(plane * inner + column) * gridDim.y + blockIdx.y], gridDim.y, sum);
 }
-#include "columns_end.h"
 
-#define WIDTH 4
-#include "columns.h"
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    columns_4(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, i64 length, f32 *parts)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_1(const float *in, long long middle, long long inner, unsigned tiles, unsigned wide,
+              long long length, float *parts)
 {
-    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide * 4;
-    i64 from = block_y() * length, to = least(from + length, middle);
-    f32x4 sum = sum_columns_4(in + plane * middle * inner, from, to, inner, first, wide);
-    i64 column = first + thread_x() * 4;
-    if (thread_x() < wide && column < inner)
-        store_4(&parts[(plane * inner + column) * blocks_y() + block_y()], blocks_y(), sum);
+    columns<float>(in, middle, inner, tiles, wide, length, parts);
 }
-#include "columns_end.h"
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    combine(const f32 *parts, i64 outputs, u32 pieces, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_4(const float *in, long long middle, long long inner, unsigned tiles, unsigned wide,
+              long long length, float *parts)
 {
-    i64 output = global_thread() / 32;
+    columns<float4>(in, middle, inner, tiles, wide, length, parts);
+}
+
+// A warp for each output.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    combine(const float *parts, long long outputs, unsigned pieces, float *out)
+{
+    long long output = ((long long)blockIdx.x * BLOCK + threadIdx.x) / 32;
+    unsigned lane = threadIdx.x % 32;
     if (output >= outputs)
         return;
-    f32 sum = 0;
-    for (u32 k = lane_id(); k < pieces; k += 32)
+    float sum = 0;
+    for (unsigned k = lane; k < pieces; k += 32)
         sum += parts[output * pieces + k];
     sum = sum_lanes(sum, 32);
-    if (lane_id() == 0)
+    if (lane == 0)
         out[output] = sum;
 }

@@ -4,17 +4,17 @@
  * lines to use four bytes of each. With few outputs most of the GPU has nothing to do.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL reduce(const f32 *in, i64 outer, i64 middle, i64 inner, f32 *out)
+extern "C" __global__ void reduce(const float *in, long long outer, long long middle,
+                                  long long inner, float *out)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= outer * inner)
         return;
-    const f32 *at = in + i / inner * middle * inner + i % inner;
-    f32 sum = 0;
-    for (i64 k = 0; k < middle; k++)
+    const float *at = in + i / inner * middle * inner + i % inner;
+    float sum = 0;
+    for (long long k = 0; k < middle; k++)
         sum += at[k * inner];
     out[i] = sum;
 }

@@ -1,69 +1,73 @@
 /*
- * vectorised.cu: 16-byte loads, UNROLL of them in flight a thread, past the L1. Rows go to as many
- * lanes as they have work for, from one to a block; columns to lanes of four, and narrow planes to
- * several rows a warp. What is small goes to one thread an output.
+ * vectorised.cu: 16-byte loads that bypass the L1, UNROLL of them in flight per thread (sums.h). The
+ * shape decides who does what: a row goes to as many lanes as it has work for, from one to a block;
+ * columns go to lanes by fours, and in a narrow plane a warp takes several rows. Small planes go to
+ * one thread per output.
  */
 // arch: sm_75
-#include "device.h"
-#define BLOCK 256 // tune: 128 256 512
-#define UNROLL 4 // tune: 2 4 8
 #include "sums.h"
 
-/* 1 << log_lanes lanes, 32 at most, for each row. */
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    rows(const f32 *in, i64 rows, i64 length, u32 log_lanes, f32 *out)
+#define BLOCK 256 // tune: 128 256 512
+#define UNROLL 4 // tune: 2 4 8
+
+// 1 << log_lanes lanes, 32 at most, for each row.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    rows(const float *in, long long rows, long long length, unsigned log_lanes, float *out)
 {
-    i64 row = global_thread() >> log_lanes;
-    u32 lanes = 1u << log_lanes, me = thread_x() & (lanes - 1);
-    f32 sum = row < rows ? sum_share(in + row * length, length, me, lanes) : 0;
+    long long row = ((long long)blockIdx.x * BLOCK + threadIdx.x) >> log_lanes;
+    unsigned lanes = 1u << log_lanes, me = threadIdx.x & (lanes - 1);
+    float sum = row < rows ? sum_share<UNROLL>(in + row * length, length, me, lanes) : 0;
     sum = sum_lanes(sum, lanes);
     if (row < rows && me == 0)
         out[row] = sum;
 }
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK) long_rows(const f32 *in, i64 length, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    long_rows(const float *in, long long length, float *out)
 {
-    f32 sum = sum_block(sum_share(in + (i64)block_x() * length, length, thread_x(), BLOCK));
-    if (thread_x() == 0)
-        out[block_x()] = sum;
+    const float *row = in + (long long)blockIdx.x * length;
+    float sum = sum_block(sum_share<UNROLL>(row, length, threadIdx.x, BLOCK));
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sum;
 }
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    outputs(const f32 *in, i64 outer, i64 middle, i64 inner, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    outputs(const float *in, long long outer, long long middle, long long inner, float *out)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= outer * inner)
         return;
-    const f32 *at = in + i / inner * middle * inner + i % inner;
-    f32 sum = 0;
+    const float *at = in + i / inner * middle * inner + i % inner;
+    float sum = 0;
 #pragma unroll 4
-    for (i64 k = 0; k < middle; k++)
+    for (long long k = 0; k < middle; k++)
         sum += at[k * inner];
     out[i] = sum;
 }
 
-#define WIDTH 1
-#include "columns.h"
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    columns_1(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, f32 *out)
+template <class V>
+static __device__ __forceinline__ void columns(const float *in, long long middle, long long inner,
+                                               unsigned tiles, unsigned wide, float *out)
 {
-    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide;
-    f32 sum = sum_columns_1(in + plane * middle * inner, 0, middle, inner, first, wide);
-    i64 column = first + thread_x();
-    if (thread_x() < wide && column < inner)
-        store_1(&out[plane * inner + column], 1, sum);
+    const unsigned width = sizeof(V) / sizeof(float);
+    long long plane = blockIdx.x / tiles, first = (long long)(blockIdx.x % tiles) * wide * width;
+    V sum = sum_columns<V, BLOCK, UNROLL>(in + plane * middle * inner, 0, middle, inner, first,
+                                          wide);
+    long long column = first + threadIdx.x * width;
+    if (threadIdx.x < wide && column < inner)
+        store(&out[plane * inner + column], 1, sum);
 }
-#include "columns_end.h"
 
-#define WIDTH 4
-#include "columns.h"
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    columns_4(const f32 *in, i64 middle, i64 inner, u32 tiles, u32 wide, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_1(const float *in, long long middle, long long inner, unsigned tiles, unsigned wide,
+              float *out)
 {
-    i64 plane = block_x() / tiles, first = (i64)(block_x() % tiles) * wide * 4;
-    f32x4 sum = sum_columns_4(in + plane * middle * inner, 0, middle, inner, first, wide);
-    i64 column = first + thread_x() * 4;
-    if (thread_x() < wide && column < inner)
-        store_4(&out[plane * inner + column], 1, sum);
+    columns<float>(in, middle, inner, tiles, wide, out);
 }
-#include "columns_end.h"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    columns_4(const float *in, long long middle, long long inner, unsigned tiles, unsigned wide,
+              float *out)
+{
+    columns<float4>(in, middle, inner, tiles, wide, out);
+}

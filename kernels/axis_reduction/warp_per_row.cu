@@ -3,20 +3,21 @@
  * is used whole, and add up by shuffles. Rows only. A row shorter than a warp leaves lanes idle.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512 1024
-#include "sums.h"
 
-KERNEL __launch_bounds__(BLOCK) reduce(const f32 *in, i64 rows, i64 length, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK) reduce(const float *in, long long rows,
+                                                           long long length, float *out)
 {
-    i64 row = global_thread() / 32;
+    long long row = ((long long)blockIdx.x * BLOCK + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
     if (row >= rows)
         return;
-    const f32 *at = in + row * length;
-    f32 sum = 0;
-    for (i64 k = lane_id(); k < length; k += 32)
+    const float *at = in + row * length;
+    float sum = 0;
+    for (long long k = lane; k < length; k += 32)
         sum += at[k];
-    sum = sum_lanes(sum, 32);
-    if (lane_id() == 0)
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, distance);
+    if (lane == 0)
         out[row] = sum;
 }

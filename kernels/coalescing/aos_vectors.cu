@@ -4,24 +4,22 @@
  * nothing. With eight, each request uses half of every sector that it touches.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512 1024
 
-KERNEL __launch_bounds__(BLOCK) copy(const f32 *in, f32 *out, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+copy(const float *in, float *out, long long n, long long k)
 {
-    i64 i = global_thread();
-    bool aligned = is_aligned(in, 16);
-    if (i < n)
-        for (i64 field = 0; field < k; field += 4) {
-            const f32 *at = in + i * k + field;
-            f32x4 v;
-            if (aligned)
-                v = load_f32x4(at);
-            else
-                v.x = at[0], v.y = at[1], v.z = at[2], v.w = at[3];
-            out[field * n + i] = v.x;
-            out[(field + 1) * n + i] = v.y;
-            out[(field + 2) * n + i] = v.z;
-            out[(field + 3) * n + i] = v.w;
-        }
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    bool aligned = (unsigned long long)in % 16 == 0;
+    if (i >= n)
+        return;
+#pragma unroll 2
+    for (long long field = 0; field < k; field += 4) {
+        const float *at = in + i * k + field;
+        float4 v = aligned ? *(const float4 *)at : make_float4(at[0], at[1], at[2], at[3]);
+        out[field * n + i] = v.x;
+        out[(field + 1) * n + i] = v.y;
+        out[(field + 2) * n + i] = v.z;
+        out[(field + 3) * n + i] = v.w;
+    }
 }

@@ -1,15 +1,15 @@
 /*
- * offset.cu: out[i] = in[i + k]. The warp's 128 bytes no longer begin on a 128-byte boundary: they
- * touch five sectors instead of four unless k is a multiple of 8, and two lines instead of one.
- * The sector at the seam is asked for twice, the second time from the L1: a small loss.
+ * offset.cu: out[i] = in[i + k]. A warp's 128 bytes no longer begin on a 128-byte boundary: unless
+ * k is a multiple of 8 they touch five sectors instead of four, and two cache lines instead of one.
+ * The next warp asks for the sector at the seam again and finds it in the L1, so the loss is small.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512 1024
 
-KERNEL __launch_bounds__(BLOCK) copy(const f32 *in, f32 *out, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+copy(const float *in, float *out, long long n, long long k)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i < n)
         out[i] = in[i + k];
 }

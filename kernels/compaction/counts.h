@@ -1,45 +1,46 @@
 /*
- * counts.h: the first two of three kernels: what each block keeps, and the scan of those counts by
- * one block.
+ * counts.h: the first two of the three kernels of block_ranks.cu and ballot_ranks.cu: how many
+ * elements each block keeps, and one block's scan of those counts.
  */
 #ifndef LOCKSTEP_COMPACTION_COUNTS_H
 #define LOCKSTEP_COMPACTION_COUNTS_H
 
-#include "device.h"
-
-KERNEL count_blocks(const f32 *in, i64 n, f32 threshold, u32 *counts)
+extern "C" __global__ void count_blocks(const float *in, long long n, float threshold,
+                                        unsigned *counts)
 {
-    i64 i = global_thread();
-    u32 kept = block_count(i < n && in[i] > threshold);
-    if (thread_x() == 0)
-        counts[block_x()] = kept;
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    int kept = __syncthreads_count(i < n && in[i] > threshold);
+    if (threadIdx.x == 0)
+        counts[blockIdx.x] = kept;
 }
 
-/* offsets[i]: the sum of the counts before i; *total: of all. The block is whole warps. */
-KERNEL scan_counts(const u32 *counts, u32 blocks, i64 *offsets, i64 *total)
+// offsets[i] becomes the sum of the counts before i, *total the sum of all. By one block of whole
+// warps, blockDim.x counts at a time.
+extern "C" __global__ void scan_counts(const unsigned *counts, unsigned blocks, long long *offsets,
+                                       long long *total)
 {
-    __shared__ u32 warp_sum[32];
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32, warps = threads_x() / 32;
-    i64 carry = 0;
-    for (u32 start = 0; start < blocks; start += threads_x()) {
-        u32 i = start + thread, mine = i < blocks ? counts[i] : 0, up_to = mine;
-        for (u32 lanes = 1; lanes < 32; lanes *= 2) {
-            u32 below = shuffle_up_u32(up_to, lanes);
-            up_to += lane >= lanes ? below : 0;
+    __shared__ unsigned warp_total[32];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    long long carry = 0;
+    for (unsigned start = 0; start < blocks; start += blockDim.x) {
+        unsigned i = start + threadIdx.x, mine = i < blocks ? counts[i] : 0, up_to = mine;
+        for (unsigned distance = 1; distance < 32; distance *= 2) {
+            unsigned below = __shfl_up_sync(0xffffffff, up_to, distance);
+            up_to += lane >= distance ? below : 0;
         }
-        sync_block();
+        __syncthreads();
         if (lane == 31)
-            warp_sum[warp] = up_to;
-        sync_block();
-        i64 before = carry;
-        for (u32 other = 0; other < warps; other++) {
-            before += other < warp ? warp_sum[other] : 0;
-            carry += warp_sum[other];
+            warp_total[warp] = up_to;
+        __syncthreads();
+        long long before = carry;
+        for (unsigned other = 0; other < blockDim.x / 32; other++) {
+            before += other < warp ? warp_total[other] : 0;
+            carry += warp_total[other];
         }
         if (i < blocks)
             offsets[i] = before + up_to - mine;
     }
-    if (thread == 0)
+    if (threadIdx.x == 0)
         *total = carry;
 }
 

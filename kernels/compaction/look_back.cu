@@ -1,83 +1,100 @@
 /*
- * look_back.cu: one pass: a block takes the next tile, announces how many it keeps and looks back
- * for the counts before it (see scan/look_back.cu), so that the input is read once. Kept elements
- * are packed in shared memory first, so that writes are whole lines.
+ * look_back.cu: one pass, by the decoupled look-back of scan/look_back.cu. A block takes the next
+ * tile, announces how many elements the tile keeps, and looks back for the counts before it, so
+ * that the input is read only once. What is kept is packed in shared memory first, so that
+ * neighbouring lanes write neighbouring elements. clear zeroes the ticket and the tiles' states
+ * beforehand.
  */
 // arch: sm_75
-#include "clear.h"
-#include "select_rows.h"
+#include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum
 #define BLOCK 256 // tune: 128 256 512
 #define ROWS 8 // tune: 2 4 8
 #define WARPS (BLOCK / 32)
-#define WARP_ELEMENTS (128 * ROWS)
-#define TILE ((i64)BLOCK * 4 * ROWS)
-/* What a tile has announced, in a word's upper two bits; the number is below. */
-#define COUNT  1ull /* of the tile */
-#define PREFIX 2ull /* of everything up to its end */
-#define NUMBER 0x3fffffffffffffffull
+#define WARP_TILE (128 * ROWS)
+#define TILE ((long long)BLOCK * 4 * ROWS)
+// A tile's state: what it has announced in the upper two bits, nothing at first; a count below
+// them.
+#define COUNT (1ull << 62)  // of the tile
+#define PREFIX (2ull << 62) // of everything up to the tile's end
+#define NUMBER (COUNT - 1)
 
-/* How many are kept before the tile; by one whole warp. */
-DEVICE i64 look_back(const u64 *states, i64 tile)
+// How many elements are kept before the tile; called by one whole warp. Lane 0 watches the tile
+// just before, lane 1 the one before that, and so on.
+__device__ __forceinline__ long long look_back(const unsigned long long *states, long long tile)
 {
-    u64 before = 0;
-    for (i64 last = tile - 1;; last -= 32) {
-        i64 mine = last - lane_id();
-        u64 state;
+    unsigned lane = threadIdx.x % 32;
+    unsigned long long before = 0;
+    for (long long last = tile - 1;; last -= 32) {
+        long long watched = last - lane;
+        unsigned long long state;
         do
-            state = mine >= 0 ? load_relaxed_u64(states + mine) : PREFIX << 62;
-        while (warp_any(state >> 62 == 0));
-        u32 whole = warp_ballot(state >> 62 == PREFIX);
-        u64 number = lane_id() <= lowest_bit(whole) ? state & NUMBER : 0;
-        for (u32 lanes = 16; lanes > 0; lanes /= 2)
-            number += shuffle_xor_u64(number, lanes);
+            state = watched >= 0 ? load_relaxed(states + watched) : PREFIX;
+        while (__any_sync(0xffffffff, state < COUNT));
+        unsigned known = __ballot_sync(0xffffffff, state >= PREFIX);
+        // The nearest known prefix covers all the tiles before it: the lanes above add nothing.
+        unsigned nearest = known ? __ffs(known) - 1 : 31;
+        unsigned long long number = lane <= nearest ? state & NUMBER : 0;
+        for (int distance = 16; distance > 0; distance /= 2)
+            number += __shfl_xor_sync(0xffffffff, number, distance);
         before += number;
-        if (whole)
-            return (i64)before;
+        if (known)
+            return (long long)before;
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32 *out, i64 *total,
-                                        u32 *ticket, u64 *states)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    compact(const float *in, long long n, float threshold, float *out, long long *total,
+            unsigned *ticket, unsigned long long *states)
 {
-    __shared__ f32 kept[WARPS][WARP_ELEMENTS];
-    __shared__ u32 kept_by[WARPS];
-    __shared__ i64 before_tile;
-    __shared__ u32 taken;
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
+    __shared__ float kept[WARPS][WARP_TILE];
+    __shared__ unsigned kept_by[WARPS];
+    __shared__ long long before_tile;
+    __shared__ unsigned taken;
+    unsigned thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
     if (thread == 0)
-        taken = atomic_add_u32(ticket, 1);
-    sync_block();
-    i64 tile = taken, start = tile * TILE + warp * WARP_ELEMENTS + lane * 4;
-    bool aligned = is_aligned(in, 16);
+        taken = atomicAdd(ticket, 1);
+    __syncthreads();
+    long long tile = taken, start = tile * TILE + warp * WARP_TILE + lane * 4;
+    bool aligned = (size_t)in % 16 == 0;
 
-    f32x4 v[ROWS];
+    float4 v[ROWS];
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++)
-        v[row] = load_four(in + start + row * 128, n - (start + row * 128), aligned);
-    u32 count = 0;
+    for (int row = 0; row < ROWS; row++)
+        v[row] = load4(in + start + row * 128, n - (start + row * 128), aligned);
+    unsigned count = 0;
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++)
+    for (int row = 0; row < ROWS; row++)
         count = keep_row(v[row], kept_of_four(v[row], n - (start + row * 128), threshold),
                          kept[warp], count);
     if (lane == 0)
         kept_by[warp] = count;
-    sync_block();
+    __syncthreads();
+
+    // Announce the count, so that later tiles can go on; look back; announce the prefix.
     if (warp == 0) {
-        u32 all = sum_warp(lane < WARPS ? kept_by[lane] : 0);
+        unsigned all = warp_sum(lane < WARPS ? kept_by[lane] : 0);
         if (lane == 0)
-            store_relaxed_u64(states + tile, (tile ? COUNT : PREFIX) << 62 | all);
-        i64 before = tile ? look_back(states, tile) : 0;
+            store_relaxed(states + tile, (tile > 0 ? COUNT : PREFIX) | all);
+        long long before = tile > 0 ? look_back(states, tile) : 0;
         if (lane == 0) {
             before_tile = before;
-            if (tile)
-                store_relaxed_u64(states + tile, PREFIX << 62 | (u64)(before + all));
-            if (tile == blocks_x() - 1)
+            if (tile > 0)
+                store_relaxed(states + tile, PREFIX | (before + all));
+            if (tile == gridDim.x - 1)
                 *total = before + all;
         }
     }
-    sync_block();
-    i64 at = before_tile;
-    for (u32 other = 0; other < warp; other++)
+    __syncthreads();
+    long long at = before_tile;
+    for (unsigned other = 0; other < warp; other++)
         at += kept_by[other];
     write_kept(kept[warp], count, out + at);
+}
+
+// Before compact: the ticket and the states to zero, a 64-bit word each thread.
+extern "C" __global__ void clear(unsigned long long *words, long long count)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        words[i] = 0;
 }

@@ -1,104 +1,106 @@
 /*
- * overlapped.cu: for short inputs, as scan/overlapped.cu: two launches, and the second overlaps the
- * first. The first counts what each tile keeps; at the same time the second loads the same tiles
- * and packs what is kept in shared memory. When the first has ended, all that is left is to add up
- * the counts before a tile and to write.
+ * overlapped.cu: for short inputs, like scan/overlapped.cu: two launches, of which the second
+ * overlaps the first. count_tiles counts what each tile keeps; at the same time compact loads the
+ * same tiles and packs what they keep in shared memory. Once count_tiles has ended, all that
+ * remains is to add up the counts before a tile, and to write.
  */
 // arch: sm_90
-#include "select_rows.h"
+#include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum
 #define BLOCK 256 // tune: 256 512 1024
 #define ROWS 1 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
-#define WARP_ELEMENTS (128 * ROWS)
-#define TILE ((i64)BLOCK * 4 * ROWS)
+#define WARP_TILE (128 * ROWS)
+#define TILE ((long long)BLOCK * 4 * ROWS)
 
-/* One number of each warp to the same numbers in all lanes of all: lane w has warp w's, and those
- * from WARPS on have 0. A barrier; of_warp may not be written again. */
-DEVICE u32 of_warps(u32 *of_warp, u32 mine)
+// From one number of each warp to all of them in every warp: lane w gets warp w's, lanes from WARPS
+// on get 0. A barrier; of_warp must not be written again.
+__device__ __forceinline__ unsigned exchange(unsigned *of_warp, unsigned mine)
 {
-    u32 thread = thread_x(), lane = thread % 32;
+    unsigned lane = threadIdx.x % 32;
     if (lane == 0)
-        of_warp[thread / 32] = mine;
-    sync_block();
+        of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
     return lane < WARPS ? of_warp[lane] : 0;
 }
 
-DEVICE i64 first_of_thread(void)
+// Where this thread's first row begins.
+__device__ __forceinline__ long long first_element()
 {
-    return block_x() * TILE + thread_x() / 32 * WARP_ELEMENTS + thread_x() % 32 * 4;
+    return blockIdx.x * TILE + threadIdx.x / 32 * WARP_TILE + threadIdx.x % 32 * 4;
 }
 
-/* One question for the whole tile: rows that ask each for itself may wait for each other. */
-DEVICE void load_rows(const f32 *in, i64 n, f32x4 *v)
+// One test for the whole tile: rows that are tested one by one may wait for each other.
+__device__ __forceinline__ void load_rows(const float *in, long long n, float4 *v)
 {
-    i64 at = first_of_thread();
-    bool aligned = is_aligned(in, 16);
-    if (aligned && (block_x() + 1) * TILE <= n) {
+    long long at = first_element();
+    bool aligned = (size_t)in % 16 == 0;
+    if (aligned && (blockIdx.x + 1) * TILE <= n) {
 #pragma unroll
-        for (u32 row = 0; row < ROWS; row++)
-            v[row] = load_four(in + at + row * 128, 4, true);
+        for (int row = 0; row < ROWS; row++)
+            v[row] = load_stream((const float4 *)(in + at + row * 128));
     } else {
 #pragma unroll
-        for (u32 row = 0; row < ROWS; row++)
-            v[row] = load_four(in + at + row * 128, n - at - row * 128, aligned);
+        for (int row = 0; row < ROWS; row++)
+            v[row] = load4(in + at + row * 128, n - at - row * 128, aligned);
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) count_tiles(const f32 *in, i64 n, f32 threshold, u32 *counts)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count_tiles(const float *in, long long n, float threshold, unsigned *counts)
 {
-    __shared__ u32 kept_by[WARPS];
-    f32x4 v[ROWS];
-    i64 left = n - first_of_thread();
-    u32 count = 0;
-    let_next_begin();
+    __shared__ unsigned kept_by[WARPS];
+    float4 v[ROWS];
+    long long left = n - first_element();
+    unsigned count = 0;
+    cudaTriggerProgrammaticLaunchCompletion(); // compact may start now
     load_rows(in, n, v);
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++, left -= 128)
-        count += count_bits(kept_of_four(v[row], left, threshold));
-    count = of_warps(kept_by, sum_warp(count));
-    if (thread_x() < 32) {
-        count = sum_warp(count);
-        if (thread_x() == 0)
-            counts[block_x()] = count;
+    for (int row = 0; row < ROWS; row++, left -= 128)
+        count += __popc(kept_of_four(v[row], left, threshold));
+    count = exchange(kept_by, warp_sum(count));
+    if (threadIdx.x < 32) {
+        count = warp_sum(count);
+        if (threadIdx.x == 0)
+            counts[blockIdx.x] = count;
     }
 }
 
-/* What is kept before this block's tile; every thread has a part of it. */
-DEVICE u32 gather(const u32 *counts)
+// What is kept before this block's tile; every thread gets a part of it, four loads at a time.
+__device__ __forceinline__ unsigned gather(const unsigned *counts)
 {
-    u32 sum = 0;
-    for (u32 first = thread_x(); first < block_x(); first += 4 * BLOCK) {
-        u32 count[4]; /* four in flight */
+    unsigned sum = 0;
+    for (unsigned first = threadIdx.x; first < blockIdx.x; first += 4 * BLOCK) {
+        unsigned count[4];
 #pragma unroll
-        for (u32 k = 0; k < 4; k++) {
-            u32 tile = first + k * BLOCK;
-            count[k] = tile < block_x() ? load_relaxed_u32(counts + tile) : 0;
+        for (int k = 0; k < 4; k++) {
+            unsigned tile = first + k * BLOCK;
+            count[k] = tile < blockIdx.x ? load_relaxed(counts + tile) : 0;
         }
         sum += count[0] + count[1] + count[2] + count[3];
     }
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32 *out, i64 *total,
-                                        const u32 *counts)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    compact(const float *in, long long n, float threshold, float *out, long long *total,
+            const unsigned *counts)
 {
-    DYNAMIC_SHARED(memory);
-    __shared__ u32 kept_by[WARPS], seen_by[WARPS];
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
-    f32 *kept = (f32 *)memory + warp * WARP_ELEMENTS; /* [WARP_ELEMENTS] */
-    f32x4 v[ROWS];
-    i64 left = n - first_of_thread();
-    u32 count = 0;
+    extern __shared__ float packed[]; // [WARPS][WARP_TILE]
+    __shared__ unsigned kept_by[WARPS], seen_by[WARPS];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, count = 0;
+    float *kept = packed + warp * WARP_TILE;
+    long long left = n - first_element();
+    float4 v[ROWS];
     load_rows(in, n, v);
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++, left -= 128)
+    for (int row = 0; row < ROWS; row++, left -= 128)
         count = keep_row(v[row], kept_of_four(v[row], left, threshold), kept, count);
-    u32 others = of_warps(kept_by, count);
-    u32 all = sum_warp(others), before = sum_warp(lane < warp ? others : 0);
+    unsigned others = exchange(kept_by, count);
+    unsigned all = warp_sum(others), before = warp_sum(lane < warp ? others : 0);
 
-    wait_for_previous();
-    u32 seen = sum_warp(of_warps(seen_by, sum_warp(gather(counts))));
+    cudaGridDependencySynchronize(); // count_tiles has ended, and its counts can be read
+    unsigned seen = warp_sum(exchange(seen_by, warp_sum(gather(counts))));
     write_kept(kept, count, out + seen + before);
-    if (block_x() == blocks_x() - 1 && thread == 0)
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
         *total = seen + all;
 }

@@ -1,42 +1,45 @@
 /*
  * recompute.cu: for short inputs: one launch, and no block tells another anything. Each block
- * counts what is kept before its tile itself, from the L2, and then packs the tile: more reads,
- * but nobody waits.
+ * counts by itself what is kept before its tile, from the L2, then packs the tile. More reads, but
+ * nobody waits.
  */
 // arch: sm_75
-#include "select_rows.h"
+#include "select_rows.h" // load4, kept_of_four, keep_row, write_kept, warp_sum
 #define BLOCK 1024 // tune: 256 512 1024
 #define AHEAD 4 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
-#define TILE ((i64)BLOCK * 4)
+#define TILE ((long long)BLOCK * 4)
 
-KERNEL __launch_bounds__(BLOCK) compact(const f32 *in, i64 n, f32 threshold, f32 *out, i64 *total)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    compact(const float *in, long long n, float threshold, float *out, long long *total)
 {
-    __shared__ f32 kept[WARPS][128];
-    __shared__ u32 before_of[WARPS], kept_by[WARPS];
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32, before = 0;
-    i64 start = block_x() * TILE, at = start + thread * 4;
-    bool aligned = is_aligned(in, 16);
-    f32x4 v = load_four(in + at, n - at, aligned);
-    for (i64 i = thread * 4; i < start; i += AHEAD * TILE) {
-        f32x4 x[AHEAD];
+    __shared__ float kept[WARPS][128];
+    __shared__ unsigned seen_by[WARPS], kept_by[WARPS];
+    unsigned thread = threadIdx.x, warp = thread / 32, lane = thread % 32, seen = 0;
+    long long start = blockIdx.x * TILE, at = start + thread * 4;
+    bool aligned = (size_t)in % 16 == 0;
+    float4 v = load4(in + at, n - at, aligned);
+
+    // Everything before the tile, AHEAD loads of each thread in flight.
+    for (long long i = thread * 4; i < start; i += AHEAD * TILE) {
+        float4 x[AHEAD];
 #pragma unroll
-        for (u32 k = 0; k < AHEAD; k++)
-            x[k] = load_four(in + i + k * TILE, start - (i + k * TILE), aligned);
+        for (int k = 0; k < AHEAD; k++)
+            x[k] = load4(in + i + k * TILE, start - (i + k * TILE), aligned);
 #pragma unroll
-        for (u32 k = 0; k < AHEAD; k++)
-            before += count_bits(kept_of_four(x[k], start - (i + k * TILE), threshold));
+        for (int k = 0; k < AHEAD; k++)
+            seen += __popc(kept_of_four(x[k], start - (i + k * TILE), threshold));
     }
-    u32 count = keep_row(v, kept_of_four(v, n - at, threshold), kept[warp], 0);
-    before = sum_warp(before);
+    unsigned count = keep_row(v, kept_of_four(v, n - at, threshold), kept[warp], 0);
+    seen = warp_sum(seen);
     if (lane == 0) {
-        before_of[warp] = before;
+        seen_by[warp] = seen;
         kept_by[warp] = count;
     }
-    sync_block();
-    u32 here = lane < WARPS ? kept_by[lane] : 0, above = lane < WARPS ? before_of[lane] : 0;
-    u32 first = sum_warp(above + (lane < warp ? here : 0)), all = sum_warp(above + here);
+    __syncthreads();
+    unsigned here = lane < WARPS ? kept_by[lane] : 0, before = lane < WARPS ? seen_by[lane] : 0;
+    unsigned first = warp_sum(before + (lane < warp ? here : 0)), all = warp_sum(before + here);
     write_kept(kept[warp], count, out + first);
-    if (thread == 0 && block_x() == blocks_x() - 1)
+    if (thread == 0 && blockIdx.x == gridDim.x - 1)
         *total = all;
 }

@@ -1,50 +1,51 @@
 /*
- * select_rows.h: what one warp keeps of its rows of 128 elements, four neighbours a lane.
+ * select_rows.h: what one warp keeps of its rows of 128 elements, four neighbours in each lane:
+ * which ones, packed in shared memory, and from there to the output.
  */
 #ifndef LOCKSTEP_COMPACTION_SELECT_ROWS_H
 #define LOCKSTEP_COMPACTION_SELECT_ROWS_H
 
 #include "device.h"
 
-/* Every lane gets the sum. */
-DEVICE u32 sum_warp(u32 mine)
+// The sum of x over the warp, in every lane.
+static __device__ __forceinline__ unsigned warp_sum(unsigned x)
 {
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        mine += shuffle_xor_u32(mine, lanes);
-    return mine;
+    for (int distance = 16; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(0xffffffff, x, distance);
+    return x;
 }
 
-/* Four neighbours, of which the first left are there; the rest is zero. */
-DEVICE f32x4 load_four(const f32 *at, i64 left, bool aligned)
+// Four neighbours, of which the first `left` exist; the others are zero.
+static __device__ __forceinline__ float4 load4(const float *in, long long left, bool aligned)
 {
     if (aligned && left >= 4)
-        return load_stream_f32x4(at);
-    f32x4 v = {left > 0 ? at[0] : 0, left > 1 ? at[1] : 0, left > 2 ? at[2] : 0,
-               left > 3 ? at[3] : 0};
-    return v;
+        return load_stream((const float4 *)in);
+    return make_float4(left > 0 ? in[0] : 0, left > 1 ? in[1] : 0, left > 2 ? in[2] : 0,
+                       left > 3 ? in[3] : 0);
 }
 
-/* Bit k: element k of the four is there and is kept. */
-DEVICE u32 kept_of_four(f32x4 v, i64 left, f32 threshold)
+// Bit k: element k of the four exists and is kept.
+static __device__ __forceinline__ unsigned kept_of_four(float4 v, long long left, float threshold)
 {
-    u32 there = left >= 4 ? 15u : left > 0 ? (1u << left) - 1 : 0;
-    u32 large = (u32)(v.x > threshold) | (u32)(v.y > threshold) << 1 | (u32)(v.z > threshold) << 2 |
-                (u32)(v.w > threshold) << 3;
-    return there & large;
+    unsigned exist = left >= 4 ? 15u : left > 0 ? (1u << left) - 1 : 0;
+    unsigned large = (unsigned)(v.x > threshold) | (unsigned)(v.y > threshold) << 1 |
+                     (unsigned)(v.z > threshold) << 2 | (unsigned)(v.w > threshold) << 3;
+    return exist & large;
 }
 
-/* Writes one row's kept elements from kept[count] on; returns how many there are then. All lanes
- * have read the row before any writes, because kept may be where the rows lie. */
-DEVICE u32 keep_row(f32x4 v, u32 mine, f32 *kept, u32 count)
+// Writes what a row keeps (mine: the bits of this lane's four) to kept[count] and on; returns the
+// new count. kept may be where the rows are: all lanes have read theirs before any writes.
+static __device__ __forceinline__ unsigned keep_row(float4 v, unsigned mine, float *kept,
+                                                    unsigned count)
 {
-    u32 below = lanes_below(), in_row = 0, rank = count;
+    unsigned below = lanes_below(), in_row = 0, rank = count;
 #pragma unroll
-    for (u32 k = 0; k < 4; k++) {
-        u32 lanes = warp_ballot(mine >> k & 1);
-        in_row += count_bits(lanes);
-        rank += count_bits(lanes & below);
+    for (int k = 0; k < 4; k++) {
+        unsigned lanes = __ballot_sync(0xffffffff, mine >> k & 1);
+        in_row += __popc(lanes);
+        rank += __popc(lanes & below);
     }
-    sync_warp();
+    __syncwarp();
     if (mine & 1)
         kept[rank++] = v.x;
     if (mine & 2)
@@ -56,13 +57,13 @@ DEVICE u32 keep_row(f32x4 v, u32 mine, f32 *kept, u32 count)
     return count + in_row;
 }
 
-/* From shared memory to where they belong, neighbours by neighbouring lanes. */
-DEVICE void write_kept(const f32 *kept, u32 count, f32 *out)
+// From shared memory to the output; neighbouring lanes write neighbouring elements.
+static __device__ __forceinline__ void write_kept(const float *kept, unsigned count, float *out)
 {
-    sync_warp();
-    for (u32 i = thread_x() % 32; i < count; i += 32)
-        store_stream_f32(out + i, kept[i]);
-    sync_warp();
+    __syncwarp();
+    for (unsigned i = threadIdx.x % 32; i < count; i += 32)
+        __stcs(out + i, kept[i]);
+    __syncwarp();
 }
 
 #endif

@@ -3,17 +3,16 @@
  * for 4 bytes of each array asks for too little at a time, and every 256 elements cost a block.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
-#define BLOCK 256 // tune: 128 256 512 1024
-#define EACH "naive.cu"
-#include "each_operation.h"
-#else
+#include "operations.h"
 
-KERNEL __launch_bounds__(BLOCK) NAME(const f32 *x, const f32 *y, f32 *out, f32 scalar, i64 n)
+#define BLOCK 256 // tune: 128 256 512 1024
+
+template <class Op>
+static __device__ void naive(const float *x, const float *y, float *out, float scalar, long long n)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i < n)
-        out[i] = APPLY(x[i], y[i], scalar);
+        out[i] = Op::of(x[i], y[i], scalar);
 }
-#endif
+
+KERNELS(naive, BLOCK)

@@ -1,139 +1,139 @@
 /*
  * edge_balanced.cu: a step of a breadth-first search in which every block gets the same number of
- * edges, whoever they belong to. Degrees of the frontier are summed up first; the ends of the
- * vertices' lists, merged with the edges, are then cut into equal tiles (as in spmv). In a tile
- * each thread finds its edges' vertices by a search in shared memory, all loads of a thread are in
- * flight together, and found vertices leave the block side by side, with one atomic a tile.
+ * edges, whichever vertices they belong to. Degrees of the frontier are summed first; the ends of
+ * the vertices' lists, merged with the edges, are then cut into equal tiles (as in spmv). In a tile
+ * each thread finds the vertices of its edges by a search in shared memory, all loads of a thread
+ * are in flight together, and found vertices leave the block side by side, with one atomic a tile.
  */
 // arch: sm_75
-#include "device.h"
-#include "frontier.h"
+#include "frontier.h" // looks_unseen, claim; start, the first of the four kernels
 #define BLOCK 256 // tune: 128 256
 #define PER_THREAD 8 // tune: 4 8
-#define ITEMS (BLOCK * PER_THREAD) /* list ends and edges of a tile */
-#define GROUP 256                  /* vertices whose degrees a block sums up */
+#define ITEMS (BLOCK * PER_THREAD) // list ends and edges of a tile
+#define GROUP 256                  // vertices whose degrees a block sums
 
-/* Before the step: what lies where --------------------------------------------------------------*/
+// Before the step: where each list starts and ends -----------------------------------------------
 
-/* Inclusive sums over the block's GROUP or 1024 threads. A barrier. */
-DEVICE i32 scan_block(i32 value, i32 *of_warp)
+// Inclusive sums over the block's threads. A barrier.
+__device__ __forceinline__ int scan_block(int value, int *of_warp)
 {
-    u32 lane = lane_id(), warp = thread_x() / 32;
-    for (u32 lanes = 1; lanes < 32; lanes *= 2) {
-        i32 below = shuffle_up_i32(value, lanes);
-        value += lane >= lanes ? below : 0;
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = 0;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        int below = __shfl_up_sync(0xffffffff, value, distance);
+        value += lane >= distance ? below : 0;
     }
     if (lane == 31)
         of_warp[warp] = value;
-    sync_block();
-    i32 before = 0;
-    for (u32 i = 0; i < warp; i++)
+    __syncthreads();
+    for (int i = 0; i < warp; i++)
         before += of_warp[i];
     return before + value;
 }
 
-/* For each vertex of the frontier where its list starts, and where it ends among its group's. */
-KERNEL __launch_bounds__(GROUP) sum_degrees(const i32 *offsets, const i32 *frontier, i64 count,
-                                            i32 *starts, i32 *ends, i32 *totals)
+// For each vertex of the frontier: where its list starts, and where it ends among its group's.
+extern "C" __global__ void __launch_bounds__(GROUP)
+    sum_degrees(const int *offsets, const int *frontier, long long count, int *starts, int *ends,
+                int *totals)
 {
-    __shared__ i32 of_warp[GROUP / 32];
-    i64 i = global_thread();
-    i32 first = 0, end = 0;
+    __shared__ int of_warp[GROUP / 32];
+    long long i = (long long)blockIdx.x * GROUP + threadIdx.x;
+    int first = 0, end = 0;
     if (i < count) {
-        i32 vertex = frontier[i];
-        first = load_cached_i32(offsets + vertex);
-        end = load_cached_i32(offsets + vertex + 1);
+        int vertex = frontier[i];
+        first = __ldg(offsets + vertex);
+        end = __ldg(offsets + vertex + 1);
     }
-    i32 sum = scan_block(end - first, of_warp);
+    int sum = scan_block(end - first, of_warp);
     if (i < count) {
         starts[i] = first;
         ends[i] = sum;
     }
-    if (thread_x() == GROUP - 1)
-        totals[block_x()] = sum;
+    if (threadIdx.x == GROUP - 1)
+        totals[blockIdx.x] = sum;
 }
 
-/* One block: totals of groups become what lies before them; behind the last, the sum of all. */
-KERNEL __launch_bounds__(1024) sum_groups(i32 *totals, i64 groups)
+// By one block: each group's total becomes what comes before the group; after the last, the sum of
+// all.
+extern "C" __global__ void __launch_bounds__(1024) sum_groups(int *totals, long long groups)
 {
-    __shared__ i32 of_warp[32], carried;
-    i32 before = 0;
-    for (i64 first = 0; first < groups; first += 1024) {
-        i64 i = first + thread_x();
-        i32 total = i < groups ? totals[i] : 0, sum = scan_block(total, of_warp);
+    __shared__ int of_warp[32], carried;
+    int before = 0;
+    for (long long first = 0; first < groups; first += 1024) {
+        long long i = first + threadIdx.x;
+        int total = i < groups ? totals[i] : 0, sum = scan_block(total, of_warp);
         if (i < groups)
             totals[i] = before + sum - total;
-        if (thread_x() == 1023)
+        if (threadIdx.x == 1023)
             carried = before + sum;
-        sync_block();
+        __syncthreads();
         before = carried;
-        sync_block();
+        __syncthreads();
     }
-    if (thread_x() == 0)
+    if (threadIdx.x == 0)
         totals[groups] = before;
 }
 
-/* The step --------------------------------------------------------------------------------------*/
+// The step ---------------------------------------------------------------------------------------
 
-typedef struct {
-    const i32 *starts, *ends, *totals;
-    i64 count; /* of the frontier */
-} lists;
+struct lists {
+    const int *starts, *ends, *totals;
+    long long count; // of the frontier
+};
 
-/* Edges of the frontier up to the end of list i. */
-DEVICE i32 end_of(lists l, i64 i)
+// Edges of the frontier up to the end of list i.
+__device__ __forceinline__ int end_of(const lists &l, long long i)
 {
     if (i < 0)
         return 0;
-    return i < l.count ? load_cached_i32(l.ends + i) + load_cached_i32(l.totals + i / GROUP)
-                       : 0x7fffffff;
+    return i < l.count ? __ldg(l.ends + i) + __ldg(l.totals + i / GROUP) : 0x7fffffff;
 }
 
-/* How many lists end before point d of the merge; the whole warp looks at 32 places at a time. */
-DEVICE i64 lists_before(lists l, i64 edges, i64 d)
+// How many lists end before point d of the merge; the whole warp looks at 32 places at a time.
+__device__ __forceinline__ long long lists_before(const lists &l, long long edges, long long d)
 {
-    i64 low = d > edges ? d - edges : 0, high = least(d, l.count);
+    long long low = d > edges ? d - edges : 0, high = min(d, l.count);
     while (low < high) {
-        i64 step = (high - low + 31) / 32, at = low + (lane_id() + 1) * step - 1;
+        long long step = (high - low + 31) / 32, at = low + (threadIdx.x % 32 + 1) * step - 1;
         bool ends_before = at < high && end_of(l, at) <= d - at - 1;
-        i64 passed = count_bits(warp_ballot(ends_before));
-        high = least(high, low + (passed + 1) * step - 1);
+        long long passed = __popc(__ballot_sync(0xffffffff, ends_before));
+        high = min(high, low + (passed + 1) * step - 1);
         low += passed * step;
     }
     return low;
 }
 
-typedef struct {
-    i32 end[ITEMS + BLOCK];   /* of lists, counted from the tile's first edge */
-    i32 shift[ITEMS + BLOCK]; /* from an edge of the tile to its place in neighbours */
-    i32 found[ITEMS];
-    u32 found_count, place;
-    i64 first_list;
-} shared_state;
+struct shared_state {
+    int end[ITEMS + BLOCK];   // of lists, counted from the tile's first edge
+    int shift[ITEMS + BLOCK]; // from an edge of the tile to its place in neighbours
+    int found[ITEMS];
+    unsigned found_count, place;
+    long long first_list;
+};
 
-/* Lists from `list` on that end before point `until`, and one more; returns how many. A barrier. */
-DEVICE i32 take_lists(shared_state *shared, lists l, i64 list, i32 first_edge, i64 until)
+// Takes the lists from `list` on that end before point `until`, and one more; returns how many. A
+// barrier.
+__device__ __forceinline__ int take_lists(shared_state &shared, const lists &l, long long list,
+                                          int first_edge, long long until)
 {
-    i32 count = 0;
-    u32 more;
+    int count = 0, more;
     do {
-        i64 i = list + count + thread_x();
-        i32 end = end_of(l, i), r = count + (i32)thread_x();
-        shared->end[r] = end - first_edge;
+        long long i = list + count + threadIdx.x;
+        int end = end_of(l, i), r = count + threadIdx.x;
+        shared.end[r] = end - first_edge;
         if (i < l.count)
-            shared->shift[r] = load_cached_i32(l.starts + i) - end_of(l, i - 1) + first_edge;
-        more = block_count(end + i + 1 <= until);
-        count += (i32)more;
+            shared.shift[r] = __ldg(l.starts + i) - end_of(l, i - 1) + first_edge;
+        more = __syncthreads_count(end + i + 1 <= until);
+        count += more;
     } while (more == BLOCK);
     return count;
 }
 
-/* The lowest list whose end lies behind edge p. */
-DEVICE i32 list_of(const i32 *end, i32 count, i32 p)
+// The lowest list that ends after edge p.
+__device__ __forceinline__ int list_of(const int *end, int count, int p)
 {
-    i32 low = 0, high = count;
+    int low = 0, high = count;
     while (low < high) {
-        i32 middle = (low + high) / 2;
+        int middle = (low + high) / 2;
         if (end[middle] <= p)
             low = middle + 1;
         else
@@ -142,72 +142,68 @@ DEVICE i32 list_of(const i32 *end, i32 count, i32 p)
     return low;
 }
 
-DEVICE void visit(shared_state *shared, i32 lists_here, i32 edges, const i32 *neighbours, i32 level,
-                  i32 *distance)
+__device__ __forceinline__ void visit(shared_state &shared, int lists_here, int edges,
+                                      const int *neighbours, int level, int *distance)
 {
-    i32 neighbour[PER_THREAD];
+    int neighbour[PER_THREAD];
     bool unseen[PER_THREAD];
 #pragma unroll
-    for (i32 k = 0; k < PER_THREAD; k++) {
-        i32 p = (i32)thread_x() + k * BLOCK;
-        neighbour[k] =
-            p < edges ? (i32)load_stream_u32(neighbours + p +
-                                             shared->shift[list_of(shared->end, lists_here, p)])
-                      : -1;
+    for (int k = 0; k < PER_THREAD; k++) {
+        int p = threadIdx.x + k * BLOCK;
+        neighbour[k] = -1;
+        if (p < edges) {
+            int at = p + shared.shift[list_of(shared.end, lists_here, p)];
+            neighbour[k] = load_stream((const unsigned *)neighbours + at);
+        }
     }
 #pragma unroll
-    for (i32 k = 0; k < PER_THREAD; k++)
+    for (int k = 0; k < PER_THREAD; k++)
         unseen[k] = neighbour[k] >= 0 && looks_unseen(distance, neighbour[k]);
 #pragma unroll
-    for (i32 k = 0; k < PER_THREAD; k++) {
+    for (int k = 0; k < PER_THREAD; k++) {
         bool found = unseen[k] && claim(distance, neighbour[k], level);
-        u32 lanes = warp_ballot(found), place = 0;
-        if (lanes != 0 && lane_id() == 0)
-            place = shared_add_u32(&shared->found_count, count_bits(lanes));
-        place = shuffle_u32(place, 0) + count_bits(lanes & lanes_below());
-        if (found)
-            shared->found[place] = neighbour[k];
+        append(found, neighbour[k], shared.found, &shared.found_count);
     }
 }
 
-/* What was found goes to the next frontier, as one piece. */
-DEVICE void leave_found(shared_state *shared, i32 *next, u32 *next_count)
+// Moves what was found to the next frontier, in one piece.
+__device__ __forceinline__ void flush(shared_state &shared, int *next, unsigned *next_count)
 {
-    sync_block();
-    u32 count = shared->found_count;
-    if (thread_x() == 0 && count > 0)
-        shared->place = atomic_add_u32(next_count, count);
-    sync_block();
-    for (u32 k = thread_x(); k < count; k += BLOCK)
-        next[shared->place + k] = shared->found[k];
-    if (thread_x() == 0)
-        shared->found_count = 0;
+    __syncthreads();
+    unsigned count = shared.found_count;
+    if (threadIdx.x == 0 && count > 0)
+        shared.place = atomicAdd(next_count, count);
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < count; k += BLOCK)
+        next[shared.place + k] = shared.found[k];
+    if (threadIdx.x == 0)
+        shared.found_count = 0;
 }
 
-KERNEL __launch_bounds__(BLOCK)
-    expand(const i32 *starts, const i32 *ends, const i32 *totals, const i32 *neighbours, i64 count,
-           i32 level, i32 *distance, i32 *next, u32 *next_count)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    expand(const int *starts, const int *ends, const int *totals, const int *neighbours,
+           long long count, int level, int *distance, int *next, unsigned *next_count)
 {
     __shared__ shared_state shared;
     lists l = {starts, ends, totals, count};
-    i64 edges = totals[(count + GROUP - 1) / GROUP], items = count + edges;
-    i64 tiles = (items + ITEMS - 1) / ITEMS;
-    i64 tile = tiles * block_x() / blocks_x(), last = tiles * (block_x() + 1) / blocks_x();
-    if (thread_x() < 32) {
-        i64 found = lists_before(l, edges, tile * ITEMS);
-        if (thread_x() == 0) {
+    long long edges = totals[(count + GROUP - 1) / GROUP], items = count + edges;
+    long long tiles = (items + ITEMS - 1) / ITEMS;
+    long long tile = tiles * blockIdx.x / gridDim.x, last = tiles * (blockIdx.x + 1) / gridDim.x;
+    if (threadIdx.x < 32) {
+        long long found = lists_before(l, edges, tile * ITEMS);
+        if (threadIdx.x == 0) {
             shared.first_list = found;
             shared.found_count = 0;
         }
     }
-    sync_block();
-    i64 list = shared.first_list;
+    __syncthreads();
+    long long list = shared.first_list;
     for (; tile < last; tile++) {
-        i64 until = least(items, (tile + 1) * ITEMS);
-        i32 first_edge = (i32)(tile * ITEMS - list);
-        i32 lists_here = take_lists(&shared, l, list, first_edge, until);
+        long long until = min(items, (tile + 1) * ITEMS);
+        int first_edge = (int)(tile * ITEMS - list);
+        int lists_here = take_lists(shared, l, list, first_edge, until);
         list += lists_here;
-        visit(&shared, lists_here, (i32)(until - list) - first_edge, neighbours, level, distance);
-        leave_found(&shared, next, next_count);
+        visit(shared, lists_here, (int)(until - list) - first_edge, neighbours, level, distance);
+        flush(shared, next, next_count);
     }
 }

@@ -1,39 +1,57 @@
 /*
- * frontier.h: what the steps of a breadth-first search share. A vertex nobody has been at has
- * distance -1; whoever swaps that for the level first has found it, and puts it on the next
- * frontier.
+ * frontier.h: what the steps of a breadth-first search share. A vertex that has not been seen has
+ * distance -1; the thread that swaps that for the level first has found the vertex, and puts it on
+ * the next frontier.
  */
-#define UNSEEN 0xffffffffu
+#ifndef LOCKSTEP_GRAPH_FRONTIER_H
+#define LOCKSTEP_GRAPH_FRONTIER_H
 
-/* The next distances start as the old ones, the next frontier empty. */
-KERNEL __launch_bounds__(256)
-    start(const i32 *distance, i32 *next_distance, i64 vertices, u32 *next_count)
+#include "device.h"
+
+#define UNSEEN (-1)
+
+// The next distances start as the old ones, the next frontier empty.
+extern "C" __global__ void __launch_bounds__(256)
+    start(const int *distance, int *next_distance, long long vertices, unsigned *next_count)
 {
-    for (i64 v = global_thread(); v < vertices; v += global_threads())
+    long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    for (long long v = me; v < vertices; v += (long long)gridDim.x * blockDim.x)
         next_distance[v] = distance[v];
-    if (global_thread() == 0)
+    if (me == 0)
         *next_count = 0;
 }
 
-/* A plain look comes before the atomic: most neighbours have been seen. */
-DEVICE bool looks_unseen(const i32 *distance, i32 vertex)
+// Whether this thread is the first to find the vertex. A plain look comes before the atomic: most
+// neighbours have been seen already. Other blocks write distances, so it bypasses the L1.
+static __device__ __forceinline__ bool looks_unseen(const int *distance, int vertex)
 {
-    return load_relaxed_u32((const u32 *)distance + vertex) == UNSEEN;
+    return (int)load_relaxed((const unsigned *)distance + vertex) == UNSEEN;
 }
-DEVICE bool claim(i32 *distance, i32 vertex, i32 level)
+static __device__ __forceinline__ bool claim(int *distance, int vertex, int level)
 {
-    return compare_and_swap_u32((u32 *)distance + vertex, UNSEEN, (u32)level) == UNSEEN;
+    return atomicCAS(distance + vertex, UNSEEN, level) == UNSEEN;
 }
 
-/* Lanes that found a vertex put it on the list, with one atomic; all lanes take part. */
-DEVICE void append(bool found, i32 vertex, i32 *list, u32 *count)
+// The lane's own number. The assembler knows that it is 0 in one lane only; behind threadIdx.x % 32
+// == 0 it prepares for several and adds their atomics up first.
+static __device__ __forceinline__ unsigned own_lane()
 {
-    u32 lanes = warp_ballot(found), place = 0;
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+// The lanes that found a vertex append it to the list, with one atomic; all lanes take part.
+static __device__ __forceinline__ void append(bool found, int vertex, int *list, unsigned *count)
+{
+    unsigned lanes = __ballot_sync(0xffffffff, found), place = 0;
     if (lanes == 0)
         return;
-    if (lane_id() == 0)
-        place = atomic_add_u32(count, count_bits(lanes));
-    place = shuffle_u32(place, 0) + count_bits(lanes & lanes_below());
+    if (own_lane() == 0)
+        place = atomicAdd(count, __popc(lanes));
+    place = __shfl_sync(0xffffffff, place, 0) + __popc(lanes & lanes_below());
     if (found)
         list[place] = vertex;
 }
+
+#endif

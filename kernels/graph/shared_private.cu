@@ -4,50 +4,53 @@
  * loads. Memory sees blocks * vertices atomics in place of two for each edge.
  */
 // arch: sm_75
-#include "device.h"
+#include "device.h" // load_stream: a load that bypasses the L1
 #define BLOCK 512 // tune: 256 512 1024
 #define UNROLL 2 // tune: 1 2 4
 #define BLOCKS_PER_SM 4 // tune: 1 2 4
 
-/* One end of all edges, each thread its share; what lies off 16 bytes by single words. */
-DEVICE void count_ends(const i32 *ends, i64 edges, u32 *count)
+// One end of all edges, each thread its share. What lies before the first 16-byte boundary, and
+// what is left at the end, is counted word by word.
+__device__ __forceinline__ void count_ends(const int *ends, long long edges, unsigned *count)
 {
-    i64 me = global_thread(), all_threads = global_threads();
-    i64 head = least(edges, (i64)((16 - (u64)ends % 16) % 16 / 4));
-    i64 vectors = (edges - head) / 4, tail = head + 4 * vectors;
+    long long me = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    long long all_threads = (long long)gridDim.x * BLOCK;
+    long long head = min(edges, (long long)((16 - (size_t)ends % 16) % 16 / 4));
+    long long vectors = (edges - head) / 4, tail = head + 4 * vectors;
+    const uint4 *body = (const uint4 *)(ends + head);
     if (me < head)
-        shared_red_add_u32(count + ends[me], 1);
+        atomicAdd(count + ends[me], 1);
     if (me < edges - tail)
-        shared_red_add_u32(count + ends[tail + me], 1);
-    for (i64 i = me; i < vectors; i += UNROLL * all_threads) {
-        u32x4 v[UNROLL];
+        atomicAdd(count + ends[tail + me], 1);
+    for (long long i = me; i < vectors; i += UNROLL * all_threads) {
+        uint4 v[UNROLL];
 #pragma unroll
-        for (i32 k = 0; k < UNROLL; k++)
+        for (int k = 0; k < UNROLL; k++)
             if (i + k * all_threads < vectors)
-                v[k] = load_stream_u32x4(ends + head + 4 * (i + k * all_threads));
+                v[k] = load_stream(body + i + k * all_threads);
 #pragma unroll
-        for (i32 k = 0; k < UNROLL; k++)
+        for (int k = 0; k < UNROLL; k++)
             if (i + k * all_threads < vectors) {
-                shared_red_add_u32(count + v[k].x, 1);
-                shared_red_add_u32(count + v[k].y, 1);
-                shared_red_add_u32(count + v[k].z, 1);
-                shared_red_add_u32(count + v[k].w, 1);
+                atomicAdd(count + v[k].x, 1);
+                atomicAdd(count + v[k].y, 1);
+                atomicAdd(count + v[k].z, 1);
+                atomicAdd(count + v[k].w, 1);
             }
     }
 }
 
-KERNEL __launch_bounds__(BLOCK)
-    count_degrees(const i32 *from, const i32 *to, i64 edges, i64 vertices, u32 *degree)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count_degrees(const int *from, const int *to, long long edges, long long vertices,
+                  unsigned *degree)
 {
-    DYNAMIC_SHARED(memory);
-    u32 *count = (u32 *)memory; /* [vertices] */
-    for (i64 v = thread_x(); v < vertices; v += BLOCK)
+    extern __shared__ unsigned count[]; // [vertices]
+    for (long long v = threadIdx.x; v < vertices; v += BLOCK)
         count[v] = 0;
-    sync_block();
+    __syncthreads();
     count_ends(from, edges, count);
     count_ends(to, edges, count);
-    sync_block();
-    for (i64 v = thread_x(); v < vertices; v += BLOCK)
+    __syncthreads();
+    for (long long v = threadIdx.x; v < vertices; v += BLOCK)
         if (count[v] > 0)
-            red_add_u32(degree + v, count[v]);
+            atomicAdd(degree + v, count[v]);
 }

@@ -4,21 +4,20 @@
  * each found vertex takes its place in the next frontier by an atomic of its own.
  */
 // arch: sm_75
-#include "device.h"
-#include "frontier.h"
+#include "frontier.h" // looks_unseen, claim; start, the kernel that runs before this one
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL __launch_bounds__(BLOCK)
-    expand(const i32 *offsets, const i32 *neighbours, const i32 *frontier, i64 count, i32 level,
-           i32 *distance, i32 *next, u32 *next_count)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    expand(const int *offsets, const int *neighbours, const int *frontier, long long count,
+           int level, int *distance, int *next, unsigned *next_count)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= count)
         return;
-    i32 vertex = frontier[i], end = offsets[vertex + 1];
-    for (i32 e = offsets[vertex]; e < end; e++) {
-        i32 neighbour = neighbours[e];
+    int vertex = frontier[i], end = offsets[vertex + 1];
+    for (int e = offsets[vertex]; e < end; e++) {
+        int neighbour = neighbours[e];
         if (looks_unseen(distance, neighbour) && claim(distance, neighbour, level))
-            next[atomic_add_u32(next_count, 1)] = neighbour;
+            next[atomicAdd(next_count, 1)] = neighbour;
     }
 }

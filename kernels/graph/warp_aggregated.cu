@@ -1,36 +1,37 @@
 /*
- * warp_aggregated.cu: degrees: lanes that hold the same vertex find each other (match.any), and one
- * of them adds for all. A list sorted by one end, or a graph with a few vertices that everybody
- * knows, sends a fraction of the atomics; where no two lanes agree the match is paid for nothing.
+ * warp_aggregated.cu: degrees: lanes that hold the same vertex find each other (__match_any_sync),
+ * and one of them adds for all. A list sorted by one end, or a graph with a few vertices that many
+ * edges share, sends a fraction of the atomics; where no two lanes agree the match is wasted.
  */
 // arch: sm_75
-#include "device.h"
+#include "device.h" // load_stream: a load that bypasses the L1
 #define BLOCK 256 // tune: 128 256 512
 #define UNROLL 4 // tune: 2 4 8
-#define NOBODY 0xffffffffu
+#define NO_VERTEX 0xffffffffu
 
-DEVICE void add_for_all(u32 vertex, u32 *degree) /* all lanes take part */
+// All lanes take part.
+__device__ __forceinline__ void add_one(unsigned vertex, unsigned *degree)
 {
-    u32 same = warp_match(vertex);
-    if (vertex != NOBODY && lowest_bit(same) == lane_id())
-        red_add_u32(degree + vertex, count_bits(same));
+    unsigned same = __match_any_sync(0xffffffff, vertex);
+    if (vertex != NO_VERTEX && threadIdx.x % 32 == __ffs(same) - 1)
+        atomicAdd(degree + vertex, __popc(same));
 }
 
-/* A block's share of edges, UNROLL loads of a thread at a time. */
-KERNEL __launch_bounds__(BLOCK)
-    count_degrees(const i32 *from, const i32 *to, i64 edges, u32 *degree)
+// Each thread has UNROLL edges, and all its loads in flight.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count_degrees(const unsigned *from, const unsigned *to, long long edges, unsigned *degree)
 {
-    i64 first = (i64)block_x() * BLOCK * UNROLL + thread_x();
-    u32 a[UNROLL], b[UNROLL];
+    long long first = (long long)blockIdx.x * BLOCK * UNROLL + threadIdx.x;
+    unsigned a[UNROLL], b[UNROLL];
 #pragma unroll
-    for (i32 k = 0; k < UNROLL; k++) {
-        i64 edge = first + k * BLOCK;
-        a[k] = edge < edges ? load_stream_u32(from + edge) : NOBODY;
-        b[k] = edge < edges ? load_stream_u32(to + edge) : NOBODY;
+    for (int k = 0; k < UNROLL; k++) {
+        long long edge = first + k * BLOCK;
+        a[k] = edge < edges ? load_stream(from + edge) : NO_VERTEX;
+        b[k] = edge < edges ? load_stream(to + edge) : NO_VERTEX;
     }
 #pragma unroll
-    for (i32 k = 0; k < UNROLL; k++) {
-        add_for_all(a[k], degree);
-        add_for_all(b[k], degree);
+    for (int k = 0; k < UNROLL; k++) {
+        add_one(a[k], degree);
+        add_one(b[k], degree);
     }
 }

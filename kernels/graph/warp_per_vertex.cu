@@ -1,25 +1,25 @@
 /*
  * warp_per_vertex.cu: a step of a breadth-first search: a warp for each vertex of the frontier.
  * Lanes read neighbouring edges, and what they find goes to the next frontier with one atomic for
- * all. A vertex with few neighbours leaves lanes idle, one with very many holds its warp up.
+ * all. A vertex with few neighbours leaves lanes idle; one with very many holds up its warp.
  */
 // arch: sm_75
-#include "device.h"
-#include "frontier.h"
+#include "frontier.h" // looks_unseen, claim, append; start, the kernel that runs before this one
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL __launch_bounds__(BLOCK)
-    expand(const i32 *offsets, const i32 *neighbours, const i32 *frontier, i64 count, i32 level,
-           i32 *distance, i32 *next, u32 *next_count)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    expand(const int *offsets, const int *neighbours, const int *frontier, long long count,
+           int level, int *distance, int *next, unsigned *next_count)
 {
-    i64 i = global_thread() / 32;
+    long long i = ((long long)blockIdx.x * BLOCK + threadIdx.x) / 32;
     if (i >= count)
         return;
-    i32 vertex = frontier[i], first = offsets[vertex], end = offsets[vertex + 1];
-    for (i64 e = first; e < end; e += 32) { /* all lanes stay for append */
-        bool mine = e + lane_id() < end;
-        i32 neighbour = mine ? load_cached_i32(neighbours + e + lane_id()) : 0;
-        bool found = mine && looks_unseen(distance, neighbour) && claim(distance, neighbour, level);
+    int vertex = frontier[i], end = offsets[vertex + 1];
+    for (long long e = offsets[vertex]; e < end; e += 32) { // all lanes stay, for append
+        long long mine = e + threadIdx.x % 32;
+        int neighbour = mine < end ? __ldg(neighbours + mine) : 0;
+        bool found = mine < end && looks_unseen(distance, neighbour) &&
+                     claim(distance, neighbour, level);
         append(found, neighbour, next, next_count);
     }
 }

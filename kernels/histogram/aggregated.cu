@@ -1,32 +1,34 @@
 /*
- * aggregated.cu: the lanes of a warp that hold the same bin find each other by match.any, and the
- * lowest of them adds their number at once. Skewed data then costs one atomic where it cost 32;
- * even data pays for the match and gains nothing.
+ * aggregated.cu: the lanes of a warp that hold the same bin find each other (__match_any_sync), and
+ * the lowest of them adds for all. Skewed data then costs one atomic where it cost 32; even data
+ * pays for the match and gains nothing. Bins are counted in ranges, as in shared_private.cu.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
-#include "bins.h"
 #define BLOCK 512 // tune: 256 512 1024
 #define BLOCKS_PER_SM 4 // tune: 1 2 4 8
-#define EACH "aggregated.cu"
-#include "each_type.h"
-#else
+#define NO_BIN 0xffffffffu
 
-KERNEL __launch_bounds__(BLOCK) NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 *counts)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count(const float *in, long long n, unsigned bins, unsigned range, unsigned *counts)
 {
-    DYNAMIC_SHARED(memory);
-    u32 *counters = (u32 *)memory; // [range]
-    u32 first = first_bin(range), here = bins_here(bins, range), lane = lane_id();
-    clear_counters(counters, here);
-    /* A warp goes on or ends as a whole: match needs all its lanes. */
-    for (i64 start = global_thread() - lane; start < n; start += global_threads()) {
-        i64 i = start + lane;
-        u32 bin = i < n ? NAME(bin_of)(in[i], bins) - first : NO_BIN;
-        u32 same = warp_match(bin);
-        if (bin < here && lane == lowest_bit(same))
-            shared_red_add_u32(&counters[bin], count_bits(same));
+    extern __shared__ unsigned counters[]; // [here]
+    unsigned first = blockIdx.y * range, here = min(range, bins - first), lane = threadIdx.x % 32;
+    for (unsigned i = threadIdx.x; i < here; i += BLOCK)
+        counters[i] = 0;
+    __syncthreads();
+
+    // A warp goes on or stops as a whole: the match needs all its lanes.
+    long long all_threads = (long long)gridDim.x * BLOCK;
+    long long start = (long long)blockIdx.x * BLOCK + threadIdx.x - lane;
+    for (; start < n; start += all_threads) {
+        float x = start + lane < n ? in[start + lane] : -1;
+        unsigned bin = x >= 0 && x < 1 ? (unsigned)(x * bins) - first : NO_BIN;
+        unsigned same = __match_any_sync(0xffffffff, bin);
+        if (bin < here && lane == __ffs(same) - 1)
+            atomicAdd(&counters[bin], __popc(same));
     }
-    add_counters(counters, here, counts + first);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < here; i += BLOCK)
+        if (counters[i] > 0)
+            atomicAdd(&counts[first + i], counters[i]);
 }
-#endif

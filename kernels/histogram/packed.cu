@@ -1,105 +1,104 @@
 /*
- * packed.cu: 16-bit counters, two in a word, for the bins that are too many for shared memory
- * otherwise: 65536 of them take 128 KiB. The atomic gives the old value back; whoever brings a
- * counter to 2^15 moves that much to the result in memory. Between two barriers a block counts less
- * than 2^15 elements, so that no counter runs over meanwhile. The next loads are under way while
- * this round is counted.
+ * packed.cu: 16-bit counters, two in a word, for bins that otherwise are too many for shared
+ * memory: 65536 of them take 128 KiB. The atomic returns the old value; the thread that brings a
+ * counter to 2^15 moves that much to the result in memory. Between two barriers a block counts
+ * fewer than 2^15 elements, so no counter overflows before that has happened. The next loads are
+ * under way while a round is counted. Bins are counted in ranges, as in shared_private.cu.
  */
 // arch: sm_75
-#include "device.h"
-#include "bins.h"
+#include "device.h" // load_stream: a load that bypasses the L1
 #define BLOCK 1024 // tune: 512 1024
 #define UNROLL 4 // tune: 2 4
 #define FULL 0x8000u
+#define NOT_A_NUMBER __uint_as_float(0x7fffffffu)
 
-/* Where a block counts. What does not count goes to bin `none`, one more than there are. */
+// Where a block counts. What does not count goes to bin `none`, one more than there are.
 struct place {
-    u32 base, first, none;
-    f32 bins, low, high; /* all of them, and the block's range */
-    u32 *counts; /* from the block's first bin on */
+    unsigned *counters, first, none;
+    float bins, low, high; // all bins, and the range of this block
+    unsigned *counts;      // the result, from the block's first bin on
 };
 
-DEVICE u32 bin_here(f32 x, struct place p)
+__device__ __forceinline__ unsigned bin_of(float x, const place &p)
 {
-    f32 product = x * p.bins;
-    return is_within(product, p.low, p.high) ? u32_from_f32(product) - p.first : p.none;
+    float product = x * p.bins;
+    return product >= p.low && product < p.high ? (unsigned)product - p.first : p.none;
 }
-DEVICE u32 address_of(u32 bin, struct place p)
-{
-    return p.base + bin / 2 * 4;
-}
-DEVICE u32 shift_of(u32 bin)
+
+// An even bin's counter is the lower half of its word.
+__device__ __forceinline__ unsigned shift_of(unsigned bin)
 {
     return bin % 2 * 16;
 }
 
-/* The counter that reached FULL by this gives it to the result. */
-DEVICE void move_full(u32 bin, struct place p)
+// Four atomics under way before the first old value is looked at.
+__device__ __forceinline__ void count_four(float4 v, const place &p)
 {
-    shared_red_add_at(address_of(bin, p), 0u - (FULL << shift_of(bin)));
-    if (bin != p.none)
-        red_add_u32(&p.counts[bin], FULL);
+    const unsigned bin[4] = {bin_of(v.x, p), bin_of(v.y, p), bin_of(v.z, p), bin_of(v.w, p)};
+    unsigned old[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        old[k] = atomicAdd(&p.counters[bin[k] / 2], 1u << shift_of(bin[k]));
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if ((old[k] >> shift_of(bin[k]) & 0xffff) == FULL - 1) {
+            atomicSub(&p.counters[bin[k] / 2], FULL << shift_of(bin[k]));
+            if (bin[k] != p.none)
+                atomicAdd(&p.counts[bin[k]], FULL);
+        }
 }
 
-/* Four atomics under way before the first answer is looked at. */
-DEVICE void count_four(f32x4 v, struct place p)
+// A round is UNROLL vectors of each thread of the block; past the end they are NaN.
+__device__ __forceinline__ void load_round(const float4 *body, long long start, long long vectors,
+                                           float4 *v)
 {
-    u32 bin[4] = {bin_here(v.x, p), bin_here(v.y, p), bin_here(v.z, p), bin_here(v.w, p)};
-    u32 old[4];
+    const float nan = NOT_A_NUMBER;
 #pragma unroll
-    for (u32 k = 0; k < 4; k++)
-        old[k] = shared_add_at(address_of(bin[k], p), 1u << shift_of(bin[k]));
-#pragma unroll
-    for (u32 k = 0; k < 4; k++)
-        if ((old[k] >> shift_of(bin[k]) & 0xffffu) == FULL - 1)
-            move_full(bin[k], p);
-}
-
-/* A round is UNROLL vectors of each thread of the block; what lies behind the end is NaN. */
-DEVICE void load_round(const f32 *body, i64 start, i64 vectors, f32x4 *v)
-{
-    f32 nan = f32_from_bits(0x7fffffffu);
-#pragma unroll
-    for (u32 k = 0; k < UNROLL; k++) {
-        i64 i = start + k * BLOCK + thread_x();
-        f32x4 none = {nan, nan, nan, nan};
-        v[k] = i < vectors ? load_stream_f32x4(body + i * 4) : none;
+    for (int k = 0; k < UNROLL; k++) {
+        long long i = start + k * BLOCK + threadIdx.x;
+        v[k] = i < vectors ? load_stream(body + i) : make_float4(nan, nan, nan, nan);
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) count_f32(const f32 *in, i64 n, u32 bins, u32 range, u32 *counts)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count(const float *in, long long n, unsigned bins, unsigned range, unsigned *counts)
 {
-    DYNAMIC_SHARED(memory);
-    u32 *counters = (u32 *)memory; // [here / 2 + 1], the even bin in the lower half
-    u32 first = first_bin(range), here = bins_here(bins, range);
-    struct place p = {shared_address(counters), first,         here, (f32)bins, (f32)first,
-                      (f32)(first + here),      counts + first};
-    clear_counters(counters, here / 2 + 1);
+    extern __shared__ unsigned counters[]; // [here / 2 + 1]
+    unsigned first = blockIdx.y * range, here = min(range, bins - first);
+    for (unsigned i = threadIdx.x; i < here / 2 + 1; i += BLOCK)
+        counters[i] = 0;
+    __syncthreads();
+    place p = {counters, first, here, (float)bins, (float)first, (float)(first + here),
+               counts + first};
 
-    i64 head = least(n, (i64)((16 - (u64)in % 16) % 16 / 4)), me = global_thread();
-    i64 vectors = (n - head) / 4, tail = head + vectors * 4;
-    f32 nan = f32_from_bits(0x7fffffffu);
-    f32x4 ends = {me < head ? in[me] : nan, me < n - tail ? in[tail + me] : nan, nan, nan};
+    // Up to the first 16-byte boundary, and what is left at the end.
+    long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / 4));
+    long long vectors = (n - head) / 4, tail = head + vectors * 4;
+    long long me = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    const float nan = NOT_A_NUMBER;
     if (me < 4)
-        count_four(ends, p);
-    sync_block();
+        count_four(make_float4(me < head ? in[me] : nan, me < n - tail ? in[tail + me] : nan, nan,
+                               nan),
+                   p);
+    __syncthreads();
 
-    f32x4 now[UNROLL], next[UNROLL];
-    i64 round = BLOCK * UNROLL, i = block_x() * round, step = blocks_x() * round;
-    load_round(in + head, i, vectors, now);
+    const float4 *body = (const float4 *)(in + head);
+    long long round = BLOCK * UNROLL, i = blockIdx.x * round, step = gridDim.x * round;
+    float4 now[UNROLL], next[UNROLL];
+    load_round(body, i, vectors, now);
     for (; i < vectors; i += step) {
-        load_round(in + head, i + step, vectors, next);
+        load_round(body, i + step, vectors, next);
 #pragma unroll
-        for (u32 k = 0; k < UNROLL; k++)
+        for (int k = 0; k < UNROLL; k++)
             count_four(now[k], p);
-        sync_block();
+        __syncthreads();
 #pragma unroll
-        for (u32 k = 0; k < UNROLL; k++)
+        for (int k = 0; k < UNROLL; k++)
             now[k] = next[k];
     }
-    for (u32 bin = thread_x(); bin < here; bin += BLOCK) {
-        u32 count = counters[bin / 2] >> bin % 2 * 16 & 0xffffu;
-        if (count)
-            red_add_u32(&p.counts[bin], count);
+    for (unsigned bin = threadIdx.x; bin < here; bin += BLOCK) {
+        unsigned count = counters[bin / 2] >> shift_of(bin) & 0xffff;
+        if (count > 0)
+            atomicAdd(&p.counts[bin], count);
     }
 }

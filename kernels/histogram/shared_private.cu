@@ -1,29 +1,34 @@
 /*
- * shared_private.cu: every block counts in a copy of its own in shared memory, whose atomics take a
- * few cycles, and adds the copy to the result once at the end. Lanes that hit the same bank still
- * wait for each other, and skewed data makes all of them do so.
+ * shared_private.cu: every block counts in a private copy of the counters in shared memory, where
+ * an atomic takes a few cycles, and adds the copy to the result once, at the end. Lanes that hit
+ * the same bank still wait for each other, and skewed data makes all of them do so.
+ *
+ * Bins that do not fit in shared memory at once are counted in ranges: the blocks of row y count
+ * the bins from y * range on, in a pass of their own over the input.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
-#include "bins.h"
 #define BLOCK 512 // tune: 256 512 1024
 #define BLOCKS_PER_SM 4 // tune: 1 2 4 8
-#define EACH "shared_private.cu"
-#include "each_type.h"
-#else
+#define NO_BIN 0xffffffffu
 
-KERNEL __launch_bounds__(BLOCK) NAME(count)(const T *in, i64 n, u32 bins, u32 range, u32 *counts)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    count(const float *in, long long n, unsigned bins, unsigned range, unsigned *counts)
 {
-    DYNAMIC_SHARED(memory);
-    u32 *counters = (u32 *)memory; // [range]
-    u32 first = first_bin(range), here = bins_here(bins, range);
-    clear_counters(counters, here);
-    for (i64 i = global_thread(); i < n; i += global_threads()) {
-        u32 bin = NAME(bin_of)(in[i], bins) - first;
+    extern __shared__ unsigned counters[]; // [here]
+    unsigned first = blockIdx.y * range, here = min(range, bins - first);
+    for (unsigned i = threadIdx.x; i < here; i += BLOCK)
+        counters[i] = 0;
+    __syncthreads();
+
+    long long all_threads = (long long)gridDim.x * BLOCK;
+    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < n; i += all_threads) {
+        float x = in[i];
+        unsigned bin = x >= 0 && x < 1 ? (unsigned)(x * bins) - first : NO_BIN;
         if (bin < here)
-            shared_red_add_u32(&counters[bin], 1);
+            atomicAdd(&counters[bin], 1);
     }
-    add_counters(counters, here, counts + first);
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < here; i += BLOCK)
+        if (counters[i] > 0)
+            atomicAdd(&counts[first + i], counters[i]);
 }
-#endif

@@ -14,19 +14,19 @@ static inline unsigned one_pass_tiles(const struct zoo_call *call)
                         (int64_t)zoo_tunable(call, "BLOCK") * 4 * zoo_tunable(call, "ROWS"));
 }
 
-/* The ticket has the first 16 bytes, then a state for each tile. */
+/* The ticket takes the first 16 bytes; a state for each tile follows. */
 static inline size_t one_pass_workspace(const struct zoo_call *call)
 {
     return 16 + 8 * (size_t)one_pass_tiles(call);
 }
 
+/* By a kernel of the same module: it starts sooner than a memset would. */
 static inline CUresult one_pass_clear(struct zoo_call *call)
 {
     int64_t words = (int64_t)one_pass_workspace(call) / 8;
-    return ZOO_LAUNCH(
-        call, "clear_words",
-        ((struct zoo_grid){.x = words > 8192 ? 32 : zoo_ceil_div(words, 256), .threads = 256}),
-        &call->workspace, &words);
+    return ZOO_LAUNCH(call, "clear",
+                      ((struct zoo_grid){.x = zoo_ceil_div(words, 256), .threads = 256}),
+                      &call->workspace, &words);
 }
 
 /* Blocks that stay, all of them resident; x is still to be set. */
@@ -49,13 +49,13 @@ static inline unsigned one_pass_blocks(struct zoo_call *call, const char *kernel
     return tiles < most ? tiles : most;
 }
 
-/* A kilobyte is for what the kernel declares itself. */
+/* A kilobyte is left for the kernel's own shared variables. */
 static inline bool one_pass_fits(const struct zoo_call *call)
 {
     return one_pass_grid(call).shared + 1024 <= (unsigned)call->device->shared_per_block;
 }
 
-/* Short inputs, for which each block looks at everything before it itself: that grows with n^2. */
+/* Short inputs, for which each block reads everything before it itself: that grows with n^2. */
 static inline bool one_pass_is_short(const struct zoo_problem *problem)
 {
     return zoo_value(problem, "n") <= 128 * 1024;

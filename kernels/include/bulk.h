@@ -3,45 +3,46 @@
  * carries out, and the barriers in shared memory (mbarriers) that count their bytes. sm_90.
  * Addresses and sizes of bulk copies are multiples of 16 bytes.
  *
- * A barrier's phases are numbered from 0; its phase ends when so many arrivals as it was made for
- * have come, and all bytes that they said to expect. Whoever waits names the phase's parity.
+ * A barrier's phases are numbered from 0. A phase ends when as many threads have arrived as the
+ * barrier was made for, and all the bytes they announced are there. A waiting thread names the
+ * parity of the phase it waits for.
  */
 #ifndef LOCKSTEP_KERNELS_BULK_H
 #define LOCKSTEP_KERNELS_BULK_H
 
 #include "device.h"
 
-typedef u64 barrier;
+typedef unsigned long long barrier;
 
-/* True in one thread of a warp, which must be there as a whole; always in the same one. Whoever
- * starts bulk copies is best chosen so: the compiler then knows that it is alone, where it makes a
- * loop over the threads around each copy behind "thread_x() == 0". */
-DEVICE bool warp_chooses_me(void)
+/* True in one thread of the warp, always the same one; the whole warp must take part. Let it start
+ * bulk copies: the compiler then knows that the thread is alone, whereas behind "threadIdx.x == 0"
+ * it makes a loop over the threads around each copy. */
+static __device__ __forceinline__ bool elect_one(void)
 {
-    u32 chosen;
+    unsigned chosen;
     asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
                  : "=r"(chosen));
     return chosen != 0;
 }
 
-/* By one thread, for all; then barrier_made, then sync_block. */
-DEVICE void barrier_make(barrier *b, u32 arrivals)
+/* One thread makes the barriers and calls barrier_made; then the block synchronises. */
+static __device__ __forceinline__ void barrier_make(barrier *b, unsigned arrivals)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals)
                  : "memory");
 }
-DEVICE void barrier_made(void)
+static __device__ __forceinline__ void barrier_made(void)
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-DEVICE void barrier_arrive(barrier *b)
+static __device__ __forceinline__ void barrier_arrive(barrier *b)
 {
     asm volatile(
         "{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(b))
         : "memory");
 }
-/* Arrives, and the phase goes on until so many bytes have been copied. */
-DEVICE void barrier_arrive_expecting(barrier *b, u32 bytes)
+/* Arrives, and announces so many bytes: the phase does not end before they are copied. */
+static __device__ __forceinline__ void barrier_arrive_expecting(barrier *b, unsigned bytes)
 {
     asm volatile(
         "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
@@ -49,9 +50,9 @@ DEVICE void barrier_arrive_expecting(barrier *b, u32 bytes)
         "r"(bytes)
         : "memory");
 }
-DEVICE void barrier_wait(barrier *b, u32 parity)
+static __device__ __forceinline__ void barrier_wait(barrier *b, unsigned parity)
 {
-    u32 done, address = shared_address(b);
+    unsigned done, address = shared_address(b);
     do
         asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
                      "selp.u32 %0, 1, 0, p; }"
@@ -62,7 +63,8 @@ DEVICE void barrier_wait(barrier *b, u32 parity)
 }
 
 /* To shared memory; the bytes count at the barrier. */
-DEVICE void bulk_load(void *shared, const void *global, u32 bytes, barrier *b)
+static __device__ __forceinline__ void bulk_load(void *shared, const void *global, unsigned bytes,
+                                                 barrier *b)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(shared)),

@@ -1,20 +1,20 @@
 /*
- * coalesced.cu: as naive.cu, but the threads of a warp stand side by side in a row of C: they read
- * 32 neighbours of B, which are four whole sectors, and one element of A for all. Every element
- * still comes from the caches as often as there are elements of C that need it.
+ * coalesced.cu: naive.cu with its two indices exchanged. The threads of a warp stand side by side
+ * in a row of C: they read 32 neighbours of B, which are four whole sectors, and the same element
+ * of A. Every element still comes from the caches once for each element of C that needs it.
  */
 // arch: sm_75
-#include "device.h"
 #define DOWN 8 // tune: 4 8 16 32
 
-KERNEL matmul(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void matmul(const float *a, const float *b, float *c, long long m,
+                                  long long n, long long k)
 {
-    i64 row = (i64)block_x() * DOWN + thread_y();
-    i64 column = (i64)block_y() * 32 + thread_x();
+    long long row = (long long)blockIdx.x * DOWN + threadIdx.y;
+    long long column = (long long)blockIdx.y * 32 + threadIdx.x;
     if (row >= m || column >= n)
         return;
-    f32 sum = 0;
-    for (i64 i = 0; i < k; i++)
-        sum = fma_f32(a[row * k + i], b[i * n + column], sum);
+    float sum = 0;
+    for (long long i = 0; i < k; i++)
+        sum = fmaf(a[row * k + i], b[i * n + column], sum);
     c[row * n + column] = sum;
 }

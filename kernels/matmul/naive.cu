@@ -1,20 +1,20 @@
 /*
- * naive.cu: a thread for each element of C, a dot product each. The threads of a warp stand one
- * below the other in C, so that each load of A and each store to C touches 32 rows: 32 sectors of
- * which one word each is used. The mapping is the only mistake; coalesced.cu corrects it.
+ * naive.cu: C = A B, one thread for each element of C, which is a dot product. The threads of a
+ * warp stand one below the other in C, so each load of A and each store to C touches 32 rows: 32
+ * sectors, with one word used of each. The mapping is the only mistake; coalesced.cu corrects it.
  */
 // arch: sm_75
-#include "device.h"
 #define ACROSS 16 // tune: 16 32
 
-KERNEL matmul(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void matmul(const float *a, const float *b, float *c, long long m,
+                                  long long n, long long k)
 {
-    i64 row = (i64)block_x() * 32 + thread_x();
-    i64 column = (i64)block_y() * ACROSS + thread_y();
+    long long row = (long long)blockIdx.x * 32 + threadIdx.x;
+    long long column = (long long)blockIdx.y * ACROSS + threadIdx.y;
     if (row >= m || column >= n)
         return;
-    f32 sum = 0;
-    for (i64 i = 0; i < k; i++)
-        sum = fma_f32(a[row * k + i], b[i * n + column], sum);
+    float sum = 0;
+    for (long long i = 0; i < k; i++)
+        sum = fmaf(a[row * k + i], b[i * n + column], sum);
     c[row * n + column] = sum;
 }

@@ -1,28 +1,28 @@
 /*
- * shared_tiled.cu: a block makes TILE x TILE elements of C and goes through A and B in square tiles
- * that it keeps in shared memory: each element is read from global memory once for TILE uses. What
- * limits it now is shared memory: two loads from there for each multiplication.
+ * shared_tiled.cu: a block of TILE x TILE threads makes as many elements of C. It goes along a row
+ * of tiles of A and down a column of tiles of B, keeping one of each in shared memory, so that each
+ * element is read from global memory once for TILE uses. The limit is now shared memory itself: two
+ * loads for each multiplication.
  */
 // arch: sm_75
-#include "tile.h"
 #define TILE 32 // tune: 16 32
 
-KERNEL __launch_bounds__(TILE *TILE)
-    matmul(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(TILE *TILE)
+matmul(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
-    __shared__ f32 of_a[TILE][TILE], of_b[TILE][TILE];
-    u32 x = thread_x(), y = thread_y();
-    i64 row = (i64)block_x() * TILE + y, column = (i64)block_y() * TILE + x;
-    matrix left = matrix_of(a, m, k), right = matrix_of(b, k, n);
-    f32 sum = 0;
-    for (i64 from = 0; from < k; from += TILE) {
-        of_a[y][x] = element(left, row, from + x);
-        of_b[y][x] = element(right, from + y, column);
-        sync_block();
+    __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
+    int x = threadIdx.x, y = threadIdx.y;
+    long long row = (long long)blockIdx.x * TILE + y, column = (long long)blockIdx.y * TILE + x;
+    float sum = 0;
+    for (long long from = 0; from < k; from += TILE) {
+        /* One element of each tile per thread; zeros outside the matrices. */
+        a_tile[y][x] = row < m && from + x < k ? a[row * k + from + x] : 0.0f;
+        b_tile[y][x] = from + y < k && column < n ? b[(from + y) * n + column] : 0.0f;
+        __syncthreads();
 #pragma unroll
-        for (u32 i = 0; i < TILE; i++)
-            sum = fma_f32(of_a[y][i], of_b[i][x], sum);
-        sync_block();
+        for (int i = 0; i < TILE; i++)
+            sum = fmaf(a_tile[y][i], b_tile[i][x], sum);
+        __syncthreads();
     }
     if (row < m && column < n)
         c[row * n + column] = sum;

@@ -1,11 +1,10 @@
 /*
- * vectorised.cu: 16 bytes at a time everywhere: global loads and stores, and, because the tile of A
- * lies transposed in shared memory, both operands of the multiplication: 4 loads for 64 of them.
- * While a tile is multiplied the next one is on its way in registers, and goes to the other of two
- * buffers: one barrier a tile instead of two.
+ * vectorised.cu: register_tiled.cu with 16-byte accesses everywhere: global loads and stores and,
+ * because the tile of A lies transposed in shared memory, both operands of the multiplication: 4
+ * loads for 64 multiplications. While one tile is multiplied the next is on its way in registers;
+ * it goes to the other of two buffers, so that one barrier per tile is enough.
  */
 // arch: sm_75
-#include "tile.h"
 #include "wide.h"
 #define BM 128 // tune: 64 128
 #define BN 128 // tune: 64 128
@@ -15,111 +14,121 @@
 #define ACROSS (BN / TN) /* threads */
 #define DOWN (BM / TM)
 #define THREADS (ACROSS * DOWN)
-#define ROW (BM + 4) /* of the transposed tile: the four stores of a chunk hit banks of their own */
-#define A_CHUNKS ((BM * BK / 4 + THREADS - 1) / THREADS) /* of 4 elements, for each thread */
-#define B_CHUNKS ((BK * BN / 4 + THREADS - 1) / THREADS)
+/* blocks on an SM, at 128 registers a thread */
+#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1)
+#define ROW (BM + 4) /* of the transposed tile: the four stores of a chunk meet different banks */
+#define A_CHUNKS (BM * BK / 4) /* of 4 elements, in a tile */
+#define B_CHUNKS (BK * BN / 4)
 
-typedef struct {
-    f32x4 a[A_CHUNKS], b[B_CHUNKS];
-} on_its_way;
+/* What a thread loads of the next tiles: every THREADS-th chunk. */
+struct chunks {
+    float4 a[(A_CHUNKS + THREADS - 1) / THREADS], b[(B_CHUNKS + THREADS - 1) / THREADS];
+};
 
-DEVICE void fetch(on_its_way *next, matrix a, matrix b, i64 row, i64 column, i64 from, bool wide)
+template <bool WIDE>
+static __device__ __forceinline__ void load_chunks(chunks *next, matrix a, matrix b, long long row,
+                                                   long long column, long long from)
 {
 #pragma unroll
-    for (u32 t = 0; t < A_CHUNKS; t++) {
-        u32 chunk = thread_x() + t * THREADS;
-        if (BM * BK / 4 % THREADS == 0 || chunk < BM * BK / 4)
+    for (unsigned t = 0; t * THREADS < A_CHUNKS; t++) {
+        unsigned chunk = threadIdx.x + t * THREADS;
+        if (A_CHUNKS % THREADS == 0 || chunk < A_CHUNKS)
             next->a[t] =
-                four_elements(a, row + chunk / (BK / 4), from + chunk % (BK / 4) * 4, wide);
+                load_four<WIDE>(a, row + chunk / (BK / 4), from + chunk % (BK / 4) * 4);
     }
 #pragma unroll
-    for (u32 t = 0; t < B_CHUNKS; t++) {
-        u32 chunk = thread_x() + t * THREADS;
-        if (BK * BN / 4 % THREADS == 0 || chunk < BK * BN / 4)
+    for (unsigned t = 0; t * THREADS < B_CHUNKS; t++) {
+        unsigned chunk = threadIdx.x + t * THREADS;
+        if (B_CHUNKS % THREADS == 0 || chunk < B_CHUNKS)
             next->b[t] =
-                four_elements(b, from + chunk / (BN / 4), column + chunk % (BN / 4) * 4, wide);
+                load_four<WIDE>(b, from + chunk / (BN / 4), column + chunk % (BN / 4) * 4);
     }
 }
 
-DEVICE void keep(const on_its_way *next, f32 of_a[BK][ROW], f32 of_b[BK][BN])
+static __device__ __forceinline__ void store_chunks(const chunks *next, float a_tile[BK][ROW],
+                                                    float b_tile[BK][BN])
 {
 #pragma unroll
-    for (u32 t = 0; t < A_CHUNKS; t++) {
-        u32 chunk = thread_x() + t * THREADS;
-        u32 across = chunk % (BK / 4) * 4, down = chunk / (BK / 4);
-        if (BM * BK / 4 % THREADS != 0 && chunk >= BM * BK / 4)
+    for (unsigned t = 0; t * THREADS < A_CHUNKS; t++) {
+        unsigned chunk = threadIdx.x + t * THREADS;
+        unsigned row = chunk / (BK / 4), l = chunk % (BK / 4) * 4;
+        if (A_CHUNKS % THREADS != 0 && chunk >= A_CHUNKS)
             continue;
-        of_a[across][down] = next->a[t].x;
-        of_a[across + 1][down] = next->a[t].y;
-        of_a[across + 2][down] = next->a[t].z;
-        of_a[across + 3][down] = next->a[t].w;
+        a_tile[l][row] = next->a[t].x; /* transposed */
+        a_tile[l + 1][row] = next->a[t].y;
+        a_tile[l + 2][row] = next->a[t].z;
+        a_tile[l + 3][row] = next->a[t].w;
     }
 #pragma unroll
-    for (u32 t = 0; t < B_CHUNKS; t++) {
-        u32 chunk = thread_x() + t * THREADS;
-        if (BK * BN / 4 % THREADS == 0 || chunk < BK * BN / 4)
-            store_f32x4(&of_b[chunk / (BN / 4)][chunk % (BN / 4) * 4], next->b[t]);
-    }
-}
-
-/* A thread's rows and columns are groups of four, the groups as far apart as the threads reach. */
-DEVICE void multiply_tiles(const f32 of_a[BK][ROW], const f32 of_b[BK][BN], u32 x, u32 y,
-                           f32 sum[TM][TN])
-{
-#pragma unroll
-    for (u32 i = 0; i < BK; i++) {
-        f32x4 left[TM / 4], right[TN / 4];
-#pragma unroll
-        for (u32 t = 0; t < TM / 4; t++)
-            left[t] = load_f32x4(&of_a[i][(y + t * DOWN) * 4]);
-#pragma unroll
-        for (u32 t = 0; t < TN / 4; t++)
-            right[t] = load_f32x4(&of_b[i][(x + t * ACROSS) * 4]);
-#pragma unroll
-        for (u32 t = 0; t < TM * TN; t++)
-            sum[t / TN][t % TN] = fma_f32(part(left[t / TN / 4], t / TN % 4),
-                                          part(right[t % TN / 4], t % TN % 4),
-                                          sum[t / TN][t % TN]);
+    for (unsigned t = 0; t * THREADS < B_CHUNKS; t++) {
+        unsigned chunk = threadIdx.x + t * THREADS;
+        if (B_CHUNKS % THREADS == 0 || chunk < B_CHUNKS)
+            *(float4 *)&b_tile[chunk / (BN / 4)][chunk % (BN / 4) * 4] = next->b[t];
     }
 }
 
-DEVICE void multiply(matrix a, matrix b, f32 *c, bool wide)
+/* A thread's rows and columns are groups of four; the groups lie as far apart as all threads
+ * together reach. */
+static __device__ __forceinline__ void multiply_tiles(const float a_tile[BK][ROW],
+                                                      const float b_tile[BK][BN], unsigned x,
+                                                      unsigned y, float sum[TM][TN])
 {
-    __shared__ __align__(16) f32 of_a[2][BK][ROW], of_b[2][BK][BN];
-    u32 x = thread_x() % ACROSS, y = thread_x() / ACROSS;
-    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN, k = a.columns;
-    f32 sum[TM][TN] = {{0}};
-    on_its_way next;
-    fetch(&next, a, b, row, column, 0, wide);
-    keep(&next, of_a[0], of_b[0]);
-    sync_block();
-    u32 now = 0;
-    for (i64 from = 0; from < k; from += BK, now ^= 1) {
+#pragma unroll
+    for (int l = 0; l < BK; l++) {
+        __align__(16) float of_a[TM], of_b[TN];
+#pragma unroll
+        for (int i = 0; i < TM; i += 4)
+            *(float4 *)&of_a[i] = *(const float4 *)&a_tile[l][y * 4 + i * DOWN];
+#pragma unroll
+        for (int j = 0; j < TN; j += 4)
+            *(float4 *)&of_b[j] = *(const float4 *)&b_tile[l][x * 4 + j * ACROSS];
+#pragma unroll
+        for (int i = 0; i < TM; i++)
+#pragma unroll
+            for (int j = 0; j < TN; j++)
+                sum[i][j] = fmaf(of_a[i], of_b[j], sum[i][j]);
+    }
+}
+
+template <bool WIDE>
+static __device__ __forceinline__ void multiply(matrix a, matrix b, float *c)
+{
+    __shared__ __align__(16) float a_tile[2][BK][ROW], b_tile[2][BK][BN];
+    unsigned x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+    long long row = (long long)blockIdx.x * BM, column = (long long)blockIdx.y * BN;
+    long long k = a.columns;
+    float sum[TM][TN] = {};
+    chunks next;
+    load_chunks<WIDE>(&next, a, b, row, column, 0);
+    store_chunks(&next, a_tile[0], b_tile[0]);
+    __syncthreads();
+    unsigned now = 0;
+    for (long long from = 0; from < k; from += BK, now ^= 1) {
         bool more = from + BK < k;
         if (more)
-            fetch(&next, a, b, row, column, from + BK, wide);
-        multiply_tiles(of_a[now], of_b[now], x, y, sum);
+            load_chunks<WIDE>(&next, a, b, row, column, from + BK);
+        multiply_tiles(a_tile[now], b_tile[now], x, y, sum);
         if (more)
-            keep(&next, of_a[now ^ 1], of_b[now ^ 1]);
-        sync_block();
+            store_chunks(&next, a_tile[now ^ 1], b_tile[now ^ 1]);
+        __syncthreads();
     }
 #pragma unroll
-    for (u32 i = 0; i < TM; i++)
+    for (int i = 0; i < TM; i++)
 #pragma unroll
-        for (u32 j = 0; j < TN / 4; j++)
-            put_four(c, a.rows, b.columns, row + (y + i / 4 * DOWN) * 4 + i % 4,
-                     column + (x + j * ACROSS) * 4, &sum[i][j * 4], wide);
+        for (int j = 0; j < TN; j += 4)
+            store_four<WIDE>(c, a.rows, b.columns, row + (y + i / 4 * DOWN) * 4 + i % 4,
+                             column + x * 4 + j * ACROSS, &sum[i][j]);
 }
 
-/* Everything lies at multiples of 16 bytes, and so do the rows. */
-KERNEL __launch_bounds__(THREADS)
-    matmul_wide(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+/* All matrices and all their rows begin at multiples of 16 bytes. */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+matmul_wide(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
-    multiply(matrix_of(a, m, k), matrix_of(b, k, n), c, true);
+    multiply<true>({a, m, k}, {b, k, n}, c);
 }
 
-KERNEL __launch_bounds__(THREADS)
-    matmul_any(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+matmul_any(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
-    multiply(matrix_of(a, m, k), matrix_of(b, k, n), c, false);
+    multiply<false>({a, m, k}, {b, k, n}, c);
 }

@@ -1,12 +1,13 @@
 /*
- * warp_tiled.cu: tiles come by cp.async, STAGES of them under way, past the registers. A's tile is
- * not transposed: a thread reads four steps of k of a row at once, and the 16-byte chunks of the
- * rows are swizzled so that this meets no bank twice. A warp makes one compact tile of C with its
- * lanes numbered so that neighbours read the same words, 8 x 16 elements in each thread: 96 passes
- * through shared memory for 1024 multiplications of a warp, where vectorised.cu needs 192.
+ * warp_tiled.cu: tiles come by cp.async, past the registers, with STAGES of them under way. A's
+ * tile is not transposed: a thread reads four steps of k of a row at once, and the 16-byte chunks
+ * of the rows are swizzled so that this causes no bank conflicts. A warp makes one compact tile of
+ * C, its lanes numbered so that neighbours read the same words, with 8 x 16 elements in each
+ * thread: 96 passes through shared memory for 1024 multiplications of a warp, where vectorised.cu
+ * needs 192.
  */
 // arch: sm_80
-#include "tile.h"
+#include "device.h" /* copy_async_.. */
 #include "wide.h"
 #define BM 128 // tune: 64 128 256
 #define BN 128 // tune: 64 128 256
@@ -31,199 +32,206 @@
 #endif
 
 /* Chunk i of a row of A's tile lies at place i ^ swizzle_of(row): in eight rows, one below the
- * other, the same chunk has eight different places of 128 bytes. */
-DEVICE u32 swizzle_of(u32 row)
+ * other, the same chunk has eight different places within 128 bytes. */
+static __device__ __forceinline__ unsigned swizzle_of(unsigned row)
 {
     return row * BK / 32 % CHUNKS;
 }
 
 /* Copying ---------------------------------------------------------------------------------------*/
 
-/* What a thread copies. Rows and columns outside of the matrices are replaced by their last ones:
+/* What a thread copies. Rows and columns outside the matrices are replaced by the last ones inside:
  * what comes of them is not stored. */
-typedef struct {
-    const f32 *a[A_COPIES], *b; /* its first chunks of the next stage */
-    i64 b_down;                 /* to B's next chunk */
-    u32 to_a, to_b;             /* within a stage, shared addresses */
-    u32 a_column, b_row, b_columns;
-} copier;
+struct copier {
+    const float *a[A_COPIES], *b; /* its first chunks of the next stage */
+    long long b_down;             /* to B's next chunk */
+    unsigned to_a, to_b;          /* within a stage, shared addresses */
+    unsigned a_column, b_row, b_columns;
+};
 
-DEVICE copier copier_of(matrix a, matrix b, i64 row, i64 column, u32 stages)
+static __device__ __forceinline__ copier copier_of(matrix a, matrix b, long long row,
+                                                   long long column, unsigned stages)
 {
     copier copy;
-    u32 down = thread_x() / CHUNKS, chunk = thread_x() % CHUNKS;
+    unsigned down = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
 #pragma unroll
-    for (u32 t = 0; t < A_COPIES; t++)
-        copy.a[t] = a.at + least(row + down + t * A_ROWS, a.rows - 1) * a.columns + chunk * 4;
+    for (unsigned t = 0; t < A_COPIES; t++)
+        copy.a[t] = a.at + min(row + down + t * A_ROWS, a.rows - 1) * a.columns + chunk * 4;
     copy.a_column = chunk * 4;
     copy.to_a = stages + (down * CHUNKS + (chunk ^ swizzle_of(down))) * 16;
-    copy.b_row = thread_x() / (BN / 4);
-    i64 from = least(column + thread_x() % (BN / 4) * 4, b.columns - 1) / 4 * 4;
+    copy.b_row = threadIdx.x / (BN / 4);
+    long long from = min(column + threadIdx.x % (BN / 4) * 4, b.columns - 1) / 4 * 4;
     copy.b = b.at + copy.b_row * b.columns + from;
-    copy.b_columns = (u32)least(4, b.columns - from);
+    copy.b_columns = b.columns - from < 4 ? b.columns - from : 4;
     copy.b_down = B_ROWS * b.columns;
-    copy.to_b = stages + (BM * BK + thread_x() * 4) * 4;
+    copy.to_b = stages + (BM * BK + threadIdx.x * 4) * 4;
     return copy;
 }
 
-/* The first count of four elements, and zero for the others. */
-DEVICE void copy_four(u32 to, const f32 *from, u32 count, bool wide)
+/* Copies the first `count` of four elements and sets the others to zero. */
+template <bool WIDE>
+static __device__ __forceinline__ void copy_four(unsigned to, const float *from, unsigned count)
 {
-    if (wide) { /* all or none */
+    if (WIDE) { /* all or none */
         copy_async_16_to(to, from, count ? 16 : 0);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        copy_async_4_to(to + i * 4, from + i, i < count ? 4 : 0);
+        for (unsigned i = 0; i < 4; i++)
+            copy_async_4_to(to + i * 4, from + i, i < count ? 4 : 0);
+    }
 }
 
-/* The next stage, of which `left` steps of k are inside the matrices: BK, but for the last one. */
-DEVICE void copy_stage(copier *copy, u32 stage, u32 left, i64 n, bool wide)
+/* Starts the next stage, of which `left` steps of k are inside the matrices: at least BK unless it
+ * is the LAST. */
+template <bool WIDE, bool LAST>
+static __device__ __forceinline__ void copy_stage(copier *copy, unsigned stage, unsigned left,
+                                                  long long n)
 {
-    u32 in_a = left > copy->a_column ? left - copy->a_column : 0;
+    unsigned in_a = !LAST ? 4 : left > copy->a_column ? left - copy->a_column : 0;
+    unsigned in_b = WIDE ? 4 : copy->b_columns;
 #pragma unroll
-    for (u32 t = 0; t < A_COPIES; t++) {
-        copy_four(copy->to_a + stage + t * A_ROWS * BK * 4, copy->a[t], in_a, wide);
+    for (unsigned t = 0; t < A_COPIES; t++) {
+        copy_four<WIDE>(copy->to_a + stage + t * A_ROWS * BK * 4, copy->a[t], in_a);
         copy->a[t] += BK;
     }
 #pragma unroll
-    for (u32 t = 0; t < B_COPIES; t++)
-        copy_four(copy->to_b + stage + t * THREADS * 16, copy->b + t * copy->b_down,
-                  copy->b_row + t * B_ROWS < left ? copy->b_columns : 0, wide);
+    for (unsigned t = 0; t < B_COPIES; t++)
+        copy_four<WIDE>(copy->to_b + stage + t * THREADS * 16, copy->b + t * copy->b_down,
+                        !LAST || copy->b_row + t * B_ROWS < left ? in_b : 0);
     copy->b += BK * n;
 }
 
 /* Multiplying -----------------------------------------------------------------------------------*/
 
-/* Four steps of k of a thread's rows, which are 8 apart. */
-typedef struct {
-    f32x4 row[TM];
-} chunk_of_a;
-
-DEVICE void read_chunk(chunk_of_a *left, const f32 *of_a, u32 chunk, u32 swizzle)
+/* Reads four steps of k of a thread's rows, which are 8 apart. */
+static __device__ __forceinline__ void read_chunk(float4 of_a[TM], const float *a_tile,
+                                                  unsigned chunk, unsigned swizzle)
 {
 #pragma unroll
-    for (u32 t = 0; t < TM; t++)
-        left->row[t] = load_f32x4(of_a + t * 8 * BK + (chunk ^ swizzle) * 4);
+    for (unsigned i = 0; i < TM; i++)
+        of_a[i] = *(const float4 *)(a_tile + i * 8 * BK + (chunk ^ swizzle) * 4);
 }
 
-/* One step of k of a thread's columns: groups of four that are 16 apart. */
-typedef struct {
-    f32x4 group[TN / 4];
-} row_of_b;
-
-DEVICE void read_row(row_of_b *right, const f32 *of_b)
+/* Reads one step of k of a thread's columns: groups of four that are 16 apart. */
+static __device__ __forceinline__ void read_row(float4 of_b[TN / 4], const float *b_tile)
 {
 #pragma unroll
-    for (u32 t = 0; t < TN / 4; t++)
-        right->group[t] = load_f32x4(of_b + t * 16);
+    for (unsigned j = 0; j < TN / 4; j++)
+        of_b[j] = *(const float4 *)(b_tile + j * 16);
 }
 
-DEVICE void multiply_step(const chunk_of_a *left, u32 step, const row_of_b *right,
-                          f32 sum[TM][TN])
+/* Element i of a vector; i is a constant once the loops are unrolled. */
+static __device__ __forceinline__ float element(float4 v, unsigned i)
+{
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+static __device__ __forceinline__ void multiply_step(const float4 of_a[TM], unsigned step,
+                                                     const float4 of_b[TN / 4], float sum[TM][TN])
 {
 #pragma unroll
-    for (u32 i = 0; i < TM; i++)
+    for (unsigned i = 0; i < TM; i++)
 #pragma unroll
-        for (u32 j = 0; j < TN; j++)
-            sum[i][j] =
-                fma_f32(part(left->row[i], step), part(right->group[j / 4], j % 4), sum[i][j]);
+        for (unsigned j = 0; j < TN; j++)
+            sum[i][j] = fmaf(element(of_a[i], step), element(of_b[j / 4], j % 4), sum[i][j]);
 }
 
-/* The four steps of a chunk whose first row of B is in `right`; leaves there the one at `after`. */
-DEVICE void multiply_chunk(const chunk_of_a *left, row_of_b *right, const f32 *of_b,
-                           const f32 *after, f32 sum[TM][TN])
+/* The four steps of a chunk whose first row of B is in of_b; leaves the row at `after` there. */
+static __device__ __forceinline__ void multiply_chunk(const float4 of_a[TM], float4 of_b[TN / 4],
+                                                      const float *b_tile, const float *after,
+                                                      float sum[TM][TN])
 {
-    row_of_b next;
-    read_row(&next, of_b + BN);
-    multiply_step(left, 0, right, sum);
-    read_row(right, of_b + 2 * BN);
-    multiply_step(left, 1, &next, sum);
-    read_row(&next, of_b + 3 * BN);
-    multiply_step(left, 2, right, sum);
-    read_row(right, after);
-    multiply_step(left, 3, &next, sum);
+    float4 next[TN / 4];
+    read_row(next, b_tile + BN);
+    multiply_step(of_a, 0, of_b, sum);
+    read_row(of_b, b_tile + 2 * BN);
+    multiply_step(of_a, 1, next, sum);
+    read_row(next, b_tile + 3 * BN);
+    multiply_step(of_a, 2, of_b, sum);
+    read_row(of_b, after);
+    multiply_step(of_a, 3, next, sum);
 }
 
-/* Tiles of C in groups of GROUP rows, down before across. */
-DEVICE void place_block(i64 m, i64 n, i64 *row, i64 *column)
+/* Which tile of C a block makes: groups of GROUP rows of tiles, down before across. */
+static __device__ __forceinline__ void place_block(long long m, long long n, long long *row,
+                                                   long long *column)
 {
-    u32 down = (u32)((m + BM - 1) / BM), across = (u32)((n + BN - 1) / BN);
-    u32 group = block_x() / (GROUP * across), rest = block_x() % (GROUP * across);
-    u32 height = down - group * GROUP < GROUP ? down - group * GROUP : GROUP;
-    *row = (i64)(group * GROUP + rest % height) * BM;
-    *column = (i64)(rest / height) * BN;
+    unsigned down = (m + BM - 1) / BM, across = (n + BN - 1) / BN;
+    unsigned group = blockIdx.x / (GROUP * across), rest = blockIdx.x % (GROUP * across);
+    unsigned height = min(down - group * GROUP, GROUP);
+    *row = (long long)(group * GROUP + rest % height) * BM;
+    *column = (long long)(rest / height) * BN;
 }
 
-DEVICE void multiply(matrix a, matrix b, f32 *c, bool wide)
+template <bool WIDE>
+static __device__ __forceinline__ void multiply(matrix a, matrix b, float *c)
 {
-    DYNAMIC_SHARED(bytes);
-    u32 lane = thread_x() % 32, warp = thread_x() / 32;
-    u32 down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
-    u32 across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
-    u32 k = (u32)a.columns, next = 0, now = 0, into = STAGES - 1, swizzle = swizzle_of(down);
-    const f32 *of_a = (const f32 *)bytes + down * BK, *of_b = (const f32 *)bytes + BM * BK + across;
-    i64 row, column;
+    extern __shared__ __align__(16) float stages[]; // [STAGES][STAGE]
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    unsigned down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
+    unsigned across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
+    unsigned k = a.columns, next = 0, now = 0, into = STAGES - 1, swizzle = swizzle_of(down);
+    const float *a_tile = stages + down * BK, *b_tile = stages + BM * BK + across;
+    long long row, column;
     place_block(a.rows, b.columns, &row, &column);
-    copier copy = copier_of(a, b, row, column, shared_address(bytes));
-    f32 sum[TM][TN] = {{0}};
+    copier copy = copier_of(a, b, row, column, shared_address(stages));
+    float sum[TM][TN] = {};
     /* Where nothing is left to copy the group is empty, so that the count of groups stays right. */
 #pragma unroll
-    for (u32 stage = 0; stage < STAGES - 1; stage++, next += BK) {
+    for (unsigned stage = 0; stage < STAGES - 1; stage++, next += BK) {
         if (next < k)
-            copy_stage(&copy, stage * STAGE * 4, k - next, b.columns, wide);
+            copy_stage<WIDE, true>(&copy, stage * STAGE * 4, k - next, b.columns);
         copy_async_commit();
     }
-    chunk_of_a even, odd;
-    row_of_b right;
+    float4 even[TM], odd[TM], of_b[TN / 4];
     copy_async_wait(STAGES - 2);
-    sync_block();
+    __syncthreads();
     if (k > 0) {
-        read_chunk(&even, of_a, 0, swizzle);
-        read_row(&right, of_b);
+        read_chunk(even, a_tile, 0, swizzle);
+        read_row(of_b, b_tile);
     }
-    for (u32 from = 0; from < k; from += BK, next += BK) {
-        /* Behind the last stage this one's beginning is read once more, and not used. */
-        u32 then = from + BK >= k ? now : now + 1 == STAGES ? 0 : now + 1;
-        const f32 *a_now = of_a + now * STAGE, *b_now = of_b + now * STAGE;
+    for (unsigned from = 0; from < k; from += BK, next += BK) {
+        /* After the last stage this one's beginning is read once more, and not used. */
+        unsigned then = from + BK >= k ? now : now + 1 == STAGES ? 0 : now + 1;
+        const float *a_now = a_tile + now * STAGE, *b_now = b_tile + now * STAGE;
 #pragma unroll
-        for (u32 chunk = 0; chunk < CHUNKS; chunk += 2, b_now += 8 * BN) {
-            read_chunk(&odd, a_now, chunk + 1, swizzle);
-            multiply_chunk(&even, &right, b_now, b_now + 4 * BN, sum);
+        for (unsigned chunk = 0; chunk < CHUNKS; chunk += 2, b_now += 8 * BN) {
+            read_chunk(odd, a_now, chunk + 1, swizzle);
+            multiply_chunk(even, of_b, b_now, b_now + 4 * BN, sum);
             bool last = chunk + 2 == CHUNKS;
             if (last) { /* the next stage must be here, and nobody needs the one before this */
                 copy_async_wait(STAGES - 3);
-                sync_block();
+                __syncthreads();
                 if (next + BK <= k)
-                    copy_stage(&copy, into * STAGE * 4, BK, b.columns, wide);
+                    copy_stage<WIDE, false>(&copy, into * STAGE * 4, BK, b.columns);
                 else if (next < k)
-                    copy_stage(&copy, into * STAGE * 4, k - next, b.columns, wide);
+                    copy_stage<WIDE, true>(&copy, into * STAGE * 4, k - next, b.columns);
                 copy_async_commit();
             }
-            read_chunk(&even, last ? of_a + then * STAGE : a_now, last ? 0 : chunk + 2, swizzle);
-            multiply_chunk(&odd, &right, b_now + 4 * BN,
-                           last ? of_b + then * STAGE : b_now + 8 * BN, sum);
+            read_chunk(even, last ? a_tile + then * STAGE : a_now, last ? 0 : chunk + 2, swizzle);
+            multiply_chunk(odd, of_b, b_now + 4 * BN, last ? b_tile + then * STAGE : b_now + 8 * BN,
+                           sum);
         }
         into = now;
         now = then;
     }
 #pragma unroll
-    for (u32 i = 0; i < TM; i++)
+    for (unsigned i = 0; i < TM; i++)
 #pragma unroll
-        for (u32 j = 0; j < TN / 4; j++)
-            put_four(c, a.rows, b.columns, row + down + i * 8, column + across + j * 16,
-                     &sum[i][j * 4], wide);
+        for (unsigned j = 0; j < TN / 4; j++)
+            store_four<WIDE>(c, a.rows, b.columns, row + down + i * 8, column + across + j * 16,
+                             &sum[i][j * 4]);
 }
 
-KERNEL __launch_bounds__(THREADS, RESIDENT)
-    matmul_wide(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+/* All matrices and all their rows begin at multiples of 16 bytes. */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+matmul_wide(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
-    multiply(matrix_of(a, m, k), matrix_of(b, k, n), c, true);
+    multiply<true>({a, m, k}, {b, k, n}, c);
 }
 
-KERNEL __launch_bounds__(THREADS, RESIDENT)
-    matmul_any(const f32 *a, const f32 *b, f32 *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+matmul_any(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
-    multiply(matrix_of(a, m, k), matrix_of(b, k, n), c, false);
+    multiply<false>({a, m, k}, {b, k, n}, c);
 }

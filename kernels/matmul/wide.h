@@ -1,42 +1,45 @@
 /*
- * wide.h: four neighbouring elements of a row at a time, for matmul kernels that come in two forms:
- * wide, where all rows begin at multiples of 16 bytes, and any, which goes element by element.
- * Include after tile.h.
+ * wide.h: four neighbouring elements of a row at a time, for the matmul kernels that come in two
+ * forms: WIDE, where every row begins at a multiple of 16 bytes, and the other, which goes element
+ * by element. Outside a matrix all elements are zero, and nothing is stored there.
  */
+struct matrix {
+    const float *at; // [rows][columns]
+    long long rows, columns;
+};
 
-DEVICE f32 part(f32x4 v, u32 i)
+template <bool WIDE>
+static __device__ __forceinline__ float4 load_four(matrix x, long long row, long long column)
 {
-    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-}
-
-DEVICE f32x4 four_elements(matrix x, i64 row, i64 column, bool wide)
-{
-    f32x4 v = {0, 0, 0, 0};
-    if (wide) { /* all four are inside, or none is */
-        if (row < x.rows && column < x.columns)
-            v = load_f32x4(x.at + row * x.columns + column);
+    float4 v = make_float4(0, 0, 0, 0);
+    const float *at = x.at + row * x.columns + column;
+    if (row >= x.rows || column >= x.columns)
         return v;
+    if (WIDE) { /* the number of columns is a multiple of 4: all four are inside */
+        v = *(const float4 *)at;
+    } else {
+        v.x = at[0];
+        v.y = column + 1 < x.columns ? at[1] : 0.0f;
+        v.z = column + 2 < x.columns ? at[2] : 0.0f;
+        v.w = column + 3 < x.columns ? at[3] : 0.0f;
     }
-    v.x = element(x, row, column);
-    v.y = element(x, row, column + 1);
-    v.z = element(x, row, column + 2);
-    v.w = element(x, row, column + 3);
     return v;
 }
 
-DEVICE void put_four(f32 *to, i64 rows, i64 columns, i64 row, i64 column, const f32 value[4],
-                     bool wide)
+template <bool WIDE>
+static __device__ __forceinline__ void store_four(float *to, long long rows, long long columns,
+                                                  long long row, long long column,
+                                                  const float value[4])
 {
+    float *at = to + row * columns + column;
     if (row >= rows || column >= columns)
         return;
-    f32 *at = to + row * columns + column;
-    if (wide) {
-        f32x4 v = {value[0], value[1], value[2], value[3]};
-        store_stream_f32x4(at, v);
-        return;
-    }
+    if (WIDE) {
+        __stcs((float4 *)at, make_float4(value[0], value[1], value[2], value[3]));
+    } else {
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
-        if (column + i < columns)
-            at[i] = value[i];
+        for (int i = 0; i < 4; i++)
+            if (column + i < columns)
+                at[i] = value[i];
+    }
 }

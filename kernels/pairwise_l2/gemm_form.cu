@@ -1,12 +1,12 @@
 /*
- * gemm_form.cu: |x - y|^2 = |x|^2 + |y|^2 - 2 x y. The lengths come from a pass over the vectors,
- * and what remains for each pair is a product, half the instructions of a difference and a square.
- * The product is a matmul by tiles in registers, fed by cp.async; both tiles hold their vectors as
- * they lie in memory, and a thread reads four elements of each at once. The price: where the points
- * are near each other and far from 0 most digits cancel. What rounding makes negative becomes 0.
+ * gemm_form.cu: |x - y|^2 = |x|^2 + |y|^2 - 2 x y. A first kernel computes the squared lengths;
+ * what remains for each pair is a dot product, half the instructions of differences and squares.
+ * The product is a matmul with tiles in registers, fed by cp.async. Both tiles hold their vectors
+ * as they lie in memory, and a thread reads four elements of each at once. The price: for points
+ * near each other and far from 0 most digits cancel. What rounding makes negative becomes 0.
  */
 // arch: sm_80
-#include "device.h"
+#include "device.h" /* copy_async_.. */
 #define BM 64 // tune: 64 128
 #define BN 128 // tune: 64 128
 #define BK 16 // tune: 8 16 32
@@ -24,194 +24,197 @@
 #endif
 
 /* lengths[n + m] = |x|^2 of every vector of x, then of y: a warp for each. */
-KERNEL lengths(const f32 *x, const f32 *y, f32 *lengths, i64 n, i64 m, i64 d)
+extern "C" __global__ void lengths(const float *x, const float *y, float *lengths, long long n,
+                                   long long m, long long d)
 {
-    i64 vector = global_thread() / 32;
+    long long vector = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (vector >= n + m)
         return;
-    const f32 *at = vector < n ? x + vector * d : y + (vector - n) * d;
-    f32 sum = 0;
-    for (i64 l = lane_id(); l < d; l += 32)
-        sum = fma_f32(at[l], at[l], sum);
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        sum += shuffle_xor_f32(sum, lanes);
-    if (lane_id() == 0)
+    const float *at = vector < n ? x + vector * d : y + (vector - n) * d;
+    float sum = 0;
+    for (long long l = threadIdx.x % 32; l < d; l += 32)
+        sum = fmaf(at[l], at[l], sum);
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, lanes);
+    if (threadIdx.x % 32 == 0)
         lengths[vector] = sum;
 }
 
-/* Tiles -----------------------------------------------------------------------------------------*/
+/* Copying ---------------------------------------------------------------------------------------*/
 
 /* Chunk i of a row lies at place i ^ swizzle_of(row): in eight rows, one below the other, the same
- * chunk has eight different places of 128 bytes. */
-DEVICE u32 swizzle_of(u32 row)
+ * chunk has eight different places within 128 bytes. */
+static __device__ __forceinline__ unsigned swizzle_of(unsigned row)
 {
     return row * BK / 32 % CHUNKS;
 }
 
-/* What a thread copies of the tile of `rows` vectors: one chunk of every ROWS-th of them. Vectors
- * behind the last are replaced by it: their distances are not stored. */
+/* What a thread copies of a tile: one chunk of every ROWS-th vector. Vectors past the last are
+ * replaced by it: their distances are not stored. */
 #define ROWS (THREADS / CHUNKS)
-typedef struct {
-    const f32 *at[(BM > BN ? BM : BN) / ROWS]; /* its chunks of the next stage */
-    u32 to;                                    /* shared address of the first, within a stage */
-} copier;
+struct copier {
+    const float *at[(BM > BN ? BM : BN) / ROWS]; /* its chunks of the next stage */
+    unsigned to;                                 /* shared address of the first, within a stage */
+};
 
-DEVICE copier copier_of(const f32 *p, i64 count, i64 d, i64 first, u32 rows, u32 tile)
+template <int VECTORS>
+static __device__ __forceinline__ copier copier_of(const float *p, long long count, long long d,
+                                                   long long first, unsigned tile)
 {
     copier copy;
-    u32 row = thread_x() / CHUNKS, chunk = thread_x() % CHUNKS;
+    unsigned row = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
 #pragma unroll
-    for (u32 t = 0; t < rows / ROWS; t++)
-        copy.at[t] = p + least(first + row + t * ROWS, count - 1) * d + chunk * 4;
+    for (unsigned t = 0; t < VECTORS / ROWS; t++)
+        copy.at[t] = p + min(first + row + t * ROWS, count - 1) * d + chunk * 4;
     copy.to = tile + (row * CHUNKS + (chunk ^ swizzle_of(row))) * 16;
     return copy;
 }
 
-/* The tile's next stage, of which `left` elements of each vector are there (BK, but for the last
- * stage) and the others zero. wide: every vector begins at a multiple of 16 bytes. */
-DEVICE void copy_tile(copier *copy, u32 rows, u32 stage, u32 left, bool wide)
+/* Starts a tile's next stage, of which `left` elements of each vector are there (BK, but for the
+ * last stage) and the others zero. WIDE: every vector begins at a multiple of 16 bytes. */
+template <bool WIDE, int VECTORS>
+static __device__ __forceinline__ void copy_tile(copier *copy, unsigned stage, unsigned left)
 {
-    u32 chunk = thread_x() % CHUNKS;
+    unsigned element = threadIdx.x % CHUNKS * 4;
 #pragma unroll
-    for (u32 t = 0; t < rows / ROWS; t++) {
-        u32 to = copy->to + stage + t * ROWS * BK * 4;
-        if (wide)
-            copy_async_16_to(to, copy->at[t], chunk * 4 < left ? 16 : 0);
+    for (unsigned t = 0; t < VECTORS / ROWS; t++) {
+        unsigned to = copy->to + stage + t * ROWS * BK * 4;
+        if (WIDE) {
+            copy_async_16_to(to, copy->at[t], element < left ? 16 : 0);
+        } else {
 #pragma unroll
-        for (u32 e = 0; e < 4 && !wide; e++)
-            copy_async_4_to(to + e * 4, copy->at[t] + e, chunk * 4 + e < left ? 4 : 0);
+            for (unsigned e = 0; e < 4; e++)
+                copy_async_4_to(to + e * 4, copy->at[t] + e, element + e < left ? 4 : 0);
+        }
         copy->at[t] += BK;
     }
 }
 
-DEVICE f32 part(f32x4 v, u32 i)
+template <bool WIDE>
+static __device__ __forceinline__ void copy_stage(copier *x, copier *y, unsigned stage,
+                                                  unsigned left)
 {
-    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+    copy_tile<WIDE, BM>(x, stage * STAGE * 4, left);
+    copy_tile<WIDE, BN>(y, stage * STAGE * 4, left);
 }
+
+/* Multiplying -----------------------------------------------------------------------------------*/
 
 /* Four elements of a thread's vectors: those of x are 8 apart, those of y are groups of four that
- * are 16 apart. of_x and of_y point to the first ones. */
-DEVICE void multiply_chunk(const f32 *of_x, const f32 *of_y, u32 chunk, u32 swizzle_x,
-                           u32 swizzle_y, f32 sum[TM][TN])
+ * are 16 apart. x_tile and y_tile point to the first ones. */
+static __device__ __forceinline__ void multiply_chunk(const float *x_tile, const float *y_tile,
+                                                      unsigned chunk, unsigned swizzle_x,
+                                                      unsigned swizzle_y, float sum[TM][TN])
 {
-    f32x4 left[TM], right[TN];
+    __align__(16) float of_x[TM][4], of_y[TN][4];
 #pragma unroll
-    for (u32 t = 0; t < TM; t++)
-        left[t] = load_f32x4(of_x + t * 8 * BK + (chunk ^ swizzle_x) * 4);
+    for (unsigned i = 0; i < TM; i++)
+        *(float4 *)of_x[i] = *(const float4 *)(x_tile + i * 8 * BK + (chunk ^ swizzle_x) * 4);
 #pragma unroll
-    for (u32 t = 0; t < TN; t++)
-        right[t] = load_f32x4(of_y + (t % 4 + t / 4 * 16) * BK +
-                              (chunk ^ swizzle_of(t % 4) ^ swizzle_y) * 4);
+    for (unsigned j = 0; j < TN; j++)
+        *(float4 *)of_y[j] = *(const float4 *)(y_tile + (j % 4 + j / 4 * 16) * BK +
+                                               (chunk ^ swizzle_of(j % 4) ^ swizzle_y) * 4);
 #pragma unroll
-    for (u32 l = 0; l < 4; l++)
+    for (unsigned l = 0; l < 4; l++)
 #pragma unroll
-        for (u32 t = 0; t < TM * TN; t++)
-            sum[t / TN][t % TN] =
-                fma_f32(part(left[t / TN], l), part(right[t % TN], l), sum[t / TN][t % TN]);
+        for (unsigned t = 0; t < TM * TN; t++)
+            sum[t / TN][t % TN] = fmaf(of_x[t / TN][l], of_y[t % TN][l], sum[t / TN][t % TN]);
 }
 
-DEVICE void multiply_stage(const f32 *stage, u32 down, u32 across, f32 sum[TM][TN])
+static __device__ __forceinline__ void multiply_stage(const float *stage, unsigned down,
+                                                      unsigned across, float sum[TM][TN])
 {
-    const f32 *of_x = stage + down * BK, *of_y = stage + (BM + across) * BK;
+    const float *x_tile = stage + down * BK, *y_tile = stage + (BM + across) * BK;
 #pragma unroll
-    for (u32 chunk = 0; chunk < CHUNKS; chunk += 2) {
-        multiply_chunk(of_x, of_y, chunk, swizzle_of(down), swizzle_of(across), sum);
-        multiply_chunk(of_x, of_y, chunk + 1, swizzle_of(down), swizzle_of(across), sum);
-    }
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++)
+        multiply_chunk(x_tile, y_tile, chunk, swizzle_of(down), swizzle_of(across), sum);
 }
 
 /* From products to distances --------------------------------------------------------------------*/
 
-DEVICE f32 distance(f32 of_x, f32 of_y, f32 product)
+static __device__ __forceinline__ float distance(float of_x, float of_y, float product)
 {
-    f32 value = fma_f32(-2.0f, product, of_x + of_y);
+    float value = fmaf(-2.0f, product, of_x + of_y);
     return value < 0 ? 0.0f : value; /* NaN stays */
 }
 
-/* Four distances of a row; those behind the last column are left out. */
-DEVICE void put_four(f32 *out, const f32 *of_y, f32 of_x, const f32 product[4], i64 left, bool wide)
+/* Stores four distances of a row, those that are inside: `left` columns. */
+template <bool WIDE>
+static __device__ __forceinline__ void store_four(float *out, const float *of_y, float of_x,
+                                                  const float product[4], long long left)
 {
-    if (wide) {
-        f32x4 v = {distance(of_x, of_y[0], product[0]), distance(of_x, of_y[1], product[1]),
-                   distance(of_x, of_y[2], product[2]), distance(of_x, of_y[3], product[3])};
-        store_stream_f32x4(out, v);
-        return;
+    if (WIDE) {
+        __stcs((float4 *)out, make_float4(distance(of_x, of_y[0], product[0]),
+                                          distance(of_x, of_y[1], product[1]),
+                                          distance(of_x, of_y[2], product[2]),
+                                          distance(of_x, of_y[3], product[3])));
+    } else {
+#pragma unroll
+        for (unsigned e = 0; e < 4; e++)
+            if (e < left)
+                out[e] = distance(of_x, of_y[e], product[e]);
     }
-#pragma unroll
-    for (u32 e = 0; e < 4; e++)
-        if (e < left)
-            out[e] = distance(of_x, of_y[e], product[e]);
 }
 
-typedef struct {
-    const f32 *x, *y, *lengths;
-    f32 *out;
-    i64 n, m, d;
-} problem;
+struct problem {
+    const float *x, *y, *lengths;
+    float *out;
+    long long n, m, d;
+};
 
-DEVICE void put_distances(problem p, i64 row, i64 column, const f32 sum[TM][TN], bool wide)
+template <bool WIDE> static __device__ __forceinline__ void pairwise(problem p)
 {
-#pragma unroll
-    for (u32 i = 0; i < TM; i++)
-#pragma unroll
-        for (u32 j = 0; j < TN / 4; j++) {
-            i64 down = row + i * 8, across = column + j * 16;
-            if (down < p.n && across < p.m)
-                put_four(p.out + down * p.m + across, p.lengths + p.n + across, p.lengths[down],
-                         &sum[i][j * 4], p.m - across, wide);
-        }
-}
-
-DEVICE void copy_stage(copier *x, copier *y, u32 stage, u32 left, bool wide)
-{
-    copy_tile(x, BM, stage * STAGE * 4, left, wide);
-    copy_tile(y, BN, stage * STAGE * 4, left, wide);
-}
-
-DEVICE void pairwise(problem p, bool wide)
-{
-    DYNAMIC_SHARED(bytes);
-    u32 lane = thread_x() % 32, warp = thread_x() / 32, shared = shared_address(bytes);
-    u32 down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
-    u32 across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
-    u32 d = (u32)p.d, next = 0, now = 0, into = STAGES - 1;
-    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN;
-    copier x = copier_of(p.x, p.n, d, row, BM, shared);
-    copier y = copier_of(p.y, p.m, d, column, BN, shared + BM * BK * 4);
-    f32 sum[TM][TN] = {{0}};
+    extern __shared__ __align__(16) float stages[]; // [STAGES][STAGE]
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, shared = shared_address(stages);
+    unsigned down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
+    unsigned across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
+    unsigned d = p.d, next = 0, now = 0, into = STAGES - 1;
+    long long row = (long long)blockIdx.x * BM, column = (long long)blockIdx.y * BN;
+    copier x = copier_of<BM>(p.x, p.n, d, row, shared);
+    copier y = copier_of<BN>(p.y, p.m, d, column, shared + BM * BK * 4);
+    float sum[TM][TN] = {};
     /* Where nothing is left to copy the group is empty, so that the count of groups stays right. */
 #pragma unroll
-    for (u32 stage = 0; stage < STAGES - 1; stage++, next += BK) {
+    for (unsigned stage = 0; stage < STAGES - 1; stage++, next += BK) {
         if (next < d)
-            copy_stage(&x, &y, stage, d - next, wide);
+            copy_stage<WIDE>(&x, &y, stage, d - next);
         copy_async_commit();
     }
-    for (u32 from = 0; from < d; from += BK, next += BK) {
+    for (unsigned from = 0; from < d; from += BK, next += BK) {
         copy_async_wait(STAGES - 2);
-        sync_block(); /* this stage is here for all, and nobody reads the one before it any more */
+        __syncthreads(); /* this stage is here for all, and nobody reads the one before it any more */
         if (next + BK <= d)
-            copy_stage(&x, &y, into, BK, wide);
+            copy_stage<WIDE>(&x, &y, into, BK);
         else if (next < d)
-            copy_stage(&x, &y, into, d - next, wide);
+            copy_stage<WIDE>(&x, &y, into, d - next);
         copy_async_commit();
-        multiply_stage((const f32 *)bytes + now * STAGE, down, across, sum);
+        multiply_stage(stages + now * STAGE, down, across, sum);
         into = now;
         now = now + 1 == STAGES ? 0 : now + 1;
     }
-    put_distances(p, row + down, column + across, sum, wide);
+    row += down;
+    column += across;
+#pragma unroll
+    for (unsigned i = 0; i < TM; i++)
+#pragma unroll
+        for (unsigned j = 0; j < TN / 4; j++)
+            if (row + i * 8 < p.n && column + j * 16 < p.m)
+                store_four<WIDE>(p.out + (row + i * 8) * p.m + column + j * 16,
+                                 p.lengths + p.n + column + j * 16, p.lengths[row + i * 8],
+                                 &sum[i][j * 4], p.m - column - j * 16);
 }
 
 /* Vectors and rows of out begin at multiples of 16 bytes. */
-KERNEL __launch_bounds__(THREADS, RESIDENT)
-    pairwise_wide(const f32 *x, const f32 *y, const f32 *lengths, f32 *out, i64 n, i64 m, i64 d)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+pairwise_wide(const float *x, const float *y, const float *lengths, float *out, long long n,
+              long long m, long long d)
 {
-    problem p = {x, y, lengths, out, n, m, d};
-    pairwise(p, true);
+    pairwise<true>({x, y, lengths, out, n, m, d});
 }
 
-KERNEL __launch_bounds__(THREADS, RESIDENT)
-    pairwise_any(const f32 *x, const f32 *y, const f32 *lengths, f32 *out, i64 n, i64 m, i64 d)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+pairwise_any(const float *x, const float *y, const float *lengths, float *out, long long n,
+             long long m, long long d)
 {
-    problem p = {x, y, lengths, out, n, m, d};
-    pairwise(p, false);
+    pairwise<false>({x, y, lengths, out, n, m, d});
 }

@@ -1,21 +1,22 @@
 /*
- * naive.cu: a thread for each distance. The threads of a warp have neighbouring vectors of y, which
- * lie d elements apart: each load touches 32 rows. Both vectors come from the caches once for every
- * distance that they are part of.
+ * naive.cu: one thread for each distance. The threads of a warp have neighbouring vectors of y,
+ * which lie d elements apart, so each load touches 32 rows. Both vectors come from the caches once
+ * for every distance that they are part of.
  */
 // arch: sm_75
-#include "device.h"
 #define DOWN 8 // tune: 4 8 16 32
 
-KERNEL pairwise(const f32 *x, const f32 *y, f32 *out, i64 n, i64 m, i64 d)
+extern "C" __global__ void pairwise(const float *x, const float *y, float *out, long long n,
+                                    long long m, long long d)
 {
-    i64 i = (i64)block_x() * DOWN + thread_y(), j = (i64)block_y() * 32 + thread_x();
+    long long i = (long long)blockIdx.x * DOWN + threadIdx.y;
+    long long j = (long long)blockIdx.y * 32 + threadIdx.x;
     if (i >= n || j >= m)
         return;
-    f32 sum = 0;
-    for (i64 l = 0; l < d; l++) {
-        f32 difference = x[i * d + l] - y[j * d + l];
-        sum = fma_f32(difference, difference, sum);
+    float sum = 0;
+    for (long long l = 0; l < d; l++) {
+        float difference = x[i * d + l] - y[j * d + l];
+        sum = fmaf(difference, difference, sum);
     }
     out[i * m + j] = sum;
 }

@@ -1,11 +1,10 @@
 /*
  * register_tiled.cu: each thread makes TM x TN distances in registers: TM + TN words from shared
- * memory serve TM * TN differences instead of two serving one. What is left is arithmetic, a
- * subtraction and a multiplication for each element of each pair; a difference is exact to its last
- * bit, so that near points get a distance as good as far ones do.
+ * memory serve TM * TN differences, instead of two serving one. What is left is arithmetic, a
+ * subtraction and a multiply-add for each element of each pair. A difference is exact to its last
+ * bit, so the distances of near points are as accurate as those of far ones.
  */
 // arch: sm_75
-#include "points.h"
 #define BM 128 // tune: 64 128
 #define BN 128 // tune: 64 128
 #define BK 8 // tune: 8 16
@@ -14,44 +13,54 @@
 #define ACROSS (BN / TN) /* threads */
 #define DOWN (BM / TM)
 #define THREADS (ACROSS * DOWN)
-#define ROW (BK + 1)
+/* blocks on an SM, at 128 registers a thread */
+#define RESIDENT (THREADS < 512 ? 512 / THREADS : 1)
+#define STEP (THREADS / BK) /* vectors that all threads load together */
 
-DEVICE void add_tiles(const f32 *of_x, const f32 *of_y, u32 across, u32 down, f32 sum[TM][TN])
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+pairwise(const float *x, const float *y, float *out, long long n, long long m, long long d)
 {
+    /* [vector][element], with a word of padding so that vectors begin in different banks */
+    __shared__ float x_tile[BM][BK + 1], y_tile[BN][BK + 1];
+    long long i0 = (long long)blockIdx.x * BM, j0 = (long long)blockIdx.y * BN;
+    unsigned across = threadIdx.x % ACROSS, down = threadIdx.x / ACROSS;
+    unsigned vector = threadIdx.x / BK, element = threadIdx.x % BK; /* what this thread loads */
+    const float *x_from = x + (i0 + vector) * d + element;
+    const float *y_from = y + (j0 + vector) * d + element;
+    float sum[TM][TN] = {};
+
+    for (long long left = d; left > 0; left -= BK, x_from += BK, y_from += BK) {
+        /* Zeros past the last element add nothing to a distance; what comes of zeros past the last
+         * vector is not stored. */
 #pragma unroll
-    for (u32 l = 0; l < BK; l++) {
-        f32 left[TM], right[TN];
+        for (unsigned v = 0; v < BM; v += STEP)
+            x_tile[vector + v][element] =
+                element < left && i0 + vector + v < n ? x_from[v * d] : 0.0f;
 #pragma unroll
-        for (u32 t = 0; t < TM; t++)
-            left[t] = of_x[(down + t * DOWN) * ROW + l];
+        for (unsigned v = 0; v < BN; v += STEP)
+            y_tile[vector + v][element] =
+                element < left && j0 + vector + v < m ? y_from[v * d] : 0.0f;
+        __syncthreads();
 #pragma unroll
-        for (u32 t = 0; t < TN; t++)
-            right[t] = of_y[(across + t * ACROSS) * ROW + l];
+        for (unsigned l = 0; l < BK; l++) {
+            float of_x[TM], of_y[TN];
 #pragma unroll
-        for (u32 t = 0; t < TM * TN; t++) {
-            f32 difference = left[t / TN] - right[t % TN];
-            sum[t / TN][t % TN] = fma_f32(difference, difference, sum[t / TN][t % TN]);
+            for (unsigned t = 0; t < TM; t++)
+                of_x[t] = x_tile[down + t * DOWN][l];
+#pragma unroll
+            for (unsigned t = 0; t < TN; t++)
+                of_y[t] = y_tile[across + t * ACROSS][l];
+#pragma unroll
+            for (unsigned t = 0; t < TM * TN; t++) {
+                float difference = of_x[t / TN] - of_y[t % TN];
+                sum[t / TN][t % TN] = fmaf(difference, difference, sum[t / TN][t % TN]);
+            }
         }
-    }
-}
-
-KERNEL __launch_bounds__(THREADS)
-    pairwise(const f32 *x, const f32 *y, f32 *out, i64 n, i64 m, i64 d)
-{
-    __shared__ f32 of_x[BM * ROW], of_y[BN * ROW];
-    u32 thread = thread_x(), across = thread % ACROSS, down = thread / ACROSS;
-    i64 row = (i64)block_x() * BM, column = (i64)block_y() * BN;
-    f32 sum[TM][TN] = {{0}};
-    for (i64 from = 0; from < d; from += BK) {
-        fill_tile(of_x, BM, BK, ROW, points_of(x, n, d), row, from, thread, THREADS);
-        fill_tile(of_y, BN, BK, ROW, points_of(y, m, d), column, from, thread, THREADS);
-        sync_block();
-        add_tiles(of_x, of_y, across, down, sum);
-        sync_block();
+        __syncthreads();
     }
 #pragma unroll
-    for (u32 t = 0; t < TM * TN; t++) {
-        i64 i = row + down + t / TN * DOWN, j = column + across + t % TN * ACROSS;
+    for (unsigned t = 0; t < TM * TN; t++) {
+        long long i = i0 + down + t / TN * DOWN, j = j0 + across + t % TN * ACROSS;
         if (i < n && j < m)
             out[i * m + j] = sum[t / TN][t % TN];
     }

@@ -1,32 +1,33 @@
 /*
- * tiled.cu: a block makes TILE x TILE distances and goes along the vectors in tiles that it keeps
- * in shared memory: each element is read from global memory, in whole sectors, once for TILE uses.
- * The rows in shared memory are one word longer than they need to be, so that threads that read one
- * below the other meet different banks.
+ * tiled.cu: a block makes TILE x TILE distances. It goes along the vectors, TILE elements at a
+ * time, and keeps these in shared memory: each element is read from global memory, in whole
+ * sectors, once for TILE uses. The rows in shared memory are one word longer than necessary, so
+ * that threads that read one below the other meet different banks.
  */
 // arch: sm_75
-#include "points.h"
 #define TILE 32 // tune: 16 32
-#define ROW (TILE + 1)
 
-KERNEL __launch_bounds__(TILE *TILE)
-    pairwise(const f32 *x, const f32 *y, f32 *out, i64 n, i64 m, i64 d)
+extern "C" __global__ void __launch_bounds__(TILE *TILE)
+pairwise(const float *x, const float *y, float *out, long long n, long long m, long long d)
 {
-    __shared__ f32 of_x[TILE * ROW], of_y[TILE * ROW];
-    u32 thread = thread_x(), across = thread % TILE, down = thread / TILE;
-    i64 row = (i64)block_x() * TILE, column = (i64)block_y() * TILE;
-    f32 sum = 0;
-    for (i64 from = 0; from < d; from += TILE) {
-        fill_tile(of_x, TILE, TILE, ROW, points_of(x, n, d), row, from, thread, TILE * TILE);
-        fill_tile(of_y, TILE, TILE, ROW, points_of(y, m, d), column, from, thread, TILE * TILE);
-        sync_block();
+    __shared__ float x_tile[TILE][TILE + 1], y_tile[TILE][TILE + 1]; // [vector][element]
+    unsigned across = threadIdx.x % TILE, down = threadIdx.x / TILE;
+    long long i0 = (long long)blockIdx.x * TILE, j0 = (long long)blockIdx.y * TILE;
+    float sum = 0;
+    for (long long from = 0; from < d; from += TILE) {
+        /* One element of each tile per thread; zeros past the last vector and element. */
+        long long element = from + across;
+        bool inside = element < d;
+        x_tile[down][across] = inside && i0 + down < n ? x[(i0 + down) * d + element] : 0.0f;
+        y_tile[down][across] = inside && j0 + down < m ? y[(j0 + down) * d + element] : 0.0f;
+        __syncthreads();
 #pragma unroll
-        for (u32 l = 0; l < TILE; l++) {
-            f32 difference = of_x[down * ROW + l] - of_y[across * ROW + l];
-            sum = fma_f32(difference, difference, sum);
+        for (unsigned l = 0; l < TILE; l++) {
+            float difference = x_tile[down][l] - y_tile[across][l];
+            sum = fmaf(difference, difference, sum);
         }
-        sync_block();
+        __syncthreads();
     }
-    if (row + down < n && column + across < m)
-        out[(row + down) * m + column + across] = sum;
+    if (i0 + down < n && j0 + across < m)
+        out[(i0 + down) * m + j0 + across] = sum;
 }

@@ -1,31 +1,26 @@
 /*
- * block_atomics.cu: one launch: each block reduces its share by shuffles and adds the outcome to
- * the result with one atomic. No workspace and no second pass, but floats come out in the order in
- * which the blocks finish. Sums only.
+ * block_atomics.cu: one launch: each block adds up its share by shuffles (block_sum is
+ * warp_shuffle's) and adds the outcome to the result with one atomic. No workspace and no second
+ * pass, but the order of the additions, and so the last bits, depend on which block finishes first.
  */
 // arch: sm_75
-#ifndef EACH
-#include "add_to.h"
+#include "sums.h"
+
 #define BLOCK 512 // tune: 128 256 512 1024
 #define BLOCKS_PER_SM 4 // tune: 2 4 8
 
-#define SUM_ONLY
-#define EACH "block_atomics.cu"
-#include "each_operation.h"
-#else
-
-KERNEL NAME(start)(OUT *result)
+extern "C" __global__ void start(float *result)
 {
-    *result = IDENTITY();
+    *result = 0;
 }
 
-KERNEL NAME(reduce)(const T *in, i64 n, OUT *result)
+extern "C" __global__ void reduce(const float *in, long long n, float *result)
 {
-    A a = IDENTITY();
-    for (i64 i = global_thread(); i < n; i += global_threads())
-        a = COMBINE(a, LIFT(in[i], i));
-    a = REDUCE_BLOCK(a);
-    if (thread_x() == 0)
-        ADD_TO2(VALUE)(result, a);
+    float sum = 0;
+#pragma unroll 1 // one load in flight: vectorised.cu shows what several are worth
+    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < n; i += gridDim.x * BLOCK)
+        sum += in[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        atomicAdd(result, sum);
 }
-#endif

@@ -1,26 +1,17 @@
 /*
- * global_atomics.cu: every thread adds its element to the one result in memory. The simplest that
- * is right, and the slowest: all threads wait for one address. Sums only: floats have no atomic
- * min that keeps NaN.
+ * global_atomics.cu: every thread adds its number to the one result in memory. The simplest kernel
+ * that is right, and the slowest: all threads queue for one address.
  */
 // arch: sm_75
-#ifndef EACH
-#include "add_to.h"
 
-#define SUM_ONLY
-#define EACH "global_atomics.cu"
-#include "each_operation.h"
-#else
-
-KERNEL NAME(start)(OUT *result)
+extern "C" __global__ void start(float *result)
 {
-    *result = IDENTITY();
+    *result = 0;
 }
 
-KERNEL NAME(reduce)(const T *in, i64 n, OUT *result)
+extern "C" __global__ void reduce(const float *in, long long n, float *result)
 {
-    i64 i = global_thread();
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        ADD_TO2(VALUE)(result, LIFT(in[i], i));
+        atomicAdd(result, in[i]);
 }
-#endif

@@ -1,29 +1,24 @@
 /*
- * interleaved.cu: a tree in shared memory in which every second thread works, then every fourth ..
- * Threads that work are spread over all warps, so that every warp goes on to the end half empty.
- * Each block leaves one partial result; the host launches passes until one is left.
+ * interleaved.cu: a tree in shared memory in which every second thread works, then every fourth,
+ * then every eighth. The threads at work are spread over all warps, so every warp runs through every
+ * level with ever fewer active lanes. Each block leaves one partial sum in out; the host launches
+ * passes over the partial sums until one is left.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512 1024
-#define EACH "interleaved.cu"
-#include "each_operation.h"
-#else
 
-DEVICE void NAME(tree)(A mine, A *partials, OUT *result)
+extern "C" __global__ void reduce(const float *in, long long n, float *out)
 {
-    __shared__ A partial[BLOCK];
-    u32 thread = thread_x();
-    partial[thread] = mine;
-    sync_block();
-    for (u32 distance = 1; distance < threads_x(); distance *= 2) {
+    __shared__ float partial[BLOCK];
+    unsigned thread = threadIdx.x;
+    long long i = (long long)blockIdx.x * blockDim.x + thread;
+    partial[thread] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
         if (thread % (2 * distance) == 0)
-            partial[thread] = COMBINE(partial[thread], partial[thread + distance]);
-        sync_block();
+            partial[thread] += partial[thread + distance];
+        __syncthreads();
     }
-    LEAVE(partial[0], partials, result);
+    if (thread == 0)
+        out[blockIdx.x] = partial[0];
 }
-
-#include "one_each.h"
-#endif

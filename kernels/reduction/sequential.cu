@@ -1,29 +1,23 @@
 /*
- * sequential.cu: the tree with the working threads packed at the front: whole warps fall silent,
- * and neighbours touch neighbouring words, so that no bank is asked twice. Each block leaves one
- * partial result; the host launches passes until one is left.
+ * sequential.cu: the tree with the threads at work packed at the front. Whole warps drop out, and
+ * neighbouring threads touch neighbouring words, so no shared memory bank is asked twice. Passes as
+ * in interleaved.cu.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512 1024
-#define EACH "sequential.cu"
-#include "each_operation.h"
-#else
 
-DEVICE void NAME(tree)(A mine, A *partials, OUT *result)
+extern "C" __global__ void reduce(const float *in, long long n, float *out)
 {
-    __shared__ A partial[BLOCK];
-    u32 thread = thread_x();
-    partial[thread] = mine;
-    sync_block();
-    for (u32 distance = threads_x() / 2; distance > 0; distance /= 2) {
+    __shared__ float partial[BLOCK];
+    unsigned thread = threadIdx.x;
+    long long i = (long long)blockIdx.x * blockDim.x + thread;
+    partial[thread] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (unsigned distance = blockDim.x / 2; distance > 0; distance /= 2) {
         if (thread < distance)
-            partial[thread] = COMBINE(partial[thread], partial[thread + distance]);
-        sync_block();
+            partial[thread] += partial[thread + distance];
+        __syncthreads();
     }
-    LEAVE(partial[0], partials, result);
+    if (thread == 0)
+        out[blockIdx.x] = partial[0];
 }
-
-#include "one_each.h"
-#endif

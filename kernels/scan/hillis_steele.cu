@@ -1,36 +1,39 @@
 /*
- * hillis_steele.cu: in each of log2(block) steps every thread adds the element so far before it.
- * Simple and regular, but n log n additions. Blocks are scanned, then their sums in the same way,
- * and a second kernel adds those: 4n bytes.
+ * hillis_steele.cu: running sums of a block in log2(BLOCK) steps. In each step every thread adds
+ * the element 1, 2, 4 .. before its own. Simple and regular, but it takes n log n additions.
+ *
+ * Each block leaves its sum in sums. Further launches scan those sums in the same way, and add_sums
+ * then adds them to the output, which is therefore written twice: 16 bytes an element.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512 1024
-#define EACH "hillis_steele.cu"
-#include "each_type.h"
-#else
 
-KERNEL NAME(scan_blocks)(const T *in, i64 n, T *out, T *sums, i32 exclusive)
+extern "C" __global__ void scan_blocks(const float *in, long long n, float *out, float *sums,
+                                       int exclusive)
 {
-    __shared__ T buffer[2][BLOCK];
-    u32 thread = thread_x(), from = 0;
-    i64 i = global_thread();
-    T mine = i < n ? in[i] : 0;
-    buffer[0][thread] = mine;
-    sync_block();
-    for (u32 distance = 1; distance < BLOCK; distance *= 2) {
-        T sum = buffer[from][thread];
+    __shared__ float buffer[2][BLOCK]; // a step reads one half and writes the other
+    int thread = threadIdx.x, from = 0;
+    long long i = (long long)blockIdx.x * BLOCK + thread;
+    buffer[0][thread] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int distance = 1; distance < BLOCK; distance *= 2) {
+        float sum = buffer[from][thread];
         if (thread >= distance)
             sum += buffer[from][thread - distance];
         from = 1 - from;
         buffer[from][thread] = sum;
-        sync_block();
+        __syncthreads();
     }
     if (i < n)
-        out[i] = !exclusive ? buffer[from][thread] : thread ? buffer[from][thread - 1] : 0;
+        out[i] = !exclusive ? buffer[from][thread] : thread > 0 ? buffer[from][thread - 1] : 0;
     if (thread == BLOCK - 1)
-        sums[block_x()] = buffer[from][thread];
+        sums[blockIdx.x] = buffer[from][thread];
 }
-#include "add_sums.h"
-#endif
+
+// Adds to each block what comes before it: sums is now the exclusive scan of the blocks' sums.
+extern "C" __global__ void add_sums(float *out, long long n, const float *sums)
+{
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n)
+        out[i] += sums[blockIdx.x];
+}

@@ -1,97 +1,161 @@
 /*
- * look_back.cu: one pass, 2n bytes: decoupled look-back. A block takes the next tile, announces
- * its sum, then looks back over the announcements before it, 32 at a time, until it meets a block
- * that knows its whole prefix. A block waits only for tiles taken before its own, so that it
- * always ends.
+ * look_back.cu: running sums in a single pass over memory, 8 bytes an element: the decoupled
+ * look-back of Merrill and Garland. A block takes the next tile of the input, announces the tile's
+ * sum, and looks back over the tiles before it, 32 at a time, until it meets one whose whole prefix
+ * is known. It waits only for tiles that were taken before its own, so it always finishes.
+ *
+ * out[i] is the sum of in[0] to in[i], or to in[i - 1] if exclusive. There is one block for each
+ * tile; clear zeroes the ticket and the tiles' states beforehand.
  */
 // arch: sm_75
-#ifndef EACH
-#include "clear.h"
+#include "device.h" // inline PTX by name. load_stream: a load that takes no place in the L1;
+                    // load_relaxed, store_relaxed: of words that other blocks access meanwhile
 #define BLOCK 256 // tune: 128 256 512
 #define ROWS 8 // tune: 2 4 8
 #define WARPS (BLOCK / 32)
-#define WARP_ELEMENTS (128 * ROWS)
-#define TILE ((i64)BLOCK * 4 * ROWS)
-/* What a tile has announced, in the upper half of a word; the number is in the lower. */
-#define NOTHING 0u
-#define SUM     1u /* of the tile */
-#define PREFIX  2u /* of everything up to its end */
-#define EACH "look_back.cu"
-#include "each_type.h"
-#else
+#define WARP_TILE (128 * ROWS) // a warp's part of a tile: ROWS rows of 32 lanes x float4
+#define TILE (WARPS * WARP_TILE)
 
-DEVICE void NAME(announce)(u64 *states, i64 tile, u32 what, T number)
+// A tile's state is one 64-bit word: what it has announced in the upper half, the bits of a float
+// in the lower. Both arrive together, so no fence is needed.
+enum {
+    NOTHING, // nothing yet
+    SUM,     // the sum of the tile
+    PREFIX   // the sum of everything up to the tile's end
+};
+
+__device__ __forceinline__ unsigned long long make_state(unsigned what, float number)
 {
-    store_relaxed_u64(states + tile, (u64)what << 32 | BITS(number));
+    return (unsigned long long)what << 32 | __float_as_uint(number);
 }
 
-/* What comes before the tile; by one whole warp. */
-DEVICE T NAME(look_back)(const u64 *states, i64 tile)
+// Four neighbours from in[i] on; beyond the end of the input, zeros.
+__device__ __forceinline__ float4 load4(const float *in, long long i, long long n, bool aligned)
 {
-    T before = 0;
-    for (i64 last = tile - 1;; last -= 32) {
-        i64 mine = last - lane_id();
-        u64 state;
+    if (aligned && i + 4 <= n)
+        return load_stream((const float4 *)(in + i));
+    return make_float4(i < n ? in[i] : 0, i + 1 < n ? in[i + 1] : 0, i + 2 < n ? in[i + 2] : 0,
+                       i + 3 < n ? in[i + 3] : 0);
+}
+
+__device__ __forceinline__ void store4(float *out, long long i, long long n, bool aligned, float4 v)
+{
+    const float element[4] = {v.x, v.y, v.z, v.w};
+    if (aligned && i + 4 <= n)
+        __stcs((float4 *)(out + i), v); // streaming: nobody reads it back
+    else
+        for (int k = 0; k < 4; k++)
+            if (i + k < n)
+                out[i + k] = element[k];
+}
+
+// The sum of x over this lane and all lanes below it.
+__device__ __forceinline__ float warp_scan(float x)
+{
+    int lane = threadIdx.x % 32;
+    for (int distance = 1; distance < 32; distance *= 2) {
+        float below = __shfl_up_sync(0xffffffff, x, distance);
+        if (lane >= distance)
+            x += below;
+    }
+    return x;
+}
+
+// The sum of x over the warp, in every lane.
+__device__ __forceinline__ float warp_sum(float x)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(0xffffffff, x, distance);
+    return x;
+}
+
+// What comes before the tile; called by one whole warp. Lane 0 watches the tile just before, lane 1
+// the one before that, and so on. Before tile 0 everything is known: it sums to nothing.
+__device__ __forceinline__ float look_back(const unsigned long long *states, long long tile)
+{
+    int lane = threadIdx.x % 32;
+    float before = 0;
+    for (long long last = tile - 1;; last -= 32) {
+        long long watched = last - lane;
+        unsigned long long state;
         do
-            state = mine >= 0 ? load_relaxed_u64(states + mine) : (u64)PREFIX << 32;
-        while (warp_any((u32)(state >> 32) == NOTHING));
-        u32 whole = warp_ballot((u32)(state >> 32) == PREFIX);
-        T number = FROM_BITS((u32)state);
-        before += SUM_WARP(lane_id() <= lowest_bit(whole) ? number : 0);
-        if (whole)
+            state = watched >= 0 ? load_relaxed(states + watched) : make_state(PREFIX, 0);
+        while (__any_sync(0xffffffff, state >> 32 == NOTHING));
+        unsigned known = __ballot_sync(0xffffffff, state >> 32 == PREFIX);
+        // The nearest known prefix covers all the tiles before it: the lanes above add nothing.
+        int nearest = known ? __ffs(known) - 1 : 31;
+        before += warp_sum(lane <= nearest ? __uint_as_float((unsigned)state) : 0);
+        if (known)
             return before;
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u32 *ticket, u64 *states,
-                                            i32 exclusive)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    scan(const float *in, long long n, float *out, unsigned *ticket, unsigned long long *states,
+         int exclusive)
 {
-    __shared__ T warp_sum[WARPS];
-    __shared__ T before_tile;
-    __shared__ u32 taken;
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
-    if (thread == 0)
-        taken = atomic_add_u32(ticket, 1);
-    sync_block();
-    i64 tile = taken, start = tile * TILE + warp * WARP_ELEMENTS + lane * 4;
-    bool aligned = is_aligned(in, 16) && is_aligned(out, 16);
+    __shared__ float warp_total[WARPS];
+    __shared__ float before_tile;
+    __shared__ unsigned taken;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    T4 v[ROWS];
-    T up_to[ROWS], sum = 0;
+    // By ticket and not by blockIdx.x: blocks may start in any order, and this one must only wait
+    // for blocks that have started.
+    if (threadIdx.x == 0)
+        taken = atomicAdd(ticket, 1);
+    __syncthreads();
+    long long tile = taken, start = tile * TILE + warp * WARP_TILE + lane * 4;
+    bool aligned = ((size_t)in | (size_t)out) % 16 == 0;
+
+    // Load the tile into registers and scan its rows: up_to[row] is the sum of the row up to and
+    // including this lane's four elements.
+    float4 v[ROWS];
+    float up_to[ROWS], total = 0;
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++)
-        v[row] = LOAD4(in + start + row * 128, n - (start + row * 128), aligned);
+    for (int row = 0; row < ROWS; row++)
+        v[row] = load4(in, start + row * 128, n, aligned);
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        up_to[row] = SCAN_WARP((v[row].x + v[row].y) + (v[row].z + v[row].w));
-        sum += OF_LANE(up_to[row], 31);
+    for (int row = 0; row < ROWS; row++) {
+        up_to[row] = warp_scan((v[row].x + v[row].y) + (v[row].z + v[row].w));
+        total += __shfl_sync(0xffffffff, up_to[row], 31);
     }
     if (lane == 0)
-        warp_sum[warp] = sum;
-    sync_block();
+        warp_total[warp] = total;
+    __syncthreads();
+
+    // Announce the sum, so that later tiles can go on; look back; announce the prefix.
     if (warp == 0) {
-        T all = SUM_WARP(lane < WARPS ? warp_sum[lane] : 0);
+        float sum = warp_sum(lane < WARPS ? warp_total[lane] : 0);
         if (lane == 0)
-            NAME(announce)(states, tile, tile ? SUM : PREFIX, all);
-        T before = tile ? NAME(look_back)(states, tile) : 0;
+            store_relaxed(states + tile, make_state(tile == 0 ? PREFIX : SUM, sum));
+        float before = tile == 0 ? 0 : look_back(states, tile);
         if (lane == 0) {
             before_tile = before;
-            if (tile)
-                NAME(announce)(states, tile, PREFIX, before + all);
+            if (tile > 0)
+                store_relaxed(states + tile, make_state(PREFIX, before + sum));
         }
     }
-    sync_block();
+    __syncthreads();
 
-    T before = before_tile;
-    for (u32 other = 0; other < warp; other++)
-        before += warp_sum[other];
+    // Add what comes before: the tile, this warp in the tile, this row in the warp, this lane.
+    float before = before_tile;
+    for (int other = 0; other < warp; other++)
+        before += warp_total[other];
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        i64 at = start + row * 128;
-        T below = UP(up_to[row], 1);
-        STORE4(out + at, n - at, aligned,
-               NAME(scan4)(v[row], lane ? before + below : before, exclusive != 0));
-        before += OF_LANE(up_to[row], 31);
+    for (int row = 0; row < ROWS; row++) {
+        float below = __shfl_up_sync(0xffffffff, up_to[row], 1);
+        float base = lane > 0 ? before + below : before;
+        float x = base + v[row].x, y = x + v[row].y, z = y + v[row].z, w = z + v[row].w;
+        float4 sums = exclusive ? make_float4(base, x, y, z) : make_float4(x, y, z, w);
+        store4(out, start + row * 128, n, aligned, sums);
+        before += __shfl_sync(0xffffffff, up_to[row], 31);
     }
 }
-#endif
+
+// Before the scan: the ticket and the states to zero, a 64-bit word each thread.
+extern "C" __global__ void clear(unsigned long long *words, long long count)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        words[i] = 0;
+}

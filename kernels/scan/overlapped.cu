@@ -1,98 +1,101 @@
 /*
- * overlapped.cu: for short inputs: two launches, of which the second overlaps the first. The first
- * sums up each tile; at the same time the second loads the same tiles and scans each by itself.
- * When the first has ended, all that is left is to add up the sums before a tile, in one go and
- * always in the same order, and to write. Every tile is read twice, at nearly the same time, but no
- * block waits for another of its own launch, and nothing has to be cleared.
+ * overlapped.cu: for short inputs: two launches, of which the second overlaps the first. sum_tiles
+ * sums each tile; at the same time scan loads the same tiles and scans each by itself. Once
+ * sum_tiles has ended, all that remains is to add up the sums before a tile, all at once and always
+ * in the same order, and to write. Every tile is read twice, at nearly the same time, but no block
+ * waits for another of its own launch, and nothing has to be cleared.
  */
 // arch: sm_90
-#ifndef EACH
-#include "device.h"
+#include "tile.h" // load4, store4, warp_sum; tile_rows: a tile scanned in registers
 #define BLOCK 256 // tune: 256 512 1024
 #define ROWS 2 // tune: 1 2 4 8
 #define WARPS (BLOCK / 32)
-#define WARP_ELEMENTS (128 * ROWS)
-#define TILE ((i64)BLOCK * 4 * ROWS)
-#define EACH "overlapped.cu"
-#include "each_type.h"
-#else
-#include "tile_rows.h"
+#define WARP_TILE (128 * ROWS)
+#define TILE ((long long)BLOCK * 4 * ROWS)
 
-/* One question for the whole tile: rows that ask each for itself may wait for each other. */
-DEVICE void NAME(load_rows)(const T *in, i64 n, bool aligned, NAME(tile) * mine)
+// Where this thread's first row begins.
+__device__ __forceinline__ long long first_element()
 {
-    i64 at = NAME(first_of)(block_x());
-    if (aligned && (block_x() + 1) * TILE <= n) {
+    return blockIdx.x * TILE + threadIdx.x / 32 * WARP_TILE + threadIdx.x % 32 * 4;
+}
+
+// One test for the whole tile: rows that are tested one by one may wait for each other.
+__device__ __forceinline__ void load_rows(const float *in, long long n, bool aligned,
+                                          tile_rows<ROWS> *tile)
+{
+    long long at = first_element();
+    if (aligned && (blockIdx.x + 1) * TILE <= n) {
 #pragma unroll
-        for (u32 row = 0; row < ROWS; row++)
-            mine->row[row] = LOAD4(in + at + row * 128, 4, true);
+        for (int i = 0; i < ROWS; i++)
+            tile->row[i] = load_stream((const float4 *)(in + at + i * 128));
     } else {
 #pragma unroll
-        for (u32 row = 0; row < ROWS; row++)
-            mine->row[row] = LOAD4(in + at + row * 128, n - at - row * 128, aligned);
+        for (int i = 0; i < ROWS; i++)
+            tile->row[i] = load4(in + at + i * 128, n - at - i * 128, aligned);
     }
 }
 
-/* One number of each warp to the same numbers in all lanes of all: lane w has warp w's, and those
- * from WARPS on have 0. A barrier; of_warp may not be written again. */
-DEVICE T NAME(of_warps)(T *of_warp, T mine)
+// From one number of each warp to all of them in every warp: lane w gets warp w's, lanes from WARPS
+// on get 0. A barrier; of_warp must not be written again.
+__device__ __forceinline__ float exchange(float *of_warp, float mine)
 {
-    u32 thread = thread_x(), lane = thread % 32;
+    unsigned lane = threadIdx.x % 32;
     if (lane == 0)
-        of_warp[thread / 32] = mine;
-    sync_block();
+        of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
     return lane < WARPS ? of_warp[lane] : 0;
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(sum_tiles)(const T *in, i64 n, T *sums)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    sum_tiles(const float *in, long long n, float *sums)
 {
-    __shared__ T sum_of[WARPS];
-    NAME(tile) mine;
-    T sum = 0;
-    let_next_begin();
-    NAME(load_rows)(in, n, is_aligned(in, 16), &mine);
+    __shared__ float total_of[WARPS];
+    tile_rows<ROWS> tile;
+    float sum = 0;
+    cudaTriggerProgrammaticLaunchCompletion(); // scan may start now
+    load_rows(in, n, is_aligned(in, in), &tile);
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++)
-        sum += (mine.row[row].x + mine.row[row].y) + (mine.row[row].z + mine.row[row].w);
-    sum = NAME(of_warps)(sum_of, SUM_WARP(sum));
-    if (thread_x() < 32) {
-        sum = SUM_WARP(sum);
-        if (thread_x() == 0)
-            sums[block_x()] = sum;
+    for (int i = 0; i < ROWS; i++)
+        sum += sum4(tile.row[i]);
+    sum = exchange(total_of, warp_sum(sum));
+    if (threadIdx.x < 32) {
+        sum = warp_sum(sum);
+        if (threadIdx.x == 0)
+            sums[blockIdx.x] = sum;
     }
 }
 
-/* What comes before this block's tile; every thread has a part of it. */
-DEVICE T NAME(gather)(const T *sums)
+// What comes before this block's tile; every thread gets a part of it, four loads at a time.
+__device__ __forceinline__ float gather(const float *sums)
 {
-    T sum = 0;
-    for (u32 first = thread_x(); first < block_x(); first += 4 * BLOCK) {
-        u32 bits[4];
+    float sum = 0;
+    for (unsigned first = threadIdx.x; first < blockIdx.x; first += 4 * BLOCK) {
+        unsigned bits[4];
 #pragma unroll
-        for (u32 k = 0; k < 4; k++) {
-            u32 tile = first + k * BLOCK;
-            bits[k] = tile < block_x() ? load_relaxed_u32((const u32 *)sums + tile) : 0;
+        for (int k = 0; k < 4; k++) {
+            unsigned tile = first + k * BLOCK;
+            bits[k] = tile < blockIdx.x ? load_relaxed((const unsigned *)sums + tile) : 0;
         }
 #pragma unroll
-        for (u32 k = 0; k < 4; k++)
-            sum += FROM_BITS(bits[k]);
+        for (int k = 0; k < 4; k++)
+            sum += __uint_as_float(bits[k]);
     }
     return sum;
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, const T *sums, i32 exclusive)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    scan(const float *in, long long n, float *out, const float *sums, int exclusive)
 {
-    __shared__ T sum_of[WARPS], seen_by[WARPS];
-    u32 thread = thread_x(), warp = thread / 32, lane = thread % 32;
-    bool aligned = is_aligned(in, 16) && is_aligned(out, 16);
-    NAME(tile) mine;
-    NAME(load_rows)(in, n, aligned, &mine);
-    T sum = NAME(of_warps)(sum_of, NAME(scan_rows)(&mine));
-    T before = SUM_WARP(lane < warp ? sum : 0);
+    __shared__ float total_of[WARPS], seen_by[WARPS];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    bool aligned = is_aligned(in, out);
+    tile_rows<ROWS> tile;
+    load_rows(in, n, aligned, &tile);
+    float total = exchange(total_of, scan_rows(&tile));
+    float before = warp_sum(lane < warp ? total : 0);
 
-    wait_for_previous();
-    T seen = SUM_WARP(NAME(gather)(sums));
-    before += SUM_WARP(NAME(of_warps)(seen_by, seen));
-    NAME(write_rows)(&mine, out, n, block_x(), before, aligned, exclusive != 0);
+    cudaGridDependencySynchronize(); // sum_tiles has ended, and its sums can be read
+    float seen = warp_sum(gather(sums));
+    before += warp_sum(exchange(seen_by, seen));
+    write_rows(&tile, out, first_element(), n, before, aligned, exclusive != 0);
 }
-#endif

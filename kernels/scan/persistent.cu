@@ -1,153 +1,162 @@
 /*
- * persistent.cu: one pass, 2n bytes, without look-back. The grid stays on the GPU and walks over
- * the input in waves; in each, every block gathers the sums of all blocks (waves.h). The tile of
- * the next wave is summed and announced before this wave's is scanned, so that nobody waits for
- * the L2, and cp.async keeps STAGES tiles on their way from memory. Each thread copies what it
- * will scan itself, so that the data need no barrier; a wave has two, for the sums of warps and of
- * blocks.
+ * persistent.cu: one pass without look-back. The grid stays on the GPU and walks over the input in
+ * waves: in wave w block b has tile w * blocks + b. In every wave each block reads the sums of all
+ * blocks, a few hundred words, and adds them up itself: one round trip to the L2, no chain of
+ * look-backs, and always the same order, so that the result has the same bits in every run.
+ *
+ * The tile of the next wave is summed and announced before this wave's is scanned, so that nobody
+ * waits for the L2, and cp.async keeps STAGES tiles on their way. All blocks must be on the GPU at
+ * once (a cooperative launch); slots, unsigned long long[4][blocks], are zero before it.
  */
 // arch: sm_80
-#ifndef EACH
-#include "waves.h"
+#include "tile.h" // load4, store4, scan4, warp_scan, warp_sum
 #define BLOCK 512 // tune: 256 512 1024
 #define ROWS 4 // tune: 2 4 8
 #define STAGES 3 // tune: 2 3 4
 #define WARPS (BLOCK / 32)
-#define WARP_ELEMENTS (128 * ROWS)
-#define TILE ((i64)BLOCK * 4 * ROWS)
-#define EACH "persistent.cu"
-#include "each_type.h"
-#else
+#define WARP_TILE (128 * ROWS)
+#define TILE ((long long)BLOCK * 4 * ROWS)
 
-typedef struct {
-    const T *in;
-    T *out;
-    i64 n;
-    T4 *staged; /* [STAGES][ROWS][BLOCK] */
-    u64 *slots;
-    u32 waves;
-    bool aligned, exclusive;
-} NAME(work);
-
-/* Where this thread's row begins in the input; past the end for waves that do not exist. */
-DEVICE i64 NAME(row_start)(u32 wave, u32 row)
+// A slot holds a block's sum and, above it, the number of the wave it belongs to plus one. Four
+// sets of slots that take turns are enough: a block announces wave w + 1 after it has gathered w -
+// 1, so all others have announced w - 1, and they did that after they had gathered w - 3.
+__device__ __forceinline__ void announce(unsigned long long *slots, unsigned wave, float sum)
 {
-    i64 tile = (i64)wave * blocks_x() + block_x();
-    return tile * TILE + thread_x() / 32 * WARP_ELEMENTS + row * 128 + thread_x() % 32 * 4;
+    store_relaxed(slots + wave % 4 * gridDim.x + blockIdx.x,
+                  (unsigned long long)(wave + 1) << 32 | __float_as_uint(sum));
 }
 
-DEVICE void NAME(fetch)(const NAME(work) * work, u32 wave)
+__device__ __forceinline__ float wait_for(const unsigned long long *slots, unsigned wave,
+                                          unsigned block)
 {
-    T4 *stage = work->staged + wave % STAGES * ROWS * BLOCK + thread_x();
+    unsigned long long slot;
+    do
+        slot = load_relaxed(slots + wave % 4 * gridDim.x + block);
+    while ((unsigned)(slot >> 32) != wave + 1);
+    return __uint_as_float((unsigned)slot);
+}
+
+// Where this thread's row begins in the input; past the end for waves that do not exist.
+__device__ __forceinline__ long long row_start(unsigned wave, unsigned row)
+{
+    long long tile = (long long)wave * gridDim.x + blockIdx.x;
+    return tile * TILE + threadIdx.x / 32 * WARP_TILE + row * 128 + threadIdx.x % 32 * 4;
+}
+
+// Starts the copy of this block's tile of a wave into its stage, [ROWS][BLOCK]. Each thread copies
+// what it will scan itself, so the data need no barrier.
+__device__ __forceinline__ void fetch(const float *in, long long n, unsigned wave, float4 *stages,
+                                      bool aligned)
+{
+    float4 *stage = stages + wave % STAGES * ROWS * BLOCK + threadIdx.x;
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        i64 at = NAME(row_start)(wave, row), left = work->n - at;
-        u32 bytes = left >= 4 ? 16 : left > 0 ? (u32)left * 4 : 0;
-        if (work->aligned)
-            copy_async_16(stage + row * BLOCK, bytes ? work->in + at : work->in, bytes);
+    for (unsigned row = 0; row < ROWS; row++) {
+        long long at = row_start(wave, row), left = n - at;
+        unsigned bytes = left >= 4 ? 16 : left > 0 ? (unsigned)left * 4 : 0;
+        if (aligned)
+            copy_async_16(stage + row * BLOCK, bytes ? in + at : in, bytes);
         else
-            stage[row * BLOCK] = LOAD4(work->in + at, left, false);
+            stage[row * BLOCK] = load4(in + at, left, false);
     }
     copy_async_commit();
 }
 
-/* Sums of this wave's warps, then of the block: warp_offset[warp] is what comes before the warp.
- * All warps call both halves, with a barrier between. */
-DEVICE T NAME(sum_rows)(const NAME(work) * work, u32 wave)
+__device__ __forceinline__ float sum_stage(const float4 *stages, unsigned wave)
 {
-    const T4 *stage = work->staged + wave % STAGES * ROWS * BLOCK + thread_x();
-    T sum = 0;
+    const float4 *stage = stages + wave % STAGES * ROWS * BLOCK + threadIdx.x;
+    float sum = 0;
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        T4 v = stage[row * BLOCK];
-        sum += (v.x + v.y) + (v.z + v.w);
-    }
-    return SUM_WARP(sum);
+    for (unsigned row = 0; row < ROWS; row++)
+        sum += sum4(stage[row * BLOCK]);
+    return warp_sum(sum);
 }
 
-DEVICE void NAME(announce)(const NAME(work) * work, u32 wave, const T *warp_sum, T *warp_offset)
+// By warp 0: what comes before each warp in the tile; the tile's sum to all blocks.
+__device__ __forceinline__ void scan_warps(unsigned long long *slots, unsigned wave,
+                                           const float *warp_total, float *warp_before)
 {
-    u32 lane = thread_x();
-    T mine = lane < WARPS ? warp_sum[lane] : 0;
-    T scanned = SCAN_WARP(mine), before = UP(scanned, 1);
+    unsigned lane = threadIdx.x;
+    float up_to = warp_scan(lane < WARPS ? warp_total[lane] : 0);
+    float below = __shfl_up_sync(0xffffffff, up_to, 1);
     if (lane < WARPS)
-        warp_offset[lane] = lane ? before : 0;
+        warp_before[lane] = lane > 0 ? below : 0;
     if (lane == 31)
-        wave_announce(work->slots, wave, BITS(scanned));
+        announce(slots, wave, up_to);
 }
 
-DEVICE void NAME(scan_rows)(const NAME(work) * work, u32 wave, T before)
+// before: what comes before this warp's rows.
+__device__ __forceinline__ void scan_stage(const float4 *stages, unsigned wave, float *out,
+                                           long long n, float before, bool aligned, bool exclusive)
 {
-    const T4 *stage = work->staged + wave % STAGES * ROWS * BLOCK + thread_x();
-    u32 lane = thread_x() % 32;
-    T4 v[ROWS];
-    T up_to[ROWS];
+    const float4 *stage = stages + wave % STAGES * ROWS * BLOCK + threadIdx.x;
+    float4 v[ROWS];
+    float up_to[ROWS];
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
+    for (unsigned row = 0; row < ROWS; row++) {
         v[row] = stage[row * BLOCK];
-        up_to[row] = SCAN_WARP((v[row].x + v[row].y) + (v[row].z + v[row].w));
+        up_to[row] = warp_scan(sum4(v[row]));
     }
 #pragma unroll
-    for (u32 row = 0; row < ROWS; row++) {
-        i64 at = NAME(row_start)(wave, row);
-        T below = UP(up_to[row], 1);
-        T4 scanned = NAME(scan4)(v[row], lane ? before + below : before, work->exclusive);
-        STORE4(work->out + at, work->n - at, work->aligned, scanned);
-        before += OF_LANE(up_to[row], 31);
+    for (unsigned row = 0; row < ROWS; row++) {
+        long long at = row_start(wave, row);
+        float below = __shfl_up_sync(0xffffffff, up_to[row], 1);
+        store4(out + at, n - at, aligned,
+               scan4(v[row], threadIdx.x % 32 > 0 ? before + below : before, exclusive));
+        before += __shfl_sync(0xffffffff, up_to[row], 31);
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) NAME(scan)(const T *in, i64 n, T *out, u64 *slots, i32 exclusive)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    scan(const float *in, long long n, float *out, unsigned long long *slots, int exclusive)
 {
-    DYNAMIC_SHARED(memory);
-    __shared__ T warp_sum[2][WARPS], warp_offset[2][WARPS];
-    __shared__ T gathered[2][WARPS], gathered_before[2][WARPS];
-    u32 thread = thread_x(), warp = thread / 32, blocks = blocks_x();
-    i64 tiles = (n + TILE - 1) / TILE;
-    NAME(work) work = {in, out, n, (T4 *)memory, slots, (u32)((tiles + blocks - 1) / blocks),
-                       is_aligned(in, 16) && is_aligned(out, 16), exclusive != 0};
-    T carry = 0; /* of all waves before */
+    extern __shared__ float4 stages[]; // [STAGES][ROWS][BLOCK]
+    __shared__ float warp_total[2][WARPS], warp_before[2][WARPS];
+    __shared__ float gathered[2][WARPS], gathered_before[2][WARPS];
+    unsigned thread = threadIdx.x, warp = thread / 32;
+    long long tiles = (n + TILE - 1) / TILE;
+    unsigned waves = (unsigned)((tiles + gridDim.x - 1) / gridDim.x);
+    bool aligned = is_aligned(in, out);
+    float carry = 0; // the sum of all waves before
 
-    for (u32 wave = 0; wave < STAGES; wave++)
-        NAME(fetch)(&work, wave);
+    for (unsigned wave = 0; wave < STAGES; wave++)
+        fetch(in, n, wave, stages, aligned);
     copy_async_wait(STAGES - 1);
-    T sum = NAME(sum_rows)(&work, 0);
+    float total = sum_stage(stages, 0);
     if (thread % 32 == 0)
-        warp_sum[0][warp] = sum;
-    sync_block();
+        warp_total[0][warp] = total;
+    __syncthreads();
     if (warp == 0)
-        NAME(announce)(&work, 0, warp_sum[0], warp_offset[0]);
+        scan_warps(slots, 0, warp_total[0], warp_before[0]);
 
-    for (u32 wave = 0; wave < work.waves; wave++) {
-        u32 now = wave % 2, next = 1 - now;
+    for (unsigned wave = 0; wave < waves; wave++) {
+        unsigned now = wave % 2, next = 1 - now;
         copy_async_wait(STAGES - 2);
-        sum = NAME(sum_rows)(&work, wave + 1);
+        total = sum_stage(stages, wave + 1);
         if (thread % 32 == 0)
-            warp_sum[next][warp] = sum;
-        sync_block();
-        if (warp == 0 && wave + 1 < work.waves) /* first tell, then ask */
-            NAME(announce)(&work, wave + 1, warp_sum[next], warp_offset[next]);
-        T all = 0, before = 0;
-        for (u32 block = thread; block < blocks; block += BLOCK) {
-            T number = FROM_BITS(wave_wait(slots, wave, block));
-            all += number;
-            before += block < block_x() ? number : 0;
+            warp_total[next][warp] = total;
+        __syncthreads();
+        if (warp == 0 && wave + 1 < waves) // first tell, then ask
+            scan_warps(slots, wave + 1, warp_total[next], warp_before[next]);
+        float all = 0, before = 0;
+        for (unsigned block = thread; block < gridDim.x; block += BLOCK) {
+            float sum = wait_for(slots, wave, block);
+            all += sum;
+            before += block < blockIdx.x ? sum : 0;
         }
-        all = SUM_WARP(all);
-        before = SUM_WARP(before);
+        all = warp_sum(all);
+        before = warp_sum(before);
         if (thread % 32 == 0) {
             gathered[now][warp] = all;
             gathered_before[now][warp] = before;
         }
-        sync_block();
-        T start = carry;
-        for (u32 other = 0; other < WARPS; other++) {
+        __syncthreads();
+        float start = carry;
+        for (int other = 0; other < WARPS; other++) {
             start += gathered_before[now][other];
             carry += gathered[now][other];
         }
-        NAME(scan_rows)(&work, wave, start + warp_offset[now][warp]);
-        NAME(fetch)(&work, wave + STAGES);
+        scan_stage(stages, wave, out, n, start + warp_before[now][warp], aligned, exclusive != 0);
+        fetch(in, n, wave + STAGES, stages, aligned);
     }
     copy_async_wait(0);
 }
-#endif

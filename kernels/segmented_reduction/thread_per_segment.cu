@@ -3,17 +3,16 @@
  * unless segments are very short, and a warp lasts as long as its longest segment.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL __launch_bounds__(BLOCK)
-    reduce(const f32 *values, const i32 *offsets, i64 segments, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    reduce(const float *values, const int *offsets, long long segments, float *out)
 {
-    i64 segment = global_thread();
+    long long segment = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (segment >= segments)
         return;
-    f32 sum = 0;
-    for (i32 i = offsets[segment]; i < offsets[segment + 1]; i++)
+    float sum = 0;
+    for (int i = offsets[segment]; i < offsets[segment + 1]; i++)
         sum += values[i];
     out[segment] = sum;
 }

@@ -3,21 +3,21 @@
  * Lines are used whole; a segment shorter than a warp leaves lanes idle.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL __launch_bounds__(BLOCK)
-    reduce(const f32 *values, const i32 *offsets, i64 segments, f32 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    reduce(const float *values, const int *offsets, long long segments, float *out)
 {
-    i64 segment = global_thread() / 32;
+    long long segment = ((long long)blockIdx.x * BLOCK + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
     if (segment >= segments)
         return;
-    i32 end = offsets[segment + 1];
-    f32 sum = 0;
-    for (i64 i = offsets[segment] + (i64)lane_id(); i < end; i += 32)
+    int end = offsets[segment + 1];
+    float sum = 0;
+    for (long long i = offsets[segment] + (long long)lane; i < end; i += 32)
         sum += values[i];
-    for (u32 distance = 16; distance > 0; distance /= 2)
-        sum += shuffle_down_f32(sum, distance);
-    if (lane_id() == 0)
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, distance);
+    if (lane == 0)
         out[segment] = sum;
 }

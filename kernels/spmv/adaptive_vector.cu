@@ -1,61 +1,57 @@
 /*
- * adaptive_vector.cu: 2, 4, 8, 16 or 32 lanes for each row; the host takes as many as fit the mean
- * length, so that few lanes idle. Four nonzeros of a lane are on their way at a time: the column,
- * then the value of x that it names, are two waits for memory in a row, and only many of them side
- * by side fill it.
+ * adaptive_vector.cu: 2, 4, 8, 16 or 32 lanes for each row; the host picks as many as suit the mean
+ * length, so that few lanes idle. A lane has UNROLL nonzeros in flight: a column and then the
+ * element of x that it names are two waits for memory in a row, and only many of them side by side
+ * keep memory busy.
  */
 // arch: sm_75
-#ifndef LANES
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512
 #define UNROLL 4 // tune: 2 4 8
-#define JOIN2(a, b) a##b
-#define JOIN(a, b)  JOIN2(a, b)
 
-#define LANES 2
-#include "adaptive_vector.cu"
-#define LANES 4
-#include "adaptive_vector.cu"
-#define LANES 8
-#include "adaptive_vector.cu"
-#define LANES 16
-#include "adaptive_vector.cu"
-#define LANES 32
-#include "adaptive_vector.cu"
-#else
-
-KERNEL __launch_bounds__(BLOCK) JOIN(multiply_, LANES)(const i32 *offsets, const i32 *columns,
-                                                       const f32 *values, const f32 *x, i64 rows,
-                                                       f32 *y)
+template <int LANES>
+static __device__ __forceinline__ void multiply(const int *offsets, const int *columns,
+                                                const float *values, const float *x, long long rows,
+                                                float *y)
 {
-    i64 row = global_thread() / LANES;
-    i32 lane = (i32)(thread_x() % LANES);
+    long long row = ((long long)blockIdx.x * BLOCK + threadIdx.x) / LANES;
+    int lane = threadIdx.x % LANES;
     /* All lanes stay for the shuffles; those without a row have an empty one. */
-    i64 j = 0, end = 0;
+    long long j = 0, end = 0;
     if (row < rows) {
-        j = (i64)load_cached_i32(offsets + row) + lane;
-        end = load_cached_i32(offsets + row + 1);
+        j = (long long)__ldg(offsets + row) + lane;
+        end = __ldg(offsets + row + 1);
     }
-    f32 sum = 0;
+    float sum = 0;
     for (; j + (UNROLL - 1) * LANES < end; j += UNROLL * LANES) {
-        i32 column[UNROLL];
-        f32 value[UNROLL];
+        int column[UNROLL];
+        float value[UNROLL];
 #pragma unroll
-        for (i32 k = 0; k < UNROLL; k++) {
-            column[k] = load_cached_i32(columns + j + k * LANES);
-            value[k] = load_cached_f32(values + j + k * LANES);
+        for (int k = 0; k < UNROLL; k++) {
+            column[k] = __ldg(columns + j + k * LANES);
+            value[k] = __ldg(values + j + k * LANES);
         }
 #pragma unroll
-        for (i32 k = 0; k < UNROLL; k++)
-            sum = fma_f32(value[k], load_cached_f32(x + column[k]), sum);
+        for (int k = 0; k < UNROLL; k++)
+            sum = fmaf(value[k], __ldg(x + column[k]), sum);
     }
     for (; j < end; j += LANES)
-        sum = fma_f32(load_cached_f32(values + j),
-                      load_cached_f32(x + load_cached_i32(columns + j)), sum);
-    for (u32 lanes = LANES / 2; lanes > 0; lanes /= 2)
-        sum += shuffle_xor_f32(sum, lanes);
+        sum = fmaf(__ldg(values + j), __ldg(x + __ldg(columns + j)), sum);
+    for (int lanes = LANES / 2; lanes > 0; lanes /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, lanes);
     if (lane == 0 && row < rows)
         y[row] = sum;
 }
-#undef LANES
-#endif
+
+/* multiply_2 .. multiply_32, by the number of lanes. */
+#define MULTIPLY(LANES)                                                                            \
+    extern "C" __global__ void __launch_bounds__(BLOCK) multiply_##LANES(                          \
+        const int *offsets, const int *columns, const float *values, const float *x,               \
+        long long rows, float *y)                                                                  \
+    {                                                                                              \
+        multiply<LANES>(offsets, columns, values, x, rows, y);                                     \
+    }
+MULTIPLY(2)
+MULTIPLY(4)
+MULTIPLY(8)
+MULTIPLY(16)
+MULTIPLY(32)

@@ -1,111 +1,119 @@
 /*
- * path_tiles.cu: row_tiles without late blocks: a block for each tile of the merge path, which is
- * an equal share of nonzeros and row ends. Where the tiles begin is found by a kernel before, which
- * walks over the row ends once, so that a block can ask for its nonzeros at once; while it waits,
- * others on its SM gather or sum up. What a tile leaves of its last row is added by a third kernel,
- * in a fixed order. The time depends on the bytes alone, not on how the rows lie.
+ * path_tiles.cu: row_tiles.cu without late blocks. Row ends and nonzeros are merged into one list,
+ * each row's end after its last nonzero: the merge path. A block takes a tile of that path, an
+ * equal share of the work whatever the rows look like. Where the tiles begin is found by a kernel
+ * that walks over the row ends once beforehand, so that a block can ask for its nonzeros at once.
+ * What a tile leaves of its last row is added by a third kernel (add_carries), in a fixed order.
+ * The time depends on the bytes alone, not on how the rows lie.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 512 // tune: 256 512
 #define PER_THREAD 12 // tune: 8 12 16
 #define OCCUPANCY 1536 // tune: 1024 1280 1536 2048
-#include "path.h"
 #include "tile.h"
-#define ITEMS (TILE - 8) /* row ends and nonzeros; less, as the loads may begin earlier */
-/* The point of the path where a tile begins; rows and nonzeros are less than 2^32 together. */
-#define POINT(tile) ((u32)least(items, (i64)(tile) * ITEMS))
+#define ITEMS (TILE - 8) /* row ends and nonzeros; fewer, as the loads may begin earlier */
+/* The point of the path where a tile begins; rows and nonzeros together are fewer than 2^32. */
+#define POINT(tile) ((unsigned)min(items, (tile) * ITEMS))
 
-/* A tile of the path: `count` rows end in it, from row `row` on, and one more may begin. */
-typedef struct {
-    i32 row, count;
-    i32 first; /* nonzero */
-} stretch;
+/* A tile of the path: `count` rows end in it, beginning with `row`, and one more may begin. */
+struct stretch {
+    int row, count;
+    int first; /* nonzero */
+};
 
-/* Rows that end in a tile, and which of them are longer than SHORT, in any order. */
-typedef struct {
-    u16 end[ITEMS]; /* counted from BASE_OF the first nonzero */
-    u16 longer[TILE / SHORT];
-    u32 long_count;
-} row_list;
+/* The rows that end in a tile, and which of them are longer than SHORT, in any order. */
+struct row_list {
+    unsigned short end[ITEMS]; /* counted from BASE_OF the first nonzero */
+    unsigned short longer[TILE / SHORT];
+    unsigned long_count;
+};
 
-/* Row r of the tile ends in it. */
-DEVICE void list_row(row_list *list, stretch s, i32 r, const i32 *offsets)
+/* Lists row r of the tile, which ends in it. */
+static __device__ __forceinline__ void list_row(row_list *list, stretch s, int r,
+                                                const int *offsets)
 {
-    offsets += s.row + r;
-    i32 begin = load_cached_i32(offsets), end = load_cached_i32(offsets + 1);
-    list->end[r] = (u16)(end - BASE_OF(s.first));
-    if (end - (begin > s.first ? begin : s.first) > SHORT)
-        list->longer[shared_add_u32(&list->long_count, 1)] = (u16)r;
+    int begin = __ldg(offsets + s.row + r), end = __ldg(offsets + s.row + r + 1);
+    list->end[r] = end - BASE_OF(s.first);
+    if (end - max(begin, s.first) > SHORT)
+        list->longer[atomicAdd(&list->long_count, 1)] = r;
 }
 
 /* Where row r of a tile begins in it. */
-DEVICE i32 begin_of(const row_list *list, stretch s, i32 r)
+static __device__ __forceinline__ int begin_of(const row_list *list, stretch s, int r)
 {
     return r ? list->end[r - 1] : s.first - BASE_OF(s.first);
 }
 
-/* The rows of a tile: short ones by a thread, longer ones by a warp, and so what has begun of the
- * row that goes on, which is *left; none waits for another. */
-DEVICE void sum_rows(const f32 *product, const row_list *list, stretch s, i32 end_of_tile, f32 *y,
-                     f32 *left)
+/* Sums up the rows of a tile: short ones by a thread, longer ones by a warp, and by a warp too what
+ * the tile has of the row that goes on, which becomes *left. None waits for another. */
+static __device__ __forceinline__ void sum_rows(const float *product, const row_list *list,
+                                                stretch s, int end_of_tile, float *y, float *left)
 {
-    for (i32 r = (i32)thread_x(); r < s.count; r += BLOCK) {
-        i32 begin = begin_of(list, s, r), end = list->end[r];
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int r = threadIdx.x; r < s.count; r += BLOCK) {
+        int begin = begin_of(list, s, r), end = list->end[r];
         if (end - begin <= SHORT)
-            store_stream_f32(y + s.row + r, sum_short(product, begin, end));
+            __stcs(y + s.row + r, sum_short(product, begin, end));
     }
-    for (u32 k = thread_x() / 32; k < list->long_count; k += BLOCK / 32) {
-        i32 r = list->longer[k];
-        f32 sum = sum_long(product, begin_of(list, s, r), list->end[r]);
-        if (lane_id() == 0)
-            store_stream_f32(y + s.row + r, sum);
+    for (unsigned k = warp; k < list->long_count; k += BLOCK / 32) {
+        int r = list->longer[k];
+        float sum = sum_long(product, begin_of(list, s, r), list->end[r]);
+        if (lane == 0)
+            __stcs(y + s.row + r, sum);
     }
-    if (thread_x() / 32 == BLOCK / 32 - 1) {
-        f32 sum = sum_long(product, begin_of(list, s, s.count), end_of_tile - BASE_OF(s.first));
-        if (lane_id() == 0)
+    if (warp == BLOCK / 32 - 1) {
+        float sum = sum_long(product, begin_of(list, s, s.count), end_of_tile - BASE_OF(s.first));
+        if (lane == 0)
             *left = sum;
     }
 }
 
-/* first_row[t]: how many rows end before tile t, for every tile and what lies behind the last. Each
- * thread has a row, and tells the tiles that begin between the row before's end and its own. */
-KERNEL find_tiles(const i32 *offsets, i64 rows, i64 tiles, i32 *first_row)
+/* first_row[t]: how many rows end before tile t, for every tile and for what lies past the last.
+ * Each thread has a row and serves the tiles that begin between the end of the row before and its
+ * own. */
+extern "C" __global__ void find_tiles(const int *offsets, long long rows, long long tiles,
+                                      int *first_row)
 {
-    i64 row = global_thread();
+    long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (row > rows)
         return;
-    /* Points of the path, in 32 bits: behind the end of the row before, and behind this one's. */
-    u32 point = row ? (u32)load_cached_i32(offsets + row) + (u32)row : 0;
-    u32 next = row < rows ? (u32)load_cached_i32(offsets + row + 1) + (u32)row + 1 : 0xffffffffu;
-    u32 tile = point / ITEMS + (point % ITEMS != 0);
+    /* Points of the path, in 32 bits: just past the end of the row before, and of this row. */
+    unsigned point = row ? (unsigned)__ldg(offsets + row) + (unsigned)row : 0;
+    unsigned next = row < rows ? (unsigned)__ldg(offsets + row + 1) + (unsigned)row + 1 : 0xffffffff;
+    unsigned tile = point / ITEMS + (point % ITEMS != 0);
     for (; tile < tiles && tile * ITEMS < next; tile++)
-        first_row[tile] = (i32)row;
+        first_row[tile] = row;
     if (row == rows)
-        first_row[tiles] = (i32)rows;
+        first_row[tiles] = rows;
 }
 
-KERNEL __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
-    multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
-             i64 nonzeros, f32 *y, const i32 *first_row, carry *carries)
+extern "C" __global__ void __launch_bounds__(BLOCK, OCCUPANCY / BLOCK)
+multiply(const int *offsets, const int *columns, const float *values, const float *x,
+         long long rows, long long nonzeros, float *y, const int *first_row, carry *carries)
 {
-    __shared__ f32 product[PLACES];
+    __shared__ float product[PLACES];
     __shared__ row_list list;
-    i64 items = rows + nonzeros, tile = block_x();
-    i32 row = load_cached_i32(first_row + tile), behind = load_cached_i32(first_row + tile + 1);
-    stretch s = {row, behind - row, (i32)(POINT(tile) - (u32)row)};
-    i32 end = (i32)(POINT(tile + 1) - (u32)behind);
+    long long items = rows + nonzeros, tile = blockIdx.x;
+    int row = __ldg(first_row + tile), row_after = __ldg(first_row + tile + 1);
+    stretch s = {row, row_after - row, (int)(POINT(tile) - row)};
+    int end = POINT(tile + 1) - row_after;
     source from = source_of(columns, values, BASE_OF(s.first), end, nonzeros);
-    u32 column[PER_THREAD];
-    load_words(from.columns, from, PER_THREAD, column);
-    if (thread_x() == 0)
+    unsigned column[PER_THREAD];
+    load_words<PER_THREAD>(from.columns, from, column);
+    if (threadIdx.x == 0)
         list.long_count = 0;
-    sync_block();
-    for (i32 r = (i32)thread_x(); r < s.count; r += BLOCK)
+    __syncthreads();
+    for (int r = threadIdx.x; r < s.count; r += BLOCK)
         list_row(&list, s, r, offsets);
-    multiply_some(column, PER_THREAD, from, x, product);
-    sync_block();
-    if (thread_x() == 0)
-        carries[tile].row = behind;
+    multiply_some<PER_THREAD>(column, from, x, product);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        carries[tile].row = row_after;
     sum_rows(product, &list, s, end, y, &carries[tile].sum);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+add_carries(const carry *carries, long long count, long long rows, float *y)
+{
+    add_to_rows(carries, count, rows, y);
 }

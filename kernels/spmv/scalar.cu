@@ -1,20 +1,19 @@
 /*
- * scalar.cu: a thread for each row. Neighbouring lanes read from places a row's length apart, so
- * that one load of a warp touches up to 32 sectors, and a warp is as slow as its longest row.
+ * scalar.cu: one thread for each row. Neighbouring lanes read from places a row's length apart, so
+ * one load of a warp touches up to 32 sectors, and a warp is as slow as its longest row.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 64 128 256 512
 
-KERNEL __launch_bounds__(BLOCK)
-    multiply(const i32 *offsets, const i32 *columns, const f32 *values, const f32 *x, i64 rows,
-             f32 *y)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+multiply(const int *offsets, const int *columns, const float *values, const float *x,
+         long long rows, float *y)
 {
-    i64 row = global_thread();
+    long long row = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (row >= rows)
         return;
-    f32 sum = 0;
-    for (i32 j = offsets[row]; j < offsets[row + 1]; j++)
-        sum = fma_f32(values[j], x[columns[j]], sum);
+    float sum = 0;
+    for (int j = offsets[row]; j < offsets[row + 1]; j++)
+        sum = fmaf(values[j], x[columns[j]], sum);
     y[row] = sum;
 }

@@ -1,48 +1,61 @@
 /*
- * tile.h: a tile of TILE nonzeros that a block works on. Columns and values are streamed in by
- * 16-byte loads, each thread's products go to shared memory, rows are summed up there. Every
- * nonzero is one coalesced load and one gather, however the rows lie. BLOCK and PER_THREAD
- * (nonzeros of a thread, a multiple of 4) are set.
+ * tile.h: for the kernels that cut the matrix into shares of nonzeros and not of rows.
+ *
+ * First, a tile of TILE nonzeros that a block works on: columns and values are streamed in by
+ * 16-byte loads, each thread's products go to shared memory, and rows are summed up there. Every
+ * nonzero costs one coalesced load and one gather, however the rows lie. BLOCK and PER_THREAD
+ * (nonzeros of a thread, a multiple of 4) are set by the including file.
+ *
+ * Second, carries: what a share had summed up of a row that goes on in the next share.
  */
-#define TILE  (BLOCK * PER_THREAD)
+#include "device.h" /* load_stream */
+
+#define TILE (BLOCK * PER_THREAD)
 #define SHORT 32 /* nonzeros that one thread sums up; a longer row gets a warp */
 /* A tile's loads begin where a sector does, at most 7 nonzeros early. */
 #define BASE_OF(first) ((first) & ~7)
-/* One word in 33 is left out: rows of 8, 16 or 32 nonzeros would otherwise meet in the same
- * banks, and so would the four words of neighbouring lanes' vectors. */
-#define PLACE(p) ((u32)(p) + (u32)(p) / 32)
-#define PLACES   (TILE + TILE / 32)
-/* Where the thread's nonzero number j lies in the tile: four of them side by side. */
-#define NONZERO(j) (((j) / 4 * BLOCK + (i32)thread_x()) * 4 + (j) % 4)
+/* One word in 33 is skipped: otherwise rows of 8, 16 or 32 nonzeros would meet in the same banks,
+ * and so would the four words of neighbouring lanes' vectors. */
+#define PLACE(p) ((unsigned)(p) + (unsigned)(p) / 32)
+#define PLACES (TILE + TILE / 32)
+/* A thread has nonzeros 4 t .. 4 t + 3 of the tile, and so on every 4 * BLOCK: from its first
+ * nonzero to its number j. */
+#define STEP(j) ((j) / 4 * 4 * BLOCK + (j) % 4)
 
-/* Where a tile's columns and values lie: from nonzero base up to end. A vector is read whole even if
- * the tile ends inside it: what belongs to another tile is never summed up. Arrays that do not
- * lie at 16 bytes, and the last few nonzeros of all, are read word by word. */
-typedef struct {
-    const u32 *columns, *values;
-    i32 count;
+/* A tile, as one thread sees it. A vector is read whole even if the tile ends inside it: what
+ * belongs to another tile is never summed up. Arrays that are not aligned to 16 bytes, and the last
+ * few nonzeros of all, are read word by word. */
+struct source {
+    const unsigned *columns, *values; /* at the thread's first nonzero */
+    int count, left; /* nonzeros of the tile, and from the thread's first on (negative: none) */
     bool by_vectors;
-} source;
+};
 
-DEVICE source source_of(const i32 *columns, const f32 *values, i32 base, i32 end, i64 nonzeros)
+/* The tile from nonzero `base` up to `end`. */
+static __device__ __forceinline__ source source_of(const int *columns, const float *values,
+                                                   int base, int end, long long nonzeros)
 {
-    source from = {(const u32 *)columns + base, (const u32 *)values + base, end - base, false};
-    from.by_vectors = is_aligned(from.columns, 16) && is_aligned(from.values, 16) &&
-                      ((i64)end + 3) / 4 * 4 <= nonzeros;
+    unsigned skip = threadIdx.x * 4, first = base + skip;
+    source from = {(const unsigned *)columns + first, (const unsigned *)values + first, end - base,
+                   end - base - (int)skip};
+    from.by_vectors = (unsigned long long)(columns + base) % 16 == 0 &&
+                      (unsigned long long)(values + base) % 16 == 0 &&
+                      ((long long)end + 3) / 4 * 4 <= nonzeros;
     return from;
 }
 
-/* The thread's first words, `some` of them, a constant; 0 where there are none. */
-DEVICE void load_words(const u32 *from, source tile, i32 some, u32 *word)
+/* Loads the thread's first SOME words, with 0 for those that are not there. */
+template <int SOME>
+static __device__ __forceinline__ void load_words(const unsigned *from, source tile, unsigned *word)
 {
 #pragma unroll
-    for (i32 j = 0; j < some; j++)
+    for (int j = 0; j < SOME; j++)
         word[j] = 0;
     if (tile.by_vectors) {
 #pragma unroll
-        for (i32 j = 0; j < some; j += 4)
-            if (NONZERO(j) < tile.count) {
-                u32x4 v = load_stream_u32x4(from + NONZERO(j));
+        for (int j = 0; j < SOME; j += 4)
+            if (STEP(j) < tile.left) {
+                uint4 v = load_stream((const uint4 *)(from + STEP(j)));
                 word[j] = v.x;
                 word[j + 1] = v.y;
                 word[j + 2] = v.z;
@@ -50,60 +63,99 @@ DEVICE void load_words(const u32 *from, source tile, i32 some, u32 *word)
             }
     } else {
 #pragma unroll
-        for (i32 j = 0; j < some; j++)
-            if (NONZERO(j) < tile.count)
-                word[j] = load_stream_u32(from + NONZERO(j));
+        for (int j = 0; j < SOME; j++)
+            if (STEP(j) < tile.left)
+                word[j] = load_stream(from + STEP(j));
     }
 }
 
-/* All gathers of a thread are in flight at once, and the values with them: these are asked for no
- * sooner, so that they take no registers while the columns come. Element 0 stands for what is not
- * there. */
-DEVICE void multiply_some(const u32 *column, i32 some, source tile, const f32 *x, f32 *product)
+/* Multiplies the thread's first SOME nonzeros. All its gathers are in flight at once, and the
+ * values with them; those are not loaded earlier, so that they take no registers while the columns
+ * are on their way. A missing nonzero has column 0. */
+template <int SOME>
+static __device__ __forceinline__ void multiply_some(const unsigned *column, source tile,
+                                                     const float *x, float *product)
 {
-    f32 of_x[PER_THREAD];
-    u32 value[PER_THREAD];
+    float of_x[SOME];
+    unsigned value[SOME];
 #pragma unroll
-    for (i32 j = 0; j < some; j++)
-        of_x[j] = load_cached_f32(x + (i32)column[j]);
-    load_words(tile.values, tile, some, value);
+    for (int j = 0; j < SOME; j++)
+        of_x[j] = __ldg(x + (int)column[j]);
+    load_words<SOME>(tile.values, tile, value);
+    product += PLACE(threadIdx.x * 4);
 #pragma unroll
-    for (i32 j = 0; j < some; j++) /* no gap parts the words of a vector */
-        product[PLACE(NONZERO(j - j % 4)) + j % 4] = f32_from_bits(value[j]) * of_x[j];
+    for (int j = 0; j < SOME; j++) /* no gap lies inside a vector, and 4 * BLOCK is a round number */
+        product[PLACE(STEP(j - j % 4)) + j % 4] = __uint_as_float(value[j]) * of_x[j];
 }
 
-/* The products of a tile; one that is mostly empty, as the last of a block's rows often is, is told
- * apart. */
-DEVICE void multiply_tile(source tile, const f32 *x, f32 *product)
+/* Makes the products of a tile. One that is mostly empty, as the last of a block's rows often is,
+ * has a shorter path. */
+static __device__ __forceinline__ void multiply_tile(source tile, const float *x, float *product)
 {
-    u32 column[PER_THREAD];
+    unsigned column[PER_THREAD];
     if (tile.count > 4 * BLOCK) {
-        load_words(tile.columns, tile, PER_THREAD, column);
-        multiply_some(column, PER_THREAD, tile, x, product);
+        load_words<PER_THREAD>(tile.columns, tile, column);
+        multiply_some<PER_THREAD>(column, tile, x, product);
     } else {
-        load_words(tile.columns, tile, 4, column);
-        multiply_some(column, 4, tile, x, product);
+        load_words<4>(tile.columns, tile, column);
+        multiply_some<4>(column, tile, x, product);
     }
 }
 
-/* Products from begin to end, by one thread. */
-DEVICE f32 sum_short(const f32 *product, i32 begin, i32 end)
+/* The sum of products from begin to end, by one thread. */
+static __device__ __forceinline__ float sum_short(const float *product, int begin, int end)
 {
-    f32 sum = 0;
+    float sum = 0;
 #pragma unroll 4
-    for (i32 p = begin; p < end; p++)
+    for (int p = begin; p < end; p++)
         sum += product[PLACE(p)];
     return sum;
 }
 
 /* The same by a warp; every lane gets it. */
-DEVICE f32 sum_long(const f32 *product, i32 begin, i32 end)
+static __device__ __forceinline__ float sum_long(const float *product, int begin, int end)
 {
-    f32 sum = 0;
+    float sum = 0;
 #pragma unroll 4
-    for (i32 p = begin + (i32)lane_id(); p < end; p += 32)
+    for (int p = begin + threadIdx.x % 32; p < end; p += 32)
         sum += product[PLACE(p)];
-    for (u32 lanes = 16; lanes > 0; lanes /= 2)
-        sum += shuffle_xor_f32(sum, lanes);
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, lanes);
     return sum;
+}
+
+/* Carries ---------------------------------------------------------------------------------------*/
+
+struct __align__(8) carry {
+    int row; /* the number of rows: nothing is left over */
+    float sum;
+};
+
+/* Adds to each row what the shares before the one that ended it left over, always in the same
+ * order. Most rows have one carry; where there are several, the whole warp helps the first. */
+static __device__ __forceinline__ void add_to_rows(const carry *carries, long long count,
+                                                   long long rows, float *y)
+{
+    long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    carry none = {(int)rows, 0}, mine = me < count ? carries[me] : none;
+    bool first = mine.row < rows && (me == 0 || carries[me - 1].row != mine.row);
+    bool alone = first && (me + 1 >= count || carries[me + 1].row != mine.row);
+    if (alone)
+        y[mine.row] += mine.sum;
+    for (unsigned todo = __ballot_sync(0xffffffff, first && !alone); todo != 0; todo &= todo - 1) {
+        int at = __ffs(todo) - 1, its_row = __shfl_sync(0xffffffff, mine.row, at);
+        long long k = me + at; /* this lane's carry, counted from the row's first */
+        float sum = 0;
+        bool more = true;
+        while (more) { /* carries of one row lie side by side */
+            bool its = k < count && carries[k].row == its_row;
+            sum += its ? carries[k].sum : 0;
+            more = __all_sync(0xffffffff, its);
+            k += 32;
+        }
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            sum += __shfl_down_sync(0xffffffff, sum, lanes);
+        if (threadIdx.x % 32 == 0)
+            y[its_row] += sum;
+    }
 }

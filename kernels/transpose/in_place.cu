@@ -1,10 +1,9 @@
 /*
- * in_place.cu: a square matrix within its own memory: a block takes a tile and its mirror image,
- * holds both in shared memory, and writes each to where the other was. Nobody else touches
- * either, so that no block waits for another. Half the memory, and the same bytes moved.
+ * in_place.cu: transposes a square matrix within its own memory. A block takes a tile and its
+ * mirror image into shared memory and writes each to where the other was. No other block touches
+ * either, so none waits for another. Half the memory, and the same bytes moved.
  */
 // arch: sm_75
-#include "device.h"
 #define TILE 64 // tune: 32 64 128
 #define UNROLL 1 // tune: 1 2
 #define STORE_STREAMING 1 // tune: 0 1
@@ -12,44 +11,46 @@
 #define TILE_COLS TILE
 #include "tile.h"
 
-/* The tile at (i, j) and the one at (j, i), with i <= j; the same where they are equal. */
-DEVICE void swap_tiles(f32x4 *tile, f32 *a, i64 n, i64 i, i64 j)
+/* Swaps the tile at (i, j) with the one at (j, i), where i <= j; a tile on the diagonal is its own
+ * mirror image. tiles has room for both. */
+static __device__ __forceinline__ void swap_tiles(float4 *tiles, float *a, long long n, long long i,
+                                                  long long j)
 {
-    f32x4 *mirrored = tile + TILE_BYTES / 16;
-    f32 *here = a + i * TILE * n + j * TILE, *there = a + j * TILE * n + i * TILE;
-    i64 here_rows = n - i * TILE, here_cols = n - j * TILE;
-    bool vectors = here_cols >= TILE && n % 4 == 0 && is_aligned(a, 16);
+    float4 *mirror = tiles + TILE * TILE / 4;
+    float *here = a + i * TILE * n + j * TILE, *there = a + j * TILE * n + i * TILE;
+    long long here_rows = n - i * TILE, here_cols = n - j * TILE;
+    bool vectors = here_cols >= TILE && n % 4 == 0 && (unsigned long long)a % 16 == 0;
     if (vectors) {
         square s[UNROLL], m[UNROLL];
-        fetch(s, here, n);
-        fetch(m, there, n);
-        put(tile, s);
-        put(mirrored, m);
+        load_squares(s, here, n);
+        load_squares(m, there, n);
+        store_squares(tiles, s);
+        store_squares(mirror, m);
     } else {
-        fetch_and_put_some(tile, here, n, here_rows, here_cols);
-        fetch_and_put_some(mirrored, there, n, here_cols, here_rows);
+        load_elements(tiles, here, n, here_rows, here_cols);
+        load_elements(mirror, there, n, here_cols, here_rows);
     }
-    sync_block();
+    __syncthreads();
     if (vectors) {
-        leave(tile, there, n);
+        write_columns(tiles, there, n);
         if (i < j)
-            leave(mirrored, here, n);
+            write_columns(mirror, here, n);
     } else {
-        leave_some(tile, there, n, here_rows, here_cols);
+        write_elements(tiles, there, n, here_rows, here_cols);
         if (i < j)
-            leave_some(mirrored, here, n, here_cols, here_rows);
+            write_elements(mirror, here, n, here_cols, here_rows);
     }
 }
 
-/* Folds the triangle of pairs to a rectangle: row i has odd - i of them and row odd - i has i,
- * which are odd together. An even number of tiles counts as one more, whose blocks have nothing
- * to do. */
-KERNEL __launch_bounds__(BLOCK) transpose_square(f32 *a, i64 n)
+/* The triangle of pairs is folded into a rectangle of `odd` columns: row i of the triangle has
+ * odd - i pairs and row odd - i has i, together one row of the rectangle. An even number of tiles
+ * counts as one more, and the blocks of that one have nothing to do. */
+extern "C" __global__ void __launch_bounds__(BLOCK) transpose_square(float *a, long long n)
 {
-    DYNAMIC_SHARED(bytes);
-    u32 tiles = (u32)((n + TILE - 1) / TILE), odd = tiles | 1;
-    u32 row = block_x() / odd, col = block_x() % odd;
-    u32 i = col >= row ? row : odd - row, j = col >= row ? col : odd - 1 - col;
-    if (j < tiles)
-        swap_tiles((f32x4 *)bytes, a, n, i, j);
+    extern __shared__ float4 tiles[];
+    unsigned count = (n + TILE - 1) / TILE, odd = count | 1;
+    unsigned row = blockIdx.x / odd, col = blockIdx.x % odd;
+    unsigned i = col >= row ? row : odd - row, j = col >= row ? col : odd - 1 - col;
+    if (j < count)
+        swap_tiles(tiles, a, n, i, j);
 }

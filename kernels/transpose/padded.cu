@@ -1,22 +1,22 @@
 /*
- * padded.cu: one word more in each row of the tile. The words of a column are now 33 apart, and
+ * padded.cu: one extra word in each row of the tile. The words of a column are now 33 apart and
  * lie in 32 different banks.
  */
 // arch: sm_75
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512 1024
 #define TILE 32
 
-KERNEL __launch_bounds__(BLOCK) transpose(const f32 *in, f32 *out, i64 rows, i64 cols)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+transpose(const float *in, float *out, long long rows, long long cols)
 {
-    __shared__ f32 tile[TILE][TILE + 1];
-    u32 across = (u32)((cols + TILE - 1) / TILE), x = thread_x() % TILE;
-    i64 row0 = (i64)(block_x() / across) * TILE, col0 = block_x() % across * TILE;
-    for (u32 y = thread_x() / TILE; y < TILE; y += BLOCK / TILE)
+    __shared__ float tile[TILE][TILE + 1];
+    unsigned across = (cols + TILE - 1) / TILE, x = threadIdx.x % TILE;
+    long long row0 = blockIdx.x / across * (long long)TILE, col0 = blockIdx.x % across * TILE;
+    for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
         if (row0 + y < rows && col0 + x < cols)
             tile[y][x] = in[(row0 + y) * cols + col0 + x];
-    sync_block();
-    for (u32 y = thread_x() / TILE; y < TILE; y += BLOCK / TILE)
+    __syncthreads();
+    for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
         if (row0 + x < rows && col0 + y < cols)
             out[(col0 + y) * rows + row0 + x] = tile[x][y];
 }

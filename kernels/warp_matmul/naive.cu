@@ -1,24 +1,33 @@
 /*
- * naive.cu: a thread an element of the product, everything from memory. The caches catch that each
- * row and column is read SIZE times, but every multiplication waits for two loads.
+ * naive.cu: one thread for each element of a product, everything from memory. The caches absorb
+ * that each row and column is read SIZE times, but every multiplication waits for two loads.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
 #define BLOCK 256 // tune: 128 256 512
-#define EACH "naive.cu"
-#include "each_size.h"
-#else
 
-KERNEL __launch_bounds__(BLOCK) NAME(multiply)(const f32 *a, const f32 *b, i64 batch, f32 *c)
+template <int SIZE>
+static __device__ __forceinline__ void multiply(const float *a, const float *b, long long batch,
+                                                float *c)
 {
-    i64 i = global_thread(), matrix = i / (SIZE * SIZE) * (SIZE * SIZE);
-    u32 row = (u32)(i - matrix) / SIZE, column = (u32)(i - matrix) % SIZE;
+    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    long long matrix = i / (SIZE * SIZE) * (SIZE * SIZE); /* where it begins */
+    unsigned row = (unsigned)(i - matrix) / SIZE, column = (unsigned)(i - matrix) % SIZE;
     if (i >= batch * SIZE * SIZE)
         return;
-    f32 sum = 0;
-    for (u32 k = 0; k < SIZE; k++)
-        sum = fma_f32(a[matrix + row * SIZE + k], b[matrix + k * SIZE + column], sum);
+    float sum = 0;
+    for (unsigned k = 0; k < SIZE; k++)
+        sum = fmaf(a[matrix + row * SIZE + k], b[matrix + k * SIZE + column], sum);
     c[i] = sum;
 }
-#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+multiply_16(const float *a, const float *b, long long batch, float *c)
+{
+    multiply<16>(a, b, batch, c);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+multiply_32(const float *a, const float *b, long long batch, float *c)
+{
+    multiply<32>(a, b, batch, c);
+}

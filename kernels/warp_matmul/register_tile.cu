@@ -1,26 +1,49 @@
 /*
- * register_tile.cu: a lane computes a tile of SIZE / 4 rows by 4 columns: what it reads from shared
- * memory, 16 bytes at a time, goes into as many multiplications as the tile is high or wide. SIZE
- * lanes make a matrix, a warp is by itself, and there is no barrier of the block.
+ * register_tile.cu: a lane makes a tile of SIZE / 4 rows by 4 columns of the product. What it reads
+ * from shared memory, 16 bytes at a time, goes into as many multiplications as the tile is high or
+ * wide. SIZE lanes make one product; warps are independent, so there is no block-wide barrier.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
+#include "device.h" /* load_stream */
 #define BLOCK 128 // tune: 64 128
-#define EACH "register_tile.cu"
+#define PITCH(size) ((size) + 4) /* words from row to row: 16 bytes of padding, against conflicts */
 
-DEVICE f32x4 load_four(const f32 *at, bool aligned)
+/* Copies a matrix to shared memory, [SIZE][PITCH(SIZE)], by SIZE lanes. A lane without a matrix
+ * copies zeros. */
+template <int SIZE>
+static __device__ __forceinline__ void fetch(const float *from, unsigned me, bool mine, float *to)
 {
-    if (aligned)
-        return load_stream_f32x4(at);
-    f32x4 v = {load_stream_f32(at), load_stream_f32(at + 1), load_stream_f32(at + 2),
-               load_stream_f32(at + 3)};
-    return v;
+    float4 v[SIZE / 4];
+    from += me * 4;
+    if (mine && (unsigned long long)from % 16 == 0) {
+#pragma unroll
+        for (unsigned k = 0; k < SIZE / 4; k++)
+            v[k] = load_stream((const float4 *)(from + k * SIZE * 4));
+    } else {
+#pragma unroll
+        for (unsigned k = 0; k < SIZE / 4; k++, from += SIZE * 4)
+            v[k] = mine ? make_float4(from[0], from[1], from[2], from[3]) : make_float4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < SIZE / 4; k++) {
+        unsigned i = (me + k * SIZE) * 4;
+        *(float4 *)(to + i / SIZE * PITCH(SIZE) + i % SIZE) = v[k];
+    }
 }
-DEVICE void store_four(f32 *at, f32x4 v, bool aligned)
+
+/* sum += a * b, for four columns. */
+static __device__ __forceinline__ void add_product(float4 &sum, float a, float4 b)
+{
+    sum.x = fmaf(a, b.x, sum.x);
+    sum.y = fmaf(a, b.y, sum.y);
+    sum.z = fmaf(a, b.z, sum.z);
+    sum.w = fmaf(a, b.w, sum.w);
+}
+
+static __device__ __forceinline__ void store_four(float *at, float4 v, bool aligned)
 {
     if (aligned) {
-        store_stream_f32x4(at, v);
+        __stcs((float4 *)at, v);
         return;
     }
     at[0] = v.x;
@@ -28,76 +51,54 @@ DEVICE void store_four(f32 *at, f32x4 v, bool aligned)
     at[2] = v.z;
     at[3] = v.w;
 }
-/* sum += a * b, of four columns. */
-DEVICE f32x4 add_product(f32x4 sum, f32 a, f32x4 b)
-{
-    f32x4 result = {fma_f32(a, b.x, sum.x), fma_f32(a, b.y, sum.y), fma_f32(a, b.z, sum.z),
-                    fma_f32(a, b.w, sum.w)};
-    return result;
-}
-#include "each_size.h"
-#else
 
-#define ROWS (SIZE / 4) /* of a lane's tile: every fourth one, so that lanes read different banks  \
-                         */
-#define PITCH (SIZE + 4)
-
-/* A matrix from memory to shared memory, [SIZE][PITCH], by SIZE lanes. */
-DEVICE void NAME(fetch)(const f32 *from, u32 me, bool mine, f32 *to)
+template <int SIZE>
+static __device__ __forceinline__ void multiply(const float *a, const float *b, long long batch,
+                                                float *c)
 {
-    bool aligned = is_aligned(from, 16);
-    f32x4 v[ROWS], zero = {};
+    constexpr int ROWS = SIZE / 4; /* of a lane's tile: every fourth, for different banks */
+    __shared__ __align__(16) float left[BLOCK / SIZE][SIZE * PITCH(SIZE)];
+    __shared__ __align__(16) float right[BLOCK / SIZE][SIZE * PITCH(SIZE)];
+    unsigned me = threadIdx.x % SIZE, slot = threadIdx.x / SIZE;
+    unsigned first = me / ROWS, column = me % ROWS * 4;
+    long long matrix = ((long long)blockIdx.x * BLOCK + threadIdx.x) / SIZE;
+    long long offset = matrix * SIZE * SIZE;
+    bool mine = matrix < batch, aligned = (unsigned long long)c % 16 == 0;
+    fetch<SIZE>(a + offset, me, mine, left[slot]);
+    fetch<SIZE>(b + offset, me, mine, right[slot]);
+    __syncwarp();
+    float4 sum[ROWS] = {};
 #pragma unroll
-    for (u32 k = 0; k < ROWS; k++)
-        v[k] = mine ? load_four(from + (me + k * SIZE) * 4, aligned) : zero;
+    for (unsigned k = 0; k < SIZE; k += 4) {
+        float4 of_b[4]; /* four rows of b meet four columns of a */
 #pragma unroll
-    for (u32 k = 0; k < ROWS; k++) {
-        u32 i = (me + k * SIZE) * 4;
-        store_f32x4(to + i / SIZE * PITCH + i % SIZE, v[k]);
-    }
-}
-
-/* The tile's rows first, first + 4 .. and columns column .. column + 3. */
-DEVICE void NAME(multiply_tile)(const f32 *left, const f32 *right, u32 first, u32 column,
-                                f32x4 *sum)
-{
+        for (unsigned j = 0; j < 4; j++)
+            of_b[j] = *(const float4 *)(right[slot] + (k + j) * PITCH(SIZE) + column);
 #pragma unroll
-    for (u32 k = 0; k < SIZE; k += 4) {
-        f32x4 b[4];
-#pragma unroll
-        for (u32 j = 0; j < 4; j++)
-            b[j] = load_f32x4(right + (k + j) * PITCH + column);
-#pragma unroll
-        for (u32 i = 0; i < ROWS; i++) {
-            f32x4 a = load_f32x4(left + (first + 4 * i) * PITCH + k);
-            sum[i] = add_product(sum[i], a.x, b[0]);
-            sum[i] = add_product(sum[i], a.y, b[1]);
-            sum[i] = add_product(sum[i], a.z, b[2]);
-            sum[i] = add_product(sum[i], a.w, b[3]);
+        for (unsigned i = 0; i < ROWS; i++) {
+            float4 of_a = *(const float4 *)(left[slot] + (first + 4 * i) * PITCH(SIZE) + k);
+            add_product(sum[i], of_a.x, of_b[0]);
+            add_product(sum[i], of_a.y, of_b[1]);
+            add_product(sum[i], of_a.z, of_b[2]);
+            add_product(sum[i], of_a.w, of_b[3]);
         }
     }
+    if (!mine)
+        return;
+    c += offset + first * SIZE + column;
+#pragma unroll
+    for (unsigned i = 0; i < ROWS; i++)
+        store_four(c + i * 4 * SIZE, sum[i], aligned);
 }
 
-KERNEL __launch_bounds__(BLOCK, 512 / BLOCK)
-    NAME(multiply)(const f32 *a, const f32 *b, i64 batch, f32 *c)
+extern "C" __global__ void __launch_bounds__(BLOCK, 512 / BLOCK)
+multiply_16(const float *a, const float *b, long long batch, float *c)
 {
-    __shared__ __align__(16) f32 left[BLOCK / SIZE][SIZE * PITCH];
-    __shared__ __align__(16) f32 right[BLOCK / SIZE][SIZE * PITCH];
-    u32 me = thread_x() % SIZE, slot = thread_x() / SIZE;
-    u32 first = me / ROWS, column = me % ROWS * 4;
-    i64 matrix = global_thread() / SIZE, offset = matrix * SIZE * SIZE;
-    bool mine = matrix < batch;
-    NAME(fetch)(a + offset, me, mine, left[slot]);
-    NAME(fetch)(b + offset, me, mine, right[slot]);
-    sync_warp();
-    f32x4 sum[ROWS] = {};
-    NAME(multiply_tile)(left[slot], right[slot], first, column, sum);
-    bool aligned = is_aligned(c, 16);
-#pragma unroll
-    for (u32 i = 0; i < ROWS; i++)
-        if (mine)
-            store_four(c + offset + (first + 4 * i) * SIZE + column, sum[i], aligned);
+    multiply<16>(a, b, batch, c);
 }
-#undef ROWS
-#undef PITCH
-#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 512 / BLOCK)
+multiply_32(const float *a, const float *b, long long batch, float *c)
+{
+    multiply<32>(a, b, batch, c);
+}

@@ -1,35 +1,46 @@
 /*
- * shuffle.cu: no shared memory and no barrier: a lane holds a column of b in registers and one
- * element of a row of a at a time; the lanes hand the row round by shuffles. A warp takes one
- * matrix of 32, or two of 16. A shuffle for every multiplication is what limits it.
+ * shuffle.cu: no shared memory and no barrier. A lane holds one column of b in registers and one
+ * element of a row of a at a time; the lanes pass the row around by shuffles. A warp makes one
+ * product of 32 x 32 matrices, or two of 16 x 16. The limit is one shuffle per multiplication.
  */
 // arch: sm_75
-#ifndef EACH
-#include "device.h"
+#include "device.h" /* load_stream */
 #define BLOCK 128 // tune: 64 128 256
-#define EACH "shuffle.cu"
-#include "each_size.h"
-#else
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    NAME(multiply)(const f32 *a, const f32 *b, i64 batch, f32 *c)
+template <int SIZE>
+static __device__ __forceinline__ void multiply(const float *a, const float *b, long long batch,
+                                                float *c)
 {
-    u32 column = thread_x() % SIZE, first = lane_id() / SIZE * SIZE;
-    i64 matrix = global_thread() / SIZE;
-    bool mine = matrix < batch;
-    const f32 *left = a + matrix * SIZE * SIZE + column, *right = b + matrix * SIZE * SIZE + column;
-    f32 *product = c + matrix * SIZE * SIZE + column, of_column[SIZE];
+    unsigned column = threadIdx.x % SIZE;
+    long long matrix = ((long long)blockIdx.x * BLOCK + threadIdx.x) / SIZE;
+    if (matrix - threadIdx.x % 32 / SIZE >= batch) /* the whole warp is past the last matrix */
+        return;
+    /* A half warp past the last matrix takes part in the shuffles with that one. */
+    long long first = min(matrix, batch - 1) * SIZE * SIZE + column;
+    const float *left = a + first, *right = b + first;
+    float of_b[SIZE];
 #pragma unroll
-    for (u32 k = 0; k < SIZE; k++)
-        of_column[k] = mine ? load_stream_f32(right + k * SIZE) : 0;
+    for (unsigned k = 0; k < SIZE; k++)
+        of_b[k] = load_stream(right + k * SIZE);
 #pragma unroll 4
-    for (u32 row = 0; row < SIZE; row++) {
-        f32 of_row = mine ? load_stream_f32(left + row * SIZE) : 0, sum = 0;
+    for (unsigned row = 0; row < SIZE; row++) {
+        float of_a = load_stream(left + row * SIZE), sum = 0;
 #pragma unroll
-        for (u32 k = 0; k < SIZE; k++)
-            sum = fma_f32(shuffle_f32(of_row, first + k), of_column[k], sum);
-        if (mine)
-            product[row * SIZE] = sum;
+        for (unsigned k = 0; k < SIZE; k++)
+            sum = fmaf(__shfl_sync(0xffffffff, of_a, k, SIZE), of_b[k], sum);
+        if (matrix < batch)
+            c[first + row * SIZE] = sum;
     }
 }
-#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+multiply_16(const float *a, const float *b, long long batch, float *c)
+{
+    multiply<16>(a, b, batch, c);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+multiply_32(const float *a, const float *b, long long batch, float *c)
+{
+    multiply<32>(a, b, batch, c);
+}

@@ -1,32 +1,36 @@
 /*
- * match.cu: match.any asks for the lanes with the same value in one instruction, whatever the
- * number of bits. Groups only: for a flag it is a vote that takes longer.
+ * match.cu: __match_any_sync gives the lanes with the same value in one instruction, whatever the
+ * number of bits. Groups only: for a flag it is a vote that takes longer. UNROLL rows are loaded at
+ * a time.
  */
 // arch: sm_75
 #include "device.h"
 #include "row.h"
+
 #define BLOCK 256 // tune: 128 256 512
 #define UNROLL 4 // tune: 1 2 4 8
 
-KERNEL __launch_bounds__(BLOCK, 1024 / BLOCK)
-    group(const i32 *in, i64 rows, u32, i32 *out, i32 *sizes)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    group(const unsigned *in, long long rows, unsigned, int *out, int *sizes)
 {
-    i32 value[UNROLL];
-    for (i64 row = first_row(); row < rows; row += UNROLL * row_step()) {
+    int lane = threadIdx.x % 32;
+    for (long long row = first_row(); row < rows; row += UNROLL * row_step()) {
+        unsigned value[UNROLL];
 #pragma unroll
-        for (u32 k = 0; k < UNROLL; k++) {
-            i64 at = row + k * row_step();
-            value[k] = at < rows ? (i32)load_stream_u32(in + at * 32 + lane_id()) : 0;
+        for (int k = 0; k < UNROLL; k++) {
+            long long at = row + k * row_step();
+            value[k] = at < rows ? load_stream(in + at * 32 + lane) : 0;
         }
 #pragma unroll
-        for (u32 k = 0; k < UNROLL; k++) {
-            i64 at = row + k * row_step();
-            u32 before = count_bits(warp_match((u32)value[k]) & lanes_below());
-            u32 distinct = count_bits(warp_ballot(before == 0));
+        for (int k = 0; k < UNROLL; k++) {
+            long long at = row + k * row_step();
+            unsigned same = __match_any_sync(0xffffffff, value[k]);
+            int before = __popc(same & lanes_below());
+            int distinct = __popc(__ballot_sync(0xffffffff, before == 0));
             if (at < rows)
-                out[at * 32 + lane_id()] = (i32)before;
-            if (at < rows && lane_id() == 0)
-                sizes[at] = (i32)distinct;
+                out[at * 32 + lane] = before;
+            if (at < rows && lane == 0)
+                sizes[at] = distinct;
         }
     }
 }

@@ -1,47 +1,50 @@
 /*
- * shared.cu: a thread an element, and the row in shared memory, where every thread looks through
- * the elements before its own. Memory is read side by side; 31 more reads of shared memory and
- * their comparisons are what each element costs.
+ * shared.cu: a thread for each element, and the row in shared memory, where every thread looks
+ * through the elements before its own. Memory is read side by side; each element costs 31 more
+ * reads of shared memory and as many comparisons.
  */
 // arch: sm_75
-#include "device.h"
 #include "row.h"
+
 #define BLOCK 256 // tune: 128 256 512
 
-/* How many of the warp's elements before this one are the same (or, with any, not zero). */
-DEVICE u32 count_before(i32 value, bool any, u32 lanes)
+// How many of the warp's first elements, up to the given lane, are the same as value; or, with any,
+// not zero.
+static __device__ int count_before(int value, bool any, int lanes)
 {
-    __shared__ i32 all[BLOCK];
-    i32 *row = all + thread_x() / 32 * 32;
-    row[lane_id()] = value;
-    sync_warp();
-    u32 count = 0;
-    for (u32 i = 0; i < lanes; i++)
+    __shared__ int all[BLOCK];
+    int *row = all + threadIdx.x / 32 * 32;
+    row[threadIdx.x % 32] = value;
+    __syncwarp();
+    int count = 0;
+    for (int i = 0; i < lanes; i++)
         count += any ? row[i] != 0 : row[i] == value;
-    sync_warp();
+    __syncwarp();
     return count;
 }
 
-KERNEL __launch_bounds__(BLOCK) compact(const i32 *in, i64 rows, u32, i32 *out, i32 *sizes)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    compact(const int *in, long long rows, unsigned, int *out, int *sizes)
 {
-    u32 lane = lane_id();
-    for (i64 row = first_row(); row < rows; row += row_step()) {
-        i32 value = in[row * 32 + lane];
-        u32 before = count_before(value, true, lane), count = count_before(value, true, 32);
+    int lane = threadIdx.x % 32;
+    for (long long row = first_row(); row < rows; row += row_step()) {
+        int value = in[row * 32 + lane];
+        int before = count_before(value, true, lane), count = count_before(value, true, 32);
         store_compacted(out, row, value, before, count);
         if (lane == 0)
-            sizes[row] = (i32)count;
+            sizes[row] = count;
     }
 }
 
-KERNEL __launch_bounds__(BLOCK) group(const i32 *in, i64 rows, u32, i32 *out, i32 *sizes)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    group(const int *in, long long rows, unsigned, int *out, int *sizes)
 {
-    u32 lane = lane_id();
-    for (i64 row = first_row(); row < rows; row += row_step()) {
-        u32 before = count_before(in[row * 32 + lane], false, lane);
-        u32 distinct = count_before(before == 0, true, 32);
-        out[row * 32 + lane] = (i32)before;
+    int lane = threadIdx.x % 32;
+    for (long long row = first_row(); row < rows; row += row_step()) {
+        int before = count_before(in[row * 32 + lane], false, lane);
+        int distinct = count_before(before == 0, true, 32);
+        out[row * 32 + lane] = before;
         if (lane == 0)
-            sizes[row] = (i32)distinct;
+            sizes[row] = distinct;
     }
 }

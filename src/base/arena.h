@@ -1,6 +1,6 @@
 /*
- * arena.h: memory that is given back all at once.
- * Used by whatever is built piece by piece and dropped whole (a parsed module, a decoded kernel).
+ * arena.h: memory that is freed all at once.
+ * For what is built piece by piece and dropped whole (a parsed module, a decoded kernel).
  */
 #ifndef LOCKSTEP_BASE_ARENA_H
 #define LOCKSTEP_BASE_ARENA_H

@@ -16,11 +16,10 @@ void lk_buf_add(struct lk_buf *buf, const void *data, size_t size);
 void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lk_buf_vprintf(struct lk_buf *buf, const char *format, va_list arguments);
-/* Formatted text, malloc'd: what a function that fails says of it. */
+/* Formatted text, malloc'd; for messages. */
 char *lk_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void lk_buf_json(struct lk_buf *buf, const char *text); /* as a JSON string, with quotes */
-/* Puts '?' in the place of each byte that is not UTF-8; text may be NULL. */
-void lk_mend_utf8(char *text);
+/* As a JSON string, with quotes. Bytes that are not UTF-8 become U+FFFD. */
+void lk_buf_json(struct lk_buf *buf, const char *text);
 void lk_buf_free(struct lk_buf *buf);
 
 /* Appends "name:line:column: message", the line of text and a caret under the column. */

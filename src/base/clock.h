@@ -1,10 +1,10 @@
 /*
- * clock.h: the time that passes.
+ * clock.h: how much time has passed.
  */
 #ifndef LOCKSTEP_BASE_CLOCK_H
 #define LOCKSTEP_BASE_CLOCK_H
 
-/* Seconds of a clock that nobody sets. */
+/* Monotonic time in seconds. */
 double lk_seconds(void);
 
 #endif

@@ -4,12 +4,12 @@
 #include "bench/history.h"
 
 #include "bench/inside.h"
+#include "host/files.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char schema[] =
@@ -30,26 +30,8 @@ struct bench_history {
 
 char *bench_history_path(void)
 {
-    const char *path = getenv("LOCKSTEP_HISTORY"), *data = getenv("XDG_DATA_HOME"),
-               *home = getenv("HOME");
-    if (path && *path)
-        return strdup(path);
-    if (data && *data == '/')
-        return lk_say("%s/lockstep/history.db", data);
-    if (home && *home == '/')
-        return lk_say("%s/.local/share/lockstep/history.db", home);
-    return NULL;
-}
-
-static void make_folders(const char *path)
-{
-    char *folder = strdup(path);
-    for (char *slash = folder; (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        (void)mkdir(folder, 0777); /* opening the file says what is wrong */
-        *slash = '/';
-    }
-    free(folder);
+    const char *path = getenv("LOCKSTEP_HISTORY");
+    return path && *path ? strdup(path) : host_data_path("history.db");
 }
 
 static char *failure(const struct bench_history *history)
@@ -68,7 +50,7 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
     }
     history->path = strdup(path);
     if (writable)
-        make_folders(path);
+        host_make_parents(path, NULL); /* opening the file says what is wrong */
     int flags = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int status = sqlite3_open_v2(path, &history->db, flags, NULL);
     if (status == SQLITE_OK) {

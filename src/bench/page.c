@@ -3,6 +3,7 @@
  */
 #include "bench/results.h"
 
+#include "base/text.h"
 #include "report/svg.h"
 
 #include <string.h>
@@ -89,7 +90,7 @@ static void put_bars(struct lk_buf *out, const struct bench_result *result)
                y = (double)row++ * BAR_STEP;
         double width = (share < 1 ? share : 1) * BAR_WIDTH;
         lk_buf_printf(out, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", BAR_LEFT - 8, y + 14);
-        svg_escape(out, entry->name);
+        lk_buf_html(out, entry->name);
         lk_buf_printf(out,
                       "</text><rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
                       "<text x=\"%.1f\" y=\"%.0f\">%.1f %%</text>\n",
@@ -157,13 +158,13 @@ static void put_entry(struct lk_buf *out, const struct bench_entry *entry, bool 
 {
     char text[REPORT_UNIT];
     lk_buf_printf(out, "<tr><td>");
-    svg_escape(out, entry->name);
+    lk_buf_html(out, entry->name);
     lk_buf_printf(out, "%s</td>", entry->peer ? " <span class=\"dim\">peer</span>" : "");
     if (entry->state != BENCH_MEASURED) {
         lk_buf_printf(out, "<td colspan=\"%d\" class=\"%s\">%s: ", COLUMNS,
                       entry->state == BENCH_WRONG ? "fault" : "dim",
                       entry->state == BENCH_WRONG ? "wrong" : "left out");
-        svg_escape(out, entry->message);
+        lk_buf_html(out, entry->message);
         lk_buf_printf(out, "</td></tr>\n");
         return;
     }
@@ -171,7 +172,7 @@ static void put_entry(struct lk_buf *out, const struct bench_entry *entry, bool 
         if (column_title(column, modelled))
             lk_buf_printf(out, "<td class=\"number\">%s</td>", column_text(text, column, entry));
     lk_buf_printf(out, "<td class=\"dim\">");
-    svg_escape(out, entry->version);
+    lk_buf_html(out, entry->version);
     lk_buf_printf(out, "</td></tr>\n");
 }
 
@@ -179,9 +180,9 @@ static void put_result(struct lk_buf *out, const struct bench_report *report,
                        const struct bench_result *result)
 {
     lk_buf_printf(out, "<h2>");
-    svg_escape(out, result->family->name);
+    lk_buf_html(out, result->family->name);
     lk_buf_printf(out, " <span class=\"dim\">");
-    svg_escape(out, result->text);
+    lk_buf_html(out, result->text);
     lk_buf_printf(out, "</span></h2>\n<table><tr><th></th>");
     bool modelled = report->place->modelled;
     for (enum column column = 0; column < COLUMNS; column++)
@@ -195,7 +196,7 @@ static void put_result(struct lk_buf *out, const struct bench_report *report,
         lk_buf_printf(out, "<p class=\"dim\">");
         if (result->verified_on)
             lk_buf_printf(out, "Compared with the reference on %s. ", result->verified_on);
-        svg_escape(out, result->remarks);
+        lk_buf_html(out, result->remarks);
         lk_buf_printf(out, "</p>\n");
     }
     put_bars(out, result);
@@ -209,15 +210,15 @@ void bench_report_html(struct lk_buf *out, const struct bench_report *report)
                        "</title><style>\n");
     lk_buf_add(out, report_page_style, strlen(report_page_style));
     lk_buf_printf(out, "</style></head><body>\n<h1>");
-    svg_escape(out, place->name);
+    lk_buf_html(out, place->name);
     lk_buf_printf(out, "</h1><p class=\"dim\">");
-    svg_escape(out, place->driver);
+    lk_buf_html(out, place->driver);
     if (place->info)
         lk_buf_printf(out, "; %.0f GB/s by its datasheet", place->info->memory_gb_s);
     if (place->copy_gb_s > 0)
         lk_buf_printf(out, "; %.0f GB/s measured in a copy", place->copy_gb_s);
     lk_buf_printf(out, "; %skernels by ", place->modelled ? "all times are modelled; " : "");
-    svg_escape(out, report->compiler);
+    lk_buf_html(out, report->compiler);
     lk_buf_printf(out, "; commit %s; %s</p>\n", report->commit, report->date);
     for (size_t i = 0; i < report->count; i++)
         if (report->results[i].count)

@@ -5,6 +5,8 @@
  */
 #include "bench/inside.h"
 
+#include "host/child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -36,30 +38,30 @@ struct bench_torch {
 
 static bool start_python(struct bench_torch *torch, char **message)
 {
-    const char *python = getenv("LOCKSTEP_PYTHON");
+    const char *chosen = getenv("LOCKSTEP_PYTHON");
+    struct lk_arena *arena = lk_arena_create();
+    const char *name = chosen && *chosen ? chosen : "python3";
+    const char *python = host_find_program(arena, name);
     int to[2] = {-1, -1}, from[2] = {-1, -1};
-    if (!python || !*python)
-        python = "python3";
-    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
+    if (!python) {
+        *message = lk_say("there is no %s", name);
+    } else if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
         *message = lk_say("pipe: %s", strerror(errno));
-        return false;
+    } else {
+        const char *const words[] = {python, "-c", bench_torch_script, NULL};
+        torch->child = host_start(
+            &(struct host_command){.words = words, .input_fd = to[0], .output_fd = from[1]});
+        if (torch->child < 0)
+            *message = lk_say("%s: %s", python, strerror(errno));
     }
-    fflush(NULL);
-    torch->child = fork();
-    if (torch->child == 0) {
-        dup2(to[0], STDIN_FILENO);
-        dup2(from[1], STDOUT_FILENO);
-        execlp(python, python, "-c", bench_torch_script, (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    torch->to = to[1];
+    torch->to = to[1]; /* closed by bench_torch_stop */
     torch->from = from[0];
-    if (torch->child > 0)
-        return true;
-    *message = lk_say("fork: %s", strerror(errno));
-    return false;
+    if (to[0] >= 0)
+        close(to[0]);
+    if (from[1] >= 0)
+        close(from[1]);
+    lk_arena_destroy(arena);
+    return torch->child > 0;
 }
 
 static bool write_all(int fd, const char *data, size_t size)

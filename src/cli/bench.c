@@ -185,11 +185,11 @@ static bool write_files(const struct options *options, const struct bench_report
     bool fine = true;
     if (options->csv) {
         bench_report_csv(&csv, report);
-        fine = measure_write(options->csv, &csv);
+        fine = cli_write_file(options->csv, csv.data, csv.size);
     }
     if (options->html) {
         bench_report_html(&html, report);
-        fine = measure_write(options->html, &html) && fine;
+        fine = cli_write_file(options->html, html.data, html.size) && fine;
     }
     lk_buf_free(&csv);
     lk_buf_free(&html);

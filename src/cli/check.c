@@ -5,8 +5,9 @@
  */
 #include "cli/check.h"
 #include "cli/request.h"
-#include "toolchain/build.h"
 #include "cli/start.h"
+#include "host/files.h"
+#include "toolchain/build.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,44 +84,29 @@ static void take_options(struct lk_arena *arena, int count, char **words, struct
         }
 }
 
-/* With --json, stdout is ours alone. */
-static int run_program(const struct start *start, bool quiet)
-{
-    if (!quiet)
-        return start_wait(start);
-    fflush(NULL);
-    int saved = dup(STDOUT_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    int status = start_wait(start);
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
-    return status;
-}
-
 static int run(int count, char **words)
 {
     struct lk_arena *arena = lk_arena_create();
     struct start start = {.only_simulated = "check", .family_verb = "test"};
     struct options options = {0};
-    char path[] = "/tmp/lockstep-check-XXXXXX";
-    int status = CLI_USAGE, file = -1;
+    char *message = NULL, *folder = NULL;
+    int status = CLI_USAGE;
     take_options(arena, count, words, &options);
     if (!options.limited && !getenv("LOCKSTEP_LIMIT"))
         start_put("LOCKSTEP_LIMIT", DEFAULT_LIMIT);
     if (!start_prepare(arena, options.count, options.words, &start))
         goto out;
-    file = mkstemp(path);
-    if (file < 0) {
-        host_error("%s: %s", path, strerror(errno));
+    if (!(folder = host_temporary_folder("check", &message))) {
+        host_error("%s", message);
         goto out;
     }
+    char *path = lk_arena_printf(arena, "%s/findings", folder);
+    host_write_file(path, "", 0, NULL); /* a program without kernels writes none */
     start_put("LOCKSTEP_CHECK", path);
-    status = run_program(&start, options.json);
+    status = start_wait(&start, options.json);
     struct check_findings findings;
-    char *message = NULL;
     if (!check_read(path, start.path, NULL, &findings, &message)) {
         host_error("%s", message);
-        free(message);
     } else {
         if (options.json)
             check_print_json(&findings);
@@ -131,10 +117,10 @@ static int run(int count, char **words)
         check_free(&findings);
     }
 out:
-    if (file >= 0) {
-        close(file);
-        unlink(path);
-    }
+    if (folder)
+        host_remove_tree(folder);
+    free(folder);
+    free(message);
     lk_arena_destroy(arena);
     return status;
 }

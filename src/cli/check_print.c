@@ -4,6 +4,7 @@
 #include "cli/check.h"
 
 #include "cli/cli.h"
+#include "host/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,20 +26,11 @@ static const char *text_of(const json_t *object, const char *key)
 
 static void print_source(const char *file, long long line)
 {
-    FILE *source = file ? fopen(file, "r") : NULL;
-    char *text = NULL;
-    size_t capacity = 0;
-    if (!source)
-        return;
-    for (long long i = 1; getline(&text, &capacity, source) > 0; i++)
-        if (i == line) {
-            text[strcspn(text, "\r\n")] = 0;
-            printf("  %s%5lld |%s %s\n", host_style(stdout, HOST_DIM), line,
-                   host_style(stdout, HOST_PLAIN), text);
-            break;
-        }
+    char *text = file && line > 0 ? host_read_line(file, (unsigned long long)line) : NULL;
+    if (text)
+        printf("  %s%5lld |%s %s\n", host_style(stdout, HOST_DIM), line,
+               host_style(stdout, HOST_PLAIN), text);
     free(text);
-    fclose(source);
 }
 
 static void print_triple(const char *name, const json_t *object)

@@ -28,12 +28,14 @@ extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_
     cli_roofline, cli_run, cli_studio, cli_tune, cli_zoo;
 
 struct report_paint cli_paint(FILE *stream); /* host_style for src/report */
+/* Writes a file with results; false after printing an error. */
+bool cli_write_file(const char *path, const char *text, size_t size);
 
 /* Options: each takes the word at *at and moves *at past what it used. */
 bool cli_flag(char **words, int *at, const char *name);
-/* "--name VALUE" or "--name=VALUE"; value is NULL, and an error was said, if it is missing. */
+/* "--name VALUE" or "--name=VALUE"; value is NULL, after printing an error, if it is missing. */
 bool cli_option(int count, char **words, int *at, const char *name, const char **value);
-/* A whole number that is all of text; false, with an error said, if it is not. */
+/* A whole number that is all of text; false after printing an error if it is not. */
 bool cli_number(const char *name, const char *text, unsigned long long most,
                 unsigned long long *number);
 

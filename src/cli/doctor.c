@@ -5,6 +5,7 @@
 #include "cli/doctor.h"
 
 #include "cli/target.h"
+#include "host/child.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +21,25 @@ static const char help[] =
     "  lockstep doctor\n"
     "  lockstep doctor --json\n";
 
-char *doctor_line_with(struct lk_arena *arena, const char *command, const char *word)
+char *doctor_line_with(struct lk_arena *arena, const char *const *words, const char *word)
 {
-    char line[512], *found = NULL;
-    FILE *output = popen(command, "r");
-    while (output && fgets(line, sizeof line, output)) {
-        line[strcspn(line, "\n")] = 0;
-        if (!found && strstr(line, word))
+    struct lk_buf output = {0};
+    char *found = NULL;
+    struct host_command command = {.words = words, .input = "/dev/null", .errors = "/dev/null"};
+    bool ran = host_capture(&command, &output) == 0;
+    char *rest = output.data;
+    for (char *line; ran && !found && (line = strsep(&rest, "\n"));)
+        if (strstr(line, word))
             found = lk_arena_strndup(arena, line, strlen(line));
-    }
-    return output && pclose(output) == 0 ? found : NULL;
+    lk_buf_free(&output);
+    return found;
 }
 
-/* "13.0.88 (/usr/local/cuda/bin/nvcc)", or NULL if it does not run. Paths are quoted for sh. */
+/* "13.0.88 (/usr/local/cuda/bin/nvcc)", or NULL if it does not run. */
 static char *version_of(struct lk_arena *arena, const char *path, const char *word)
 {
-    if (!path || strchr(path, '\''))
-        return NULL;
-    char *line =
-        doctor_line_with(arena, lk_arena_printf(arena, "'%s' --version 2>/dev/null", path), word);
+    const char *const words[] = {path, "--version", NULL};
+    char *line = path ? doctor_line_with(arena, words, word) : NULL;
     return line ? lk_arena_printf(arena, "%s (%s)", line, path) : NULL;
 }
 
@@ -51,29 +52,36 @@ struct doctor_finding doctor_find_nvcc(struct lk_arena *arena)
 
 static struct doctor_finding find_host_compiler(struct lk_arena *arena)
 {
-    char *found = version_of(arena, toolchain_find_program(arena, "g++"), "g++");
+    char *found = version_of(arena, host_find_program(arena, "g++"), "g++");
     return (struct doctor_finding){"g++", found, true, "nvcc compiles host code with it",
                                    "apt-get install g++"};
 }
 
 struct doctor_finding doctor_find_clang(struct lk_arena *arena)
 {
-    static const char *const names[] = {"clang-21", "clang-20", "clang-19", "clang-18",
-                                        "clang-17", "clang-16", "clang"};
-    char *found = NULL;
-    for (size_t i = 0; !found && i < sizeof names / sizeof names[0]; i++) {
-        found = version_of(arena, toolchain_find_program(arena, names[i]), "version");
-        const char *number = found ? strstr(found, "version ") : NULL;
-        if (number && strtoul(number + 8, NULL, 10) < 16)
-            found = NULL;
-    }
+    char *found = version_of(arena, toolchain_find_clang(arena), "version");
     return (struct doctor_finding){"clang 16 or newer", found, false,
                                    "fuzzing; kernels without nvcc", "apt-get install clang-19"};
 }
 
+static struct doctor_finding find_ptxas(struct lk_arena *arena)
+{
+    char *found = version_of(arena, toolchain_find_ptxas(arena), "release");
+    return (struct doctor_finding){"ptxas", found, false,
+                                   "register counts in profiles; estimated without it",
+                                   "scripts/get-nvcc"};
+}
+
+static struct doctor_finding find_nvrtc(struct lk_arena *arena)
+{
+    return (struct doctor_finding){"NVRTC", toolchain_find_nvrtc(arena), false,
+                                   "programs that compile kernels at run time",
+                                   "NVIDIA's CUDA toolkit, or pip install nvidia-cuda-nvrtc"};
+}
+
 struct doctor_finding doctor_find_python(struct lk_arena *arena)
 {
-    char *found = version_of(arena, toolchain_find_program(arena, "python3"), "Python");
+    char *found = version_of(arena, host_find_program(arena, "python3"), "Python");
     return (struct doctor_finding){"python3", found, false, "scripts/get-nvcc and tests",
                                    "apt-get install python3 python3-venv"};
 }
@@ -157,6 +165,8 @@ static int run(int count, char **words)
         find_library(arena, "libcudart.so.13"),
         find_library(arena, "libcudart.so.12"),
         doctor_find_clang(arena),
+        find_ptxas(arena),
+        find_nvrtc(arena),
         doctor_find_python(arena),
         doctor_find_gpu(arena),
     };

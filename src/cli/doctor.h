@@ -21,8 +21,9 @@ struct doctor_finding doctor_find_nvcc(struct lk_arena *arena);
 struct doctor_finding doctor_find_clang(struct lk_arena *arena);
 struct doctor_finding doctor_find_python(struct lk_arena *arena);
 struct doctor_finding doctor_find_gpu(struct lk_arena *arena);
-/* The first line of a shell command's output that has the word; NULL if none has or it fails. */
-char *doctor_line_with(struct lk_arena *arena, const char *command, const char *word);
+/* The first line that has the word in what a program prints; NULL if none has or it fails. words is
+ * its command line, ended by NULL. */
+char *doctor_line_with(struct lk_arena *arena, const char *const *words, const char *word);
 
 /* Is everything there that is needed? */
 bool doctor_is_ready(const struct doctor_finding *findings, size_t count);

@@ -4,6 +4,7 @@
 #include "cli/families.h"
 
 #include "cli/target.h"
+#include "host/files.h"
 #include "zoo/instance.h"
 
 #include <errno.h>
@@ -80,25 +81,15 @@ struct session {
 static bool read_ptx(const struct session *session, const struct zoo_family *family,
                      const struct zoo_variant *variant, char **ptx, char **message)
 {
-    struct lk_buf path = {0}, text = {0};
-    char part[65536];
+    struct lk_buf text = {0};
     *ptx = NULL;
     if (!session->request->ptx)
         return true;
-    lk_buf_printf(&path, "%s/%s/%s.ptx", session->request->ptx, family->name, variant->name);
-    FILE *file = fopen(path.data, "r");
-    if (!file) {
-        lk_buf_printf(&text, "%s: %s", path.data, strerror(errno));
-        *message = text.data;
-        lk_buf_free(&path);
-        return false;
-    }
-    for (size_t size; (size = fread(part, 1, sizeof part, file)) > 0;)
-        lk_buf_add(&text, part, size);
-    fclose(file);
-    lk_buf_free(&path);
+    char *path = lk_say("%s/%s/%s.ptx", session->request->ptx, family->name, variant->name);
+    bool read = host_read_file(path, &text, message);
+    free(path);
     *ptx = text.data;
-    return true;
+    return read;
 }
 
 /* The bits of every output, to compare between repetitions. */

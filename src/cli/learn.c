@@ -4,8 +4,10 @@
  */
 #include "cli/learn.h"
 
+#include "base/text.h"
 #include "cli/families.h"
 #include "gpu/gpu.h"
+#include "host/files.h"
 #include "learn/learner.h"
 
 #include <errno.h>
@@ -83,21 +85,16 @@ static bool choose_gpu(struct learn_session *session, const char *gpu)
 
 static bool choose_compiler(struct learn_session *session, const char *name)
 {
-    static const char *const clangs[] = {"clang-19", "clang-21", "clang-20", "clang-18",
-                                         "clang-17", "clang-16", "clang"};
     if (name && strcmp(name, "clang") != 0 && strcmp(name, "nvcc") != 0) {
         host_error("--compiler is clang or nvcc, not '%s'", name);
         return false;
     }
-    bool clang = !name || strcmp(name, "clang") == 0;
-    for (size_t i = 0; i < sizeof clangs / sizeof *clangs; i++)
-        if (!session->grader.c_compiler)
-            session->grader.c_compiler = toolchain_find_program(session->arena, clangs[i]);
-    session->grader.compiler = clang ? session->grader.c_compiler : NULL;
-    if (session->grader.compiler || (name && clang))
-        return true;
-    session->grader.compiler = toolchain_find_nvcc(session->arena);
-    session->grader.is_nvcc = session->grader.compiler != NULL;
+    /* clang takes a tenth of nvcc's time, which is most of a verdict. */
+    struct toolchain_compiler found = toolchain_find_compiler(session->arena, name, "clang");
+    session->grader.compiler = found.path;
+    session->grader.is_nvcc = found.path && found.is_nvcc;
+    session->grader.c_compiler =
+        found.path && !found.is_nvcc ? found.path : toolchain_find_clang(session->arena);
     return true;
 }
 
@@ -105,7 +102,7 @@ bool learn_need_compiler(struct learn_session *session)
 {
     if (!session->grader.compiler)
         host_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
-                  "and no NVIDIA software are needed");
+                   "and no NVIDIA software are needed");
     return session->grader.compiler != NULL;
 }
 
@@ -172,20 +169,12 @@ static bool parse(struct learn_session *session, int count, char **words)
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
-static const char *self_path(void)
-{
-    static char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[length > 0 ? length : 0] = 0;
-    return self;
-}
-
 static bool open_course(struct learn_session *session)
 {
     char *message;
     const char *folder = toolchain_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
-                                         "/../share/lockstep/course");
-    session->grader.self = self_path();
+                                               "/../share/lockstep/course");
+    session->grader.self = host_program();
     if (!folder) {
         host_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
         return false;
@@ -207,7 +196,7 @@ static bool open_progress(struct learn_session *session)
     session->progress = learn_progress_open(path, &message);
     if (!session->progress)
         host_error("%s: progress cannot be kept there; LOCKSTEP_PROGRESS names another file",
-                  message);
+                   message);
     free(message);
     free(path);
     if (session->progress && !session->folder) {
@@ -252,7 +241,7 @@ bool learn_choose(struct learn_session *session, const struct learn_exercise **e
         *exercise = learner_first_open(lesson, session->progress);
     if (!*exercise)
         host_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
-                  session->words[1]);
+                   session->words[1]);
     return *exercise != NULL;
 }
 
@@ -354,7 +343,7 @@ static int solution(struct learn_session *session)
     char *message;
     if (!learn_choose(session, &exercise))
         return CLI_USAGE;
-    char *text = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
+    char *text = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
     if (!text) {
         host_error("%s", message);
         free(message);
@@ -436,19 +425,14 @@ static const struct command {
 
 static const struct command *find_command(const char *name)
 {
-    const struct command *nearest = NULL;
-    unsigned least = 3;
+    struct lk_guess guess = {.wanted = name, .distance = 3};
     for (size_t i = 0; i < COMMANDS; i++) {
-        unsigned distance = gpu_edit_distance(name, commands[i].name);
-        if (distance == 0)
+        if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
-        if (distance < least) {
-            least = distance;
-            nearest = &commands[i];
-        }
+        lk_guess_try(&guess, commands[i].name);
     }
-    if (nearest)
-        host_error("'learn' has no command '%s'; did you mean '%s'?", name, nearest->name);
+    if (guess.nearest)
+        host_error("'learn' has no command '%s'; did you mean '%s'?", name, guess.nearest);
     else
         host_error("'learn' has no command '%s'; 'lockstep learn --help' lists them", name);
     return NULL;

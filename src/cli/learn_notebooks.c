@@ -3,6 +3,7 @@
  * that somebody changed or ran is not written again, or with --force only beside a copy of it.
  */
 #include "cli/learn.h"
+#include "host/files.h"
 #include "learn/learner.h"
 #include "learn/notebook.h"
 
@@ -50,7 +51,7 @@ static bool write_whole(const char *path, const json_t *notebook)
 {
     char *message = NULL, *text = json_dumps(notebook, JSON_INDENT(1));
     char *lines = lk_say("%s\n", text ? text : "");
-    bool written = text && learn_write_file(path, lines, strlen(lines), &message);
+    bool written = text && host_replace_file(path, lines, strlen(lines), &message);
     if (!written)
         host_error("%s", message ? message : "out of memory");
     free(message);
@@ -137,8 +138,8 @@ int learn_notebooks(struct learn_session *session)
         if (outcome == KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
-                      "anew and keeps yours beside it",
-                      path);
+                       "anew and keeps yours beside it",
+                       path);
         }
         if (aside && !session->json)
             printf("%s is written anew; yours is %s\n", path, aside);

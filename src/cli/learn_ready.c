@@ -5,6 +5,7 @@
  */
 #include "cli/doctor.h"
 #include "cli/learn.h"
+#include "host/child.h"
 #include "learn/ready.h"
 
 #include <stdlib.h>
@@ -80,15 +81,15 @@ static void try_machine(struct report *report)
 static struct doctor_finding find_module(struct report *report, const char *name,
                                          const char *package, const char *use)
 {
-    static const char script[] = "from importlib.metadata import version; print(\"version\", "
-                                 "version(\"%s\"))";
     struct lk_arena *arena = report->session->arena;
-    char *python = toolchain_find_program(arena, "python3"), *line = NULL;
-    if (python && !strchr(python, '\'')) {
-        char *words = lk_arena_printf(arena, script, package);
-        char *command = lk_arena_printf(arena, "'%s' -c '%s' 2>/dev/null", python, words);
-        line = doctor_line_with(arena, command, "version");
-    }
+    char *python = host_find_program(arena, "python3");
+    const char *const words[] = {python, "-c",
+                                 lk_arena_printf(arena,
+                                                 "from importlib.metadata import version; "
+                                                 "print('version', version('%s'))",
+                                                 package),
+                                 NULL};
+    char *line = python ? doctor_line_with(arena, words, "version") : NULL;
     return (struct doctor_finding){
         name, line, false, use,
         lk_arena_printf(arena, "python3 -m venv course && course/bin/pip install %s", package)};
@@ -103,7 +104,7 @@ static struct doctor_finding find_editor(struct report *report)
     if (!found || !*found)
         found = getenv("EDITOR");
     for (size_t i = 0; (!found || !*found) && i < sizeof names / sizeof *names; i++)
-        found = toolchain_find_program(arena, names[i]);
+        found = host_find_program(arena, names[i]);
     return (struct doctor_finding){"editor", found && *found ? found : NULL, false,
                                    "any will do: every save is graded; or 'lockstep studio'",
                                    "apt-get install nano"};

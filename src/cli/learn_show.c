@@ -3,6 +3,7 @@
  */
 #include "cli/learn.h"
 
+#include "host/files.h"
 #include "learn/learner.h"
 
 #include <limits.h>
@@ -62,18 +63,10 @@ void learn_print_lines(const char *text)
 /* "   14 | text" of the file; nothing if there is no such line. */
 static void print_line(const char *path, unsigned number)
 {
-    FILE *file = number ? fopen(path, "re") : NULL;
-    char *text = NULL;
-    size_t capacity = 0;
-    for (unsigned i = 1; file && getline(&text, &capacity, file) > 0; i++)
-        if (i == number) {
-            text[strcspn(text, "\r\n")] = 0;
-            printf("  %s%5u |%s %s\n", style(HOST_DIM), number, style(HOST_PLAIN), text);
-            break;
-        }
+    char *text = host_read_line(path, number);
+    if (text)
+        printf("  %s%5u |%s %s\n", style(HOST_DIM), number, style(HOST_PLAIN), text);
     free(text);
-    if (file)
-        fclose(file);
 }
 
 static void print_counters(const struct learn_verdict *verdict)

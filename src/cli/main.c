@@ -2,6 +2,7 @@
  * main.c: finds the command and calls it.
  * lockstep --help lists the commands, lockstep help COMMAND explains one.
  */
+#include "base/text.h"
 #include "cli/cli.h"
 #include "gpu/gpu.h"
 #include "lockstep.h"
@@ -37,17 +38,11 @@ static const struct cli_command *find_command(const char *name)
 
 static int unknown_command(const char *name)
 {
-    const char *nearest = NULL;
-    unsigned least = 3;
-    for (size_t i = 0; i < COMMANDS; i++) {
-        unsigned distance = gpu_edit_distance(name, commands[i]->name);
-        if (distance < least) {
-            least = distance;
-            nearest = commands[i]->name;
-        }
-    }
-    if (nearest)
-        host_error("there is no command '%s'; did you mean '%s'?", name, nearest);
+    struct lk_guess guess = {.wanted = name, .distance = 3};
+    for (size_t i = 0; i < COMMANDS; i++)
+        lk_guess_try(&guess, commands[i]->name);
+    if (guess.nearest)
+        host_error("there is no command '%s'; did you mean '%s'?", name, guess.nearest);
     else
         host_error("there is no command '%s'; 'lockstep --help' lists them", name);
     return CLI_USAGE;

@@ -120,7 +120,7 @@ static void run_problem(const struct measure_request *request, struct measure *m
     clear_progress();
     if (!fine) {
         host_error("%s %s: %s", result->family->name, result->text,
-                  message ? message : "it cannot be measured");
+                   message ? message : "it cannot be measured");
         measure->failed = true;
     } else if (request->print) {
         struct report_paint paint = cli_paint(stdout);
@@ -205,14 +205,4 @@ void measure_free(struct measure *measure)
 {
     bench_report_free(&measure->report);
     bench_close(measure->session);
-}
-
-bool measure_write(const char *path, const struct lk_buf *text)
-{
-    FILE *file = fopen(path, "we");
-    bool written = file && fwrite(text->data, 1, text->size, file) == text->size;
-    written = (!file || fclose(file) == 0) && written;
-    if (!written)
-        host_error("%s: %s", path, strerror(errno));
-    return written;
 }

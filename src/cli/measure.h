@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 struct measure_request {
-    struct lk_list names;  /* FAMILY[/VARIANT] */
+    struct lk_list names;   /* FAMILY[/VARIANT] */
     struct lk_buf problems; /* "n=1,2 op=sum"; empty: the family's own */
     const char *gpu;
     double seconds; /* for each problem */
@@ -41,8 +41,5 @@ void measure_request_free(struct measure_request *request);
 /* False, after an error was said, if there is no such GPU or it is not accepted. */
 bool measure_run(const struct measure_request *request, struct measure *measure);
 void measure_free(struct measure *measure);
-
-/* Writes all of text; false after an error was said. */
-bool measure_write(const char *path, const struct lk_buf *text);
 
 #endif

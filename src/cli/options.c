@@ -3,16 +3,8 @@
  */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "report/report.h"
 
 #include <string.h>
-
-struct report_paint cli_paint(FILE *stream)
-{
-    return (struct report_paint){host_style(stream, HOST_PLAIN), host_style(stream, HOST_BOLD),
-                                 host_style(stream, HOST_DIM),   host_style(stream, HOST_GREEN),
-                                 host_style(stream, HOST_RED),   host_style(stream, HOST_YELLOW)};
-}
 
 bool cli_flag(char **words, int *at, const char *name)
 {

@@ -1,12 +1,12 @@
 /*
  * peer.c: nvcc makes a library of a peer's source, kept in the cache of built programs; see peer.h.
  */
-#include "cli/cli.h"
 #include "cli/peer.h"
+#include "cli/cli.h"
 
+#include "host/files.h"
 #include "toolchain/build.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,16 +17,10 @@ static char *find_kernels(struct lk_arena *arena)
     static const char *const places[] = {"/../kernels", "/../share/lockstep/kernels",
                                          "/../../kernels"};
     const char *chosen = getenv("LOCKSTEP_KERNELS");
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (chosen && *chosen)
         return lk_arena_strndup(arena, chosen, strlen(chosen));
-    if (length <= 0)
-        return NULL;
-    self[length] = 0;
-    *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char *folder = lk_arena_printf(arena, "%s%s", self, places[i]);
+        char *folder = lk_arena_printf(arena, "%s%s", host_program_folder(), places[i]);
         if (access(lk_arena_printf(arena, "%s/host/peer.h", folder), R_OK) == 0)
             return folder;
     }
@@ -46,7 +40,8 @@ char *peer_build(void *context, const struct zoo_family *family, const struct zo
                                 : "its source is not here; LOCKSTEP_KERNELS names the folder");
         goto out;
     }
-    char *source = lk_arena_printf(arena, "%s/%s/host/peer_%s.cu", kernels, family->name, peer->name);
+    char *source =
+        lk_arena_printf(arena, "%s/%s/host/peer_%s.cu", kernels, family->name, peer->name);
     if (access(source, R_OK) != 0) {
         *message = strdup("its source is not there");
         goto out;

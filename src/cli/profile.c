@@ -3,14 +3,12 @@
  * says what its kernels did, line by line, what bounds them, and what to do about it.
  * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
-#include "toolchain/cache.h"
-#include "cli/ptxas.h"
+#include "cli/registers.h"
 #include "cli/start.h"
+#include "host/files.h"
 #include "report/advice.h"
 #include "report/report.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,7 +48,7 @@ struct options {
     bool json;
     const char *html, *trace, *blocks, *warps, *records;
     const char *compare[2]; /* NULL: no comparison */
-    struct lk_list rest;   /* for start_prepare */
+    struct lk_list rest;    /* for start_prepare */
 };
 
 /* Options ---------------------------------------------------------------------------------------*/
@@ -75,7 +73,7 @@ static bool compare_option(int count, char **words, int *at, struct options *opt
     }
     if (*bad)
         host_error("--compare needs two programs or two saved results, as in "
-                  "'lockstep profile --compare before.json after.cu'");
+                   "'lockstep profile --compare before.json after.cu'");
     return true;
 }
 
@@ -159,55 +157,38 @@ static void ask_for_trace(struct lk_arena *arena, const struct options *options)
         unsetenv("LOCKSTEP_TRACE");
 }
 
-/* Results go to stdout: what the program prints there goes to stderr if they are for programs. */
-static int run_program(const struct start *start, bool aside)
-{
-    fflush(NULL);
-    int out = aside ? dup(STDOUT_FILENO) : -1;
-    if (aside)
-        dup2(STDERR_FILENO, STDOUT_FILENO);
-    int status = start_wait(start);
-    if (out >= 0) {
-        dup2(out, STDOUT_FILENO);
-        close(out);
-    }
-    return status;
-}
-
 /* Compiles and runs; the profile is NULL after an error was said. */
 static struct measured measure(struct lk_arena *arena, const struct options *options,
                                const struct lk_list *words, bool aside)
 {
     struct measured measured = {0};
     struct start start = {.only_simulated = "profile", .family_verb = "run"};
-    const char *temporary = getenv("TMPDIR");
     char *message = NULL;
-    char *folder =
-        lk_arena_printf(arena, "%s/lockstep.XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (!start_prepare(arena, (int)words->count, (char **)words->items, &start))
         return measured;
-    if (!mkdtemp(folder)) {
-        host_error("%s: %s; nowhere to put the counters", folder, strerror(errno));
+    char *folder = host_temporary_folder("profile", &message);
+    if (!folder) {
+        host_error("%s", message);
+        free(message);
         return measured;
     }
     char *file = lk_arena_printf(arena, "%s/counters", folder);
-    FILE *empty = fopen(file, "we"); /* a program without kernels writes none */
-    if (empty)
-        fclose(empty);
+    host_write_file(file, "", 0, NULL); /* a program without kernels writes none */
     start_put("LOCKSTEP_PROFILE", file);
     start_put("LOCKSTEP_PROFILE_PTX", folder);
     ask_for_trace(arena, options);
-    measured.run = (struct report_run){start.name, run_program(&start, aside)};
+    measured.run = (struct report_run){start.name, start_wait(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        ptxas_registers(arena, folder, words, measured.profile);
+        registers_from_ptxas(arena, folder, words, measured.profile);
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
         host_error("%s", message);
         free(message);
     }
-    cache_remove_tree(folder);
+    host_remove_tree(folder);
+    free(folder);
     return measured;
 }
 
@@ -223,11 +204,9 @@ static void print_json(json_t *report)
 static bool write_trace(const char *path, const struct profile *profile)
 {
     json_t *trace = report_trace_json(profile);
-    FILE *file = fopen(path, "we");
-    bool written = file && json_dumpf(trace, file, JSON_COMPACT) == 0;
-    written = (!file || fclose(file) == 0) && written;
-    if (!written)
-        host_error("%s: %s", path, strerror(errno));
+    char *text = json_dumps(trace, JSON_COMPACT);
+    bool written = cli_write_file(path, text ? text : "", text ? strlen(text) : 0);
+    free(text);
     json_decref(trace);
     return written;
 }
@@ -236,11 +215,7 @@ static bool write_html(const char *path, const struct measured *measured)
 {
     struct lk_buf page = {0};
     report_profile_html(&page, measured->profile, &measured->run);
-    FILE *file = fopen(path, "we");
-    bool written = file && fwrite(page.data, 1, page.size, file) == page.size;
-    written = (!file || fclose(file) == 0) && written;
-    if (!written)
-        host_error("%s: %s", path, strerror(errno));
+    bool written = cli_write_file(path, page.data, page.size);
     lk_buf_free(&page);
     return written;
 }
@@ -264,7 +239,7 @@ static int report(struct lk_arena *arena, const struct options *options,
         print_json(report_profile_json(profile, &measured->run));
     if (status)
         host_error("%s ended with status %d%s", measured->run.program, status,
-                  profile->launch_count ? "; this is what was counted" : "");
+                   profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
         host_error("profile: %s", nothing_ran(arena, options));
     if (options->trace && !write_trace(options->trace, profile))

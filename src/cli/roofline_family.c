@@ -35,7 +35,7 @@ static bool parse(int count, char **words, struct options *options)
             bad = !options->svg;
         } else if (!measure_word(&options->request, count, words, &at, &bad)) {
             host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                      words[at]);
+                       words[at]);
             bad = true;
         }
         if (bad)
@@ -43,7 +43,7 @@ static bool parse(int count, char **words, struct options *options)
     }
     if (options->request.names.count == 0) {
         host_error("roofline needs --bytes and --flops, or a family, as in "
-                  "'lockstep roofline reduction'");
+                   "'lockstep roofline reduction'");
         return false;
     }
     return measure_check(&options->request);
@@ -140,7 +140,7 @@ static bool write_svg(const char *path, const struct gpu_info *gpu, const struct
     for (size_t i = 0; i < count; i++)
         drawn[i] = (struct svg_point){points[i].intensity, points[i].rate, points[i].entry->name};
     svg_roofline_points(&out, gpu, drawn, count, true);
-    bool written = measure_write(path, &out);
+    bool written = cli_write_file(path, out.data, out.size);
     free(drawn);
     lk_buf_free(&out);
     return written;
@@ -150,7 +150,7 @@ static bool has_roof(const struct bench_place *place, void *context)
 {
     if (!place->info)
         host_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
-                  place->name);
+                   place->name);
     return place->info != NULL;
 }
 

@@ -4,16 +4,16 @@
  */
 #include "cli/start.h"
 
-#include "toolchain/build.h"
-#include "toolchain/elf.h"
 #include "cli/request.h"
 #include "cli/target.h"
+#include "host/child.h"
+#include "toolchain/build.h"
+#include "toolchain/elf.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void start_put(const char *name, const char *value)
@@ -73,13 +73,13 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
-                  "only; rebuild it with 'nvcc -cudart shared ...'",
-                  path);
+                   "only; rebuild it with 'nvcc -cudart shared ...'",
+                   path);
         return false;
     }
     if (runtime && access(lk_arena_printf(arena, "%s/%s", folder, runtime), R_OK) != 0) {
         host_error("%s: needs %s, which is not in %s; lockstep has those of CUDA 12 and 13", path,
-                  runtime, folder);
+                   runtime, folder);
         return false;
     }
     if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
@@ -88,10 +88,21 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
         const char *library = needed_with_prefix(facts, device_libraries[i]);
         if (library)
             host_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
-                      "to it fail on a simulated one",
-                      path, library);
+                       "to it fail on a simulated one",
+                       path, library);
     }
     return true;
+}
+
+/* libcuda.so.1 goes before NVRTC, as driver/nvrtc.c says; and the loader may not know the toolkit's
+ * folder. */
+static void prepare_nvrtc(struct lk_arena *arena, const char *folder)
+{
+    char *nvrtc = toolchain_find_nvrtc(arena), *slash = nvrtc ? strrchr(nvrtc, '/') : NULL;
+    put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
+    if (slash)
+        start_put("LD_LIBRARY_PATH", lk_arena_printf(arena, "%s:%.*s", getenv("LD_LIBRARY_PATH"),
+                                                     (int)(slash - nvrtc), nvrtc));
 }
 
 static bool prepare_simulated(struct lk_arena *arena, const struct request *request,
@@ -100,7 +111,7 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
     const char *folder = toolchain_library_folder();
     if (!folder) {
         host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
-                  "build them with 'make'");
+                   "build them with 'make'");
         return false;
     }
     struct elf_facts facts = elf_read(arena, path);
@@ -110,8 +121,8 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
         const char *runtime = needed_with_prefix(&facts, "libcudart.so");
         if (facts.rpath && runtime) /* it goes before LD_LIBRARY_PATH, but not before this */
             put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/%s", folder, runtime));
-        if (needed_with_prefix(&facts, "libnvrtc.so")) /* see driver/nvrtc.c */
-            put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
+        if (needed_with_prefix(&facts, "libnvrtc.so"))
+            prepare_nvrtc(arena, folder);
         start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
         if (request->threads)
             start_put("LOCKSTEP_THREADS", request->threads);
@@ -190,44 +201,42 @@ out:
     return ready;
 }
 
-static void execute(const struct start *start)
+/* Its command line; free the list. */
+static struct lk_list words_of(const struct start *start)
 {
     struct lk_list words = {0};
     lk_list_add(&words, start->name);
     for (char **argument = start->arguments; *argument; argument++)
         lk_list_add(&words, *argument);
-    execv(start->path, (char *const *)words.items);
-    host_error("%s: %s", start->path, strerror(errno));
-    lk_list_free(&words);
+    return words;
 }
 
 int start_become(const struct start *start)
 {
+    struct lk_list words = words_of(start);
     fflush(NULL);
-    execute(start);
+    execv(start->path, (char *const *)words.items);
+    host_error("%s: %s", start->path, strerror(errno));
+    lk_list_free(&words);
     return CLI_USAGE;
 }
 
 /* Interrupts are for the program; what it left behind is still reported. */
-int start_wait(const struct start *start)
+int start_wait(const struct start *start, bool aside)
 {
-    fflush(NULL);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupted, quit;
-    pid_t child = fork();
+    struct lk_list words = words_of(start);
+    pid_t child = host_start(&(struct host_command){
+        .path = start->path, .words = words.items, .output_fd = aside ? STDERR_FILENO : 0});
+    lk_list_free(&words);
     if (child < 0) {
-        host_error("cannot start a process: %s", strerror(errno));
+        host_error("%s: %s", start->path, strerror(errno));
         return CLI_USAGE;
-    }
-    if (child == 0) {
-        execute(start);
-        _exit(127);
     }
     sigaction(SIGINT, &ignore, &interrupted);
     sigaction(SIGQUIT, &ignore, &quit);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    int status = host_wait(child);
     sigaction(SIGINT, &interrupted, NULL);
     sigaction(SIGQUIT, &quit, NULL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return status;
 }

@@ -23,6 +23,8 @@ bool start_is_family(int count, char **words);
 bool start_prepare_family(struct lk_arena *arena, int count, char **words, struct start *start);
 void start_put(const char *name, const char *value); /* an environment variable */
 int start_become(const struct start *start);         /* does not return if all is well */
-int start_wait(const struct start *start);           /* its exit status; 128 + a signal's number */
+/* Its exit status; 128 + a signal's number. aside: what it prints goes to stderr, as stdout is for
+ * results. */
+int start_wait(const struct start *start, bool aside);
 
 #endif

@@ -5,11 +5,12 @@
 #include "studio/studio.h"
 #include "cli/cli.h"
 #include "cli/learn.h"
+#include "host/child.h"
+#include "host/files.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -71,10 +72,7 @@ static bool prepare_folder(struct learn_session *session, struct studio_options 
     const char *home = getenv("HOME");
     char *message = NULL, folder[PATH_MAX];
     if (session->folder) {
-        char *inside = lk_say("%s/.", session->folder);
-        bool made = learn_make_folders(inside, &message) && realpath(session->folder, folder);
-        free(inside);
-        if (!made) {
+        if (!host_make_folder(session->folder, &message) || !realpath(session->folder, folder)) {
             host_error("%s", message ? message : "--folder names no folder");
             free(message);
             return false;
@@ -89,23 +87,16 @@ static bool prepare_folder(struct learn_session *session, struct studio_options 
 /* What a desktop has for it. A computer without a screen has none. */
 static void open_browser(struct learn_session *session, const char *url)
 {
-    const char *opener = toolchain_find_program(session->arena, "xdg-open");
+    const char *opener = host_find_program(session->arena, "xdg-open");
     if (!opener || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
         return;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (fork() == 0) { /* its parent ends at once: nobody has to wait for it */
-            setsid();
-            if (freopen("/dev/null", "r", stdin) && freopen("/dev/null", "w", stdout) &&
-                freopen("/dev/null", "w", stderr))
-                execl(opener, opener, url, (char *)NULL);
-            _exit(127);
-        }
-        _exit(0);
-    }
-    if (child > 0)
-        waitpid(child, NULL, 0);
+    const char *const words[] = {opener, url, NULL};
+    /* Nobody waits for it. */
+    host_start(&(struct host_command){.words = words,
+                                      .input = "/dev/null",
+                                      .output = "/dev/null",
+                                      .joined = true,
+                                      .own_group = true});
 }
 
 static void announce(struct learn_session *session, const struct studio *studio)
@@ -133,13 +124,13 @@ static int serve(struct learn_session *session, const struct options *options)
     if (!prepare_folder(session, &wanted))
         return CLI_USAGE;
     wanted.web = toolchain_find_folder(session->arena, "LOCKSTEP_WEB", "/../src/studio/web",
-                                 "/../share/lockstep/web");
+                                       "/../share/lockstep/web");
     if (!wanted.web || access(wanted.web, R_OK) != 0) {
         host_error("the studio's pages are not beside lockstep; LOCKSTEP_WEB says where they are");
         return CLI_USAGE;
     }
     wanted.kernels = toolchain_find_folder(session->arena, "LOCKSTEP_KERNELS", "/../kernels",
-                                     "/../share/lockstep/kernels");
+                                           "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
         host_error("studio: %s", message);

@@ -117,22 +117,15 @@ static bool parse(int count, char **words, struct options *options)
 
 /* The compiler ----------------------------------------------------------------------------------*/
 
+/* nvcc makes the kernels that are built in, where it is there, so it also makes other versions. */
 static bool find_compiler(struct lk_arena *arena, const struct options *options,
-                          struct tune_compiler *compiler)
+                          struct toolchain_compiler *compiler)
 {
-    static const char *const clangs[] = {"clang-19", "clang-21", "clang-20", "clang-18",
-                                         "clang-17", "clang-16", "clang"};
-    bool any = !options->compiler;
-    if (any || strcmp(options->compiler, "nvcc") == 0)
-        compiler->path = toolchain_find_nvcc(arena);
-    compiler->is_nvcc = compiler->path != NULL;
-    for (size_t i = 0; i < sizeof clangs / sizeof *clangs && !compiler->path; i++)
-        if (any || strcmp(options->compiler, "clang") == 0)
-            compiler->path = toolchain_find_program(arena, clangs[i]);
+    *compiler = toolchain_find_compiler(arena, options->compiler, "nvcc");
     if (!compiler->path)
         host_error("there is no %s here; 'apt install clang-19' or scripts/get-nvcc gets one, and "
-                  "--normal needs none",
-                  any ? "nvcc and no clang 16 or newer" : options->compiler);
+                   "--normal needs none",
+                   options->compiler ? options->compiler : "nvcc and no clang 16 or newer");
     return compiler->path != NULL;
 }
 
@@ -308,7 +301,7 @@ static int run(int count, char **words)
 {
     struct options options;
     struct tune_request request = {0};
-    struct tune_compiler compiler = {0};
+    struct toolchain_compiler compiler = {0};
     struct zoo_device device;
     char gpu[FAMILIES_GPU], *message;
     struct lk_arena *arena = lk_arena_create();

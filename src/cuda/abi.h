@@ -1,13 +1,14 @@
 /*
- * cuda_abi.h: the CUDA 13 driver API's types, as our own declarations under CUDA's own names, so
+ * abi.h: the CUDA 13 driver API's types, as our own declarations under CUDA's own names, so
  * that this repository builds where no NVIDIA software is installed. Only what we implement is
  * here. The sizes, offsets and values are the binary interface of compiled programs; tests/driver/
  * compares every one of them with NVIDIA's header where there is one.
  * Never include it together with NVIDIA's cuda.h.
  */
-#ifndef LOCKSTEP_CUDA_CUDA_ABI_H
-#define LOCKSTEP_CUDA_CUDA_ABI_H
+#ifndef LOCKSTEP_CUDA_ABI_H
+#define LOCKSTEP_CUDA_ABI_H
 
+#include "cuda/device_attributes.h"
 #include "cuda/enums.h"
 
 #include <stddef.h>

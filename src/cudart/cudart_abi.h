@@ -1,7 +1,7 @@
 /*
  * cudart_abi.h: the CUDA runtime API's types, as our own declarations under CUDA's own names, so
  * that this repository builds where no NVIDIA software is installed. Handles and structures that
- * the runtime shares with the driver are aliases of those in driver/cuda_abi.h; the rest is here.
+ * the runtime shares with the driver are aliases of those in cuda/abi.h; the rest is here.
  * CUDART_VERSION_MAJOR (12 or 13) chooses where the two differ. tests/cudart/ compares sizes,
  * offsets and values with NVIDIA's headers where they are. Never include it together with them.
  */

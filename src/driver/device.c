@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -179,10 +180,10 @@ CUresult drv_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
         return status;
     if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
-    uint64_t hash = 0xcbf29ce484222325ull + (unsigned)device;
+    uint64_t hash = LK_HASH64 + (unsigned)device;
+    const char *id = drv_devices[device].gpu->id;
     for (int i = 0; i < 16; i++) {
-        for (const char *c = drv_devices[device].gpu->id; *c; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3ull;
+        hash = lk_hash64(hash, id, strlen(id));
         uuid->bytes[i] = (char)(hash >> 32);
     }
     uuid->bytes[6] = (char)((uuid->bytes[6] & 0x0f) | 0x40);

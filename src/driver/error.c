@@ -1,5 +1,5 @@
 /*
- * error.c: names and texts of CUresult, from cuda_results.def.
+ * error.c: names and texts of CUresult, from cuda/results.def.
  */
 #include "driver/state.h"
 

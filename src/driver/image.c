@@ -15,26 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *drv_read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    struct lk_buf buf = {0};
-    char piece[65536];
-    size_t got;
-    if (!file)
-        return NULL;
-    while ((got = fread(piece, 1, sizeof piece, file)) > 0)
-        lk_buf_add(&buf, piece, got);
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (failed) {
-        lk_buf_free(&buf);
-        return NULL;
-    }
-    *size = buf.size;
-    return buf.data ? buf.data : lk_alloc_zeroed(1);
-}
-
 /* A fat binary without PTX that fits: say which, and what to do about it. */
 static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content *content)
 {

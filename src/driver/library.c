@@ -5,6 +5,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "host/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +89,15 @@ CUresult drv_cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_o
                                    void **jit_values, unsigned jit_count, CUlibraryOption *options,
                                    void **values, unsigned count)
 {
-    size_t size;
+    struct lk_buf image = {0};
     if (!library || !path)
         return CUDA_ERROR_INVALID_VALUE;
-    char *image = drv_read_file(path, &size);
-    if (!image)
+    if (!host_read_file(path, &image, NULL))
         return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult status = size ? library_load(library, image, size, jit_count, jit_options, jit_values)
-                           : CUDA_ERROR_INVALID_IMAGE;
-    free(image);
+    CUresult status = image.size ? library_load(library, image.data, image.size, jit_count,
+                                                jit_options, jit_values)
+                                 : CUDA_ERROR_INVALID_IMAGE;
+    lk_buf_free(&image);
     return status;
 }
 

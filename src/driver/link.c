@@ -7,6 +7,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "host/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,14 +89,14 @@ CUresult drv_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, s
 CUresult drv_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path,
                               unsigned count, CUjit_option *options, void **values)
 {
-    size_t size;
+    struct lk_buf data = {0};
     if (!path)
         return CUDA_ERROR_INVALID_VALUE;
-    char *data = drv_read_file(path, &size);
-    if (!data)
+    if (!host_read_file(path, &data, NULL))
         return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult status = drv_cuLinkAddData_v2(state, type, data, size, path, count, options, values);
-    free(data);
+    CUresult status =
+        drv_cuLinkAddData_v2(state, type, data.data, data.size, path, count, options, values);
+    lk_buf_free(&data);
     return status;
 }
 

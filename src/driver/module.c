@@ -4,6 +4,7 @@
 #include "driver/state.h"
 
 #include "base/arena.h"
+#include "host/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,14 +122,14 @@ static CUresult module_load(CUmodule *module, const void *image, size_t size, st
 
 CUresult drv_cuModuleLoad(CUmodule *module, const char *path)
 {
-    size_t size;
+    struct lk_buf image = {0};
     if (!module || !path)
         return CUDA_ERROR_INVALID_VALUE;
-    char *image = drv_read_file(path, &size);
-    if (!image)
+    if (!host_read_file(path, &image, NULL))
         return CUDA_ERROR_FILE_NOT_FOUND;
-    CUresult status = size ? module_load(module, image, size, NULL) : CUDA_ERROR_INVALID_IMAGE;
-    free(image);
+    CUresult status =
+        image.size ? module_load(module, image.data, image.size, NULL) : CUDA_ERROR_INVALID_IMAGE;
+    lk_buf_free(&image);
     return status;
 }
 

@@ -325,7 +325,9 @@ void drv_allocation_give_to_graph(CUdeviceptr address);
 void drv_memory_forget(CUcontext context);
 /* A copy or memset that is refused: for those who look on. */
 void drv_note_bad_range(CUdeviceptr address, size_t bytes);
-void drv_memory_left(void); /* at the end of the program: tells who looks on what is not freed */        /* frees all that the context allocated */
+void drv_memory_left(void);
+    /* at the end of the program: tells who looks on what is not freed */ /* frees all that the
+                                                                             context allocated */
 void drv_memory_share(struct drv_device *device); /* pinned memory is every device's */
 /* Host bytes behind device memory of any device; NULL: not device memory. */
 void *drv_host(CUdeviceptr address, size_t size);
@@ -408,7 +410,6 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
 void drv_module_free(CUmodule module);
-char *drv_read_file(const char *path, size_t *size);
 /* A function from a CUfunction or a CUkernel handle, in context. */
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 

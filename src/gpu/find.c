@@ -5,6 +5,8 @@
  */
 #include "gpu/gpu.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -43,31 +45,6 @@ const struct gpu_info *gpu_find(const char *id)
     return NULL;
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-    unsigned least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-unsigned gpu_edit_distance(const char *from, const char *to)
-{
-    unsigned row[NAME_MAX_CHARS];
-    size_t width = strnlen(to, NAME_MAX_CHARS - 1);
-    size_t height = strnlen(from, NAME_MAX_CHARS - 1);
-    for (unsigned j = 0; j <= width; j++)
-        row[j] = j;
-    for (unsigned i = 1; i <= height; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= width; j++) {
-            unsigned above = row[j];
-            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (from[i - 1] != to[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[width];
-}
-
 const struct gpu_info *gpu_nearest(const char *id)
 {
     char plain[NAME_MAX_CHARS], other[NAME_MAX_CHARS];
@@ -79,8 +56,9 @@ const struct gpu_info *gpu_nearest(const char *id)
         if (!plain_name(gpu_infos[i].id, other))
             continue;
         /* A part of the name ("4090") is one slip, however much is missing. */
-        unsigned distance =
-            strlen(plain) >= 2 && strstr(other, plain) ? 1 : gpu_edit_distance(plain, other);
+        unsigned distance = strlen(plain) >= 2 && strstr(other, plain)
+                                ? 1
+                                : lk_edit_distance(plain, strlen(plain), other, strlen(other));
         bool all_differs = distance >= strlen(other);
         if (distance < least && !all_differs) {
             least = distance;

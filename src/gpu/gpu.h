@@ -43,10 +43,6 @@ const struct gpu_info *gpu_find(const char *id); /* NULL if unknown; case does n
 const struct gpu_info *
 gpu_nearest(const char *id); /* for "did you mean"; NULL if nothing is near */
 
-/* Insertions, deletions and changes of a character that turn one word into the other; words are
- * cut at 63 characters. */
-unsigned gpu_edit_distance(const char *from, const char *to);
-
 struct gpu_occupancy {
     unsigned blocks_per_sm, warps_per_sm;
     double fraction;     /* of warps_per_sm's maximum */

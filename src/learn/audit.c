@@ -4,6 +4,7 @@
 #include "learn/audit.h"
 
 #include "base/buf.h"
+#include "host/files.h"
 
 #include <dirent.h>
 #include <regex.h>
@@ -88,7 +89,7 @@ static void audit_text(struct audit *audit, const struct learn_lesson *lesson)
 {
     char *message = NULL;
     const char *path = lk_arena_printf(lesson->arena, "%s/lesson.md", lesson->folder);
-    char *text = learn_read_file(path, &message);
+    char *text = host_read_text(path, &message);
     char *sections = text ? check_sections(text) : message;
     tell(audit, lk_arena_printf(lesson->arena, "%s: text", lesson->id), sections);
     if (text)
@@ -184,12 +185,12 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
     struct lk_arena *arena = exercise->lesson->arena;
     const char *name = lk_arena_printf(arena, "%s/%s", exercise->lesson->id, exercise->name);
     char *message = NULL,
-         *given = learn_read_file(learn_path(exercise, learn_given(exercise)), &message);
+         *given = host_read_text(learn_path(exercise, learn_given(exercise)), &message);
     if (given)
         message = strstr(given, "TODO") ? NULL : lk_say("%s has no TODO", learn_given(exercise));
     tell(audit, lk_arena_printf(arena, "%s: TODO", name), message);
     free(given);
-    char *solution = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
+    char *solution = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
     tell(audit, lk_arena_printf(arena, "%s: hints", name),
          solution ? check_diff(exercise, solution) : message);
     free(solution);

@@ -5,6 +5,7 @@
 #include "learn/mutate.h"
 
 #include "base/buf.h"
+#include "host/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,20 +35,13 @@ static void tell(struct audit *audit, const struct learn_exercise *exercise, con
     free(why);
 }
 
-static bool write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "we");
-    bool written = file && fputs(text, file) >= 0;
-    return (!file || fclose(file) == 0) && written;
-}
-
 /* The verdict on source with the mutant in it; path is overwritten. */
 static enum learn_stage grade(const struct audit *audit, const struct learn_exercise *exercise,
                               const char *source, const struct mutant *mutant, const char *path)
 {
     struct learn_verdict verdict = {.stage = LEARN_BROKEN};
     char *text = mutant_apply(source, mutant);
-    if (write_file(path, text))
+    if (host_write_file(path, text, strlen(text), NULL))
         learn_grade(audit->grader, exercise, path, learn_solution(exercise), &verdict);
     enum learn_stage stage = verdict.stage;
     learn_verdict_free(&verdict);
@@ -104,7 +98,7 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
                            const char *path)
 {
     char *message = NULL;
-    char *source = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
+    char *source = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
     bool seen[MUTANT_KINDS] = {0};
     size_t count = 0;
     if (!source) {
@@ -128,21 +122,18 @@ unsigned learn_audit_mutants(const struct learn_grader *grader, const struct lea
                              struct mutant_counts *counts)
 {
     struct audit audit = {grader, some, note, context, counts, 0};
-    const char *temporary = getenv("TMPDIR");
-    char folder[256], path[300];
-    snprintf(folder, sizeof folder, "%.200s/lockstep-mutants-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) {
-        char *why = lk_say("%s", strerror(errno));
-        note(context, folder, why);
-        free(why);
+    char *message = NULL, *folder = host_temporary_folder("mutants", &message);
+    if (!folder) {
+        note(context, lesson->id, message);
+        free(message);
         return 1;
     }
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, learn_solution(&lesson->exercise[i]));
+        char *path = lk_say("%s/%s", folder, learn_solution(&lesson->exercise[i]));
         audit_exercise(&audit, &lesson->exercise[i], path);
-        unlink(path);
+        free(path);
     }
-    rmdir(folder);
+    host_remove_tree(folder);
+    free(folder);
     return audit.bad;
 }

@@ -1,6 +1,7 @@
 /*
  * course.c: the lessons of a course in order, and what a learner's words name among them.
  */
+#include "base/text.h"
 #include "gpu/gpu.h"
 #include "learn/lesson.h"
 
@@ -94,8 +95,7 @@ bool learn_is_before(const struct learn_lesson *lesson)
 unsigned learn_course_begin(const struct learn_course *course, const char *start)
 {
     for (unsigned i = 0; i < course->count; i++)
-        if (start ? strcmp(course->lesson[i]->id, start) == 0
-                  : !learn_is_before(course->lesson[i]))
+        if (start ? strcmp(course->lesson[i]->id, start) == 0 : !learn_is_before(course->lesson[i]))
             return i;
     return start ? learn_course_begin(course, NULL) : 0;
 }
@@ -133,8 +133,8 @@ static const char *last_part(const char *id)
     return slash ? slash + 1 : id;
 }
 
-/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What comes
- * before the weeks has days too, and leaves the short word to them: "preflight/day4". */
+/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What
+ * comes before the weeks has days too, and leaves the short word to them: "preflight/day4". */
 static bool names_lesson(const struct learn_lesson *lesson, const char *word, size_t length)
 {
     const char *ids[] = {lesson->id, last_part(lesson->id)};
@@ -153,30 +153,22 @@ static bool names_exercise(const struct learn_exercise *exercise, const char *wo
     return name == word || names_lesson(exercise->lesson, word, (size_t)(name - 1 - word));
 }
 
-static void consider(const char *word, const char *candidate, unsigned *least, const char **nearest)
-{
-    unsigned distance = gpu_edit_distance(word, candidate);
-    if (distance < *least) {
-        *least = distance;
-        *nearest = candidate;
-    }
-}
-
+/* Of all that was tried, the nearest name that is less than 4 edits away. */
 static char *suggest(const struct learn_course *course, const char *word)
 {
-    const char *nearest = NULL;
-    unsigned least = 4;
+    struct lk_guess whole = {.wanted = word, .distance = 4};
+    struct lk_guess last = {.wanted = last_part(word), .distance = 4};
     for (unsigned i = 0; i < course->count; i++) {
         const struct learn_lesson *lesson = course->lesson[i];
-        consider(word, lesson->id, &least, &nearest);
-        consider(word, last_part(lesson->id), &least, &nearest);
+        lk_guess_try(&whole, lesson->id);
+        lk_guess_try(&whole, last_part(lesson->id));
         for (unsigned j = 0; j < lesson->exercise_count; j++)
-            consider(last_part(word), lesson->exercise[j].name, &least, &nearest);
+            lk_guess_try(&last, lesson->exercise[j].name);
     }
+    const char *nearest = whole.distance <= last.distance ? whole.nearest : last.nearest;
     return nearest
                ? lk_say("there is no lesson or exercise '%s'; did you mean '%s'?", word, nearest)
-               : lk_say("there is no lesson or exercise '%s'; 'lockstep learn list' names "
-                        "them",
+               : lk_say("there is no lesson or exercise '%s'; 'lockstep learn list' names them",
                         word);
 }
 

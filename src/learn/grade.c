@@ -6,7 +6,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "host/child.h"
+#include "host/files.h"
 #include "learn/limits.h"
 #include "report/check.h"
 
@@ -26,7 +28,7 @@ struct job {
     const struct learn_grader *grader;
     const struct learn_exercise *exercise;
     const char *path, *shown;
-    char folder[256];
+    char *folder; /* temporary */
     struct learn_verdict *verdict;
 };
 
@@ -55,7 +57,7 @@ static unsigned mib_of(const struct job *job)
 }
 
 /* gpu: the machine's, with its checker and counters, or a real one. */
-static enum learn_end run_worker(const struct job *job, const char *gpu, int *status)
+static enum host_end run_worker(const struct job *job, const char *gpu, int *status)
 {
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
     char which[64];
@@ -82,14 +84,15 @@ static enum learn_end run_worker(const struct job *job, const char *gpu, int *st
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
                                         "LOCKSTEP_GPU", NULL};
     (void)remove(result);
-    return learn_child_run(&(struct learn_child){.words = words,
-                                                 .environment = real ? plain : watched,
-                                                 .log = file_in(job, log, "log"),
-                                                 .seconds = seconds_of(job) * (real ? 3 : 1),
-                                                 .mib = mib_of(job) * (real ? 4 : 1),
-                                                 .reserves = true,
-                                                 .interrupted = job->grader->interrupted},
-                           status);
+    return host_run_limited(&(struct host_command){.words = words,
+                                                   .environment = real ? plain : watched,
+                                                   .output = file_in(job, log, "log"),
+                                                   .joined = true},
+                            &(struct host_limits){.seconds = seconds_of(job) * (real ? 3 : 1),
+                                                  .mib = mib_of(job) * (real ? 4 : 1),
+                                                  .reserves = true,
+                                                  .interrupted = job->grader->interrupted},
+                            status);
 }
 
 /* Wrong results and faults. False if the counters say nothing. */
@@ -231,23 +234,23 @@ static void read_counters(struct job *job)
 /* The verdict -----------------------------------------------------------------------------------*/
 
 /* The worker left no result: why. */
-static void tell_end(struct job *job, enum learn_end how, int status)
+static void tell_end(struct job *job, enum host_end how, int status)
 {
     char path[PATH_MAX], *message = NULL;
-    char *log = learn_read_file(file_in(job, path, "log"), &message);
+    char *log = host_read_text(file_in(job, path, "log"), &message);
     enum learn_stage stage = LEARN_FAULT;
-    if (how == LEARN_ENDED && status == LK_EXIT_NO_MEMORY)
-        how = LEARN_BIG; /* it asked for so much at once that it was not given */
-    if (how == LEARN_SLOW) {
+    if (how == HOST_ENDED && status == LK_EXIT_NO_MEMORY)
+        how = HOST_TOO_BIG; /* it asked for so much at once that it was not given */
+    if (how == HOST_TOO_SLOW) {
         verdict_say(job->verdict, 0,
                     "the kernel was stopped after %u seconds: is there an endless loop?",
                     seconds_of(job));
-    } else if (how == LEARN_BIG) {
+    } else if (how == HOST_TOO_BIG) {
         verdict_say(job->verdict, 0, "the kernel was stopped: it uses more than %u MiB of memory",
                     mib_of(job));
-    } else if (how == LEARN_LOUD) {
+    } else if (how == HOST_TOO_LOUD) {
         verdict_say(job->verdict, 0, "the kernel was stopped: it prints without end");
-    } else if (how == LEARN_INTERRUPTED) {
+    } else if (how == HOST_INTERRUPTED) {
         verdict_say(job->verdict, 0, "stopped before it was graded");
         stage = LEARN_BROKEN;
     } else {
@@ -266,9 +269,9 @@ static json_t *run_and_load(struct job *job, const char *gpu)
 {
     char path[PATH_MAX];
     int status;
-    enum learn_end how = run_worker(job, gpu, &status);
+    enum host_end how = run_worker(job, gpu, &status);
     json_t *result =
-        how == LEARN_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
+        how == HOST_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
     if (!result)
         tell_end(job, how, status);
     return result;
@@ -350,18 +353,19 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
                  const char *path, const char *shown, struct learn_verdict *verdict)
 {
     struct job job = {grader, exercise, path, shown, .verdict = verdict};
-    const char *temporary = getenv("TMPDIR");
+    char *message = NULL;
     double begin = lk_seconds();
     *verdict = (struct learn_verdict){.sizes = exercise->problem.size_count};
-    snprintf(job.folder, sizeof job.folder, "%.200s/lockstep-learn-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(job.folder)) {
-        verdict_say(verdict, 0, "%s: %s; nowhere to compile", job.folder, strerror(errno));
-        verdict_stop(verdict, LEARN_BROKEN, 0);
-    } else {
+    job.folder = host_temporary_folder("learn", &message);
+    if (job.folder) {
         compile_and_run(&job);
-        learn_remove_tree(job.folder);
+        host_remove_tree(job.folder);
+    } else {
+        verdict_say(verdict, 0, "%s", message);
+        verdict_stop(verdict, LEARN_BROKEN, 0);
     }
     verdict_finish(verdict, shown);
+    free(job.folder);
+    free(message);
     verdict->seconds = lk_seconds() - begin;
 }

@@ -39,9 +39,6 @@ struct profile;
 json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
                        struct profile *profile);
 
-/* A folder with all that is in it; save.c. */
-void learn_remove_tree(const char *folder);
-
 /* What warp 0 of block 0 touched, from the launch's trace; picture.c. NULL if there is no trace. */
 struct profile_launch;
 char *learn_picture(const struct profile_launch *launch);

@@ -4,6 +4,8 @@
  */
 #include "learn/learner.h"
 
+#include "host/files.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -49,7 +51,7 @@ static bool copy_file(const char *from, char *to, char **message)
 {
     bool fine = access(to, F_OK) == 0;
     char *text = NULL;
-    if (!fine && learn_make_folders(to, message) && (text = learn_read_file(from, message))) {
+    if (!fine && host_make_parents(to, message) && (text = host_read_text(from, message))) {
         FILE *file = fopen(to, "wxe");
         fine = file && fputs(text, file) >= 0;
         fine = (!file || fclose(file) == 0) && fine;
@@ -95,9 +97,9 @@ static bool lay_out_all(const char *folder, const struct learn_course *course, c
 char *learner_begin(const struct learn_course *course, struct learn_progress *progress,
                     const char *asked, char **message)
 {
-    char *inside = lk_say("%s/.", asked), *folder = NULL;
+    char *folder = NULL;
     size_t length = strlen(course->folder);
-    bool fine = learn_make_folders(inside, message);
+    bool fine = host_make_folder(asked, message);
     if (fine && !(folder = realpath(asked, NULL))) {
         *message = lk_say("%s: %s", asked, strerror(errno));
         fine = false;
@@ -112,7 +114,6 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
         *message = lk_say("the folder is not kept in mind: %s", learn_progress_error(progress));
         fine = false;
     }
-    free(inside);
     if (fine)
         return folder;
     free(folder);
@@ -318,7 +319,7 @@ char *learner_note(const char *folder, struct learn_progress *progress,
     strftime(day, sizeof day, "%Y-%m-%d", &here);
     strftime(clock, sizeof clock, "%H:%M", &here);
     char *path = lk_say("%s/notes/%s.md", folder, day);
-    if (!learn_make_folders(path, message)) {
+    if (!host_make_parents(path, message)) {
         free(path);
         return NULL;
     }

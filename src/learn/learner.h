@@ -15,11 +15,6 @@ char *learner_file(const char *folder, const struct learn_exercise *exercise);
 /* FOLDER/WEEK/DAY/lesson.md */
 char *learner_text(const char *folder, const struct learn_lesson *lesson);
 
-/* Writes a file whole or not at all, and the folders that it lies in. */
-bool learn_write_file(const char *path, const char *data, size_t size, char **message);
-/* Only the folders. */
-bool learn_make_folders(const char *path, char **message);
-
 /* Makes the folder and lays out all of the course in it; keeps it in mind as the learner's. The
  * folder's real path. */
 char *learner_begin(const struct learn_course *course, struct learn_progress *progress,

@@ -3,6 +3,7 @@
  */
 #include "learn/lesson.h"
 
+#include "host/files.h"
 #include "learn/limits.h"
 #include "learn/reader.h"
 
@@ -244,8 +245,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
         return reader_fail(reader, "arch", "must be as in \"80\" or \"90a\"");
     if (!is_plain_name(exercise->name))
         return reader_fail(reader, "name", "'%s' must be of a-z, 0-9 and _", exercise->name);
-    exercise->key =
-        lk_arena_printf(reader->arena, "%s/%s", exercise->lesson->id, exercise->name);
+    exercise->key = lk_arena_printf(reader->arena, "%s/%s", exercise->lesson->id, exercise->name);
     if (!problem)
         return reader_fail(reader, "problem", "is missing");
     size_t place = reader_enter(reader, "problem");
@@ -322,7 +322,7 @@ static bool read_lists(struct lesson_reader *reader, struct learn_lesson *lesson
 static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
 {
     json_error_t error;
-    char *message, *text = learn_read_file(reader->path, &message);
+    char *message, *text = host_read_text(reader->path, &message);
     if (!text) {
         reader->error = message;
         return false;

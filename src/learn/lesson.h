@@ -118,8 +118,6 @@ const char *learn_path(const struct learn_exercise *exercise, const char *file);
 /* The files that a lesson has for it. */
 const char *learn_given(const struct learn_exercise *exercise);    /* "exercise.cu" */
 const char *learn_solution(const struct learn_exercise *exercise); /* "solution.cu" */
-/* All of a file, malloc'd and ended by a NUL; NULL and a malloc'd message. */
-char *learn_read_file(const char *path, char **message);
 
 /* A course: its lessons in order --------------------------------------------------------------*/
 

@@ -4,6 +4,9 @@
  */
 #include "learn/notebook.h"
 
+#include "base/hash.h"
+#include "host/files.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +70,7 @@ static void add_text(struct maker *maker, const char *text, size_t size)
 /* A file that JSON can hold; NULL, and the message is set. */
 static char *read_text(struct maker *maker, const char *path)
 {
-    char *text = learn_read_file(path, maker->message);
+    char *text = host_read_text(path, maker->message);
     json_t *probe = text ? json_string(text) : NULL;
     if (text && !probe) {
         *maker->message = lk_say("%s: is not UTF-8", path);
@@ -222,9 +225,7 @@ static void hash_notebook(json_t *notebook, char hash[17])
     json_t *copy = json_deep_copy(notebook);
     json_object_del(json_object_get(copy, "metadata"), "lockstep");
     char *text = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS);
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (const char *at = text; at && *at; at++)
-        sum = (sum ^ (unsigned char)*at) * 0x100000001b3u;
+    uint64_t sum = lk_hash64(LK_HASH64, text, text ? strlen(text) : 0);
     snprintf(hash, 17, "%016" PRIx64, sum);
     free(text);
     json_decref(copy);

@@ -3,11 +3,12 @@
  */
 #include "learn/progress.h"
 
+#include "host/files.h"
+
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Days are local ones: a streak is a matter of the learner's own calendar. */
 static const char schema[] =
@@ -31,32 +32,14 @@ struct learn_progress {
 
 char *learn_progress_path(void)
 {
-    const char *path = getenv("LOCKSTEP_PROGRESS"), *data = getenv("XDG_DATA_HOME"),
-               *home = getenv("HOME");
-    if (path && *path)
-        return strdup(path);
-    if (data && *data == '/')
-        return lk_say("%s/lockstep/progress.db", data);
-    if (home && *home == '/')
-        return lk_say("%s/.local/share/lockstep/progress.db", home);
-    return NULL;
-}
-
-static void make_folders(const char *path)
-{
-    char *folder = strdup(path);
-    for (char *slash = folder; slash && (slash = strchr(slash + 1, '/'));) {
-        *slash = 0;
-        (void)mkdir(folder, 0777); /* opening the file says what is wrong */
-        *slash = '/';
-    }
-    free(folder);
+    const char *path = getenv("LOCKSTEP_PROGRESS");
+    return path && *path ? strdup(path) : host_data_path("progress.db");
 }
 
 struct learn_progress *learn_progress_open(const char *path, char **message)
 {
     struct learn_progress *progress = lk_alloc_zeroed(sizeof *progress);
-    make_folders(path);
+    host_make_parents(path, NULL); /* opening the file says what is wrong */
     *message = NULL;
     int status = sqlite3_open(path, &progress->db);
     if (status == SQLITE_OK) {

@@ -11,29 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *learn_read_file(const char *path, char **message)
-{
-    enum { MOST = 4 << 20 }; /* no lesson and no exercise is near it */
-    struct lk_buf text = {0};
-    char part[16384];
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        *message = lk_say("%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    for (size_t size; text.size < MOST && (size = fread(part, 1, sizeof part, file)) > 0;)
-        lk_buf_add(&text, part, size);
-    bool bad = ferror(file) != 0;
-    fclose(file);
-    if (bad || text.size >= MOST) {
-        *message = lk_say("%s: %s", path, bad ? "cannot be read" : "is too large");
-        lk_buf_free(&text);
-        return NULL;
-    }
-    lk_buf_add(&text, "", 1);
-    return text.data;
-}
-
 bool reader_fail(struct lesson_reader *reader, const char *field, const char *format, ...)
 {
     struct lk_buf text = {0};

@@ -3,6 +3,7 @@
  */
 #include "learn/ready.h"
 
+#include "host/files.h"
 #include "learn/reader.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static bool read_all(struct lesson_reader *reader, const struct learn_course *co
     struct learn_lesson *quiz = ready->quiz;
     json_t *each;
     size_t i;
-    char *text = learn_read_file(reader->path, &reader->error);
+    char *text = host_read_text(reader->path, &reader->error);
     if (!text)
         return false;
     quiz->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);

@@ -5,6 +5,8 @@
  */
 #include "learn/grade.h"
 
+#include "base/utf8.h"
+#include "host/files.h"
 #include "learn/learner.h"
 #include "report/advice.h"
 #include "report/report.h"
@@ -30,13 +32,13 @@ json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
                        struct profile *profile)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *message = NULL, *code = learn_read_file(path, &message);
+    char *message = NULL, *code = host_read_text(path, &message);
     if (!code) {
         free(message);
         return NULL;
     }
     struct report_run run = {.program = name};
-    lk_mend_utf8(code);
+    lk_replace_bad_utf8(code);
     shorten_names(profile, path, name);
     advice_find(profile);
     json_t *object =
@@ -60,7 +62,7 @@ bool learn_run_save(const struct learn_progress *progress, const struct learn_ex
 {
     char *path = learn_run_path(progress, exercise);
     char *text = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    bool fine = path && text && learn_write_file(path, text, strlen(text), message);
+    bool fine = path && text && host_replace_file(path, text, strlen(text), message);
     if (!path || !text)
         *message = lk_say("the run is not kept: there is no place for it");
     free(text);

@@ -4,6 +4,7 @@
 #include "learn/verdict.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigne
 /* Takes text, in which a learner's name or string may be anything. */
 static void add_message(struct learn_verdict *verdict, unsigned line, char *text)
 {
-    lk_mend_utf8(text);
+    lk_replace_bad_utf8(text);
     verdict->message = lk_realloc(verdict->message,
                                   (verdict->message_count + 1) * sizeof *verdict->message);
     verdict->message[verdict->message_count++] = (struct learn_message){line, text, NULL};
@@ -35,7 +36,7 @@ static void add_detail(struct learn_verdict *verdict, const char *text)
 {
     struct learn_message *last = &verdict->message[verdict->message_count - 1];
     char *longer = last->detail ? lk_say("%s\n%s", last->detail, text) : strdup(text);
-    lk_mend_utf8(longer);
+    lk_replace_bad_utf8(longer);
     free(last->detail);
     last->detail = longer;
 }
@@ -125,8 +126,8 @@ void verdict_finish(struct learn_verdict *verdict, const char *shown)
             print_message(&text, shown, &verdict->message[i]);
         verdict->text = text.data ? text.data : strdup("");
     }
-    lk_mend_utf8(verdict->text);
-    lk_mend_utf8(verdict->picture);
+    lk_replace_bad_utf8(verdict->text);
+    lk_replace_bad_utf8(verdict->picture);
 }
 
 void learn_verdict_free(struct learn_verdict *verdict)

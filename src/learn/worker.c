@@ -10,6 +10,7 @@
  */
 #include "learn/grade.h"
 
+#include "host/files.h"
 #include "learn/problem.h"
 #include "ptx/ptx.h"
 #include "report/profile.h"
@@ -203,7 +204,7 @@ out:
 bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
                   const char *result_path)
 {
-    char *message = NULL, *ptx = learn_read_file(ptx_path, &message);
+    char *message = NULL, *ptx = host_read_text(ptx_path, &message);
     json_t *result = json_pack("{s[] sn}", "sizes", "error");
     if (ptx)
         run_all(exercise, ptx, gpu, result, &message);

@@ -5,6 +5,8 @@
  */
 #include "ptx/front.h"
 
+#include "base/text.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,40 +344,14 @@ static bool match_unordered(const struct ptx_row *row, const struct suffixes *su
     return used_count == suffixes->count;
 }
 
-static unsigned edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
-{
-    unsigned line[33], previous[33];
-    if (a_size > 32 || b_size > 32)
-        return 99;
-    for (unsigned j = 0; j <= b_size; j++)
-        previous[j] = j;
-    for (unsigned i = 1; i <= a_size; i++) {
-        line[0] = i;
-        for (unsigned j = 1; j <= b_size; j++) {
-            unsigned best = previous[j - 1] + (a[i - 1] != b[j - 1]);
-            best = best < previous[j] + 1 ? best : previous[j] + 1;
-            line[j] = best < line[j - 1] + 1 ? best : line[j - 1] + 1;
-        }
-        memcpy(previous, line, sizeof(line));
-    }
-    return previous[b_size];
-}
-
 static void explain_mnemonic(const char *text, size_t length, struct lk_buf *message)
 {
-    const char *best = NULL;
-    unsigned best_distance = length < 4 ? 2 : 3;
-    for (unsigned op = 0; op < PTX_OP_COUNT; op++) {
-        const char *mnemonic = ptx_op_infos[op].mnemonic;
-        unsigned distance = edit_distance(text, length, mnemonic, strlen(mnemonic));
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = mnemonic;
-        }
-    }
+    struct lk_guess guess = {.wanted = text, .size = length, .distance = length < 4 ? 2 : 3};
+    for (unsigned op = 0; op < PTX_OP_COUNT; op++)
+        lk_guess_try(&guess, ptx_op_infos[op].mnemonic);
     lk_buf_printf(message, "unknown instruction '%.*s'", length > 60 ? 60 : (int)length, text);
-    if (best)
-        lk_buf_printf(message, "; did you mean '%s'?", best);
+    if (guess.nearest)
+        lk_buf_printf(message, "; did you mean '%s'?", guess.nearest);
 }
 
 static void explain_suffix(const char *text, size_t mnemonic, const struct suffixes *suffixes,

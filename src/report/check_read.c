@@ -6,6 +6,7 @@
 #include "report/check.h"
 
 #include "base/buf.h"
+#include "host/child.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,17 +28,18 @@ static bool is_toolkit(const char *file)
 static bool host_line(const char *program, const char *address, char *file, size_t size,
                       unsigned *line)
 {
-    char command[PATH_MAX + 128], text[PATH_MAX + 32];
+    struct lk_arena *arena = lk_arena_create();
+    const char *const words[] = {
+        host_find_program(arena, "addr2line"), "-i", "-e", program, address, NULL};
+    struct host_command command = {.words = words, .input = "/dev/null", .errors = "/dev/null"};
+    struct lk_buf output = {0};
     bool found = false;
-    if (strpbrk(program, "'\\") || strlen(program) >= PATH_MAX)
-        return false;
-    snprintf(command, sizeof command, "addr2line -i -e '%s' %s 2>/dev/null", program, address);
-    FILE *pipe = popen(command, "r");
-    if (!pipe)
-        return false;
-    while (fgets(text, sizeof text, pipe)) {
+    if (words[0])
+        host_capture(&command, &output);
+    char *rest = output.data;
+    for (char *text; !found && (text = strsep(&rest, "\n"));) {
         char *colon = strrchr(text, ':');
-        if (found || !colon || is_toolkit(text))
+        if (!colon || is_toolkit(text))
             continue;
         *line = (unsigned)strtoul(colon + 1, NULL, 10);
         *colon = 0;
@@ -45,7 +47,8 @@ static bool host_line(const char *program, const char *address, char *file, size
         if (found)
             snprintf(file, size, "%s", text);
     }
-    pclose(pipe);
+    lk_buf_free(&output);
+    lk_arena_destroy(arena);
     return found;
 }
 

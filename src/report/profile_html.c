@@ -2,6 +2,7 @@
  * profile_html.c: a profile as one self-contained page: no scripts, no network, light and dark.
  * It is well-formed XML, so that tests can read it.
  */
+#include "base/text.h"
 #include "gpu/whatif.h"
 #include "report/report.h"
 #include "report/svg.h"
@@ -30,7 +31,7 @@ const char report_page_style[] =
     ".bar i.bound{background:rgb(var(--hot))}\n"
     ".code{background:var(--soft);border-radius:8px;overflow-x:auto;padding:6px 0}"
     ".code table{width:100%}.code td:last-child{width:100%}"
-    ".code td,.code th{padding:0 8px;white-space:pre}.code .number{color:var(--dim)}"
+    ".code td,.code th{padding:0 8px;white-space:pre;tab-size:4}.code .number{color:var(--dim)}"
     ".code .note td{color:var(--dim);white-space:normal;padding-bottom:4px}\n"
     ".advice li{margin:6px 0}.gain{color:var(--good);font-weight:600;margin-right:6px}"
     ".fault{color:rgb(var(--hot))}\n"
@@ -52,11 +53,11 @@ static void put(struct lk_buf *out, const char *text)
 static void card(struct lk_buf *out, const char *title, const char *value, const char *more)
 {
     put(out, "<div class=\"card\"><span class=\"dim\">");
-    svg_escape(out, title);
+    lk_buf_html(out, title);
     put(out, "</span><b>");
-    svg_escape(out, value);
+    lk_buf_html(out, value);
     put(out, "</b><span class=\"dim\">");
-    svg_escape(out, more);
+    lk_buf_html(out, more);
     put(out, "</span></div>\n");
 }
 
@@ -82,7 +83,7 @@ static void put_summary(struct lk_buf *out, const struct profile_launch *launch)
     put(out, "</div>\n");
     if (launch->fault) {
         put(out, "<p class=\"fault\">failed: ");
-        svg_escape(out, launch->fault);
+        lk_buf_html(out, launch->fault);
         put(out, "</p>\n");
     }
 }
@@ -159,7 +160,7 @@ static void put_code_line(struct lk_buf *out, const struct profile_launch *launc
     put_share(out, line->issue);
     put_share(out, line->traffic);
     lk_buf_printf(out, "<td class=\"number\">%u</td><td>", number);
-    svg_escape(out, profile_source_line(source, number));
+    lk_buf_html(out, profile_source_line(source, number));
     put(out, "</td></tr>\n");
     if (line->heat >= 0.1 && (line->divergent || line->memory[0].requests ||
                               line->memory[1].requests || line->memory[2].requests)) {
@@ -174,7 +175,7 @@ static void put_source(struct lk_buf *out, const struct profile_launch *launch,
                        const struct profile_source *source)
 {
     put(out, "<h3>");
-    svg_escape(out, source->shown);
+    lk_buf_html(out, source->shown);
     put(out,
         "</h3><div class=\"code\"><table><tr><th>heat</th><th>issue</th><th>L2</th><th>line</th>"
         "<th></th></tr>\n");
@@ -217,9 +218,9 @@ static void put_picture(struct lk_buf *out, const struct profile_record *record)
         access.addresses[lane] = (uint64_t)record->addresses[lane];
     put(out, "<div class=\"picture\"><code>");
     lk_buf_printf(out, "%u: ", code->line);
-    svg_escape(out, profile_source_line(code->source, code->line));
+    lk_buf_html(out, profile_source_line(code->source, code->line));
     put(out, "</code> <span class=\"dim\">");
-    svg_escape(out, code->text);
+    lk_buf_html(out, code->text);
     put(out, "</span>\n");
     (profile_is_in(record, GPU_SPACE_GLOBAL) ? svg_global : svg_shared)(out, &access);
     put(out, "</div>\n");
@@ -268,10 +269,10 @@ static void put_advice(struct lk_buf *out, const struct profile_launch *launch)
                           advice->gain);
         if (advice->source) {
             put(out, "<code>");
-            svg_escape(out, advice->source->shown);
+            lk_buf_html(out, advice->source->shown);
             lk_buf_printf(out, ":%u</code>: ", advice->line);
         }
-        svg_escape(out, advice->text);
+        lk_buf_html(out, advice->text);
         put(out, "</li>\n");
     }
     put(out, "</ul>\n");
@@ -320,7 +321,7 @@ static void put_counters(struct lk_buf *out, struct profile_launch *launch)
 static void put_launch(struct lk_buf *out, struct profile_launch *launch, unsigned times)
 {
     put(out, "<h2>");
-    svg_escape(out, launch->kernel->name);
+    lk_buf_html(out, launch->kernel->name);
     lk_buf_printf(out,
                   " <span class=\"dim\">&lt;&lt;&lt;(%u, %u, %u), (%u, %u, %u)&gt;&gt;&gt;, launch "
                   "%u",
@@ -347,11 +348,11 @@ void report_profile_html(struct lk_buf *out, const struct profile *profile,
 {
     put(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
              "<meta name=\"viewport\" content=\"width=device-width\"/><title>");
-    svg_escape(out, run->program);
+    lk_buf_html(out, run->program);
     put(out, "</title><style>\n");
     put(out, report_page_style);
     put(out, "</style></head><body>\n<h1>");
-    svg_escape(out, run->program);
+    lk_buf_html(out, run->program);
     put(out, "</h1>\n");
     if (profile->launch_count)
         lk_buf_printf(out, "<p class=\"dim\">on a simulated %s; times are modelled</p>\n",

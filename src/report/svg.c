@@ -6,33 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void svg_escape(struct lk_buf *out, const char *text)
-{
-    for (; text && *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        switch (c) {
-        case '<':
-            lk_buf_printf(out, "&lt;");
-            break;
-        case '>':
-            lk_buf_printf(out, "&gt;");
-            break;
-        case '&':
-            lk_buf_printf(out, "&amp;");
-            break;
-        case '"':
-            lk_buf_printf(out, "&quot;");
-            break;
-        case '\t':
-            lk_buf_printf(out, "    ");
-            break;
-        default:
-            if (c >= 0x20)
-                lk_buf_add(out, text, 1);
-        }
-    }
-}
-
 /* Accesses ----------------------------------------------------------------------------------------
  */
 

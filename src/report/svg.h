@@ -6,9 +6,6 @@
 
 #include "report/profile.h"
 
-/* A text with <, >, & and quotes as entities. */
-void svg_escape(struct lk_buf *out, const char *text);
-
 /* Where the launch stands under the GPU's roof. */
 void svg_roofline(struct lk_buf *out, const struct profile_launch *launch);
 

@@ -3,6 +3,7 @@
  */
 #include "report/svg.h"
 
+#include "base/text.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -156,7 +157,7 @@ void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
                       "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
                       placed[i].x, placed[i].y, placed[i].x + (right ? -8 : 8), placed[i].label_y,
                       right ? "end" : "start");
-        svg_escape(out, placed[i].label);
+        lk_buf_html(out, placed[i].label);
         lk_buf_printf(out, "</text>\n");
     }
     lk_buf_printf(out, "</svg>\n");

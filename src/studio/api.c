@@ -3,6 +3,9 @@
  */
 #include "studio/inside.h"
 
+#include "base/utf8.h"
+#include "host/files.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +49,7 @@ void studio_api_file(struct studio_request *request, struct studio_reply *reply)
         return;
     }
     learner_version(text, version);
-    lk_mend_utf8(text);
+    lk_replace_bad_utf8(text);
     json_t *last = learn_progress_last(progress, exercise);
     struct learn_state state = learn_progress_state(progress, exercise);
     reply_json(
@@ -74,7 +77,7 @@ void studio_api_solution(struct studio_request *request, struct studio_reply *re
 {
     const struct learn_exercise *exercise = request->exercise;
     char *message = NULL,
-         *text = learn_read_file(learn_path(exercise, learn_solution(exercise)), &message);
+         *text = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
     if (!text) {
         reply_error(reply, 500, "%s", message);
         free(message);
@@ -164,7 +167,7 @@ void studio_api_run(struct studio_request *request, struct studio_reply *reply)
     if (!exercise)
         exercise = learner_current(studio->options.course, studio->options.progress);
     char *path = exercise ? learn_run_path(studio->options.progress, exercise) : NULL;
-    char *message = NULL, *text = path ? learn_read_file(path, &message) : NULL;
+    char *message = NULL, *text = path ? host_read_text(path, &message) : NULL;
     reply->status = text ? 200 : 204;
     reply->type = "application/json";
     if (text)

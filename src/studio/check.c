@@ -5,6 +5,9 @@
  */
 #include "studio/inside.h"
 
+#include "base/utf8.h"
+#include "host/files.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +16,7 @@
 static json_t *broken(const char *format, const char *text)
 {
     char *words = lk_say(format, text);
-    lk_mend_utf8(words);
+    lk_replace_bad_utf8(words);
     json_t *verdict = json_pack("{sb ss ss s[{si ss}] si si si s[]}", "passed", 0, "stage",
                                 "broken", "text", words, "messages", "line", 0, "text", words,
                                 "line", 0, "sizes", 0, "right", 0, "counters");
@@ -24,10 +27,10 @@ static json_t *broken(const char *format, const char *text)
 /* What the child printed, with what it said beside as a remark. */
 static json_t *read_verdict(const struct studio_job *job)
 {
-    char *message = NULL, *log = learn_read_file(job->log, &message);
+    char *message = NULL, *log = host_read_text(job->log, &message);
     json_t *verdict = json_load_file(job->out, 0, NULL);
     if (log)
-        lk_mend_utf8(log);
+        lk_replace_bad_utf8(log);
     if (!verdict)
         verdict =
             broken("nothing could be graded: %s", log && *log ? log : "the grader did not run");
@@ -88,7 +91,7 @@ static bool is_text(const struct studio_request *request)
     char *copy = lk_alloc(request->body_size + 1);
     memcpy(copy, request->body, request->body_size);
     copy[request->body_size] = 0;
-    lk_mend_utf8(copy);
+    lk_replace_bad_utf8(copy);
     bool same =
         memcmp(copy, request->body, request->body_size) == 0 && strlen(copy) == request->body_size;
     free(copy);
@@ -104,7 +107,7 @@ static bool save(struct studio_request *request, struct studio_reply *reply)
                      request->body, &there, &message);
     learner_version(there, version);
     if (there)
-        lk_mend_utf8(there);
+        lk_replace_bad_utf8(there);
     if (saved == LEARNER_CHANGED)
         reply_json(reply, 409,
                    json_pack("{ss ss ss ss}", "error",

@@ -6,6 +6,8 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,9 +130,9 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
     lk_buf_printf(&reply->body, "<!doctype html><meta charset=\"utf-8\"><title>Lockstep</title>"
                                 "<link rel=\"icon\" href=\"data:,\">"
                                 "<meta http-equiv=\"refresh\" content=\"0;url=");
-    html_text(&reply->body, to);
+    lk_buf_html(&reply->body, to);
     lk_buf_printf(&reply->body, "\"><a href=\"");
-    html_text(&reply->body, to);
+    lk_buf_html(&reply->body, to);
     lk_buf_printf(&reply->body, "\">Go on</a>\n");
     free(to);
 }

@@ -4,8 +4,8 @@
  *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
  *   page.c     the frame of every page;  page_course.c .. page_library.c the pages
  *   markdown.c a text as HTML;           files.c  our own files and those of CodeMirror and KaTeX
- *   api.c      what the pages ask for;   check.c  verdicts;  library.c  runs of the library's kernels
- *   job.c      children;                 events.c what changes
+ *   api.c      what the pages ask for;   check.c  verdicts;  library.c  runs of the library's
+ * kernels job.c      children;                 events.c what changes
  *
  * Invariants
  *   I1  One lock is held while a request is answered: course, progress and options need no other.
@@ -98,8 +98,6 @@ void reply_see(struct studio_reply *reply, char *location); /* 303; takes it */
 
 /* Pages -----------------------------------------------------------------------------------------*/
 
-/* Text with & < > " ' as entities. */
-void html_text(struct lk_buf *out, const char *text);
 /* A path with ~ for the home folder, as shells and people write it. */
 void html_path(struct lk_buf *out, const char *path);
 /* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */
@@ -141,15 +139,15 @@ bool file_send(struct studio_reply *reply, const char *path, const char *type, c
 
 studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
     studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
-    studio_api_events,
-    studio_api_profile;
+    studio_api_events, studio_api_profile;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
 /* A family's roofline as a picture: library.c. */
 void library_roofline(struct studio_request *request, struct studio_reply *reply,
                       const struct zoo_family *family);
 
-/* Children: job.c --------------------------------------------------------------------------------*/
+/* Children: job.c
+ * --------------------------------------------------------------------------------*/
 
 struct studio_job {
     const void *subject; /* a newer job of the same one ends an older; NULL: none does */

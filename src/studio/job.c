@@ -3,10 +3,10 @@
  * its own that goes with it. No more of them run at once than there are cores.
  */
 #include "host/child.h"
+#include "host/files.h"
 #include "studio/inside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +16,6 @@
 
 enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
 
-/* Runs in the child, which may only do what a signal's handler may. */
-static void become(const char *const *words, const char **environment, const struct studio_job *job,
-                   const char *folder)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    setpgid(0, 0);
-    int in = open("/dev/null", O_RDONLY), out = open(job->out, O_WRONLY | O_CREAT, 0600),
-        log = open(job->log, O_WRONLY | O_CREAT, 0600);
-    if (in < 0 || out < 0 || log < 0 || chdir(folder) != 0 || dup2(in, STDIN_FILENO) < 0 ||
-        dup2(out, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
-        _exit(127);
-    alarm(SECONDS);
-    execve(words[0], (char *const *)words, (char *const *)environment);
-    _exit(127);
-}
-
 static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
                         const char *folder)
 {
@@ -42,18 +23,18 @@ static bool start_child(struct studio *studio, struct studio_job *job, const cha
                    lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
                    lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress)),
                    NULL};
-    const char **environment = learn_environment((const char *const *)set);
-    job->child = fork();
-    if (job->child == 0)
-        become(words, environment, job, folder);
-    if (job->child > 0)
-        setpgid(job->child, job->child); /* whoever of the two comes first */
-    free(environment);
+    pid_t child = host_start(&(struct host_command){.words = words,
+                                                    .environment = (const char *const *)set,
+                                                    .folder = folder,
+                                                    .input = "/dev/null",
+                                                    .output = job->out,
+                                                    .errors = job->log,
+                                                    .seconds = SECONDS,
+                                                    .own_group = true});
     for (char **word = set; *word; word++)
         free(*word);
-    bool started = job->child > 0;
-    job->child = started ? job->child : 0;
-    return started;
+    job->child = child > 0 ? child : 0;
+    return child > 0;
 }
 
 /* A child that has ended is kept until the lock is held again: its number cannot become another's
@@ -130,7 +111,7 @@ void job_end(struct studio *studio, struct studio_job *job)
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
-    learn_remove_tree(job->folder);
+    host_remove_tree(job->folder);
     free(job->folder);
     free(job->out);
     free(job->log);

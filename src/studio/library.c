@@ -3,6 +3,8 @@
  * roofline. Each is made once, by 'lockstep profile' or 'lockstep roofline' in a child, and kept
  * until the studio ends: the kernels do not change while it runs.
  */
+#include "base/utf8.h"
+#include "host/files.h"
 #include "studio/inside.h"
 #include "zoo/embedded.h"
 
@@ -21,9 +23,9 @@ struct order {
 /* The child's last words, for people. */
 static void fail(struct studio_reply *reply, const struct studio_job *job, const char *message)
 {
-    char *unread = NULL, *log = job->log ? learn_read_file(job->log, &unread) : NULL;
+    char *unread = NULL, *log = job->log ? host_read_text(job->log, &unread) : NULL;
     if (log)
-        lk_mend_utf8(log);
+        lk_replace_bad_utf8(log);
     reply_error(reply, 500, "%s", message ? message : log && *log ? log : "nothing was written");
     free(unread);
     free(log);
@@ -104,7 +106,7 @@ static void keep(const json_t *run, const char *path)
 {
     char *message = NULL, *text = json_dumps(run, JSON_COMPACT);
     if (text)
-        learn_write_file(path, text, strlen(text), &message);
+        host_replace_file(path, text, strlen(text), &message);
     free(message);
     free(text);
 }

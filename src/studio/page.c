@@ -4,31 +4,20 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void html_text(struct lk_buf *out, const char *text)
-{
-    static const char special[] = "&<>\"'";
-    static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    while (*text) {
-        size_t plain = strcspn(text, special);
-        lk_buf_add(out, text, plain);
-        text += plain;
-        if (*text)
-            lk_buf_printf(out, "%s", entity[strchr(special, *text++) - special]);
-    }
-}
 
 void html_path(struct lk_buf *out, const char *path)
 {
     const char *home = getenv("HOME");
     size_t length = home ? strlen(home) : 0;
     bool inside = length > 1 && strncmp(path, home, length) == 0 && path[length] == '/';
-    html_text(out, inside ? "~" : "");
-    html_text(out, inside ? path + length : path);
+    lk_buf_html(out, inside ? "~" : "");
+    lk_buf_html(out, inside ? path + length : path);
 }
 
 void html_words(struct lk_buf *out, const char *name, size_t length)
@@ -39,7 +28,7 @@ void html_words(struct lk_buf *out, const char *name, size_t length)
             letter[0] = (char)toupper((unsigned char)letter[0]);
         else if (isdigit((unsigned char)name[i]) && isalpha((unsigned char)name[i - 1]))
             lk_buf_printf(out, " ");
-        html_text(out, letter);
+        lk_buf_html(out, letter);
     }
 }
 
@@ -93,7 +82,7 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
     lk_buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<title>");
-    html_text(out, page->title);
+    lk_buf_html(out, page->title);
     lk_buf_printf(out, " - Lockstep</title>\n<link rel=\"icon\" href=\"/web/icon.svg\">\n"
                        "<script src=\"/web/theme.js\"></script>\n");
     add_scripts(request, out, page);

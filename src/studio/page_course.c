@@ -4,6 +4,8 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ static void show_kata(struct lk_buf *out, const struct learn_exercise *kata)
     lk_buf_printf(out, "<p>Today's kata, a few minutes on an empty page: <a id=\"kata\" href=\"");
     page_place(out, kata);
     lk_buf_printf(out, "\">%s</a>, ", kata->name);
-    html_text(out, kata->title);
+    lk_buf_html(out, kata->title);
     lk_buf_printf(out, "</p>\n");
 }
 
@@ -56,7 +58,7 @@ static void show_place(struct studio_request *request, struct lk_buf *out)
         page_place(out, at);
         lk_buf_printf(out, "\">%s: ",
                       solved || learn_progress_state(progress, at).attempts ? "Go on" : "Begin");
-        html_text(out, at->lesson->title);
+        lk_buf_html(out, at->lesson->title);
         lk_buf_printf(out, "</a></p>\n");
     } else if (at) {
         lk_buf_printf(out, "<p>All exercises are solved.</p>\n");
@@ -81,7 +83,7 @@ static void show_exercises(struct studio_request *request, struct lk_buf *out,
         page_place(out, exercise);
         lk_buf_printf(out, "\">%s</a>%s <span class=\"soft\">", exercise->name,
                       exercise->is_kata ? " <span class=\"kata\">kata</span>" : "");
-        html_text(out, exercise->title);
+        lk_buf_html(out, exercise->title);
         lk_buf_printf(out, "</span></li>\n");
     }
     lk_buf_printf(out, "</ul>\n");
@@ -96,7 +98,7 @@ static void show_lesson(struct studio_request *request, struct lk_buf *out,
                   lesson->id);
     html_words(out, day, strcspn(day, "_"));
     lk_buf_printf(out, "</span> <a href=\"/lesson/%s\">", lesson->id);
-    html_text(out, lesson->title);
+    lk_buf_html(out, lesson->title);
     lk_buf_printf(out, "</a></h3>\n<p class=\"soft\">about %u minutes", lesson->minutes);
     if (lesson->question_count)
         lk_buf_printf(out, "; quiz %u of %u", right, lesson->question_count);

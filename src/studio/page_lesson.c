@@ -4,6 +4,10 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+#include "base/utf8.h"
+#include "host/files.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +37,12 @@ static void show_question(struct lk_buf *out, const struct learn_question *quest
 {
     bool right = chosen == question->answer + 1;
     lk_buf_printf(out, "<fieldset data-question=\"%u\"><legend>%u. ", number, number + 1);
-    html_text(out, question->question);
+    lk_buf_html(out, question->question);
     lk_buf_printf(out, "</legend>\n");
     for (unsigned i = 0; i < question->choice_count; i++) {
         lk_buf_printf(out, "<label><input type=\"radio\" name=\"q%u\" value=\"%u\"%s> <span>",
                       number, i + 1, chosen == i + 1 ? " checked" : "");
-        html_text(out, question->choices[i]);
+        lk_buf_html(out, question->choices[i]);
         lk_buf_printf(out, "</span></label>\n");
     }
     lk_buf_printf(out, "<p class=\"why %s\" aria-live=\"polite\">",
@@ -47,7 +51,7 @@ static void show_question(struct lk_buf *out, const struct learn_question *quest
                           : "bad");
     if (chosen) {
         lk_buf_printf(out, "<strong>%s</strong> ", right ? "Right." : "No.");
-        html_text(out, question->why);
+        lk_buf_html(out, question->why);
     }
     lk_buf_printf(out, "</p></fieldset>\n");
 }
@@ -144,16 +148,16 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
     char *path = learner_file(request->studio->folder, exercise), *message = NULL;
     char *text = learner_read(path, &message);
     const char *name = strrchr(path, '/') + 1;
-    lk_mend_utf8(text);
+    lk_replace_bad_utf8(text);
     lk_buf_printf(out, "<p class=\"task\"><strong>%s</strong>%s: ", name,
                   exercise->is_kata ? " (a kata: do it again any day)" : "");
-    html_text(out, exercise->title);
+    lk_buf_html(out, exercise->title);
     lk_buf_printf(out, "</p>\n<p class=\"soft\" id=\"path\">");
     html_path(out, path);
     lk_buf_printf(out, "</p>\n");
     if (problem || message) {
         lk_buf_printf(out, "<p class=\"bad\" id=\"file-problem\">");
-        html_text(out, problem ? problem : message);
+        lk_buf_html(out, problem ? problem : message);
         lk_buf_printf(out, "</p>\n");
     }
     lk_buf_printf(out,
@@ -161,7 +165,7 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
                   "</label><textarea id=\"code\" spellcheck=\"false\" autocomplete=\"off\" "
                   "autocapitalize=\"off\" rows=\"24\" readonly>\n",
                   name);
-    html_text(out, text ? text : "");
+    lk_buf_html(out, text ? text : "");
     lk_buf_printf(out, "</textarea></div>\n");
     show_buttons(out);
     free(text);
@@ -201,7 +205,7 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
         return;
     }
     const struct learn_exercise *exercise = choose(request, lesson);
-    char *path = lk_say("%s/lesson.md", lesson->folder), *text = learn_read_file(path, &message);
+    char *path = lk_say("%s/lesson.md", lesson->folder), *text = host_read_text(path, &message);
     struct lk_buf html = {0};
     markdown_html(&html, lesson, text ? text : message, exercise ? exercise->key : NULL, &math);
     page_begin(request, reply,

@@ -3,6 +3,8 @@
  * variant's profile; and the profile of the learner's own kernel. Sources and texts can be read
  * without JavaScript; web/profile.js draws the profiles.
  */
+#include "base/text.h"
+#include "host/files.h"
 #include "studio/inside.h"
 #include "zoo/embedded.h"
 
@@ -31,7 +33,7 @@ void page_library(struct studio_request *request, struct studio_reply *reply)
                       "<li class=\"card\" data-family=\"%s\"><h3><a href=\"/library/%s\">%s</a>"
                       "</h3>\n<p>",
                       family->name, family->name, family->name);
-        html_text(out, family->title);
+        lk_buf_html(out, family->title);
         lk_buf_printf(out, "</p><p class=\"soft\">%u variants</p></li>\n", variant_count(family));
     }
     lk_buf_printf(out, "</ul>\n");
@@ -51,7 +53,7 @@ static void show_variants(struct lk_buf *out, const struct zoo_family *family)
         else
             lk_buf_printf(out, "<li><a data-variant=\"%s\" href=\"/library/%s/%s\">%s</a>: ",
                           variant->name, family->name, variant->name, variant->name);
-        html_text(out, variant->technique);
+        lk_buf_html(out, variant->technique);
         lk_buf_printf(out, "</li>\n");
     }
     lk_buf_printf(out, "</ol>\n");
@@ -75,14 +77,14 @@ static void show_family(struct studio_request *request, struct studio_reply *rep
     struct lk_buf *out = &reply->body;
     const char *folder = request->studio->options.kernels;
     char *message = NULL, *path = lk_say("%s/%s/README.md", folder ? folder : "", family->name);
-    char *readme = folder ? learn_read_file(path, &message) : NULL;
+    char *readme = folder ? host_read_text(path, &message) : NULL;
     page_begin(request, reply, &(struct studio_page){.title = family->name, .body = "family"});
     lk_buf_printf(out, "<p><a href=\"/library\">The library</a></p>\n");
     if (readme) {
         markdown_readme(out, family, readme);
     } else {
         lk_buf_printf(out, "<h1>%s</h1>\n<p>", family->name);
-        html_text(out, family->problem);
+        lk_buf_html(out, family->problem);
         lk_buf_printf(out, "</p>\n");
     }
     show_variants(out, family);
@@ -109,12 +111,12 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
                                      .main = main});
     lk_buf_printf(&reply->body, "<p class=\"back\"><a href=\"%s\">%s</a></p>\n<h1>", back,
                   back_words);
-    html_text(&reply->body, title);
+    lk_buf_html(&reply->body, title);
     lk_buf_printf(
         &reply->body,
         "</h1>\n<p id=\"making\" hidden>The profile is being made.</p>\n<noscript><p>The profile "
         "needs JavaScript; this is the source.</p></noscript>\n<pre><code>");
-    html_text(&reply->body, source);
+    lk_buf_html(&reply->body, source);
     lk_buf_printf(&reply->body, "</code></pre>\n");
     page_end(reply);
     free(main);
@@ -189,7 +191,7 @@ void page_profile(struct studio_request *request, struct studio_reply *reply)
     const struct learn_exercise *exercise = request->exercise;
     char *run = lk_say("/api/run?exercise=%s", exercise->key);
     char *path = request->studio->folder ? learner_file(request->studio->folder, exercise) : NULL;
-    char *message = NULL, *source = path ? learn_read_file(path, &message) : NULL;
+    char *message = NULL, *source = path ? host_read_text(path, &message) : NULL;
     struct lk_buf back = {0};
     page_place(&back, exercise);
     show_profile(request, reply, exercise->key, run, source ? source : "", back.data,

@@ -4,6 +4,8 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 static void show_best(struct studio_request *request, struct lk_buf *out,
@@ -15,7 +17,7 @@ static void show_best(struct studio_request *request, struct lk_buf *out,
     json_object_foreach(best, name, value)
     {
         lk_buf_printf(out, "%s<code>", first ? "" : "<br>");
-        html_text(out, name);
+        lk_buf_html(out, name);
         lk_buf_printf(out, "</code> %.6g", json_number_value(value));
         first = false;
     }
@@ -44,7 +46,7 @@ static void show_lesson(struct studio_request *request, struct lk_buf *out,
 {
     lk_buf_printf(out, "<section data-lesson=\"%s\"><h2><a href=\"/lesson/%s\">", lesson->id,
                   lesson->id);
-    html_text(out, lesson->title);
+    lk_buf_html(out, lesson->title);
     lk_buf_printf(out, "</a></h2>\n");
     if (lesson->question_count)
         lk_buf_printf(out, "<p>Quiz: %u of %u right</p>\n",
@@ -79,7 +81,7 @@ void page_progress(struct studio_request *request, struct studio_reply *reply)
         lk_buf_printf(out, "<p>Next: <a id=\"next\" href=\"");
         page_place(out, next);
         lk_buf_printf(out, "\">%s</a>, ", next->name);
-        html_text(out, next->title);
+        lk_buf_html(out, next->title);
         lk_buf_printf(out, "</p>\n");
     }
     lk_buf_printf(out, "<p><a id=\"export\" href=\"/api/progress?download=1\">All of it as a JSON "

@@ -4,6 +4,10 @@
  */
 #include "studio/inside.h"
 
+#include "base/text.h"
+#include "base/utf8.h"
+#include "host/files.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
@@ -76,7 +80,7 @@ void reply_error(struct studio_reply *reply, unsigned status, const char *format
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_mend_utf8(text.data);
+    lk_replace_bad_utf8(text.data);
     reply_json(reply, status, json_pack("{ss}", "error", text.data));
     lk_buf_free(&text);
 }
@@ -96,7 +100,7 @@ void reply_refusal(struct studio_reply *reply, unsigned status, const char *form
         "content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">" /* asks for none */
         "<title>Lockstep</title><h1>Lockstep studio</h1>"
         "<p id=\"refusal\">");
-    html_text(&reply->body, text.data);
+    lk_buf_html(&reply->body, text.data);
     lk_buf_printf(&reply->body, "</p>\n");
     lk_buf_free(&text);
 }
@@ -254,14 +258,11 @@ static void signals_to_wait_for(sigset_t *set)
 struct studio *studio_start(const struct studio_options *options, char **message)
 {
     struct studio *studio = lk_alloc_zeroed(sizeof *studio);
-    const char *temporary = getenv("TMPDIR");
     sigset_t set;
     studio->options = *options;
     studio->folder = options->folder ? strdup(options->folder) : NULL;
     studio->codemirror = access(STUDIO_CODEMIRROR "/codemirror.js", R_OK) == 0;
     studio->katex = access(STUDIO_KATEX "/katex.js", R_OK) == 0;
-    studio->temporary =
-        lk_say("%s/lockstep-studio-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     pthread_mutex_init(&studio->lock, NULL);
     pthread_cond_init(&studio->changed, NULL);
     studio_random(studio->token);
@@ -271,11 +272,8 @@ struct studio *studio_start(const struct studio_options *options, char **message
     signal(SIGPIPE, SIG_IGN);
     if (!studio->token[0] || !studio->ticket[0]) {
         *message = lk_say("this computer gives no random numbers");
-    } else if (!mkdtemp(studio->temporary)) {
-        *message =
-            lk_say("%s: %s; TMPDIR names another folder", studio->temporary, strerror(errno));
-        studio->temporary[0] = 0;
-    } else if (listen_here(studio, message)) {
+    } else if ((studio->temporary = host_temporary_folder("studio", message)) &&
+               listen_here(studio, message)) {
         studio->url = lk_say("http://127.0.0.1:%u/?token=%s", studio->port, studio->token);
         studio->visit = lk_say("http://127.0.0.1:%u/?ticket=%s", studio->port, studio->ticket);
         return studio;
@@ -310,8 +308,8 @@ void studio_stop(struct studio *studio)
     pthread_mutex_unlock(&studio->lock);
     if (studio->daemon)
         MHD_stop_daemon(studio->daemon);
-    if (studio->temporary[0])
-        learn_remove_tree(studio->temporary);
+    if (studio->temporary)
+        host_remove_tree(studio->temporary);
     pthread_mutex_destroy(&studio->lock);
     pthread_cond_destroy(&studio->changed);
     free(studio->temporary);

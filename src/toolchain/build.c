@@ -5,7 +5,11 @@
  * size and date stand for them.
  */
 #include "toolchain/build.h"
+
 #include "base/buf.h"
+#include "base/hash.h"
+#include "host/child.h"
+#include "host/files.h"
 #include "host/terminal.h"
 #include "toolchain/cache.h"
 
@@ -15,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define CACHE_FORMAT "lockstep run 1"
@@ -37,61 +40,39 @@ static void print_command(const struct lk_list *command)
     fputc('\n', stderr);
 }
 
-/* Starts the command with stdout and stderr as given; -1 if it cannot be started. */
-static pid_t start(const struct lk_list *command, int out, int err)
-{
-    fflush(NULL);
-    pid_t child = fork();
-    if (child != 0)
-        return child;
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    execv(command->items[0], (char *const *)command->items);
-    _exit(127);
-}
-
-static int wait_for(pid_t child)
-{
-    int status = -1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /* The key ----------------------------------------------------------------------------------------
  */
 
-static struct cache_hash build_key(const struct build *build)
+static struct lk_hash128 build_key(const struct build *build)
 {
     static const char *const variables[] = {
         "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",  "NVCC_CCBIN",  "CPATH",
         "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"};
-    struct cache_hash key = cache_hash_start();
+    struct lk_hash128 key = lk_hash128_start();
     struct stat nvcc = {0};
     char folder[PATH_MAX] = "";
-    cache_hash_add_text(&key, CACHE_FORMAT);
+    lk_hash128_add_text(&key, CACHE_FORMAT);
     (void)stat(build->command->items[0], &nvcc);
-    cache_hash_add(&key, &nvcc.st_size, sizeof nvcc.st_size);
-    cache_hash_add(&key, &nvcc.st_mtim, sizeof nvcc.st_mtim);
-    cache_hash_add_text(&key, getcwd(folder, sizeof folder) ? folder : "");
+    lk_hash128_add(&key, &nvcc.st_size, sizeof nvcc.st_size);
+    lk_hash128_add(&key, &nvcc.st_mtim, sizeof nvcc.st_mtim);
+    lk_hash128_add_text(&key, getcwd(folder, sizeof folder) ? folder : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *value = getenv(variables[i]);
-        cache_hash_add_text(&key, value ? value : "");
+        lk_hash128_add_text(&key, value ? value : "");
     }
     for (size_t i = 0; i < build->command->count; i++)
-        cache_hash_add_text(&key, build->command->items[i]);
-    cache_hash_add_text(&key, build->keep ? "keep" : "");
+        lk_hash128_add_text(&key, build->command->items[i]);
+    lk_hash128_add_text(&key, build->keep ? "keep" : "");
     return key;
 }
 
 /* The files read ---------------------------------------------------------------------------------
  */
 
-static pid_t start_listing(struct lk_arena *arena, const struct build *build, const char *path)
+/* nvcc -M, which only lists what the sources include, into the file path. */
+static pid_t start_listing(const struct build *build, const char *path)
 {
     struct lk_list command = {0};
-    int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int err = open("/dev/null", O_WRONLY | O_CLOEXEC);
     for (size_t i = 0; i < build->command->count; i++) {
         const char *word = build->command->items[i];
         bool linked = false;
@@ -101,11 +82,8 @@ static pid_t start_listing(struct lk_arena *arena, const struct build *build, co
             lk_list_add(&command, word);
     }
     lk_list_add(&command, "-M");
-    pid_t child = out < 0 || err < 0 ? -1 : start(&command, out, err);
-    if (out >= 0)
-        close(out);
-    if (err >= 0)
-        close(err);
+    pid_t child = host_start(
+        &(struct host_command){.words = command.items, .output = path, .errors = "/dev/null"});
     lk_list_free(&command);
     return child;
 }
@@ -187,16 +165,10 @@ static bool list_files(struct lk_arena *arena, const struct build *build, const 
 {
     const char *nvcc = build->command->items[0], *slash = strrchr(nvcc, '/');
     char *nvcc_folder = lk_arena_strndup(arena, nvcc, slash ? (size_t)(slash + 1 - nvcc) : 0);
-    FILE *stream = fopen(rules_path, "r");
     struct lk_buf rules = {0};
-    char block[4096];
-    if (!stream)
+    if (!host_read_file(rules_path, &rules, NULL))
         return false;
-    for (size_t got; (got = fread(block, 1, sizeof block, stream)) > 0;)
-        lk_buf_add(&rules, block, got);
-    fclose(stream);
-    if (rules.data)
-        parse_rules(arena, rules.data, rules.size, nvcc_folder, files);
+    parse_rules(arena, rules.data, rules.size, nvcc_folder, files);
     lk_buf_free(&rules);
     bool known = files->count > 0;
     for (size_t i = 0; i < files->count; i++)
@@ -257,9 +229,11 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
     lk_list_add(&command, lk_arena_printf(arena, "%s/%s", folder, name));
     if (build->verbose)
         print_command(&command);
-    int status = wait_for(start(&command, STDERR_FILENO, STDERR_FILENO));
-    if (status == 127 || status < 0)
-        host_error("%s did not run to its end", command.items[0]);
+    int status =
+        host_run(&(struct host_command){.words = command.items, .output_fd = STDERR_FILENO});
+    if (status >= 127)
+        host_error("%s %s", command.items[0],
+                   status == 127 ? "did not start" : "was killed by a signal");
     lk_list_free(&command);
     return status == 0;
 }
@@ -268,27 +242,39 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
 static const char *open_and_remove(struct lk_arena *arena, const char *folder, const char *name)
 {
     int fd = open(lk_arena_printf(arena, "%s/%s", folder, name), O_RDONLY | O_CLOEXEC);
-    cache_remove_tree(folder);
+    host_remove_tree(folder);
     return fd < 0 ? NULL : lk_arena_printf(arena, "/proc/self/fd/%d", fd);
 }
 
-static bool build_new(struct lk_arena *arena, const struct build *build, const char *cache,
-                      struct cache_hash key, const char *name, struct built *built)
+/* In the cache, into which it is moved as a whole, or else a temporary one; NULL after printing an
+ * error. */
+static char *new_folder(struct lk_arena *arena, const char *cache)
 {
-    const char *temporary = getenv("TMPDIR");
-    const char *parent = cache ? cache : temporary && *temporary ? temporary : "/tmp";
-    char *folder = lk_arena_printf(arena, "%s/new.XXXXXX", parent);
-    if (!mkdtemp(folder)) {
-        host_error("%s: %s; nowhere to put the program", parent, strerror(errno));
+    char *folder = cache ? lk_arena_printf(arena, "%s/new.XXXXXX", cache) : NULL;
+    if (folder && mkdtemp(folder))
+        return folder;
+    char *message = NULL, *temporary = host_temporary_folder("run", &message);
+    if (!temporary)
+        host_error("%s", message);
+    folder = temporary ? lk_arena_printf(arena, "%s", temporary) : NULL;
+    free(temporary);
+    free(message);
+    return folder;
+}
+
+static bool build_new(struct lk_arena *arena, const struct build *build, const char *cache,
+                      struct lk_hash128 key, const char *name, struct built *built)
+{
+    char *folder = new_folder(arena, cache);
+    if (!folder)
         return false;
-    }
     char *rules = lk_arena_printf(arena, "%s/rules.d", folder);
     struct lk_list files = {0};
     struct stat start = {0}; /* the files' own clock says when */
     (void)stat(folder, &start);
-    pid_t listing = cache ? start_listing(arena, build, rules) : -1;
+    pid_t listing = cache ? start_listing(build, rules) : -1;
     bool compiled = compile(arena, build, folder, name);
-    bool listed = wait_for(listing) == 0 && list_files(arena, build, rules, &files);
+    bool listed = host_wait(listing) == 0 && list_files(arena, build, rules, &files);
     unlink(rules);
     built->path = NULL;
     if (compiled && listed && !changed_since(&files, start.st_ctim)) {
@@ -298,7 +284,7 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
     if (compiled && !built->path)
         built->path = open_and_remove(arena, folder, name);
     if (!compiled)
-        cache_remove_tree(folder);
+        host_remove_tree(folder);
     lk_list_free(&files);
     return built->path != NULL;
 }
@@ -307,7 +293,7 @@ bool build_program(struct lk_arena *arena, const struct build *build, struct bui
 {
     char *name = program_name(arena, build->inputs);
     char *cache = cache_folder(arena);
-    struct cache_hash key = build_key(build);
+    struct lk_hash128 key = build_key(build);
     *built = (struct built){.name = lk_arena_printf(arena, "./%s", name)};
     built->path = cache ? cache_find(arena, cache, key, name) : NULL;
     built->cached = built->path != NULL;

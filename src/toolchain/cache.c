@@ -4,8 +4,11 @@
  * CONTENT/NAME, the program; new.XXXXXX, builds under way.
  */
 #include "toolchain/cache.h"
+
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/text.h"
+#include "host/files.h"
 #include "host/terminal.h"
 
 #include <dirent.h>
@@ -18,86 +21,37 @@
 #include <time.h>
 #include <unistd.h>
 
-/* FNV-1a with 128 bits: no secret is kept, only accidents must not collide. */
-struct cache_hash cache_hash_start(void)
+static char *hash_name(struct lk_arena *arena, struct lk_hash128 hash)
 {
-    unsigned __int128 basis = (unsigned __int128)0x6c62272e07bb0142u << 64 | 0x62b821756295c58du;
-    return (struct cache_hash){basis};
-}
-
-void cache_hash_add(struct cache_hash *hash, const void *data, size_t size)
-{
-    const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
-    const unsigned char *bytes = data;
-    unsigned __int128 value = hash->value;
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ bytes[i]) * prime;
-    hash->value = value;
-}
-
-void cache_hash_add_text(struct cache_hash *hash, const char *text)
-{
-    cache_hash_add(hash, text, strlen(text) + 1);
-}
-
-static char *hash_name(struct lk_arena *arena, struct cache_hash hash)
-{
-    return lk_arena_printf(arena, "%016llx%016llx", (unsigned long long)(hash.value >> 64),
-                           (unsigned long long)hash.value);
-}
-
-static bool make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made)
-            return false;
-    }
-    return (mkdir(path, 0777) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0;
+    return lk_arena_printf(arena, "%016llx%016llx", (unsigned long long)hash.high,
+                           (unsigned long long)hash.low);
 }
 
 char *cache_folder(struct lk_arena *arena)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *path = NULL;
-    if (cache && *cache == '/')
-        path = lk_arena_printf(arena, "%s/lockstep/run", cache);
-    else if (home && *home == '/')
-        path = lk_arena_printf(arena, "%s/.cache/lockstep/run", home);
-    return path && make_folders(path) ? path : NULL;
+    char *path = host_cache_path("run"), *folder = NULL;
+    if (path && host_make_folder(path, NULL) && access(path, W_OK | X_OK) == 0)
+        folder = lk_arena_printf(arena, "%s", path);
+    free(path);
+    return folder;
 }
 
-static bool read_file(const char *path, struct lk_buf *content)
-{
-    char block[65536];
-    ssize_t got = -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    while ((got = read(fd, block, sizeof block)) > 0)
-        lk_buf_add(content, block, (size_t)got);
-    close(fd);
-    return got == 0;
-}
-
-static bool hash_file(struct cache_hash *hash, const char *path)
+static bool hash_file(struct lk_hash128 *hash, const char *path)
 {
     struct lk_buf content = {0};
-    bool read = read_file(path, &content);
-    cache_hash_add_text(hash, path);
-    cache_hash_add(hash, &content.size, sizeof content.size);
-    cache_hash_add(hash, content.data, content.size);
+    bool read = host_read_file(path, &content, NULL);
+    lk_hash128_add_text(hash, path);
+    lk_hash128_add(hash, &content.size, sizeof content.size);
+    lk_hash128_add(hash, content.data, content.size);
     lk_buf_free(&content);
     return read;
 }
 
 /* The list of files that the key's build read, each hashed on top of the key. */
-static bool hash_listed_files(const char *list_path, struct cache_hash *hash)
+static bool hash_listed_files(const char *list_path, struct lk_hash128 *hash)
 {
     struct lk_buf list = {0};
-    bool known = read_file(list_path, &list) && list.size > 0;
+    bool known = host_read_file(list_path, &list, NULL) && list.size > 0;
     char *rest = list.data;
     for (char *path; known && (path = strsep(&rest, "\n"));)
         if (*path)
@@ -106,7 +60,7 @@ static bool hash_listed_files(const char *list_path, struct cache_hash *hash)
     return known;
 }
 
-static char *list_path(struct lk_arena *arena, const char *folder, struct cache_hash key)
+static char *list_path(struct lk_arena *arena, const char *folder, struct lk_hash128 key)
 {
     return lk_arena_printf(arena, "%s/%s.files", folder, hash_name(arena, key));
 }
@@ -116,10 +70,10 @@ static void touch(const char *path)
     (void)utimensat(AT_FDCWD, path, NULL, 0); /* only the order of removal hangs on it */
 }
 
-char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash key,
+char *cache_find(struct lk_arena *arena, const char *folder, struct lk_hash128 key,
                  const char *name)
 {
-    struct cache_hash content = key;
+    struct lk_hash128 content = key;
     char *list = list_path(arena, folder, key);
     if (!hash_listed_files(list, &content))
         return NULL;
@@ -132,26 +86,20 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct cache_hash k
     return program;
 }
 
-static bool write_list(struct lk_arena *arena, const char *path, const struct lk_list *files)
+static bool write_list(const char *path, const struct lk_list *files)
 {
-    char *new_path = lk_arena_printf(arena, "%s.XXXXXX", path);
-    int fd = mkstemp(new_path);
-    if (fd < 0)
-        return false;
-    FILE *stream = fdopen(fd, "w");
+    struct lk_buf text = {0};
     for (size_t i = 0; i < files->count; i++)
-        fprintf(stream, "%s\n", files->items[i]);
-    bool written = !ferror(stream);
-    written = fclose(stream) == 0 && written && rename(new_path, path) == 0;
-    if (!written)
-        unlink(new_path);
+        lk_buf_printf(&text, "%s\n", files->items[i]);
+    bool written = text.size && host_replace_file(path, text.data, text.size, NULL);
+    lk_buf_free(&text);
     return written;
 }
 
-char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash key,
+char *cache_keep(struct lk_arena *arena, const char *folder, struct lk_hash128 key,
                  const struct lk_list *files, const char *new_folder, const char *name)
 {
-    struct cache_hash content = key;
+    struct lk_hash128 content = key;
     for (size_t i = 0; i < files->count; i++)
         if (!hash_file(&content, files->items[i]))
             return NULL;
@@ -159,26 +107,16 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct cache_hash k
     if (rename(new_folder, entry) != 0) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return NULL;
-        cache_remove_tree(new_folder); /* another run was here first, with the same */
+        host_remove_tree(new_folder); /* another run has kept the same before us */
     }
     touch(entry);
-    if (files->count == 0 || !write_list(arena, list_path(arena, folder, key), files))
+    if (!write_list(list_path(arena, folder, key), files))
         host_error("remark: %s cannot be written; the next run compiles again", folder);
     return lk_arena_printf(arena, "%s/%s", entry, name);
 }
 
 /* Removing --------------------------------------------------------------------------------------
  */
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    return remove(path);
-}
-
-void cache_remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static unsigned long long tree_bytes; /* nftw passes no context */
 
@@ -245,7 +183,7 @@ void cache_trim(const char *folder)
     /* What was used within the last minute may be about to start: it stays. */
     time_t recent = time(NULL) - 60;
     for (size_t i = 0; i < count && total > limit_mib << 20 && entries[i].used < recent; i++) {
-        cache_remove_tree(entries[i].path);
+        host_remove_tree(entries[i].path);
         total -= entries[i].bytes;
     }
     free(entries);

@@ -12,21 +12,17 @@
 #define LOCKSTEP_TUNE_TUNE_H
 
 #include "base/buf.h"
+#include "toolchain/find.h"
 #include "zoo/instance.h"
-
-struct tune_compiler {
-    const char *path; /* of nvcc, or of clang */
-    bool is_nvcc;
-};
 
 struct tune_request {
     const struct zoo_family *family;
     const struct zoo_variant *only; /* NULL: all */
     const struct zoo_problem *problems;
     size_t count;
-    const struct tune_compiler *compiler; /* NULL: only the built-in kernels */
-    unsigned jobs;                        /* compilers at a time */
-    double seconds;                       /* for everything */
+    const struct toolchain_compiler *compiler; /* NULL: only the built-in kernels */
+    unsigned jobs;                             /* compilers at a time */
+    double seconds;                            /* for everything */
     uint64_t seed;
     bool verbose; /* a line on stderr for each configuration */
     /* What is done now, and how much of the time is spent. NULL: nobody wants to know. */
@@ -67,7 +63,7 @@ bool tune_time(struct zoo_run *run, double budget, double *seconds, char **messa
 
 /* A folder with the embedded headers, for many compilations. NULL and a message on failure. */
 struct tune_workshop;
-struct tune_workshop *tune_workshop_open(const struct tune_compiler *compiler, char **message);
+struct tune_workshop *tune_workshop_open(const struct toolchain_compiler *compiler, char **message);
 void tune_workshop_close(struct tune_workshop *workshop);
 
 struct tune_job {

@@ -4,52 +4,14 @@
  */
 #include "tune/tune.h"
 
+#include "host/files.h"
 #include "zoo/table.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
-
-static bool fail(char **message, const char *path)
-{
-    struct lk_buf text = {0};
-    lk_buf_printf(&text, "%s: %s", path, strerror(errno));
-    *message = text.data;
-    return false;
-}
-
-/* All folders of path. */
-static void make_folders(const char *path)
-{
-    char *copy = strdup(path);
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        (void)mkdir(copy, 0777); /* writing says so if it is not there */
-        *slash = '/';
-    }
-    free(copy);
-}
-
-/* Through a file beside it. */
-static bool replace_file(const char *path, const char *text, size_t size, char **message)
-{
-    struct lk_buf name = {0};
-    lk_buf_printf(&name, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(name.data, "w");
-    bool fine = file && fwrite(text, 1, size, file) == size;
-    fine = file && fclose(file) == 0 && fine && rename(name.data, path) == 0;
-    if (!fine) {
-        fail(message, path);
-        (void)unlink(name.data);
-    }
-    lk_buf_free(&name);
-    return fine;
-}
 
 /* Rows ------------------------------------------------------------------------------------------*/
 
@@ -167,7 +129,7 @@ static bool add_row(json_t *rows, const struct zoo_family *family, const struct 
     if (!row->normal) {
         print_ptx_name(family, row, &ptx);
         lk_buf_printf(&path, "%s/%s", folder, ptx.data);
-        fine = replace_file(path.data, row->ptx, strlen(row->ptx), message);
+        fine = host_replace_file(path.data, row->ptx, strlen(row->ptx), message);
     }
     if (fine)
         set_row(rows, problem.data, row_object(family, row, problem.data, ptx.data));
@@ -185,7 +147,6 @@ bool tune_write(const struct zoo_device *device, const struct tune_request *requ
     char *folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
     bool fine = true;
     *message = NULL;
-    make_folders(path);
     json_t *root = json_load_file(path, 0, NULL);
     const char *format = json_string_value(json_object_get(root, "format"));
     if (!format || strcmp(format, ZOO_TABLE_FORMAT) != 0) {
@@ -199,7 +160,7 @@ bool tune_write(const struct zoo_device *device, const struct tune_request *requ
             fine =
                 add_row(json_object_get(table, "rows"), request->family, &rows[i], folder, message);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    fine = fine && text && replace_file(path, text, strlen(text), message);
+    fine = fine && text && host_replace_file(path, text, strlen(text), message);
     free(text);
     json_decref(root);
     free(folder);

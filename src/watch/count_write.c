@@ -5,7 +5,9 @@
  */
 #include "watch/count.h"
 
+#include "base/hash.h"
 #include "gpu/model.h"
+#include "host/files.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,22 +34,14 @@ static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
     if (!folder || !*folder)
         return;
     size_t size = strlen(module->text);
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)module->text[i]) * 0x100000001b3u;
+    unsigned long long hash = lk_hash64(LK_HASH64, module->text, size);
     char path[4096];
-    snprintf(path, sizeof(path), "%s/%016llx.ptx", folder, (unsigned long long)hash);
-    if (access(path, R_OK) != 0) {
-        FILE *file = fopen(path, "we");
-        if (!file)
-            return;
-        bool written = fwrite(module->text, 1, size, file) == size;
-        if (fclose(file) != 0 || !written) {
-            unlink(path);
-            return;
-        }
+    snprintf(path, sizeof(path), "%s/%016llx.ptx", folder, hash);
+    if (access(path, R_OK) != 0 && !host_write_file(path, module->text, size, NULL)) {
+        unlink(path);
+        return;
     }
-    lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", (unsigned long long)hash);
+    lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", hash);
 }
 
 static void put_code(struct lk_buf *out, const struct ptx_module *module,

@@ -4,6 +4,7 @@
  */
 #include "zoo/api.h"
 
+#include "base/text.h"
 #include "gpu/gpu.h"
 
 #include <pthread.h>
@@ -395,27 +396,22 @@ static void explain(const struct request *request, struct lk_buf *text)
 
 static lk_status find_call(const char *name, enum api_id *id)
 {
-    const char *nearest = NULL;
-    unsigned least = 4;
     if (!name)
         return api_fail(LK_BAD_ARGUMENT, "explain", "call is NULL; it is a name such as '%s'",
                         api_call(0)->name);
     if (strncmp(name, "lk_", 3) == 0)
         name += 3;
+    struct lk_guess guess = {.wanted = name, .distance = 4};
     for (unsigned i = 0; i < API_CALLS; i++) {
-        unsigned distance = gpu_edit_distance(name, api_call(i)->name);
-        if (distance == 0) {
+        if (strcmp(api_call(i)->name, name) == 0) {
             *id = i;
             return LK_OK;
         }
-        if (distance < least) {
-            least = distance;
-            nearest = api_call(i)->name;
-        }
+        lk_guess_try(&guess, api_call(i)->name);
     }
-    if (nearest)
+    if (guess.nearest)
         return api_fail(LK_BAD_ARGUMENT, "explain", "there is no call '%s'; did you mean '%s'?",
-                        name, nearest);
+                        name, guess.nearest);
     return api_fail(LK_BAD_ARGUMENT, "explain", "there is no call '%s'; lockstep.h has them", name);
 }
 

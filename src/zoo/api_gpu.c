@@ -5,6 +5,7 @@
 #include "zoo/api.h"
 
 #include "base/arena.h"
+#include "host/files.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -138,18 +139,6 @@ lk_status api_current(const char *call, struct api_context **context)
 
 /* Kernels ---------------------------------------------------------------------------------------*/
 
-static char *read_file(const char *path)
-{
-    struct lk_buf text = {0};
-    char part[65536];
-    FILE *file = fopen(path, "r");
-    for (size_t size; file && (size = fread(part, 1, sizeof part, file));)
-        lk_buf_add(&text, part, size);
-    if (file)
-        fclose(file);
-    return text.data;
-}
-
 /* A stream of this thread may be recording a graph; loading kernels is no part of it. */
 static struct zoo_kernels *load(const struct api_context *context, const struct zoo_choice *choice,
                                 const struct zoo_family *family, char **message)
@@ -157,18 +146,16 @@ static struct zoo_kernels *load(const struct api_context *context, const struct 
     const struct lk_driver *cuda = context->device.cuda;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     bool from_file = choice->row && choice->row->ptx;
-    char *ptx = from_file ? read_file(choice->row->ptx) : NULL;
-    if (from_file && !ptx) {
-        *message = strdup("its file cannot be read");
+    struct lk_buf ptx = {0};
+    if (from_file && !host_read_file(choice->row->ptx, &ptx, message))
         return NULL;
-    }
     if (cuda->cuThreadExchangeStreamCaptureMode)
         cuda->cuThreadExchangeStreamCaptureMode(&mode);
-    struct zoo_kernels *kernels =
-        zoo_kernels_load(&context->device, family, choice->variant, ptx, &choice->tuning, message);
+    struct zoo_kernels *kernels = zoo_kernels_load(&context->device, family, choice->variant,
+                                                   ptx.data, &choice->tuning, message);
     if (cuda->cuThreadExchangeStreamCaptureMode)
         cuda->cuThreadExchangeStreamCaptureMode(&mode);
-    free(ptx);
+    lk_buf_free(&ptx);
     return kernels;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_ZOO_EMBEDDED_H
 #define LOCKSTEP_ZOO_EMBEDDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct zoo_embedded {
@@ -15,7 +16,7 @@ struct zoo_embedded {
 extern const struct zoo_embedded zoo_embedded[];
 extern const size_t zoo_embedded_count;
 
-/* Under kernels/: "include/device.h", "reduction/accumulate.h", "reduction/tuned.json". */
+/* Under kernels/: "include/device.h", "reduction/sums.h", "reduction/tuned.json". */
 struct zoo_embedded_file {
     const char *path;
     const char *text, *text_end;
@@ -23,5 +24,9 @@ struct zoo_embedded_file {
 
 extern const struct zoo_embedded_file zoo_embedded_files[];
 extern const size_t zoo_embedded_file_count;
+
+/* Writes the files of "include" or of a family into folder, which is there. False and a malloc'd
+ * message if that fails. */
+bool zoo_write_headers(const char *of, const char *folder, char **message);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "cuda/load.h"
 #include "gpu/gpu.h"
+#include "host/files.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -58,8 +59,8 @@ static void *find_loaded(void)
     return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
 }
 
-/* The file that this code is linked into. A program's name is what it was started as, which need not
- * be a path; a library's is one. */
+/* The file that this code is linked into. A program's name is what it was started as, which need
+ * not be a path; a library's is one. */
 static bool own_file(char real[PATH_MAX])
 {
     Dl_info self;
@@ -67,10 +68,8 @@ static bool own_file(char real[PATH_MAX])
         return false;
     if (strchr(self.dli_fname, '/') && realpath(self.dli_fname, real))
         return true;
-    ssize_t length = readlink("/proc/self/exe", real, PATH_MAX - 1);
-    if (length > 0)
-        real[length] = 0;
-    return length > 0;
+    snprintf(real, PATH_MAX, "%s", host_program());
+    return real[0] != 0;
 }
 
 /* Ours lies beside what this code is linked into, or in ../lib/lockstep, or lockstep/. */

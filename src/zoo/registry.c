@@ -5,6 +5,8 @@
 #include "zoo/zoo.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/text.h"
 #include "gpu/gpu.h"
 #include "zoo/embedded.h"
 
@@ -32,29 +34,12 @@ const struct zoo_variant *zoo_find_variant(const struct zoo_family *family, cons
     return NULL;
 }
 
-/* The nearest of names, if it is near. */
-struct guess {
-    const char *wanted, *nearest;
-    unsigned distance;
-};
-
-static void consider(struct guess *guess, const char *name)
-{
-    unsigned distance = gpu_edit_distance(guess->wanted, name);
-    if (strstr(name, guess->wanted) && *guess->wanted)
-        distance = 1;
-    if (distance < guess->distance) {
-        guess->distance = distance;
-        guess->nearest = name;
-    }
-}
-
 static char *no_family(const char *name)
 {
     struct lk_buf text = {0};
-    struct guess guess = {.wanted = name, .distance = 4};
+    struct lk_guess guess = {.wanted = name, .distance = 4, .parts = true};
     for (size_t i = 0; zoo_families[i]; i++)
-        consider(&guess, zoo_families[i]->name);
+        lk_guess_try(&guess, zoo_families[i]->name);
     lk_buf_printf(&text, "there is no family '%s'", name);
     if (guess.nearest)
         lk_buf_printf(&text, "; did you mean '%s'?", guess.nearest);
@@ -66,9 +51,9 @@ static char *no_family(const char *name)
 static char *no_variant(const struct zoo_family *family, const char *name)
 {
     struct lk_buf text = {0};
-    struct guess guess = {.wanted = name, .distance = 4};
+    struct lk_guess guess = {.wanted = name, .distance = 4, .parts = true};
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++)
-        consider(&guess, variant->name);
+        lk_guess_try(&guess, variant->name);
     lk_buf_printf(&text, "%s has no variant '%s'", family->name, name);
     if (guess.nearest)
         lk_buf_printf(&text, "; did you mean '%s/%s'?", family->name, guess.nearest);
@@ -182,14 +167,6 @@ const struct zoo_source *zoo_source(const struct zoo_family *family,
     return NULL;
 }
 
-/* FNV-1a */
-static uint64_t hash_text(uint64_t hash, const char *text, const char *end)
-{
-    for (; text < end; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
 static bool is_header_of(const char *path, const char *family)
 {
     size_t length = strlen(family);
@@ -200,11 +177,12 @@ static bool is_header_of(const char *path, const char *family)
 uint64_t zoo_source_hash(const struct zoo_family *family, const struct zoo_variant *variant)
 {
     const struct zoo_source *source = zoo_source(family, variant);
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = LK_HASH64;
     if (source)
-        hash = hash_text(hash, source->text, source->text + source->text_size);
+        hash = lk_hash64(hash, source->text, source->text_size);
     for (size_t i = 0; i < zoo_embedded_file_count; i++)
         if (is_header_of(zoo_embedded_files[i].path, family->name))
-            hash = hash_text(hash, zoo_embedded_files[i].text, zoo_embedded_files[i].text_end);
+            hash = lk_hash64(hash, zoo_embedded_files[i].text,
+                             (size_t)(zoo_embedded_files[i].text_end - zoo_embedded_files[i].text));
     return hash;
 }

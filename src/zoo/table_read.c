@@ -6,6 +6,7 @@
 #include "zoo/table.h"
 
 #include "base/arena.h"
+#include "host/files.h"
 #include "zoo/embedded.h"
 
 #include <ctype.h>
@@ -198,11 +199,10 @@ void zoo_table_add(struct zoo_table *table, const struct zoo_device *device,
 
 void zoo_tuned_folder(struct lk_buf *path)
 {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    if (data && *data)
-        lk_buf_printf(path, "%s/lockstep/tuned", data);
-    else if (home && *home)
-        lk_buf_printf(path, "%s/.local/share/lockstep/tuned", home);
+    char *folder = host_data_path("tuned");
+    if (folder)
+        lk_buf_printf(path, "%s", folder);
+    free(folder);
 }
 
 void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path)
@@ -219,20 +219,14 @@ void zoo_tuned_file(const struct zoo_device *device, struct lk_buf *path)
 static void add_file(struct zoo_table *table, const struct zoo_device *device)
 {
     struct lk_buf path = {0}, folder = {0}, text = {0};
-    char part[65536];
     zoo_tuned_folder(&folder);
     zoo_tuned_file(device, &path);
-    FILE *file = path.size ? fopen(path.data, "r") : NULL;
-    for (size_t size; file && text.size <= MAX_FILE && (size = fread(part, 1, sizeof part, file));)
-        lk_buf_add(&text, part, size);
-    if (file)
-        fclose(file);
-    if (text.size > MAX_FILE)
+    bool there = path.size && host_read_file(path.data, &text, NULL);
+    if (there && text.size > MAX_FILE)
         lk_buf_printf(&table->remarks, "%s: it is larger than %d MiB; it is not used\n", path.data,
                       MAX_FILE >> 20);
-    else if (file)
-        zoo_table_add(table, device, ZOO_THIS_GPU, text.data ? text.data : "", text.size, path.data,
-                      folder.data);
+    else if (there)
+        zoo_table_add(table, device, ZOO_THIS_GPU, text.data, text.size, path.data, folder.data);
     lk_buf_free(&path);
     lk_buf_free(&folder);
     lk_buf_free(&text);

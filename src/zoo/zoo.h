@@ -237,7 +237,8 @@ struct zoo_grid {
     unsigned threads, ty, tz; /* of a block; 0 counts as 1 */
     unsigned shared;          /* dynamic bytes */
     bool cooperative;
-    /* Begins before the launch before it ends: device.h's wait_for_previous. Not cooperative. */
+    /* Begins before its predecessor ends: the kernel calls cudaGridDependencySynchronize. Not
+     * cooperative. */
     bool overlaps;
 };
 /* arguments: pointers to the kernel's arguments, as for cuLaunchKernel. */

@@ -1,5 +1,5 @@
 /*
- * test_abi.c: compares our declarations (cuda_enums.h, cuda_abi.h, cuda_results.def) with NVIDIA's
+ * test_abi.c: compares our declarations (src/cuda: enums.h, device_attributes.h, abi.h, results.def) with NVIDIA's
  * cuda.h, where there is one: every enumerator's value, every structure's size and the offsets of
  * its fields. The names are read from our headers' text, so there is no list to keep. Two small
  * programs print the same names, one compiled with each header; their outputs must be equal.
@@ -122,14 +122,15 @@ static void equals_cuda_h(void **state)
                  "#define S(x) printf(#x \" %%zu %%zu\\n\", sizeof(x), _Alignof(x));\n"
                  "#define O(x, y) printf(#x \".\" #y \" %%zu\\n\", offsetof(x, y));\n"
                  "int main(void)\n{\n");
-    int values = print_enumerators(out, "src/driver/cuda_enums.h");
-    values += print_enumerators(out, "src/driver/cuda_results.def");
-    int structures = print_structures(out, "src/driver/cuda_abi.h");
+    int values = print_enumerators(out, "src/cuda/enums.h");
+    values += print_enumerators(out, "src/cuda/device_attributes.h");
+    values += print_enumerators(out, "src/cuda/results.def");
+    int structures = print_structures(out, "src/cuda/abi.h");
     fprintf(out, "return 0;\n}\n");
     fclose(out);
     print_message("%d values, %d structures\n", values, structures);
     assert_true(values > 500 && structures > 40);
-    compile_and_run("src", "driver/cuda_abi.h", "ours");
+    compile_and_run("src", "cuda/abi.h", "ours");
     compile_and_run(include, "cuda.h", "real");
     snprintf(command, sizeof command, "diff %s/ours.txt %s/real.txt && rm -r %s", directory,
              directory, directory);

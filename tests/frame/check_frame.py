@@ -5,28 +5,23 @@ import re
 import subprocess
 from pathlib import Path
 
-# Which folders of src/ a folder may include, besides itself: these and what they may include.
-LOOKS_AT = {
-    "base": [],
-    "host": ["base"],
-    "gpu": ["base"],
-    "toolchain": ["host"],
-    "ptx": ["base"],
-    "simt": ["ptx", "gpu", "host"],
-    "watch": ["simt"],
-    "check": ["simt"],
-    "cuda": ["base"],
-    "driver": ["watch", "check", "cuda"],
-    "cudart": ["driver"],
-    "zoo": ["cuda", "gpu"],
-    "bench": ["zoo", "report"],
-    "tune": ["zoo"],
-    "report": ["base", "gpu"],
-    "learn": ["zoo", "bench", "simt", "report", "toolchain"],
-    "engine": ["zoo"],
-    "studio": ["learn", "bench", "report"],
-}
-LOOKS_AT["cli"] = list(LOOKS_AT)
+ROOMS = Path("src/rooms.txt")
+
+
+def read_rooms():
+    """{room: [rooms that it may include]}, {room: purpose}, in the order of src/rooms.txt."""
+    looks_at, purposes = {}, {}
+    for line in ROOMS.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        head, purpose = line.split("|")
+        name, others = head.split(":")
+        looks_at[name] = others.split()
+        purposes[name] = purpose.strip()
+    return looks_at, purposes
+
+
+LOOKS_AT, PURPOSES = read_rooms()
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"/]+)/[^"]*"', re.MULTILINE)
 
@@ -68,6 +63,34 @@ def include_direction(all_files):
                 yield f"{path} includes {included}/"
 
 
+def rooms_are_listed_from_the_bottom_up(_):
+    seen = set()
+    for room, others in LOOKS_AT.items():
+        for other in others:
+            if other not in seen:
+                yield f"src/rooms.txt: {room} includes {other}, which is not above it in the list"
+        seen.add(room)
+
+
+def readme_has_every_room(_):
+    """The README's table has the rooms of src/rooms.txt, in its order and in its words."""
+    wanted = [f"| `src/{room}/` | {purpose} |" for room, purpose in PURPOSES.items()]
+    found = [line for line in Path("README.md").read_text().splitlines()
+             if line.startswith("| `src/")]
+    for line in wanted:
+        if line not in found:
+            yield f"README.md lacks {line}"
+    for line in found:
+        if line not in wanted:
+            yield f"README.md has {line}, which src/rooms.txt does not"
+
+
+def picture_of_rooms_is_current(_):
+    drawn = subprocess.run(["scripts/draw-rooms"], capture_output=True, text=True, check=True)
+    if drawn.stdout != Path("docs/images/rooms.svg").read_text():
+        yield "docs/images/rooms.svg is not what scripts/draw-rooms draws: 'make docs'"
+
+
 def opening_comment(all_files):
     for path in sources(all_files):
         if not path.read_text(errors="replace").startswith(("/*", "//")):
@@ -92,7 +115,9 @@ def runnable_scripts(all_files):
 
 def main():
     all_files = files()
-    for rule in (include_direction, opening_comment, no_machine_paths, runnable_scripts):
+    for rule in (include_direction, rooms_are_listed_from_the_bottom_up, readme_has_every_room,
+                 picture_of_rooms_is_current,
+                 opening_comment, no_machine_paths, runnable_scripts):
         broken = list(rule(all_files))
         name = rule.__name__
         print(f"not ok {name}: {'; '.join(broken)}" if broken else f"ok {name}")

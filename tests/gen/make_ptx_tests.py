@@ -14,6 +14,7 @@ import sys
 
 import gen_bits
 import gen_control
+import gen_convert
 import gen_float
 import gen_integer
 import gen_memory
@@ -27,7 +28,7 @@ from scaffold import File
 GENERATORS = {"INTEGER": gen_integer.integer, "VIDEO": gen_integer.video,
               "FLOAT": gen_float.float_ops, "APPROX": gen_float.approximations,
               "HALF": gen_float.half_ops, "COMPARE": gen_float.compare_ops,
-              "CONVERT": gen_float.converts}
+              "CONVERT": gen_convert.converts}
 # Rows that need more than sm_80.
 NEEDS = {row.name: 90 for row in ROWS
          if row.group in ("HALF", "COMPARE", "CONVERT") or row.name in (

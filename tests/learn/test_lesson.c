@@ -1,7 +1,8 @@
 /*
- * test_lesson.c: lessons of the course are read; every mutilated field is refused with a message that
- * names the file and the field. The words that name lessons and exercises.
+ * test_lesson.c: lessons of the course are read; every mutilated field is refused with a message
+ * that names the file and the field. The words that name lessons and exercises.
  */
+#include "host/files.h"
 #include "learn/lesson.h"
 #include "learn/progress.h"
 
@@ -41,7 +42,7 @@ static void test_day4(void **unused)
 static void refuse(const char *from, const char *to, const char *wanted)
 {
     char folder[] = "/tmp/lockstep-lesson-XXXXXX", path[64], *message = NULL;
-    char *text = learn_read_file(DAY4 "/lesson.json", &message);
+    char *text = host_read_text(DAY4 "/lesson.json", &message);
     assert_non_null(text);
     char *at = strstr(text, from);
     assert_non_null(at);
@@ -84,10 +85,12 @@ static void test_refused(void **unused)
     refuse("\"shape\": [\"n\"]", "\"shape\": [\"q\"]", "shape: formula");
     refuse("c[i] = a[i] + b[i]", "c[i] = a[i] + d[i]", "reference: formula:1:15");
     refuse("c[i] = a[i] + b[i]", "a[i] = a[i] + b[i]", "outputs have one, inputs none");
-    refuse("global_load_sectors_per_request", "global_load_sector", "exercises[0].limits[0].counter: there is no counter");
+    refuse("global_load_sectors_per_request", "global_load_sector",
+           "exercises[0].limits[0].counter: there is no counter");
     refuse("\"one_short.cu\": \"wrong result for", "\"x/one_short.cu\": \"wrong result for",
            "must be a file's name");
-    refuse("\"concept\": \"threadIdx", "\"idea\": \"threadIdx", "exercises[0].hints.concept: is missing");
+    refuse("\"concept\": \"threadIdx", "\"idea\": \"threadIdx",
+           "exercises[0].hints.concept: is missing");
     refuse("\"answer\": 3", "\"answer\": 5", "quiz[0].answer: must be the number of a choice");
     refuse("\"answer\": 3", "\"answer\": 0", "quiz[0].answer");
     refuse("\"133\"", "\"5\"", "quiz[0].choices: '5' is there twice");
@@ -166,7 +169,8 @@ static void test_progress(void **unused)
     assert_true(learn_progress_attempt(progress, add, &verdict));
     assert_false(learn_progress_state(progress, add).passed);
     for (int i = 3; i > 0; i--) {
-        verdict = (struct learn_verdict){.stage = LEARN_PASSED, .text = "",
+        verdict = (struct learn_verdict){.stage = LEARN_PASSED,
+                                         .text = "",
                                          .counter = {{"c", 4 + (i == 2 ? -1 : i), 9, true}},
                                          .counter_count = 1};
         assert_true(learn_progress_attempt(progress, add, &verdict));
@@ -194,8 +198,8 @@ static void test_progress(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_day4), cmocka_unit_test(test_refused), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_katas), cmocka_unit_test(test_progress)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_day4), cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_words), cmocka_unit_test(test_katas),
+                                       cmocka_unit_test(test_progress)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

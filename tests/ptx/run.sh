@@ -19,8 +19,10 @@ build() { # PROGRAM SOURCE...
         [ "$program" -nt "$file" ] || {
             mkdir -p "$BUILD/tests"
             # shellcheck disable=SC2086
-            $CC $flags -o "$program" "$@" "$BUILD"/obj/base/*.o "$BUILD"/obj/gpu/*.o \
-                "$BUILD"/obj/ptx/*.o "$BUILD"/obj/simt/*.o "$BUILD"/obj/driver/*.o \
+            $CC $flags -o "$program" "$@" \
+                "$BUILD"/obj/base/*.o "$BUILD"/obj/host/*.o "$BUILD"/obj/gpu/*.o "$BUILD"/obj/ptx/*.o \
+                "$BUILD"/obj/simt/*.o "$BUILD"/obj/watch/*.o "$BUILD"/obj/check/*.o \
+                "$BUILD"/obj/cuda/*.o "$BUILD"/obj/driver/*.o \
                 -lzstd -llz4 -lm -ldl -lpthread && return
             echo "not ok $program (does not build)"
             exit 1
@@ -29,7 +31,7 @@ build() { # PROGRAM SOURCE...
 }
 
 build "$runner" $folder/runner.c $folder/file.c $folder/compare.c $folder/coverage.c
-build "$random" tests/gen/random_ptx.c
+build "$random" tests/gen/random_ptx.c tests/gen/random_program.c
 [ "${1:-}" != --build ] || exit 0
 if [ $# -gt 0 ]; then
     exec "$runner" --gpu "${LOCKSTEP_GPU:-sim:h200}" "$@"

@@ -2,6 +2,7 @@
  * test_report.c: names, units, the roofline's arithmetic, and reading of counters' files, whole and
  * broken.
  */
+#include "base/text.h"
 #include "report/advice.h"
 #include "report/report.h"
 #include "report/svg.h"
@@ -237,7 +238,7 @@ static void pictures(void **state)
     svg_global(&out, &access);
     svg_shared(&out, &access);
     out.size = 0;
-    svg_escape(&out, "a<b>&\"c\"");
+    lk_buf_html(&out, "a<b>&\"c\"");
     assert_string_equal(out.data, "a&lt;b&gt;&amp;&quot;c&quot;");
     lk_buf_free(&out);
 }

@@ -347,7 +347,7 @@ def without_javascript(studio):
         has(source(), "<strong>Right.</strong>", f"1 of {len(lesson['quiz'])} right")
         for path, words in (("/progress", "exercises solved"), ("/library", "transpose"),
                             ("/library/transpose", "rows and columns change places"),
-                            ("/library/transpose/naive", "KERNEL __launch_bounds__"),
+                            ("/library/transpose/naive", "__global__ void __launch_bounds__"),
                             (f"/profile?exercise={COALESCED}", "__global__"),
                             ("/interactives", "Coalescing"),
                             ("/interactive/banks", "needs JavaScript")):

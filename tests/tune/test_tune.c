@@ -66,7 +66,7 @@ static void rewriting(void **state)
 }
 
 /* A script in place of a compiler. It runs in the folder of the source. */
-static struct tune_compiler fake(const char *name, const char *script)
+static struct toolchain_compiler fake(const char *name, const char *script)
 {
     static char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -75,11 +75,11 @@ static struct tune_compiler fake(const char *name, const char *script)
     fprintf(file, "#!/bin/sh\n%s\n", script);
     fclose(file);
     assert_int_equal(chmod(path, 0755), 0);
-    return (struct tune_compiler){.path = path, .is_nvcc = true};
+    return (struct toolchain_compiler){.path = path, .is_nvcc = true};
 }
 
 /* Several jobs of one variant with BLOCK from 1 on. */
-static void compile(const struct tune_compiler *compiler, struct tune_job *jobs, size_t count)
+static void compile(const struct toolchain_compiler *compiler, struct tune_job *jobs, size_t count)
 {
     char *message;
     struct tune_workshop *workshop = tune_workshop_open(compiler, &message);
@@ -104,8 +104,8 @@ static void compiling(void **state)
 {
     struct tune_job jobs[7];
     /* The rewritten source and all its headers are there. */
-    struct tune_compiler works =
-        fake("works", "test -f ../include/device.h && test -f each_type.h && "
+    struct toolchain_compiler works =
+        fake("works", "test -f ../include/device.h && test -f sums.h && "
                       "grep '^#define BLOCK' sequential.cu > out.ptx");
     compile(&works, jobs, 7);
     for (int i = 0; i < 7; i++) {
@@ -116,29 +116,30 @@ static void compiling(void **state)
         assert_null(jobs[i].message);
     }
     free_jobs(jobs, 7);
-    struct tune_compiler some =
+    struct toolchain_compiler some =
         fake("some", "grep -q 'BLOCK 2 ' sequential.cu && echo 'BLOCK 2 is bad' && exit 1; "
                      "echo x > out.ptx");
     compile(&some, jobs, 3);
     assert_true(jobs[0].ptx && !jobs[1].ptx && jobs[2].ptx);
     assert_string_equal(jobs[1].message, "BLOCK 2 is bad\n");
     free_jobs(jobs, 3);
-    struct tune_compiler silent = fake("silent", "exit 0"); /* and writes nothing */
+    struct toolchain_compiler silent = fake("silent", "exit 0"); /* and writes nothing */
     compile(&silent, jobs, 1);
     assert_null(jobs[0].ptx);
-    assert_non_null(jobs[0].message);
+    assert_non_null(strstr(jobs[0].message, "wrote no PTX"));
     free_jobs(jobs, 1);
-    struct tune_compiler missing = {.path = "/nowhere/nvcc", .is_nvcc = true};
+    struct toolchain_compiler missing = {.path = "/nowhere/nvcc", .is_nvcc = true};
     compile(&missing, jobs, 2);
-    assert_true(!jobs[0].ptx && !jobs[1].ptx && jobs[0].message && jobs[1].message);
+    assert_true(!jobs[0].ptx && !jobs[1].ptx && jobs[1].message);
+    assert_string_equal(jobs[0].message, "/nowhere/nvcc did not start");
     free_jobs(jobs, 2);
-    struct tune_compiler killed = fake("killed", "kill -9 $$");
+    struct toolchain_compiler killed = fake("killed", "kill -9 $$");
     compile(&killed, jobs, 1);
     assert_null(jobs[0].ptx);
     free_jobs(jobs, 1);
 }
 
-/* Nothing is left in the temporary folder, and one that is not there is told. */
+/* Nothing is left in the temporary folder, and one that is not there is reported. */
 static void workshops_are_cleared(void **state)
 {
     char pattern[128], *message;
@@ -146,9 +147,9 @@ static void workshops_are_cleared(void **state)
     snprintf(pattern, sizeof pattern, "%s/lockstep-tune-*", folder);
     assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
     setenv("TMPDIR", "/nowhere", 1);
-    struct tune_compiler compiler = {.path = "/bin/true"};
+    struct toolchain_compiler compiler = {.path = "/bin/true"};
     assert_null(tune_workshop_open(&compiler, &message));
-    assert_non_null(strstr(message, "nowhere to compile"));
+    assert_non_null(strstr(message, "set TMPDIR"));
     free(message);
     setenv("TMPDIR", folder, 1);
 }

@@ -112,7 +112,7 @@ static void the_nearest_row(void **state)
     assert_string_equal(chosen(measured, rows, &h200, "n=16M", false), "block_atomics");
     /* Too far off, another operation, a time that was only modelled: the last variant. */
     assert_string_equal(chosen(measured, rows, &h200, "n=1G", false), "vectorised");
-    assert_string_equal(chosen(measured, rows, &h200, "n=1K op=max", false), "vectorised");
+    assert_string_equal(chosen(measured, rows, &h200, "n=1K op=max", false), "generic");
     assert_string_equal(chosen(modelled, rows, &h200, "n=1K", false), "vectorised");
     assert_string_equal(chosen(modelled, rows, &model, "n=1K", false), "shared_tree");
     assert_string_equal(chosen("\"gpu\": \"any\"", rows, &h200, "n=1K", false), "shared_tree");
@@ -130,12 +130,15 @@ static void the_nearest_row(void **state)
 static void ranges(void **state)
 {
     static const char any[] = "\"gpu\": \"any\"";
-    static const char rows[] = ROW("bytes=..4K", "", "warp_shuffle") "," ROW(
-        "n=..1M op=sum", "", "block_atomics") "," ROW("", "", "sequential");
+    static const char rows[] =
+        ROW("bytes=..4K", "", "warp_shuffle") "," ROW("n=..1M op=sum", "", "block_atomics") "," ROW(
+            "n=..1M op=max", "",
+            "generic_overlapped") "," ROW("", "", "sequential") "," ROW("", "", "generic");
     assert_string_equal(chosen(any, rows, &h200, "n=100", false), "warp_shuffle");
     assert_string_equal(chosen(any, rows, &h200, "n=10K", false), "block_atomics");
-    assert_string_equal(chosen(any, rows, &h200, "n=10K op=max", false), "sequential");
+    assert_string_equal(chosen(any, rows, &h200, "n=10K op=max", false), "generic_overlapped");
     assert_string_equal(chosen(any, rows, &h200, "n=1G", false), "sequential");
+    assert_string_equal(chosen(any, rows, &h200, "n=1G op=max", false), "generic");
 }
 
 /* A bad file: what is left out is said, nothing is chosen from it, and nothing breaks. */

@@ -1,5 +1,5 @@
 /*
- * graph.c: the family: work on the edges of a graph that meets at vertices, and so needs atomics.
+ * graph.c: the family: work on the edges of a graph. Edges meet at vertices, so it needs atomics.
  *   degree    how many edges each vertex has, from a list of edges
  *   bfs_step  one level of a breadth-first search: a frontier, its neighbours, the next frontier
  *   bfs       all levels, from one vertex
@@ -23,8 +23,8 @@ enum { GROUP = 256 };          /* as in edge_balanced.cu */
 
 static const char *const kinds[] = {"degree", "bfs_step", "bfs", NULL};
 static const char *const graphs[] = {"uniform", "powerlaw", NULL};
-/* Of a list of edges: in no order, sorted by their first vertex, all the same. A search reads
- * compressed rows, and does not care. */
+/* Of a list of edges: in no order, sorted by their first vertex, all the same. It makes no
+ * difference to a search, which reads compressed rows. */
 static const char *const distributions[] = {"shuffled", "sorted", "constant", NULL};
 enum { SHUFFLED, SORTED, CONSTANT };
 
@@ -35,7 +35,7 @@ static int64_t kind_of(const struct zoo_problem *problem)
     return problem->value[KIND];
 }
 
-/* Neighbours are distinct, and where they are offsets into compressed rows they fit 31 bits. */
+/* In compressed rows neighbours are distinct, and offsets fit in 31 bits. */
 static struct zoo_sparse graph_of(const struct zoo_problem *problem)
 {
     int64_t vertices = problem->value[VERTICES], each = problem->value[PER_VERTEX];
@@ -86,8 +86,8 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
 
 /* Generator -------------------------------------------------------------------------------------*/
 
-/* A vertex by the law of the graph. In a power law number k is met in proportion to k^(-2/3): of
- * four million the first has six edges in a thousand. A multiplication scatters them. */
+/* A random end of an edge. In a power law vertex k is drawn in proportion to k^(-2/3): of four
+ * million, the first has six edges in a thousand. A multiplication scatters them. */
 static int32_t draw_vertex(const struct zoo_sparse *graph, unsigned stream, int64_t index)
 {
     double unit = zoo_random_unit(graph->seed, stream, (uint64_t)index);
@@ -125,7 +125,7 @@ static void generate_edges(const struct zoo_problem *problem, int32_t *from, int
     }
 }
 
-/* One vertex out of each stratum, shuffled; of the others a quarter was seen at earlier levels. */
+/* One vertex of each stratum, shuffled; a quarter of the others were seen at earlier levels. */
 static void generate_frontier(const struct zoo_problem *problem, int32_t *frontier,
                               int32_t *distance)
 {
@@ -148,7 +148,7 @@ static void generate_frontier(const struct zoo_problem *problem, int32_t *fronti
     }
 }
 
-/* The first vertex that leads anywhere. */
+/* The first vertex that has an edge. */
 static int32_t first_source(const int32_t *offsets, int64_t vertices)
 {
     for (int64_t v = 0; v < vertices; v++)
@@ -184,7 +184,8 @@ static void reference_degree(const struct zoo_problem *problem, void *const *buf
     }
 }
 
-/* In what order the next frontier lies is not asked: any vertices will do, so many of them. */
+/* The next frontier may be in any order, so only its size is checked, and that it holds vertices:
+ * the distances say which. */
 static void reference_step(const struct zoo_problem *problem, void *const *buffer,
                            struct zoo_expected *expected)
 {
@@ -244,9 +245,9 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
         reference_search(problem, buffer, expected);
 }
 
-/* Each array once. A step reads the lists of its frontier, of the mean length, and about so many
- * distances, copies all of them, and writes what it finds: neighbours that were not seen, as if
- * each were drawn by itself. */
+/* Each array once. A step reads the lists of its frontier, taken to have the mean length, copies
+ * all distances, and writes what it finds: the neighbours not seen before, as if each were drawn
+ * independently. */
 static double bytes(const struct zoo_problem *problem)
 {
     struct zoo_sparse graph = graph_of(problem);
@@ -287,8 +288,8 @@ static bool takes_search(const struct zoo_problem *problem)
     return kind_of(problem) == SEARCH;
 }
 
-/* Degrees from zero; then the kernel, which is told the vertices if it counts them in shared
- * memory. */
+/* Clears the degrees and starts the kernel; one that counts in shared memory also gets the number
+ * of vertices. */
 static CUresult launch_degree(struct zoo_call *call, unsigned blocks, size_t shared)
 {
     struct zoo_sparse graph = graph_of(call->problem);
@@ -401,7 +402,7 @@ static size_t workspace_whole_search(const struct zoo_call *call)
     return STATE_BYTES + 8 * (size_t)call->problem->value[VERTICES];
 }
 
-/* Few blocks for a small graph: each more makes the barriers slower. */
+/* Few blocks for a small graph: every block makes the barriers slower. */
 static unsigned search_blocks(struct zoo_call *call, unsigned threads)
 {
     unsigned resident = zoo_resident(call, "search", threads, 0);

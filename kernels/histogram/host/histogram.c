@@ -1,6 +1,7 @@
 /*
  * histogram.c: the family: how many elements fall into each bin. The variants go from one atomic in
- * memory per element to copies in shared memory that no data makes lanes wait for.
+ * memory per element to copies in shared memory that no data makes lanes wait for. They count f32;
+ * bytes does for u8 what the last of them does.
  */
 #include "zoo/zoo.h"
 
@@ -97,34 +98,34 @@ static double flops(const struct zoo_problem *problem)
     return (double)problem->value[N];
 }
 
-static bool few_bins(const struct zoo_problem *problem)
-{
-    return problem->value[BINS] <= 256;
-}
-
 static bool takes_f32(const struct zoo_problem *problem)
 {
     return problem->value[TYPE] == F32;
 }
 
+static bool takes_few_f32_bins(const struct zoo_problem *problem)
+{
+    return takes_f32(problem) && problem->value[BINS] <= 256;
+}
+
+static bool takes_bytes(const struct zoo_problem *problem)
+{
+    return problem->value[TYPE] == U8;
+}
+
 static bool takes_peers(const struct zoo_problem *problem)
 {
-    return takes_f32(problem) || few_bins(problem);
+    return takes_f32(problem) || problem->value[BINS] <= 256;
 }
 
 /* Launches --------------------------------------------------------------------------------------*/
-
-static const char *count_kernel(const struct zoo_call *call)
-{
-    return call->problem->value[TYPE] == U8 ? "count_u8" : "count_f32";
-}
 
 static int64_t lesser(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* At least one, at most so many an SM, and each with something to do. */
+/* At least one, at most so many for each SM, and each with something to do. */
 static unsigned blocks_for(const struct zoo_call *call, int64_t per_block, int64_t per_sm)
 {
     int64_t wanted = (call->problem->value[N] + per_block - 1) / per_block;
@@ -145,7 +146,7 @@ static CUresult launch_global_atomics(struct zoo_call *call)
     CUresult status = clear(call);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    return ZOO_LAUNCH(call, count_kernel(call),
+    return ZOO_LAUNCH(call, "count",
                       ((struct zoo_grid){.x = zoo_ceil_div(n, block), .threads = block}),
                       &call->buffer[IN], &n, &bins, &call->buffer[COUNTS]);
 }
@@ -177,7 +178,7 @@ static CUresult launch_shared_private(struct zoo_call *call)
     CUresult status = clear(call);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    return ZOO_LAUNCH(call, count_kernel(call), grid, &call->buffer[IN], &n, &bins, &layout.range,
+    return ZOO_LAUNCH(call, "count", grid, &call->buffer[IN], &n, &bins, &layout.range,
                       &call->buffer[COUNTS]);
 }
 
@@ -194,21 +195,21 @@ static CUresult launch_warp_private(struct zoo_call *call)
     CUresult status = clear(call);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    return ZOO_LAUNCH(call, count_kernel(call), grid, &call->buffer[IN], &n, &bins, &layout.range,
+    return ZOO_LAUNCH(call, "count", grid, &call->buffer[IN], &n, &bins, &layout.range,
                       &layout.copies, &call->buffer[COUNTS]);
 }
 
 static CUresult launch_thread_private(struct zoo_call *call)
 {
-    int64_t n = call->problem->value[N], size = zoo_type_bytes[types[call->problem->value[TYPE]]];
+    int64_t n = call->problem->value[N];
     unsigned bins = (unsigned)call->problem->value[BINS];
     unsigned block = (unsigned)zoo_tunable(call, "BLOCK"), shared = block * 256;
     CUresult status = clear(call);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    unsigned resident = zoo_resident(call, count_kernel(call), block, shared);
-    unsigned blocks = blocks_for(call, block * zoo_tunable(call, "UNROLL") * 16 / size, resident);
-    return ZOO_LAUNCH(call, count_kernel(call),
+    unsigned resident = zoo_resident(call, "count", block, shared);
+    unsigned blocks = blocks_for(call, (int64_t)block * zoo_tunable(call, "UNROLL") * 4, resident);
+    return ZOO_LAUNCH(call, "count",
                       ((struct zoo_grid){.x = blocks, .threads = block, .shared = shared}),
                       &call->buffer[IN], &n, &bins, &call->buffer[COUNTS]);
 }
@@ -230,22 +231,20 @@ static CUresult launch_packed(struct zoo_call *call)
     CUresult status = clear(call);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    unsigned resident = zoo_resident(call, "count_f32", block, layout.shared);
+    unsigned resident = zoo_resident(call, "count", block, layout.shared);
     struct zoo_grid grid = {
         .x = blocks_for(call, elements_per_block(call, block, layout.range), resident),
         .y = layout.ranges,
         .threads = block,
         .shared = layout.shared};
-    return ZOO_LAUNCH(call, "count_f32", grid, &call->buffer[IN], &n, &bins, &layout.range,
+    return ZOO_LAUNCH(call, "count", grid, &call->buffer[IN], &n, &bins, &layout.range,
                       &call->buffer[COUNTS]);
 }
 
-/* Bytes have 64 copies, see the kernel; numbers a power of two of them, up to 32. */
+/* A power of two copies, up to 32. */
 static struct layout lay_out_replicated(const struct zoo_call *call)
 {
     int64_t bins = call->problem->value[BINS];
-    if (call->problem->value[TYPE] == U8)
-        return (struct layout){256, zoo_ceil_div(bins, 256), 64, 64 * 1024};
     unsigned copies = 1;
     while (copies < 32 && 2 * copies * bins * 4 <= 1024 * zoo_tunable(call, "SHARED_KB") &&
            2 * copies * (bins + 1) * 4 <= call->device->shared_per_block)
@@ -253,26 +252,65 @@ static struct layout lay_out_replicated(const struct zoo_call *call)
     return lay_out(call, 4, copies);
 }
 
+/* 256 bins, 64 copies; see bytes.cu. */
+static struct layout lay_out_bytes(const struct zoo_call *call)
+{
+    return (struct layout){256, zoo_ceil_div(call->problem->value[BINS], 256), 64, 64 * 1024};
+}
+
 /* A block that has the SM to itself is as large as can be. */
-static unsigned threads_replicated(const struct zoo_call *call, struct layout layout)
+static unsigned row_threads(const struct zoo_call *call, struct layout layout)
 {
     bool alone = layout.shared > (unsigned)call->device->shared_per_block / 2;
     return alone ? 1024 : (unsigned)zoo_tunable(call, "BLOCK");
 }
 
-/* What limits the blocks of an SM even if the registers do not. */
-static int64_t most_resident(const struct zoo_call *call, struct layout layout)
+/* How many blocks leave a row each, if so many are resident on an SM. Threads and shared memory
+ * limit those even where registers do not. */
+static unsigned row_blocks(const struct zoo_call *call, struct layout layout, int64_t resident)
 {
-    int64_t by_threads = call->device->threads_per_sm / threads_replicated(call, layout);
-    return lesser(by_threads, (call->device->shared_per_block + 1024) / layout.shared);
+    unsigned threads = row_threads(call, layout);
+    int64_t by_threads = call->device->threads_per_sm / threads;
+    int64_t by_shared = (call->device->shared_per_block + 1024) / layout.shared;
+    return blocks_for(call, elements_per_block(call, threads, layout.range),
+                      lesser(resident, lesser(by_threads, by_shared)));
+}
+
+static size_t row_bytes(const struct zoo_call *call, struct layout layout)
+{
+    unsigned blocks = row_blocks(call, layout, INT64_MAX);
+    return blocks == 1 ? 0 : 4 * (size_t)blocks * (size_t)call->problem->value[BINS];
 }
 
 static size_t workspace_replicated(const struct zoo_call *call)
 {
-    struct layout layout = lay_out_replicated(call);
-    int64_t per_block = elements_per_block(call, threads_replicated(call, layout), layout.range);
-    unsigned blocks = blocks_for(call, per_block, most_resident(call, layout));
-    return blocks == 1 ? 0 : 4 * (size_t)blocks * (size_t)call->problem->value[BINS];
+    return row_bytes(call, lay_out_replicated(call));
+}
+
+static size_t workspace_bytes(const struct zoo_call *call)
+{
+    return row_bytes(call, lay_out_bytes(call));
+}
+
+/* A single block's row is the result. */
+static CUresult launch_merge(struct zoo_call *call, CUdeviceptr rows, unsigned blocks)
+{
+    unsigned bins = (unsigned)call->problem->value[BINS];
+    if (blocks == 1)
+        return CUDA_SUCCESS;
+    return ZOO_LAUNCH(call, "merge",
+                      ((struct zoo_grid){.x = zoo_ceil_div(bins, 32), .threads = 1024}), &rows,
+                      &blocks, &bins, &call->buffer[COUNTS]);
+}
+
+static struct zoo_grid row_grid(struct zoo_call *call, struct layout layout)
+{
+    unsigned threads = row_threads(call, layout);
+    int64_t resident = zoo_resident(call, "count", threads, layout.shared);
+    return (struct zoo_grid){.x = row_blocks(call, layout, resident),
+                             .y = layout.ranges,
+                             .threads = threads,
+                             .shared = layout.shared};
 }
 
 static CUresult launch_replicated(struct zoo_call *call)
@@ -280,36 +318,40 @@ static CUresult launch_replicated(struct zoo_call *call)
     int64_t n = call->problem->value[N];
     unsigned bins = (unsigned)call->problem->value[BINS];
     struct layout layout = lay_out_replicated(call);
-    unsigned threads = threads_replicated(call, layout);
-    int64_t resident = zoo_resident(call, count_kernel(call), threads, layout.shared);
-    unsigned blocks = blocks_for(call, elements_per_block(call, threads, layout.range),
-                                 lesser(resident, most_resident(call, layout)));
-    struct zoo_grid grid = {
-        .x = blocks, .y = layout.ranges, .threads = threads, .shared = layout.shared};
-    CUdeviceptr rows = blocks == 1 ? call->buffer[COUNTS] : call->workspace;
-    CUresult status = ZOO_LAUNCH(call, count_kernel(call), grid, &call->buffer[IN], &n, &bins,
-                                 &layout.range, &layout.copies, &rows);
-    if (status != CUDA_SUCCESS || blocks == 1)
-        return status;
-    return ZOO_LAUNCH(call, "merge",
-                      ((struct zoo_grid){.x = zoo_ceil_div(bins, 32), .threads = 1024}), &rows,
-                      &blocks, &bins, &call->buffer[COUNTS]);
+    struct zoo_grid grid = row_grid(call, layout);
+    CUdeviceptr rows = grid.x == 1 ? call->buffer[COUNTS] : call->workspace;
+    CUresult status = ZOO_LAUNCH(call, "count", grid, &call->buffer[IN], &n, &bins, &layout.range,
+                                 &layout.copies, &rows);
+    return status == CUDA_SUCCESS ? launch_merge(call, rows, grid.x) : status;
+}
+
+static CUresult launch_bytes(struct zoo_call *call)
+{
+    int64_t n = call->problem->value[N];
+    unsigned bins = (unsigned)call->problem->value[BINS];
+    struct zoo_grid grid = row_grid(call, lay_out_bytes(call));
+    CUdeviceptr rows = grid.x == 1 ? call->buffer[COUNTS] : call->workspace;
+    CUresult status = ZOO_LAUNCH(call, "count", grid, &call->buffer[IN], &n, &bins, &rows);
+    return status == CUDA_SUCCESS ? launch_merge(call, rows, grid.x) : status;
 }
 
 static const struct zoo_variant variants[] = {
     {"global_atomics", "one atomic in memory for each element", launch_global_atomics,
-     .traits = ZOO_DETERMINISTIC},
+     .takes = takes_f32, .traits = ZOO_DETERMINISTIC},
     {"shared_private", "a copy of the counters for each block, in shared memory",
-     launch_shared_private, .traits = ZOO_DETERMINISTIC},
-    {"warp_private", "a copy for each warp", launch_warp_private, .traits = ZOO_DETERMINISTIC},
-    {"aggregated", "lanes of one bin find each other and add once", launch_shared_private,
+     launch_shared_private, .takes = takes_f32, .traits = ZOO_DETERMINISTIC},
+    {"warp_private", "a copy for each warp", launch_warp_private, .takes = takes_f32,
      .traits = ZOO_DETERMINISTIC},
+    {"aggregated", "lanes with the same bin find each other and add once", launch_shared_private,
+     .takes = takes_f32, .traits = ZOO_DETERMINISTIC},
     {"thread_private", "a byte for each thread and bin, no atomics", launch_thread_private,
-     .takes = few_bins, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_few_f32_bins, .traits = ZOO_DETERMINISTIC},
     {"packed", "16-bit counters, two in a word, for many bins", launch_packed, .takes = takes_f32,
      .traits = ZOO_DETERMINISTIC},
     {"replicated", "copies interleaved over the banks, 16-byte loads, two passes",
-     launch_replicated, workspace_replicated, .traits = ZOO_DETERMINISTIC},
+     launch_replicated, workspace_replicated, .takes = takes_f32, .traits = ZOO_DETERMINISTIC},
+    {"bytes", "u8: the byte itself is half of a counter's address; else as replicated",
+     launch_bytes, workspace_bytes, .takes = takes_bytes, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

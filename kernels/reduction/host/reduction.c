@@ -1,6 +1,7 @@
 /*
  * reduction.c: the family: many numbers to one (sum, min, max, the place of the largest).
- * The variants go from one atomic per element to 16-byte loads at the memory's limit.
+ * The steps add up floats, from one atomic per number to 16-byte loads at the memory's limit; the
+ * generic variants do the rest: other types, other operations.
  */
 #include "zoo/running.h"
 #include "zoo/zoo.h"
@@ -13,6 +14,7 @@
 enum { OP_SUM, OP_MIN, OP_MAX, OP_ARGMAX };
 enum { N, OP, TYPE };
 enum { IN, RESULT };
+enum { SMALL_BLOCK = 256 }; /* of a last pass: it ends sooner than a large one */
 
 static const char *const operations[] = {"sum", "min", "max", "argmax", NULL};
 static const enum zoo_type types[] = {ZOO_F32, ZOO_F64, ZOO_I32, ZOO_BF16};
@@ -39,9 +41,9 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     zoo_fill(problem, 0, types[problem->value[TYPE]], buffer[IN], (size_t)problem->value[N]);
 }
 
-/* The rounding of n additions in an order that nobody knows: each by half a unit of a partial sum
- * that is no larger than the largest prefix; they add up like a random walk, here at four times its
- * spread. */
+/* The rounding error of n additions in an unknown order: each is off by half a unit of a partial
+ * sum no larger than the largest prefix, and the errors add up like a random walk; four times its
+ * spread is allowed. */
 static void reference_sum(const struct zoo_problem *problem, const void *in,
                           struct zoo_expected *expected)
 {
@@ -101,35 +103,35 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
+/* What the steps are written for. */
+static bool is_f32_sum(const struct zoo_problem *problem)
+{
+    return problem->value[OP] == OP_SUM && types[problem->value[TYPE]] == ZOO_F32;
+}
+
+static bool is_other(const struct zoo_problem *problem)
+{
+    return !is_f32_sum(problem);
+}
+
+/* "reduce" of the steps, "reduce_max_i32" of the generic variants. */
 static const char *kernel_name(const struct zoo_problem *problem, const char *stem, char *name)
 {
+    if (is_f32_sum(problem))
+        return stem;
     snprintf(name, 48, "%s_%s_%s", stem, operations[problem->value[OP]],
              type_names[problem->value[TYPE]]);
     return name;
 }
 
-static bool sums(const struct zoo_problem *problem)
-{
-    return problem->value[OP] == OP_SUM;
-}
-
-static CUresult launch_start(struct zoo_call *call)
-{
-    char name[48];
-    return ZOO_LAUNCH(call, kernel_name(call->problem, "start", name), (struct zoo_grid){.x = 1},
-                      &call->buffer[RESULT]);
-}
-
 static CUresult launch_atomics(struct zoo_call *call, unsigned blocks, unsigned threads)
 {
-    char name[48];
     int64_t n = call->problem->value[N];
-    CUresult status = launch_start(call);
+    CUresult status = ZOO_LAUNCH(call, "start", (struct zoo_grid){.x = 1}, &call->buffer[RESULT]);
     if (status != CUDA_SUCCESS || n == 0)
         return status;
-    return ZOO_LAUNCH(call, kernel_name(call->problem, "reduce", name),
-                      ((struct zoo_grid){.x = blocks, .threads = threads}), &call->buffer[IN], &n,
-                      &call->buffer[RESULT]);
+    return ZOO_LAUNCH(call, "reduce", ((struct zoo_grid){.x = blocks, .threads = threads}),
+                      &call->buffer[IN], &n, &call->buffer[RESULT]);
 }
 
 static CUresult launch_global_atomics(struct zoo_call *call)
@@ -150,33 +152,30 @@ static CUresult launch_block_atomics(struct zoo_call *call)
     return launch_atomics(call, grid_blocks(call, call->problem->value[N], block), (unsigned)block);
 }
 
-/* Passes until one block is left: elements to partials, partials to partials. blocks(n) says how
- * many blocks a pass over n has. Two halves of the workspace take turns. The last pass has at most
- * so many threads. */
+/* Passes of the same kernel until one block is left, each over what the blocks of the one before
+ * left. blocks(n) says how many blocks a pass over n has. Two halves of the workspace take turns.
+ * The last pass has at most so many threads. */
 static CUresult launch_passes(struct zoo_call *call,
                               unsigned (*blocks)(const struct zoo_call *, int64_t n),
                               unsigned most_at_last)
 {
-    char name[48];
     unsigned threads = (unsigned)zoo_tunable(call, "BLOCK"), count;
     int64_t n = call->problem->value[N];
     CUdeviceptr from = call->buffer[IN], to = call->workspace;
     CUdeviceptr other = to + 16 * (CUdeviceptr)blocks(call, n);
-    const char *stem = "reduce";
     do {
         count = blocks(call, n);
+        CUdeviceptr out = count == 1 ? call->buffer[RESULT] : to;
         if (from != call->buffer[IN] && count == 1 && threads > most_at_last)
             threads = most_at_last;
-        CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, stem, name),
-                                     ((struct zoo_grid){.x = count, .threads = threads}), &from, &n,
-                                     &to, &call->buffer[RESULT]);
+        CUresult status = ZOO_LAUNCH(
+            call, "reduce", ((struct zoo_grid){.x = count, .threads = threads}), &from, &n, &out);
         if (status != CUDA_SUCCESS)
             return status;
         n = count;
         from = to;
         to = other;
         other = from;
-        stem = "again";
     } while (count > 1);
     return CUDA_SUCCESS;
 }
@@ -194,8 +193,8 @@ static unsigned blocks_of_many(const struct zoo_call *call, int64_t n)
                : grid_blocks(call, n, zoo_tunable(call, "BLOCK"));
 }
 
-/* Up to 128 KiB one block alone is sooner done than two launches. Above, rather many blocks with a
- * load each than few with several. */
+/* Up to 128 KiB one block alone is faster than two launches. Above, many blocks with a load each
+ * are better than few with several. */
 static unsigned blocks_of_vectors(const struct zoo_call *call, int64_t n)
 {
     int64_t bytes = n * zoo_type_bytes[types[call->problem->value[TYPE]]];
@@ -214,10 +213,28 @@ static CUresult launch_grid_stride(struct zoo_call *call)
 
 static CUresult launch_vectorised(struct zoo_call *call)
 {
-    return launch_passes(call, blocks_of_vectors, 256); /* a smaller block ends sooner */
+    return launch_passes(call, blocks_of_vectors, SMALL_BLOCK);
 }
 
-/* The first pass of two, the second of which is one block; or one block alone. */
+/* A first pass of so many blocks and a last one, kernels of their own; or one block alone. */
+static CUresult launch_two(struct zoo_call *call, unsigned blocks, struct zoo_grid last)
+{
+    char name[48];
+    int64_t n = call->problem->value[N];
+    int partials = (int)blocks;
+    struct zoo_grid first = {.x = blocks, .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    CUdeviceptr in = call->buffer[IN], result = call->buffer[RESULT], space = call->workspace;
+    CUdeviceptr out = blocks == 1 ? result : space;
+    const char *kernel = kernel_name(call->problem, "reduce", name);
+    CUresult status = is_f32_sum(call->problem)
+                          ? ZOO_LAUNCH(call, kernel, first, &in, &n, &out)
+                          : ZOO_LAUNCH(call, kernel, first, &in, &n, &space, &result);
+    if (status != CUDA_SUCCESS || blocks == 1)
+        return status;
+    return ZOO_LAUNCH(call, kernel_name(call->problem, "again", name), last, &space, &partials,
+                      &result);
+}
+
 static unsigned overlapped_blocks(const struct zoo_call *call)
 {
     int64_t bytes = call->problem->value[N] * zoo_type_bytes[types[call->problem->value[TYPE]]];
@@ -229,18 +246,15 @@ static unsigned overlapped_blocks(const struct zoo_call *call)
 
 static CUresult launch_overlapped(struct zoo_call *call)
 {
-    char name[48];
-    int64_t n = call->problem->value[N], partials = overlapped_blocks(call);
-    struct zoo_grid first = {.x = (unsigned)partials,
-                             .threads = (unsigned)zoo_tunable(call, "BLOCK")};
-    struct zoo_grid second = {
+    struct zoo_grid last = {
         .x = 1, .threads = (unsigned)zoo_tunable(call, "LAST"), .overlaps = true};
-    CUresult status = ZOO_LAUNCH(call, kernel_name(call->problem, "reduce", name), first,
-                                 &call->buffer[IN], &n, &call->workspace, &call->buffer[RESULT]);
-    if (status != CUDA_SUCCESS || partials == 1)
-        return status;
-    return ZOO_LAUNCH(call, kernel_name(call->problem, "again", name), second, &call->workspace,
-                      &partials, &call->buffer[RESULT]);
+    return launch_two(call, overlapped_blocks(call), last);
+}
+
+static CUresult launch_generic(struct zoo_call *call)
+{
+    return launch_two(call, blocks_of_vectors(call, call->problem->value[N]),
+                      (struct zoo_grid){.x = 1, .threads = SMALL_BLOCK});
 }
 
 static size_t workspace_overlapped(const struct zoo_call *call)
@@ -260,20 +274,25 @@ static size_t workspace_grid(const struct zoo_call *call)
 }
 
 static const struct zoo_variant variants[] = {
-    {"global_atomics", "one atomic for each element", launch_global_atomics, .takes = sums},
+    {"global_atomics", "one atomic for each number", launch_global_atomics, .takes = is_f32_sum},
     {"interleaved", "a tree in shared memory, every second thread working", launch_trees,
-     workspace_trees, .traits = ZOO_DETERMINISTIC},
+     workspace_trees, .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
     {"sequential", "the tree with the working threads packed", launch_trees, workspace_trees,
-     .traits = ZOO_DETERMINISTIC},
-    {"shared_tree", "many elements a thread before the tree", launch_grid_stride, workspace_grid,
-     .traits = ZOO_DETERMINISTIC},
+     .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
+    {"shared_tree", "many numbers per thread before the tree", launch_grid_stride, workspace_grid,
+     .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
     {"warp_shuffle", "registers instead of shared memory", launch_grid_stride, workspace_grid,
-     .traits = ZOO_DETERMINISTIC},
-    {"block_atomics", "one launch, one atomic for each block", launch_block_atomics, .takes = sums},
+     .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
+    {"block_atomics", "one launch, one atomic for each block", launch_block_atomics,
+     .takes = is_f32_sum},
     {"overlapped", "two passes by vectors, the second there before the first ends",
-     launch_overlapped, workspace_overlapped, .traits = ZOO_DETERMINISTIC},
+     launch_overlapped, workspace_overlapped, .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
     {"vectorised", "16-byte loads, several in flight, two passes", launch_vectorised,
-     workspace_grid, .traits = ZOO_DETERMINISTIC},
+     workspace_grid, .takes = is_f32_sum, .traits = ZOO_DETERMINISTIC},
+    {"generic_overlapped", "overlapped for other types and operations", launch_overlapped,
+     workspace_overlapped, .takes = is_other, .traits = ZOO_DETERMINISTIC},
+    {"generic", "vectorised for other types and operations", launch_generic, workspace_grid,
+     .takes = is_other, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {

@@ -1,0 +1,54 @@
+/*
+ * ptx.c: fills in the words of ptx_command.def; see ptx.h.
+ */
+#include "toolchain/ptx.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const nvcc_words[] = {
+#define NVCC(word) word,
+#define CLANG(word)
+#include "toolchain/ptx_command.def"
+#undef NVCC
+#undef CLANG
+    NULL};
+
+static const char *const clang_words[] = {
+#define NVCC(word)
+#define CLANG(word) word,
+#include "toolchain/ptx_command.def"
+#undef NVCC
+#undef CLANG
+    NULL};
+
+/* The word with {arch} and {include} replaced. */
+static const char *fill_in(struct lk_arena *arena, const char *word,
+                           const struct toolchain_ptx *ptx)
+{
+    const struct {
+        const char *mark, *value;
+    } marks[] = {{"{arch}", ptx->arch}, {"{include}", ptx->include}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(word, marks[i].mark);
+        if (at)
+            word = lk_arena_printf(arena, "%.*s%s%s", (int)(at - word), word, marks[i].value,
+                                   at + strlen(marks[i].mark));
+    }
+    return word;
+}
+
+void toolchain_ptx_command(struct lk_arena *arena, const struct toolchain_ptx *ptx,
+                           struct lk_list *command)
+{
+    lk_list_add(command, ptx->compiler.path);
+    for (const char *const *word = ptx->compiler.is_nvcc ? nvcc_words : clang_words; *word; word++)
+        lk_list_add(command, fill_in(arena, *word, ptx));
+    if (!ptx->compiler.is_nvcc)
+        lk_list_add(command, "-fno-color-diagnostics"); /* what it prints goes to a file */
+    lk_list_add(command, "-o");
+    lk_list_add(command, ptx->output);
+    lk_list_add(command, ptx->source);
+}

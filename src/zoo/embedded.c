@@ -1,0 +1,25 @@
+/*
+ * embedded.c: headers out of the library, for those who compile kernels; see embedded.h.
+ */
+#include "zoo/embedded.h"
+
+#include "base/buf.h"
+#include "host/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool zoo_write_headers(const char *of, const char *folder, char **message)
+{
+    size_t length = strlen(of);
+    bool fine = true;
+    for (size_t i = 0; fine && i < zoo_embedded_file_count; i++) {
+        const struct zoo_embedded_file *file = &zoo_embedded_files[i];
+        if (strncmp(file->path, of, length) != 0 || file->path[length] != '/')
+            continue;
+        char *path = lk_say("%s%s", folder, file->path + length);
+        fine = host_write_file(path, file->text, (size_t)(file->text_end - file->text), message);
+        free(path);
+    }
+    return fine;
+}

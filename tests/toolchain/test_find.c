@@ -1,0 +1,249 @@
+/*
+ * test_find.c: the one order in which compilers are looked for, with made-up ones in a temporary
+ * folder; the toolkit's folder as nvcc reports it; the command line that makes PTX; what ptxas
+ * prints.
+ */
+#include "host/files.h"
+#include "toolchain/find.h"
+#include "toolchain/ptx.h"
+#include "toolchain/ptxas.h"
+
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *folder; /* temporary, without links */
+static struct lk_arena *arena;
+
+static char *path_of(const char *name)
+{
+    return lk_arena_printf(arena, "%s/%s", folder, name);
+}
+
+/* A program that is a script; its path. */
+static char *make_program(const char *name, const char *script)
+{
+    char *path = path_of(name), *text = lk_arena_printf(arena, "#!/bin/sh\n%s\n", script);
+    assert_true(host_replace_file(path, text, strlen(text), NULL));
+    assert_int_equal(chmod(path, 0755), 0);
+    return path;
+}
+
+static void set_path(const char *name)
+{
+    setenv("PATH", lk_arena_printf(arena, "%s:/usr/bin:/bin", path_of(name)), 1);
+}
+
+/* The toolkit in /usr/local/cuda, if this machine has one, goes before scripts/get-nvcc's. */
+static void nvcc_order(void **state)
+{
+    static const char usual[] = "/usr/local/cuda/bin/nvcc";
+    char *on_path = make_program("a/nvcc", "exit 0"), *chosen = make_program("b/mine", "exit 0");
+    char *installed = make_program("data/lockstep/cuda/bin/nvcc", "exit 0");
+    setenv("XDG_DATA_HOME", path_of("data"), 1);
+    set_path("a");
+    setenv("NVCC", chosen, 1);
+    assert_string_equal(toolchain_find_nvcc(arena), chosen);
+    setenv("NVCC", "mine", 1); /* decides alone, even if it is not there */
+    assert_null(toolchain_find_nvcc(arena));
+    setenv("NVCC", "", 1);
+    assert_string_equal(toolchain_find_nvcc(arena), on_path);
+    unsetenv("NVCC");
+    assert_string_equal(toolchain_find_nvcc(arena), on_path);
+    setenv("PATH", "/nowhere", 1);
+    assert_string_equal(toolchain_find_nvcc(arena), access(usual, X_OK) == 0 ? usual : installed);
+}
+
+static void clang_order(void **state)
+{
+    set_path("c");
+    setenv("PATH", path_of("c"), 1);
+    assert_null(toolchain_find_clang(arena));
+    char *plain = make_program("c/clang", "echo 'Some clang version 15.0.7'");
+    assert_null(toolchain_find_clang(arena)); /* too old */
+    make_program("c/clang", "echo 'Some clang version 16.0.0 (x)'");
+    assert_string_equal(toolchain_find_clang(arena), plain);
+    make_program("c/clang", "exit 1");
+    assert_null(toolchain_find_clang(arena));
+    static const char *const names[] = {"clang-16", "clang-17", "clang-18",
+                                        "clang-20", "clang-21", "clang-19"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* each goes before the last */
+        char *made = make_program(lk_arena_printf(arena, "c/%s", names[i]), "exit 1");
+        assert_string_equal(toolchain_find_clang(arena), made);
+    }
+    setenv("CLANG", plain, 1);
+    assert_string_equal(toolchain_find_clang(arena), plain);
+    setenv("CLANG", "clang-99", 1);
+    assert_null(toolchain_find_clang(arena));
+    unsetenv("CLANG");
+}
+
+static void check_compiler(const char *asked, const char *preferred, const char *path, bool is_nvcc)
+{
+    struct toolchain_compiler found = toolchain_find_compiler(arena, asked, preferred);
+    if (path)
+        assert_string_equal(found.path, path);
+    else
+        assert_null(found.path);
+    assert_int_equal(found.is_nvcc, is_nvcc);
+}
+
+static void compilers(void **state)
+{
+    char *nvcc = make_program("d/nvcc", "exit 0"), *clang = make_program("d/clang-19", "exit 0");
+    setenv("NVCC", nvcc, 1);
+    setenv("CLANG", clang, 1);
+    check_compiler(NULL, "nvcc", nvcc, true);
+    check_compiler(NULL, "clang", clang, false);
+    check_compiler("nvcc", "clang", nvcc, true);
+    check_compiler("clang", "nvcc", clang, false);
+    setenv("NVCC", "/nowhere/nvcc", 1);
+    check_compiler(NULL, "nvcc", clang, false);
+    check_compiler("nvcc", "nvcc", NULL, true);
+    setenv("CLANG", "/nowhere/clang", 1);
+    check_compiler(NULL, "nvcc", NULL, false);
+    unsetenv("CLANG");
+}
+
+/* nvcc lies elsewhere than its toolkit, behind links, as distributions have it. It is asked once in
+ * a process, so this is the one test of it, and comes before ptxas is looked for. */
+static void toolkit(void **state)
+{
+    assert_true(host_make_folder(path_of("kit/bin"), NULL));
+    assert_true(host_make_folder(path_of("kit/lib64"), NULL));
+    assert_int_equal(symlink("kit", path_of("kit-link")), 0);
+    char *script = lk_arena_printf(arena,
+                                   "[ \"$1\" = --dryrun ] || exit 1\n"
+                                   "echo '#$ _HERE_=%s' >&2\n"
+                                   "echo '#$ TOP=%s/bin/..' >&2",
+                                   path_of("e"), path_of("kit-link"));
+    setenv("NVCC", make_program("e/nvcc", script), 1);
+    assert_string_equal(toolchain_toolkit_folder(), path_of("kit"));
+    assert_true(host_write_file(path_of("kit/lib64/libnvrtc.so.13"), "", 0, NULL));
+    assert_string_equal(toolchain_find_nvrtc(arena), path_of("kit/lib64/libnvrtc.so.13"));
+}
+
+static void ptxas_order(void **state)
+{
+    setenv("PATH", path_of("f"), 1);
+    assert_null(toolchain_find_ptxas(arena));
+    char *on_path = make_program("f/ptxas", "exit 0");
+    assert_string_equal(toolchain_find_ptxas(arena), on_path);
+    char *in_kit = make_program("kit/bin/ptxas", "exit 0");
+    assert_string_equal(toolchain_find_ptxas(arena), in_kit);
+    char *beside = make_program("e/ptxas", "exit 0");
+    assert_string_equal(toolchain_find_ptxas(arena), beside);
+    setenv("NVCC", "/nowhere/nvcc", 1);
+    assert_string_equal(toolchain_find_ptxas(arena), on_path);
+}
+
+static void check_command(bool is_nvcc, const char *expected)
+{
+    struct lk_list words = {0};
+    struct lk_buf text = {0};
+    struct toolchain_ptx ptx = {.compiler = {"/bin/compiler", is_nvcc},
+                                .arch = "90a",
+                                .include = "/my headers",
+                                .source = "k.cu",
+                                .output = "k.ptx"};
+    toolchain_ptx_command(arena, &ptx, &words);
+    for (size_t i = 0; i < words.count; i++)
+        lk_buf_printf(&text, "%s%s", i ? "|" : "", words.items[i]);
+    assert_string_equal(text.data, expected);
+    lk_buf_free(&text);
+    lk_list_free(&words);
+}
+
+static void ptx_commands(void **state)
+{
+    check_command(true, "/bin/compiler|-ptx|-O3|-lineinfo|-std=c++17|-arch=compute_90a|"
+                        "-I/my headers|-o|k.ptx|k.cu");
+    check_command(false, "/bin/compiler|-x|cuda|--cuda-device-only|--cuda-gpu-arch=sm_90a|"
+                         "-nocudainc|-nocudalib|-S|-O3|-gline-tables-only|-std=c++17|"
+                         "-Wno-unknown-cuda-version|-Wno-tautological-compare|-I/my headers|"
+                         "-include|/my headers/cuda_names.h|-fno-color-diagnostics|-o|k.ptx|k.cu");
+}
+
+/* A stand-in that prints what ptxas prints, and counts how often it is asked. */
+static void ptxas_answers(void **state)
+{
+    static const char script[] =
+        "echo x >> '%s'\n"
+        "[ \"$2\" = -arch=sm_90a ] || { echo 'ptxas fatal: bad arch'; exit 1; }\n"
+        "cat >&2 <<'END'\n"
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compiling entry function '_Z3addPf' for 'sm_90a'\n"
+        "ptxas info    : Function properties for _Z3addPf\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 12 registers, used 0 barriers, 360 bytes cmem[0]\n"
+        "ptxas info    : Compiling entry function 'spills' for 'sm_90a'\n"
+        "    1024 bytes stack frame, 1412 bytes spill stores, 1500 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 1 barriers\n"
+        "END";
+    size_t count;
+    char *asked = path_of("asked");
+    setenv("XDG_CACHE_HOME", path_of("cache"), 1);
+    make_program("f/ptxas", lk_arena_printf(arena, script, asked));
+    set_path("f");
+    setenv("NVCC", "/nowhere/nvcc", 1);
+    assert_true(host_write_file(path_of("k.ptx"), ".version 8.0", 12, NULL));
+    for (int i = 0; i < 2; i++) {
+        const struct ptxas_kernel *kernels = ptxas_ask(arena, path_of("k.ptx"), "90a", 255, &count);
+        assert_int_equal(count, 2);
+        assert_string_equal(kernels[0].name, "_Z3addPf");
+        assert_int_equal(kernels[0].registers, 12);
+        assert_int_equal(kernels[0].spill_bytes, 0);
+        assert_string_equal(kernels[1].name, "spills");
+        assert_int_equal(kernels[1].registers, 255);
+        assert_int_equal(kernels[1].spill_bytes, 1412);
+    }
+    char *times = host_read_text(asked, NULL);
+    assert_string_equal(times, "x\n"); /* the second answer came from the cache */
+    free(times);
+    assert_true(host_write_file(path_of("k.ptx"), ".version 8.1", 12, NULL));
+    ptxas_ask(arena, path_of("k.ptx"), "90a", 255, &count);
+    ptxas_ask(arena, path_of("k.ptx"), "90a", 64, &count);
+    assert_null(ptxas_ask(arena, path_of("k.ptx"), "80", 255, &count)); /* it refuses */
+    assert_int_equal(count, 0);
+    times = host_read_text(asked, NULL);
+    assert_string_equal(times, "x\nx\nx\nx\n"); /* each is another question */
+    free(times);
+    assert_null(ptxas_ask(arena, path_of("none.ptx"), "90a", 255, &count));
+}
+
+static int set_up(void **state)
+{
+    char *made = host_temporary_folder("test", NULL);
+    folder = made ? realpath(made, NULL) : NULL;
+    free(made);
+    arena = lk_arena_create();
+    return folder ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    host_remove_tree(folder);
+    free(folder);
+    lk_arena_destroy(arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nvcc_order),    cmocka_unit_test(clang_order),
+        cmocka_unit_test(compilers),     cmocka_unit_test(toolkit),
+        cmocka_unit_test(ptxas_order),   cmocka_unit_test(ptx_commands),
+        cmocka_unit_test(ptxas_answers),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
