@@ -10,10 +10,10 @@
  */
 #include "learn/grade.h"
 
+#include "base/demangle.h"
 #include "host/files.h"
 #include "learn/problem.h"
 #include "ptx/ptx.h"
-#include "report/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,9 @@ enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 /* Is it "add", or "add" as C++ mangles it, "_Z3addPKfS0_Pfi"? */
 static bool is_name(const char *symbol, const char *kernel)
 {
-    struct lk_arena *arena = lk_arena_create();
-    const char *name = profile_demangle(arena, symbol);
-    size_t length = strcspn(name, "<");
-    bool same = length == strlen(kernel) && memcmp(name, kernel, length) == 0;
-    lk_arena_destroy(arena);
+    char *name = lk_demangle_briefly(symbol);
+    bool same = strcmp(name, kernel) == 0;
+    free(name);
     return same;
 }
 

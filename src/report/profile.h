@@ -155,9 +155,6 @@ double profile_part(const struct gpu_counter_part *part, const struct profile_in
 /* Adds the columns; of two strides the more frequent is kept. */
 void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more);
 
-/* "reduce<256>" from "_Z6reduceILi256EEvPf"; the name itself if it is not understood. */
-const char *profile_demangle(struct lk_arena *arena, const char *mangled);
-
 /* Same kernel and shape as the one before it: shown once. */
 bool profile_same(const struct profile_launch *a, const struct profile_launch *b);
 

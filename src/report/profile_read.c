@@ -4,6 +4,8 @@
  */
 #include "report/profile.h"
 
+#include "base/demangle.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -144,7 +146,9 @@ static bool read_kernel(struct profile *profile, const json_t *object)
     kernel->mangled = keep(profile, json_object_get(object, "name"));
     if (!id || !kernel->mangled)
         return false;
-    kernel->name = profile_demangle(profile->arena, kernel->mangled);
+    char *name = lk_demangle(kernel->mangled);
+    kernel->name = lk_arena_strndup(profile->arena, name, strlen(name));
+    free(name);
     kernel->registers = (unsigned)number_of(object, "registers");
     kernel->registers_from = "estimated";
     kernel->static_shared = (unsigned)number_of(object, "static_shared");
