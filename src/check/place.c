@@ -4,13 +4,13 @@
  */
 #include "check/check.h"
 
-#include "base/demangle.h"
+#include "host/demangle.h"
 
 #include <stdlib.h>
 
 void check_name(const char *mangled, struct lk_buf *text)
 {
-    char *name = lk_demangle_briefly(mangled);
+    char *name = host_demangle_briefly(mangled);
     lk_buf_printf(text, "%s", name);
     free(name);
 }

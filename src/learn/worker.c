@@ -10,7 +10,7 @@
  */
 #include "learn/grade.h"
 
-#include "base/demangle.h"
+#include "host/demangle.h"
 #include "host/files.h"
 #include "learn/problem.h"
 #include "ptx/ptx.h"
@@ -26,7 +26,7 @@ enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 /* Is it "add", or "add" as C++ mangles it, "_Z3addPKfS0_Pfi"? */
 static bool is_name(const char *symbol, const char *kernel)
 {
-    char *name = lk_demangle_briefly(symbol);
+    char *name = host_demangle_briefly(symbol);
     bool same = strcmp(name, kernel) == 0;
     free(name);
     return same;

@@ -4,7 +4,7 @@
  */
 #include "report/profile.h"
 
-#include "base/demangle.h"
+#include "host/demangle.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -146,7 +146,7 @@ static bool read_kernel(struct profile *profile, const json_t *object)
     kernel->mangled = keep(profile, json_object_get(object, "name"));
     if (!id || !kernel->mangled)
         return false;
-    char *name = lk_demangle(kernel->mangled);
+    char *name = host_demangle(kernel->mangled);
     kernel->name = lk_arena_strndup(profile->arena, name, strlen(name));
     free(name);
     kernel->registers = (unsigned)number_of(object, "registers");

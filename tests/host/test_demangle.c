@@ -2,7 +2,7 @@
  * test_demangle.c: names of C++ as reports show them, whole and brief. The demangler is the C++
  * runtime's; what is tested is what we cut off, and that odd names stay as they are.
  */
-#include "base/demangle.h"
+#include "host/demangle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static const struct {
 static void names_are_cut(void **state)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *name = lk_demangle(names[i].mangled), *brief = lk_demangle_briefly(names[i].mangled);
+        char *name = host_demangle(names[i].mangled), *brief = host_demangle_briefly(names[i].mangled);
         assert_string_equal(name, names[i].name);
         assert_string_equal(brief, names[i].brief);
         free(name);
@@ -60,7 +60,7 @@ static void odd_names_do_no_harm(void **state)
     static const char *const odd[] = {"_ZltRK1aS1_", "_ZrsRK1aS1_", "_ZN1acvPFviEEv", "_ZN1aclEv",
                                       "_ZNK1aclEi", "_ZdlPv"};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        char *name = lk_demangle(odd[i]), *brief = lk_demangle_briefly(odd[i]);
+        char *name = host_demangle(odd[i]), *brief = host_demangle_briefly(odd[i]);
         assert_non_null(name);
         assert_true(strlen(brief) > 0);
         free(name);

@@ -4,7 +4,7 @@
  * The C++ runtime is opened when the first name asks for it: nothing else here needs it, and a
  * machine may have none.
  */
-#include "base/demangle.h"
+#include "host/demangle.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static void cut_parameters(char *name)
         name[opening(name, length)] = 0;
 }
 
-char *lk_demangle(const char *mangled)
+char *host_demangle(const char *mangled)
 {
     char *name = ask_runtime(mangled);
     if (!name)
@@ -104,9 +104,9 @@ static void drop_brackets(char *name)
     name[out] = 0;
 }
 
-char *lk_demangle_briefly(const char *mangled)
+char *host_demangle_briefly(const char *mangled)
 {
-    char *name = lk_demangle(mangled);
+    char *name = host_demangle(mangled);
     bool is_local = strncmp(mangled, "_ZZ", 3) == 0; /* in a function */
     size_t begin = is_local ? last_part(name, "::") : 0;
     memmove(name, name + begin, strlen(name + begin) + 1);
