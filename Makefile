@@ -215,7 +215,7 @@ UNIT_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC)) $(BUILD)/tests/do
 SUITES   ?=
 
 # Those of src/bench also need the families.
-$(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/bench/%: tests/bench/%.c $(BENCH_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 

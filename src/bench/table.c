@@ -34,6 +34,15 @@ void bench_report_free(struct bench_report *report)
     free(report->results);
 }
 
+bool bench_report_has(const struct bench_report *report, enum bench_state state)
+{
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t k = 0; k < report->results[i].count; k++)
+            if (report->results[i].entries[k].state == state)
+                return true;
+    return false;
+}
+
 void bench_print_place(FILE *out, const struct report_paint *paint,
                        const struct bench_report *report)
 {

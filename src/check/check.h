@@ -240,7 +240,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
 struct check_chunk *check_chunk_at(struct check *check, uint64_t offset);
 /* "byte 4 of table", "byte 8 of " CHECK_ALLOCATION ..; "" if nothing is known. Sets the
  * subject's allocation. */
-void check_describe_address(struct check *check, struct check_subject *subject, struct lk_buf *text);
+void check_describe_address(struct check *check, struct check_subject *subject,
+                            struct lk_buf *text);
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
 
@@ -304,9 +305,10 @@ struct check_side check_side_of(const struct simt_warp *w, const struct simt_ins
 void check_report(struct check *check, enum check_kind kind, const struct check_subject *subject,
                   const struct check_side *side, const struct check_side *other, const char *format,
                   ...) __attribute__((format(printf, 6, 7)));
-void check_report_host(struct check *check, enum check_kind kind, const struct check_subject *subject,
-                       const struct check_callers *callers, const struct check_callers *other,
-                       const char *format, ...) __attribute__((format(printf, 6, 7)));
+void check_report_host(struct check *check, enum check_kind kind,
+                       const struct check_subject *subject, const struct check_callers *callers,
+                       const struct check_callers *other, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 /* Quick: has this pair been told already? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);

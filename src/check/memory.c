@@ -322,15 +322,16 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
     struct check_allocation *found = &subject.allocation;
     struct check_callers who = callers();
     if (check_find_freed(check, address, found))
-        check_report_host(check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,
-                          "use after free: a copy or memset of %zu bytes at 0x%llx, in "
-                          CHECK_ALLOCATION ", which was freed",
-                          size, (unsigned long long)address);
+        check_report_host(
+            check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,
+            "use after free: a copy or memset of %zu bytes at 0x%llx, in " CHECK_ALLOCATION
+            ", which was freed",
+            size, (unsigned long long)address);
     else if (check_find_allocation(check, address, found))
-        check_report_host(check, CHECK_OUT_OF_BOUNDS, &subject, &who, &found->callers,
-                          "out of bounds: a copy or memset of %zu bytes at byte %llu of "
-                          CHECK_ALLOCATION,
-                          size, (unsigned long long)(address - found->address));
+        check_report_host(
+            check, CHECK_OUT_OF_BOUNDS, &subject, &who, &found->callers,
+            "out of bounds: a copy or memset of %zu bytes at byte %llu of " CHECK_ALLOCATION, size,
+            (unsigned long long)(address - found->address));
 }
 
 /* The allocations on both sides of an address; returns how many there are. */

@@ -3,7 +3,6 @@
  * says what its kernels did, line by line, what bounds them, and what to do about it.
  * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
-#include "cli/registers.h"
 #include "cli/start.h"
 #include "host/files.h"
 #include "report/advice.h"
@@ -139,6 +138,21 @@ static bool parse(int count, char **words, struct options *options)
 
 /* Running ---------------------------------------------------------------------------------------*/
 
+/* -maxrregcount N of nvcc's, in any of its forms; 255, which is no limit, without. */
+static unsigned most_registers(const struct lk_list *words)
+{
+    unsigned most = 255;
+    for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
+        const char *name = *word + strspn(*word, "-");
+        if (**word != '-' || strncmp(name, "maxrregcount", 12) != 0)
+            continue;
+        const char *value = name[12] == '=' ? name + 13 : word[1];
+        unsigned long number = value ? strtoul(value, NULL, 10) : 0;
+        most = number >= 16 && number < 255 ? (unsigned)number : most;
+    }
+    return most;
+}
+
 struct measured {
     struct profile *profile;
     struct report_run run;
@@ -180,7 +194,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        registers_from_ptxas(arena, folder, words, measured.profile);
+        profile_ask_ptxas(measured.profile, folder, most_registers(words));
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
@@ -193,13 +207,6 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
 }
 
 /* Reporting -------------------------------------------------------------------------------------*/
-
-static void print_json(json_t *report)
-{
-    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    putchar('\n');
-    json_decref(report);
-}
 
 static bool write_trace(const char *path, const struct profile *profile)
 {
@@ -236,7 +243,7 @@ static int report(struct lk_arena *arena, const struct options *options,
     const struct profile *profile = measured->profile;
     int status = measured->run.status;
     if (options->json)
-        print_json(report_profile_json(profile, &measured->run));
+        cli_print_json(report_profile_json(profile, &measured->run));
     if (status)
         host_error("%s ended with status %d%s", measured->run.program, status,
                    profile->launch_count ? "; this is what was counted" : "");
@@ -302,7 +309,7 @@ static int compare(struct lk_arena *arena, const struct options *options)
         if (!(reports[i] = report_of(arena, options, names[i])))
             goto out;
     if (options->json) {
-        print_json(report_compare_json(names, reports));
+        cli_print_json(report_compare_json(names, reports));
     } else {
         struct report_paint paint = cli_paint(stdout);
         report_compare_text(stdout, &paint, names, reports);

@@ -229,13 +229,13 @@ static bool nvcc_option(struct lk_arena *arena, int count, char **words, int *at
     enum form form = form_of(word);
     if (form == REFUSED) {
         host_error("run: %s: run makes a whole program and keeps it in its cache; "
-                  "--keep says where",
-                  word);
+                   "--keep says where",
+                   word);
         return false;
     }
     struct lk_list *list = form == ARCH || form == GENCODE || form == CODE ? &request->arch_words
-                            : form == CUDART || form == LTO                 ? &request->cudart_words
-                                                                            : &request->words;
+                           : form == CUDART || form == LTO                 ? &request->cudart_words
+                                                                           : &request->words;
     lk_list_add(list, word);
     if (value) {
         value++;
@@ -267,7 +267,8 @@ static bool check_inputs(struct request *request)
         struct stat status;
         sources = sources || build_is_source(path);
         if (!known && request->words.count > 1) {
-            host_error("run: '%s' is no source file; the program's own arguments go after --", path);
+            host_error("run: '%s' is no source file; the program's own arguments go after --",
+                       path);
             return false;
         }
         if (stat(path, &status) != 0) {
@@ -283,7 +284,7 @@ static bool check_inputs(struct request *request)
     }
     if (!sources && !request->program) {
         host_error("run: there is no source file among the inputs; "
-                  "'lockstep run prog.cu' or 'lockstep run ./program'");
+                   "'lockstep run prog.cu' or 'lockstep run ./program'");
         return false;
     }
     return true;
@@ -343,7 +344,7 @@ static void add_simulated(struct lk_arena *arena, const struct request *request,
     for (size_t i = 0; i < archs.count; i++) {
         lk_list_add(command, "-gencode");
         lk_list_add(command, lk_arena_printf(arena, "arch=compute_%s,code=compute_%s",
-                                              archs.items[i], archs.items[i]));
+                                             archs.items[i], archs.items[i]));
     }
     lk_list_free(&archs);
 }
@@ -353,7 +354,7 @@ static void add_real(struct lk_arena *arena, const struct request *request,
 {
     if (request->arch_words.count == 0)
         lk_list_add(command,
-                     lk_arena_printf(arena, "-arch=sm_%u%u", target->cc_major, target->cc_minor));
+                    lk_arena_printf(arena, "-arch=sm_%u%u", target->cc_major, target->cc_minor));
     add_all(command, &request->arch_words);
     add_all(command, &request->cudart_words);
 }

@@ -10,14 +10,14 @@
 struct request {
     const char *gpu, *threads, *schedule, *limit; /* as given and checked; NULL if not */
     bool keep, verbose;
-    const char *program;          /* already built; NULL if there is something to compile */
+    const char *program;         /* already built; NULL if there is something to compile */
     struct lk_list words;        /* nvcc's, in their order, without the next two */
     struct lk_list arch_words;   /* -arch, -gencode, -code */
     struct lk_list cudart_words; /* -cudart and -dlto */
     struct lk_list archs;        /* what arch_words name: "80", "90a" */
     struct lk_list inputs;       /* of words: the source, object and library files */
-    bool device_debug;            /* -G */
-    char **arguments;             /* the program's, NULL at the end */
+    bool device_debug;           /* -G */
+    char **arguments;            /* the program's, NULL at the end */
 };
 
 /* Strings are parts of words or live in the arena. An error was said if false. */

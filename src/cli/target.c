@@ -100,11 +100,11 @@ static bool parse_real(const char *text, struct target *target)
     }
     if (devices.count == 0)
         host_error("cuda:%llu: this machine has no NVIDIA GPU that its driver can open; "
-                  "--gpu sim:h200 needs none",
-                  index);
+                   "--gpu sim:h200 needs none",
+                   index);
     else
         host_error("cuda:%llu: this machine has %u GPU%s, cuda:0 to cuda:%u", index, devices.count,
-                  devices.count > 1 ? "s" : "", devices.count - 1);
+                   devices.count > 1 ? "s" : "", devices.count - 1);
     return false;
 }
 
@@ -129,4 +129,22 @@ bool target_parse(const char *text, struct target *target)
         return parse_real(text + 5, target);
     host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not '%s'", text);
     return false;
+}
+
+bool target_choose(const char *gpu, char name[TARGET_NAME])
+{
+    struct target target;
+    if (!gpu)
+        gpu = getenv("LOCKSTEP_GPU");
+    if (gpu && strcmp(gpu, "cpu") == 0) {
+        snprintf(name, TARGET_NAME, "cpu");
+        return true;
+    }
+    if (!target_parse(gpu, &target))
+        return false;
+    if (target.simulated)
+        snprintf(name, TARGET_NAME, "sim:%s", target.simulated->id);
+    else
+        snprintf(name, TARGET_NAME, "cuda:%u", target.index);
+    return true;
 }

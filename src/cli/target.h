@@ -30,6 +30,11 @@ struct target {
  * or sim:h200. */
 bool target_parse(const char *text, struct target *target);
 
+/* What zoo_device_open takes, or "cpu", from --gpu (NULL: not given) or LOCKSTEP_GPU; false after
+ * printing an error. */
+enum { TARGET_NAME = 32 };
+bool target_choose(const char *gpu, char name[TARGET_NAME]);
+
 /* Known by id or name; otherwise an error that suggests the nearest is said, and NULL. */
 const struct gpu_info *target_find_gpu(const char *name);
 

@@ -29,7 +29,8 @@ const char *const gpu_space_keys[GPU_SPACES] = {
         .memory = GPU_MEMORY_##column                                                              \
     }
 const struct gpu_counter_info gpu_counter_infos[] = {
-#define COUNTER(name, ncu, words, part) {#name, ncu, words, offsetof(struct gpu_counters, name), part},
+#define COUNTER(name, ncu, words, part)                                                            \
+    {#name, ncu, words, offsetof(struct gpu_counters, name), part},
 #include "gpu/counters.def"
 #undef COUNTER
 };

@@ -83,8 +83,8 @@ char *host_demangle(const char *mangled)
     return name;
 }
 
-/* "a::b" of "a::(anonymous namespace)::b<int>"; nvcc has a namespace _INTERNAL_.. for what is static
- * in a file. */
+/* "a::b" of "a::(anonymous namespace)::b<int>"; nvcc has a namespace _INTERNAL_.. for what is
+ * static in a file. */
 static void drop_brackets(char *name)
 {
     static const char internal[] = "_INTERNAL_";

@@ -127,16 +127,6 @@ static bool read_sizes(struct job *job, json_t *result)
 
 /* Findings --------------------------------------------------------------------------------------*/
 
-static void add_triple(struct lk_buf *text, const char *name, const json_t *object)
-{
-    const json_t *list = json_object_get(object, name);
-    if (json_array_size(list) == 3)
-        lk_buf_printf(text, ", %s (%lld,%lld,%lld)", name,
-                      (long long)json_integer_value(json_array_get(list, 0)),
-                      (long long)json_integer_value(json_array_get(list, 1)),
-                      (long long)json_integer_value(json_array_get(list, 2)));
-}
-
 /* An allocation as the learner knows it: "a (4 bytes; n=1)". The worker allocates the buffers of
  * one size after the other, in order, and nothing else. */
 static char *name_buffer(void *context, unsigned number, uint64_t bytes)
@@ -158,8 +148,7 @@ static void add_finding(struct job *job, const json_t *object)
     const char *text = json_string_value(json_object_get(object, "text"));
     bool ours = is_learners(job, json_string_value(json_object_get(object, "file")));
     lk_buf_printf(&where, "%s", "");
-    add_triple(&where, "block", object);
-    add_triple(&where, "thread", object);
+    finding_put_thread(&where, object);
     if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))
         lk_buf_printf(&where, "; the other side is line %u", with);
     verdict_say(job->verdict, ours ? line : 0, "%s%s", text ? text : "an error", where.data);

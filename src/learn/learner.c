@@ -269,6 +269,32 @@ static json_t *exercise_json(struct learn_progress *progress, const struct learn
                      learn_progress_best(progress, exercise), "last", last ? last : json_null());
 }
 
+static json_t *lesson_json(const struct learn_lesson *lesson, struct learn_progress *progress)
+{
+    json_t *exercises = json_array();
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        const struct learn_exercise *exercise = &lesson->exercise[i];
+        struct learn_state state = learn_progress_state(progress, exercise);
+        json_array_append_new(exercises,
+                              json_pack("{ss ss ss sb si sb}", "name", exercise->name, "title",
+                                        exercise->title, "language", exercise->is_c ? "c" : "cuda",
+                                        "passed", state.passed, "attempts", (int)state.attempts,
+                                        "kata", exercise->is_kata));
+    }
+    return json_pack("{ss ss si si si so}", "id", lesson->id, "title", lesson->title, "minutes",
+                     (int)lesson->minutes, "questions", (int)lesson->question_count,
+                     "answered_right", (int)learn_progress_right(progress, lesson), "exercises",
+                     exercises);
+}
+
+json_t *learner_list_json(const struct learn_course *course, struct learn_progress *progress)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < course->count; i++)
+        json_array_append_new(list, lesson_json(course->lesson[i], progress));
+    return list;
+}
+
 json_t *learner_progress_json(const struct learn_course *course, struct learn_progress *progress)
 {
     const struct learn_exercise *next = learner_first_unsolved(course, progress);

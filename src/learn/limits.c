@@ -46,7 +46,8 @@ bool limits_knows(const char *counter)
 
 /* Ratios ----------------------------------------------------------------------------------------*/
 
-static double per_request(const struct ratio *ratio, const struct profile_memory *memory, bool ideal)
+static double per_request(const struct ratio *ratio, const struct profile_memory *memory,
+                          bool ideal)
 {
     bool shared = ratio->space == GPU_SPACE_SHARED;
     int64_t sum = shared ? (ideal ? memory->wavefronts_ideal : memory->wavefronts)
@@ -94,8 +95,7 @@ static void say_ratio(const struct ratio *ratio, const struct profile_launch *la
 {
     const struct profile_memory *memory = worst->memory[ratio->space];
     double ideal = per_request(ratio, memory, true);
-    unsigned traced =
-        ratio->space == GPU_SPACE_GLOBAL ? traced_sectors(launch, worst->code) : 0;
+    unsigned traced = ratio->space == GPU_SPACE_GLOBAL ? traced_sectors(launch, worst->code) : 0;
     if (traced >= value)
         lk_buf_printf(text, "warp 0 %s %u %s, %.3g %s", ratio->verb, traced, ratio->unit, ideal,
                       ideal == 1 ? "suffices" : "suffice");

@@ -1,6 +1,6 @@
 /*
- * picture.c: what warp 0 of block 0 touched, line by line, as text: the sectors of global memory with
- * the lanes that use each, and the banks of shared memory with how many lanes meet there.
+ * picture.c: what warp 0 of block 0 touched, line by line, as text: the sectors of global memory
+ * with the lanes that use each, and the banks of shared memory with how many lanes meet there.
  */
 #include "learn/grade.h"
 
@@ -49,8 +49,7 @@ static void draw_sectors(struct lk_buf *text, const struct profile_record *recor
     }
     lk_buf_printf(text, "%u sector%s of 32 bytes\n", count, count == 1 ? "" : "s");
     for (unsigned i = 0; i < count && i < SECTOR_ROWS; i++) {
-        lk_buf_printf(text, "      sector at %+6lld B: %s",
-                      (long long)(sector[i] - sector[0]) * 32,
+        lk_buf_printf(text, "      sector at %+6lld B: %s", (long long)(sector[i] - sector[0]) * 32,
                       lanes[i] & (lanes[i] - 1) ? "lanes" : "lane");
         print_lanes(text, lanes[i]);
         lk_buf_printf(text, "\n");

@@ -1,7 +1,7 @@
 /*
- * progress.h: what a learner has done, in an SQLite file: attempts with their verdicts and counters,
- * hints that were looked at, quiz answers, and where the learner is. Several programs may use it at
- * the same time.
+ * progress.h: what a learner has done, in an SQLite file: attempts with their verdicts and
+ * counters, hints that were looked at, quiz answers, and where the learner is. Several programs may
+ * use it at the same time.
  */
 #ifndef LOCKSTEP_LEARN_PROGRESS_H
 #define LOCKSTEP_LEARN_PROGRESS_H

@@ -27,8 +27,8 @@ void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigne
 static void add_message(struct learn_verdict *verdict, unsigned line, char *text)
 {
     lk_replace_bad_utf8(text);
-    verdict->message = lk_realloc(verdict->message,
-                                  (verdict->message_count + 1) * sizeof *verdict->message);
+    verdict->message =
+        lk_realloc(verdict->message, (verdict->message_count + 1) * sizeof *verdict->message);
     verdict->message[verdict->message_count++] = (struct learn_message){line, text, NULL};
 }
 
@@ -150,9 +150,8 @@ json_t *learn_messages_json(const struct learn_verdict *verdict)
     json_t *list = json_array();
     for (unsigned i = 0; i < verdict->message_count; i++) {
         const struct learn_message *message = &verdict->message[i];
-        json_array_append_new(list,
-                              json_pack("{si ss ss*}", "line", (int)message->line, "text",
-                                        message->text, "detail", message->detail));
+        json_array_append_new(list, json_pack("{si ss ss*}", "line", (int)message->line, "text",
+                                              message->text, "detail", message->detail));
     }
     return list;
 }

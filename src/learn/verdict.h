@@ -57,8 +57,8 @@ void verdict_say(struct learn_verdict *verdict, unsigned line, const char *forma
 void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Takes what a compiler printed, "SHOWN:LINE:COLUMN: error: .." (clang) or "SHOWN(LINE): .." (nvcc),
- * as the text and as messages. */
+/* Takes what a compiler printed, "SHOWN:LINE:COLUMN: error: .." (clang) or "SHOWN(LINE): .."
+ * (nvcc), as the text and as messages. */
 void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char *shown);
 /* The text from the messages, unless the compiler gave it. */
 void verdict_finish(struct learn_verdict *verdict, const char *shown);

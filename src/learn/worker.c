@@ -58,8 +58,8 @@ static bool check_parameters(const struct learn_exercise *exercise,
     return false;
 }
 
-/* The symbol of the exercise's kernel, malloc'd; NULL and a message if it is not there, or has other
- * parameters. */
+/* The symbol of the exercise's kernel, malloc'd; NULL and a message if it is not there, or has
+ * other parameters. */
 static char *find_kernel(const struct learn_exercise *exercise, const char *ptx, char **message)
 {
     char *symbol = NULL, *problem = NULL;

@@ -140,7 +140,8 @@ static bool is_matrix_product(const struct profile_launch *launch, const struct 
     const struct gpu_counters *c = &launch->counters;
     double first = 0, loaded = (double)(c->shared_load_bytes + c->global_load_bytes) / 4;
     for (unsigned i = 0; i < launch->inst_count; i++)
-        if (launch->insts[i].memory[GPU_SPACE_GLOBAL] && launch->insts[i].code->kind != PROFILE_STORE)
+        if (launch->insts[i].memory[GPU_SPACE_GLOBAL] &&
+            launch->insts[i].code->kind != PROFILE_STORE)
             first += (double)launch->insts[i].memory[GPU_SPACE_GLOBAL]->first;
     return p->fmas > 0 && p->others < 0.1 * p->fmas && loaded > p->fmas / 16 && first > 0 &&
            2 * p->fmas / (32 * first) >= 8;

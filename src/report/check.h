@@ -5,9 +5,8 @@
 #ifndef LOCKSTEP_REPORT_CHECK_H
 #define LOCKSTEP_REPORT_CHECK_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/buf.h"
+#include "report/report.h"
 
 enum finding_kind {
 #define FINDING(name, key) FINDING_##name,
@@ -34,5 +33,11 @@ bool check_read(const char *path, const char *program, const struct check_names 
 void check_free(struct check_findings *findings);
 
 enum finding_kind finding_kind(const json_t *finding); /* FINDING_KINDS: one that is not known */
+/* ", block (0,1,0), thread (31,0,0)", as far as it is known. */
+void finding_put_thread(struct lk_buf *text, const json_t *finding);
+
+json_t *report_findings_json(const struct check_findings *findings);
+void report_findings_text(FILE *out, const struct report_paint *paint,
+                          const struct check_findings *findings, int program_status);
 
 #endif

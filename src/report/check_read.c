@@ -100,8 +100,7 @@ static char *name_allocation(const struct check_names *names, const json_t *allo
     unsigned number = (unsigned)json_integer_value(json_object_get(allocation, "number"));
     uint64_t bytes = (uint64_t)json_integer_value(json_object_get(allocation, "bytes"));
     char *name = names ? names->allocation(names->context, number, bytes) : NULL;
-    return name ? name
-                : lk_say("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
+    return name ? name : lk_say("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
 }
 
 /* The checker leaves the name of the allocation open. */
@@ -173,7 +172,7 @@ static void add_line(const struct reading *reading, const char *text)
     }
     finish(reading, object);
     json_array_append_new(finding_kind(object) == FINDING_LEAK ? reading->findings->remarks
-                                                           : reading->findings->errors,
+                                                               : reading->findings->errors,
                           object);
 }
 

@@ -108,7 +108,7 @@ struct profile_launch {
     struct gpu_counters counters;
     struct profile_inst *insts;
     unsigned inst_count;
-    const char *fault; /* NULL if it ran to its end */
+    const char *fault;            /* NULL if it ran to its end */
     struct profile_record *trace; /* [trace_count] */
     size_t trace_count;
     uint64_t trace_dropped;
@@ -141,6 +141,9 @@ struct profile_filter {
  * that ends in the middle of a line is read up to there. */
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message);
 void profile_free(struct profile *profile);
+/* Registers and spills as NVIDIA's assembler assigns them, at most so many a thread, to kernels
+ * whose PTX is in folder; without ptxas, and where it refuses, the machine's estimate stays. */
+void profile_ask_ptxas(struct profile *profile, const char *folder, unsigned most_registers);
 void profile_evaluate(struct profile *profile);
 
 /* The line's text without its newline; NULL if it is not there. */

@@ -227,8 +227,7 @@ bool profile_is_in(const struct profile_record *record, enum gpu_space space)
     return record->space && strcmp(record->space, gpu_space_keys[space]) == 0;
 }
 
-static void read_trace(struct profile *profile, const json_t *object,
-                       struct profile_launch *launch)
+static void read_trace(struct profile *profile, const json_t *object, struct profile_launch *launch)
 {
     const json_t *rows = json_object_get(object, "trace");
     size_t count = json_array_size(rows);

@@ -6,13 +6,11 @@
 static json_t *record_json(const struct profile_record *record)
 {
     const struct profile_code *code = record->code;
-    json_t *object =
-        json_pack("{sI si so si si ss* sI sI ss}", "block", (json_int_t)record->block, "warp",
-                  (int)record->warp, "file",
-                  code->source ? json_string(code->source->shown) : json_null(), "line",
-                  (int)code->line, "ptx_line", (int)code->ptx_line, "text", code->text, "active",
-                  (json_int_t)record->active, "mask", (json_int_t)record->mask, "kind",
-                  record->kind);
+    json_t *object = json_pack(
+        "{sI si so si si ss* sI sI ss}", "block", (json_int_t)record->block, "warp",
+        (int)record->warp, "file", code->source ? json_string(code->source->shown) : json_null(),
+        "line", (int)code->line, "ptx_line", (int)code->ptx_line, "text", code->text, "active",
+        (json_int_t)record->active, "mask", (json_int_t)record->mask, "kind", record->kind);
     if (!record->space)
         return object;
     json_t *addresses = json_array();

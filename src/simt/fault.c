@@ -56,8 +56,7 @@ const struct simt_inst *simt_raise(struct simt_warp *w, const struct simt_inst *
         snprintf(launch->fault->text, sizeof(launch->fault->text), "%s", text.data);
         launch->fault_at.in = in;
         launch->fault_at.block = w->block->linear;
-        launch->fault_at.thread =
-            lane >= 0 ? w->index * SIMT_LANES + (uint32_t)lane : UINT32_MAX;
+        launch->fault_at.thread = lane >= 0 ? w->index * SIMT_LANES + (uint32_t)lane : UINT32_MAX;
     }
     launch->stop = 1;
     pthread_mutex_unlock(&launch->fault_lock);

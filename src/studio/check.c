@@ -3,7 +3,7 @@
  * in a child that is that command, so that terminal and studio cannot differ. A newer check of the
  * same exercise ends an older one.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/utf8.h"
 #include "host/files.h"

@@ -46,7 +46,8 @@ static const struct {
 static void names_are_cut(void **state)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *name = host_demangle(names[i].mangled), *brief = host_demangle_briefly(names[i].mangled);
+        char *name = host_demangle(names[i].mangled),
+             *brief = host_demangle_briefly(names[i].mangled);
         assert_string_equal(name, names[i].name);
         assert_string_equal(brief, names[i].brief);
         free(name);
@@ -57,8 +58,8 @@ static void names_are_cut(void **state)
 /* Brackets of operators do not match; nothing is promised but that it ends. */
 static void odd_names_do_no_harm(void **state)
 {
-    static const char *const odd[] = {"_ZltRK1aS1_", "_ZrsRK1aS1_", "_ZN1acvPFviEEv", "_ZN1aclEv",
-                                      "_ZNK1aclEi", "_ZdlPv"};
+    static const char *const odd[] = {"_ZltRK1aS1_", "_ZrsRK1aS1_", "_ZN1acvPFviEEv",
+                                      "_ZN1aclEv",   "_ZNK1aclEi",  "_ZdlPv"};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         char *name = host_demangle(odd[i]), *brief = host_demangle_briefly(odd[i]);
         assert_non_null(name);

@@ -51,7 +51,7 @@ static void roofline(void **state)
 #define KERNEL                                                                                     \
     "{\"kernel\":\"1.1\",\"name\":\"_Z1kILi4EEvPf\",\"registers\":20,\"static_shared\":0,"         \
     "\"local_bytes\":0,\"target\":90,\"files\":[\"\",\"/absent/a.cu\"],\"insts\":["                \
-    "[10,1,0,1,0,1,1,0,\"add.s32\",[1,5]],[],[11,10,2,64,4,1,0,0,\"st.global.f32\",[1,6]],"          \
+    "[10,1,0,1,0,1,1,0,\"add.s32\",[1,5]],[],[11,10,2,64,4,1,0,0,\"st.global.f32\",[1,6]],"        \
     "[12,12,0,0,0,1,0,0,\"bra\",[]]]}\n"
 /* @ stands for the columns of a memory space, which profile_columns.def lists. */
 #define LAUNCH                                                                                     \
@@ -212,8 +212,9 @@ static void odd_files_do_no_harm(void **state)
         KERNEL
         "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
         "0,0,0,[9,1],[0],3],\"x\"],\"grid\":3}\n",
-        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3,[0,0,2,1,1,\"store\","
-               "\"nowhere\",4,7],[0,0,2,1,1,\"branch\"]],\"dropped\":1}\n",
+        KERNEL
+        "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3,[0,0,2,1,1,\"store\","
+        "\"nowhere\",4,7],[0,0,2,1,1,\"branch\"]],\"dropped\":1}\n",
         "{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
         "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n",
         "{}\n", ""};
