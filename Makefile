@@ -1,6 +1,7 @@
 # Lockstep: one Makefile.
 #   make                build everything into build/
-#   make test           install what is missing, build, run every test; last line "N passed, N failed"
+#   make test           install what is missing, build, run every test; last line "N passed, N failed",
+#                       and ", N skipped" where something that tests need is not to be had
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
@@ -65,7 +66,9 @@ ZOO_OBJ      := $(call objects,zoo) $(FAMILY_OBJ) $(CUDA_OBJ) $(BUILD)/obj/embed
 TOOLCHAIN_OBJ := $(call objects,toolchain)
 BENCH_OBJ    := $(call objects,bench)
 TUNE_OBJ     := $(call objects,tune)
-LEARN_OBJ    := $(call objects,learn) $(call objects,ptx)
+PTX_OBJ      := $(call objects,ptx)
+EXPORT_OBJ   := $(call objects,export)
+LEARN_OBJ    := $(call objects,learn)
 STUDIO_OBJ   := $(call objects,studio)
 STUDIO_LIBS  := -lmicrohttpd -lmd4c-html -lmd4c
 CLI_OBJ      := $(call objects,cli)
@@ -101,7 +104,10 @@ PTX         := build/ptx
 KERNEL_CU   := $(sort $(wildcard kernels/*/*.cu))
 NVCC        ?= $(shell scripts/get-nvcc --find 2>/dev/null)
 CLANG       ?= $(shell scripts/find-clang 2>/dev/null)
-KERNEL_CC   ?= $(if $(NVCC),nvcc,clang)
+NVCC        := $(NVCC)
+CLANG       := $(CLANG)
+HAS_NVCC    := $(if $(NVCC),$(shell command -v '$(NVCC)' 2>/dev/null))
+KERNEL_CC   ?= $(if $(HAS_NVCC),nvcc,clang)
 arch_of      = $(or $(shell sed -n 's|^// arch: sm_||p' $(1) | head -n 1),80)
 # Line information names kernels/FAMILY/FILE, wherever this was built.
 relative_files = sed -i 's|"$(CURDIR)/|"|' $@
@@ -116,12 +122,13 @@ $(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX_COMMAND)
 	$(relative_files)
 
 $(PTX)/clang/%.ptx: kernels/%.cu $(PTX_COMMAND)
+	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	@mkdir -p $(@D); printf '%-5s %s\n' CLANG $(@:build/%=%)
 	$(CLANG) $(call ptx_words,CLANG) -MMD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 	$(relative_files)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json) scripts/embed-kernels
+    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc) scripts/embed-kernels
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) \
 	    "$$($(if $(filter nvcc,$(KERNEL_CC)),$(NVCC) --version | sed -n 's/^Cuda compilation tools/nvcc/p',$(CLANG) --version | head -n 1))" \
@@ -155,7 +162,7 @@ $(BUILD)/obj/bench/torch.o: python/peer_torch.py
 -include $(wildcard $(PTX)/*/*/*.d)
 
 .PHONY: kernels
-kernels: $(call ptx_of,nvcc) $(call ptx_of,clang)
+kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang))
 
 # What is built ------------------------------------------------------------------------------------
 
@@ -169,10 +176,10 @@ version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
 comma := ,
 
 .PHONY: all
-all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART)
+all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so)
 
-# The commands so far need no machine of their own: what they start loads the libraries.
-$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+# Commands need no machine of their own: what they start loads the libraries.
+$(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(PTX_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ -fopenmp -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
@@ -192,6 +199,11 @@ $(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcud
 	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
 	    $(call version_script,src/driver/libcuda.map) $(LIBS)
 
+# What -lcuda finds where no toolkit has its own: see src/cli/start.c.
+$(BUILD)/stubs/libcuda.so: $(BUILD)/libcuda.so.1
+	@mkdir -p $(@D)
+	ln -sf ../libcuda.so.1 $@
+
 cudart_link = $(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
     -Wl,--enable-new-dtags $(call version_script,$(1)) $(BUILD)/libcuda.so.1 $(LIBS)
 
@@ -205,8 +217,9 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 
 # Tests --------------------------------------------------------------------------------------------
 # A suite is a cmocka program, tests/FOLDER/test_NAME.c, or a script, tests/FOLDER/run.sh, that
-# prints "ok NAME" or "not ok NAME" lines. Suites run side by side, in the repository's root, with
-# BUILD (absolute) and LOCKSTEP ($BUILD/lockstep) set. `make test SUITES='tests/ptx'` runs some.
+# prints "ok NAME", "not ok NAME" or "skip NAME: WHY" lines. Suites run side by side, in the
+# repository's root, with BUILD (absolute) and LOCKSTEP ($BUILD/lockstep) set.
+# `make test SUITES='tests/ptx'` runs some.
 
 # A unit test is linked with its own folder and those above it.
 
@@ -238,7 +251,7 @@ $(BUILD)/tests/tensor/%: tests/tensor/%.c $(filter %.o,$(foreach isa,$(ISAS),$(p
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/cli/%: tests/cli/%.c $(filter-out %/main.o,$(CLI_OBJ)) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(PTX_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit) $(STUDIO_LIBS)
 
@@ -251,7 +264,7 @@ $(BUILD)/tests/tune/%: tests/tune/%.c $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
+$(BUILD)/tests/learn/%: tests/learn/%.c $(LEARN_OBJ) $(PTX_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) \
     $(GPU_OBJ) $(BUILD)/obj/bench/stats.o
 	$(call say,LINK)
 	$(link_unit)
@@ -281,18 +294,19 @@ help:
 	@awk '!/^#/ { exit } sub(/^#   /, "")' Makefile
 
 .PHONY: test test-only unit setup setup-tests
+without_nvcc = echo "setup: going on without nvcc: clang compiles the kernels; what needs nvcc is skipped" >&2
 setup:
 	@scripts/setup
-	@scripts/get-nvcc --need
+	@scripts/get-nvcc --need || $(without_nvcc)
 
 setup-tests:
 	@scripts/setup tests
-	@scripts/get-nvcc --need
+	@scripts/get-nvcc --need || $(without_nvcc)
 
 # All suites, then those of the machine again with ASan and UBSan; the last line counts both.
 test: setup-tests
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all unit kernels
-	@rm -f $(BUILD)/counts $(BUILD)/counts.failed
+	@rm -f $(BUILD)/counts $(BUILD)/counts.failed $(BUILD)/counts.skipped
 	@BUILD=$(abspath $(BUILD)) COUNTS=$(abspath $(BUILD))/counts scripts/run-tests $(SUITES) || true
 	+@COUNTS=$(abspath $(BUILD))/counts $(MAKE) --no-print-directory sanitize-only
 
@@ -341,7 +355,10 @@ sanitize-only:
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
-FUZZ_CC      ?= $(firstword $(foreach c,clang clang-19 clang-18 clang-17 clang-16,$(shell command -v $(c) 2>/dev/null)))
+# The first clang that has libFuzzer's and the sanitizers' libraries.
+FUZZ_CC      ?= $(shell for c in clang-19 clang-21 clang-20 clang-18 clang-17 clang-16 clang; do \
+    echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return 0; }' | \
+    $$c -x c -fsanitize=fuzzer,address,undefined - -o /dev/null 2>/dev/null && echo $$c && break; done)
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
@@ -388,13 +405,14 @@ install: all
 
 # What is built already; tests use it, beside which nothing may be linked again.
 install-only: $(BUILD)/gen/lockstep.pc
-	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep $(TO)/lib/pkgconfig \
+	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep/stubs $(TO)/lib/pkgconfig \
 	    $(TO)/share/doc/lockstep/examples
 	install -m 755 $(BUILD)/lockstep $(TO)/bin/
 	install -m 644 include/lockstep.h $(TO)/include/
 	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
 	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
 	install -m 644 $(LIBCUDA) $(LIBCUDART) $(TO)/lib/lockstep/
+	ln -sf ../libcuda.so.1 $(TO)/lib/lockstep/stubs/libcuda.so
 	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/
 	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
 	install -m 644 examples/*.c $(TO)/share/doc/lockstep/examples/
@@ -407,5 +425,9 @@ install-only: $(BUILD)/gen/lockstep.pc
 
 clean:
 	rm -rf $(BUILD)
+
+# For scripts: `make print-FUZZ_CC` prints a variable.
+print-%:
+	@echo '$($*)'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -5,6 +5,7 @@
 #include "check/check.h"
 
 #include "host/demangle.h"
+#include "host/headers.h"
 
 #include <stdlib.h>
 
@@ -16,12 +17,6 @@ void check_name(const char *mangled, struct lk_buf *text)
 }
 
 /* The toolkit's own headers are not where a program goes wrong. */
-static bool is_toolkit(const char *file)
-{
-    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
-           strstr(file, "/nvidia/") || strstr(file, "/cccl/");
-}
-
 bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
                  uint32_t *line)
 {
@@ -33,7 +28,7 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
             *file = module->files[loc->file];
             *line = loc->line;
             found = true;
-            if (!is_toolkit(*file))
+            if (!host_is_toolkit_header(*file) && !host_is_system_header(*file))
                 return true;
         }
         at = loc->inlined_at;
@@ -181,6 +176,9 @@ static bool is_volatile_array(const struct simt_code *code, const struct ptx_ins
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
 {
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
+    bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
+    for (uint32_t i = 0; i < module->file_count; i++)
+        toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
     bool has_cas = false;
     for (uint32_t i = 0; i < code->inst_count; i++)
         has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
@@ -192,9 +190,10 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
         if (is_volatile_array(code, ptx))
             traits[i] |= CHECK_TRAIT_VOLATILE;
-        if (loc && loc->file < module->file_count && is_toolkit(module->files[loc->file]))
+        if (loc && loc->file < module->file_count && toolkit[loc->file])
             traits[i] |= CHECK_TRAIT_LIBRARY;
     }
+    free(toolkit);
     return traits;
 }
 

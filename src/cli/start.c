@@ -145,6 +145,19 @@ static bool prepare_real(struct lk_arena *arena, const struct target *target, co
     return fits;
 }
 
+/* Only whole toolkits have a libcuda.so to link with. The linker looks into LIBRARY_PATH after
+ * every -L, nvcc's own among them: where there is one, it is taken, and ours elsewhere. */
+static void put_link_folder(struct lk_arena *arena)
+{
+    const char *folder = toolchain_library_folder(), *old = getenv("LIBRARY_PATH");
+    if (!folder)
+        return;
+    char *stubs = lk_arena_printf(arena, "%s/stubs", folder);
+    if (access(stubs, X_OK) == 0)
+        start_put("LIBRARY_PATH",
+                  old && *old ? lk_arena_printf(arena, "%s:%s", old, stubs) : stubs);
+}
+
 static bool compile(struct lk_arena *arena, const struct request *request,
                     const struct target *target, struct built *built)
 {
@@ -154,13 +167,20 @@ static bool compile(struct lk_arena *arena, const struct request *request,
         return false;
     }
     struct lk_list command = {0};
+    const char *path = getenv("LIBRARY_PATH");
+    char *old_path = path ? lk_arena_printf(arena, "%s", path) : NULL;
     request_command(arena, request, nvcc, target, &command);
+    put_link_folder(arena);
     struct build build = {.command = &command,
                           .inputs = &request->inputs,
                           .keep = request->keep,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);
     lk_list_free(&command);
+    if (old_path) /* the program is to see what the user set */
+        start_put("LIBRARY_PATH", old_path);
+    else
+        unsetenv("LIBRARY_PATH");
     return done;
 }
 

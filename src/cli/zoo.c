@@ -2,9 +2,8 @@
  * zoo.c: lockstep zoo: lists the kernel families, shows one, and runs their variants against the
  * reference. 'profile' and 'check' of a family start 'zoo run' with watchers on.
  */
-#include "base/buf.h"
-#include "cli/cli.h"
 #include "cli/target.h"
+#include "cli/zoo.h"
 #include "zoo/trial.h"
 
 #include <stdlib.h>
@@ -15,12 +14,15 @@ static const char help[] =
     "       lockstep zoo show FAMILY[/VARIANT] [--json]\n"
     "       lockstep zoo test [FAMILY[/VARIANT] ...] [PARAMETER=VALUE ...] [options]\n"
     "       lockstep zoo run FAMILY[/VARIANT] [PARAMETER=VALUE ...] [options]\n"
+    "       lockstep zoo export FAMILY/VARIANT [PARAMETER=VALUE ...] [-o FILE [--force]]\n"
     "\n"
     "The kernel library: families of problems, each with variants from naive to the limit.\n"
     "  list   the families, a line each\n"
     "  show   a family's parameters and variants; of a variant, its source\n"
     "  test   runs variants on their edge problems and compares with the reference\n"
     "  run    one problem of each variant named, compared with the reference\n"
+    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main that\n"
+    "         checks and times it; to stdout, or to FILE\n"
     "\n"
     "  --gpu GPU        sim:h200 .., cuda:0, or cpu for the variants that run there\n"
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
@@ -33,6 +35,7 @@ static const char help[] =
     "  --shift N        buffers begin N, 2N, 3N .. elements from where memory is aligned\n"
     "  --verbose        a line for each problem\n"
     "  --json           the same for programs\n"
+    "  -o FILE          export: the file to write; --force overwrites one that exists\n"
     "\n"
     "Numbers may end in K, M or G (powers of 1024); commas make several problems.\n"
     "The exit status is 1 if a result was wrong.\n"
@@ -41,7 +44,8 @@ static const char help[] =
     "  lockstep zoo list\n"
     "  lockstep zoo show reduction/warp_shuffle\n"
     "  lockstep zoo test reduction n=0,1,33,1M type=f32,i32\n"
-    "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n";
+    "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n"
+    "  lockstep zoo export scan/look_back n=16M -o look_back.cu && nvcc look_back.cu && ./a.out\n";
 
 /* list ------------------------------------------------------------------------------------------*/
 
@@ -177,14 +181,6 @@ static int show(const char *name, bool json)
 
 /* test and run ----------------------------------------------------------------------------------*/
 
-struct options {
-    struct lk_list names;   /* FAMILY[/VARIANT] */
-    struct lk_buf problems; /* "n=1,2 op=sum" */
-    const char *gpu;
-    bool verbose, json;
-    struct zoo_trial_request trial;
-};
-
 /* A number; *bad after printing an error. */
 static unsigned take_number(const char *option, const char *value, unsigned most, bool *bad)
 {
@@ -194,12 +190,16 @@ static unsigned take_number(const char *option, const char *value, unsigned most
 }
 
 /* The word at *at, which moves on; *bad if it is wrong, after printing an error. */
-static void take_word(struct options *options, int count, char **words, int *at, bool *bad)
+static void take_word(struct cli_zoo *options, int count, char **words, int *at, bool *bad)
 {
     struct zoo_trial_request *trial = &options->trial;
     const char *value;
     if (cli_flag(words, at, "--json")) {
         options->json = true;
+    } else if (cli_flag(words, at, "--force")) {
+        options->force = true;
+    } else if (cli_option(count, words, at, "-o", &options->file)) {
+        *bad = !options->file;
     } else if (cli_option(count, words, at, "--gpu", &options->gpu)) {
         *bad = !options->gpu;
     } else if (cli_option(count, words, at, "--ptx", &trial->ptx)) {
@@ -271,7 +271,7 @@ static int report(const struct zoo_trial *trials, size_t count, bool json)
     return failed ? CLI_FINDINGS : CLI_OK;
 }
 
-static int test(struct options *options, bool edges)
+static int test(struct cli_zoo *options, bool edges)
 {
     struct zoo_trial *trials = NULL;
     size_t count = 0;
@@ -295,7 +295,7 @@ static int test(struct options *options, bool edges)
 
 static int run(int count, char **words)
 {
-    struct options options = {0};
+    struct cli_zoo options = {0};
     const char *verb = count > 0 ? words[0] : "list";
     int status = CLI_USAGE;
     bool bad = false;
@@ -312,8 +312,10 @@ static int run(int count, char **words)
             host_error("zoo show: which family? as in 'lockstep zoo show reduction'");
     } else if (strcmp(verb, "test") == 0 || strcmp(verb, "run") == 0) {
         status = test(&options, verb[0] == 't');
+    } else if (strcmp(verb, "export") == 0) {
+        status = cli_zoo_export(&options);
     } else {
-        host_error("zoo: there is no '%s'; it is list, show, test or run", verb);
+        host_error("zoo: there is no '%s'; it is list, show, test, run or export", verb);
     }
 out:
     lk_list_free(&options.names);
@@ -321,4 +323,4 @@ out:
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test", help, run};
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help, run};

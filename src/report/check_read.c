@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "host/child.h"
+#include "host/headers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,12 +18,6 @@
 
 /* Lines of host code ------------------------------------------------------------------------------
  */
-
-static bool is_toolkit(const char *file)
-{
-    return strstr(file, "/targets/") || strstr(file, "/cuda/include/") ||
-           strstr(file, "/include/c++/") || file[0] == '?';
-}
 
 /* "file:line" of an address, through addr2line; the first that is the program's own. */
 static bool host_line(const char *program, const char *address, char *file, size_t size,
@@ -39,10 +34,12 @@ static bool host_line(const char *program, const char *address, char *file, size
     char *rest = output.data;
     for (char *text; !found && (text = strsep(&rest, "\n"));) {
         char *colon = strrchr(text, ':');
-        if (!colon || is_toolkit(text))
+        if (!colon)
             continue;
         *line = (unsigned)strtoul(colon + 1, NULL, 10);
         *colon = 0;
+        if (host_is_toolkit_header(text) || host_is_system_header(text))
+            continue;
         found = *line != 0;
         if (found)
             snprintf(file, size, "%s", text);

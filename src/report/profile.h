@@ -29,10 +29,13 @@ struct profile_memory {
 #include "gpu/profile_columns.def"
 };
 
+/* Whose file it is; a later one is the better place to point to. */
+enum profile_owner { PROFILE_SYSTEM, PROFILE_LIBRARY, PROFILE_PROGRAM };
+
 struct profile_source {
     const char *path;
-    const char *shown;  /* as a reader would name it: relative where that is shorter */
-    bool own;           /* the user's, not a header of the system or of the toolkit */
+    const char *shown; /* as a reader would name it: relative where that is shorter */
+    enum profile_owner owner;
     const char **lines; /* [line_count]; NULL if it cannot be read */
     unsigned line_count;
 };

@@ -5,6 +5,7 @@
 #include "report/profile.h"
 
 #include "host/demangle.h"
+#include "host/headers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,10 +57,13 @@ static void read_lines(struct profile *profile, struct profile_source *source)
     fclose(stream);
 }
 
-/* Headers of the system, of the toolkit and of libraries lie in a folder called include. */
-static bool is_own(const char *path)
+/* Headers of libraries mostly lie in a folder called include; a program's own may, too. */
+static enum profile_owner owner_of(const char *path)
 {
-    return access(path, R_OK) == 0 && !strstr(path, "/include/") && strncmp(path, "/usr/", 5) != 0;
+    if (host_is_toolkit_header(path) || host_is_system_header(path))
+        return PROFILE_SYSTEM;
+    return access(path, R_OK) == 0 && !strstr(path, "/include/") ? PROFILE_PROGRAM
+                                                                 : PROFILE_LIBRARY;
 }
 
 static struct profile_source *source_of(struct profile *profile, const char *path)
@@ -73,7 +77,7 @@ static struct profile_source *source_of(struct profile *profile, const char *pat
     size_t length = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         source->shown = source->path + length + 1;
-    source->own = is_own(path);
+    source->owner = owner_of(path);
     lk_map_put(&profile->sources_by_path, source->path, strlen(path), source);
     return source;
 }
@@ -86,19 +90,17 @@ const char *profile_source_line(const struct profile_source *source, unsigned li
 /* Kernels -----------------------------------------------------------------------------------------
  */
 
-/* The innermost place in a file of the user's, else the innermost. */
+/* The innermost place in a file of the program's, else of a library's, else of any. */
 static void place_code(struct profile *profile, const json_t *places, const json_t *files,
                        struct profile_code *code)
 {
     for (size_t i = 0; i + 1 < json_array_size(places); i += 2) {
         const char *path = json_string_value(json_array_get(files, number_at(places, i)));
         struct profile_source *source = path ? source_of(profile, path) : NULL;
-        if (!source || (code->source && !source->own))
+        if (!source || (code->source && source->owner <= code->source->owner))
             continue;
         code->source = source;
         code->line = (unsigned)number_at(places, i + 1);
-        if (source->own)
-            break;
     }
     if (code->source && !code->source->lines)
         read_lines(profile, code->source);

@@ -15,7 +15,9 @@ bool zoo_write_headers(const char *of, const char *folder, char **message)
     bool fine = true;
     for (size_t i = 0; fine && i < zoo_embedded_file_count; i++) {
         const struct zoo_embedded_file *file = &zoo_embedded_files[i];
-        if (strncmp(file->path, of, length) != 0 || file->path[length] != '/')
+        const char *ending = strrchr(file->path, '.');
+        if (strncmp(file->path, of, length) != 0 || file->path[length] != '/' || !ending ||
+            strcmp(ending, ".h") != 0)
             continue;
         char *path = lk_say("%s%s", folder, file->path + length);
         fine = host_write_file(path, file->text, (size_t)(file->text_end - file->text), message);

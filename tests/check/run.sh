@@ -9,6 +9,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 export BUILD=${BUILD:-$here/../../build}
 export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
 cd "$here" || exit 2
+. ../expect.sh
+NVCC=${NVCC:-$(../../scripts/get-nvcc --find)}
+export NVCC
 
 planted() { # NAME
     local options
@@ -28,6 +31,12 @@ field() { # FILE FIELD: the header line's value
 right() { # NAME
     cd ../programs || exit 2
     local -a args
+    local why
+    why=$(why_not "$1.cu")
+    if [ -n "$why" ]; then
+        skip "right_$1" "$why"
+        return
+    fi
     eval "args=($(set -f; field "$1.cu" args))"
     local flags want status
     flags=$(field "$1.cu" flags)
@@ -47,12 +56,8 @@ right() { # NAME
         cat "$work/$1.report"
     fi
 }
-export -f planted right field
+export -f planted right field skip why_not has_header is_old
 
-if ! command -v nvcc >/dev/null && [ -z "${NVCC:-}" ]; then
-    echo "not ok check (no nvcc: see 'lockstep doctor')"
-    exit 1
-fi
 work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
@@ -66,6 +71,12 @@ else
             name=$(basename "$program" .cu)
             [[ $purpose == *" $name "* ]] || echo "right $name"
         done)
+fi
+if [ -z "$NVCC" ]; then
+    for job in ${jobs//planted /}; do
+        [ "$job" = right ] || skip "$job" "there is no nvcc"
+    done
+    exit 0
 fi
 printf '%s\n' "$jobs" | xargs -P "${JOBS:-2}" -I{} bash -c '{}' | tee "$work/all"
 ! grep -q '^not ok' "$work/all"

@@ -1,4 +1,5 @@
 // graphs.cu: capture, explicit nodes, parameters read and changed, updates, errors of capture.
+// cuda: 13.0
 #include "check.h"
 
 __constant__ int increment = 1;

@@ -1,4 +1,5 @@
 // launch.cu: the ways to launch, parameters of all sizes, kernel attributes.
+// cuda: 13.0
 #include "check.h"
 #include <cooperative_groups.h>
 

@@ -1,4 +1,5 @@
 // library.cu: device code loaded from text, driver entry points, driver handles in the runtime.
+// cuda: 13.0
 #include "check.h"
 #include <cstring>
 #include <cuda.h>

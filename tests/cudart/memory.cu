@@ -1,4 +1,5 @@
 // memory.cu: allocations and copies of every shape, without kernels.
+// cuda: 13.0
 #include "check.h"
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
 // properties.cu: cudaDeviceProp of the simulated H200 agrees with a real one's.
+// cuda: 13.0
 #include "check.h"
 #include <cstring>
 

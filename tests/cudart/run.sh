@@ -4,18 +4,22 @@
 # exported symbols with NVIDIA's where those are installed.
 #   tests/cudart/run.sh [NAME...]
 # In a .cu: "// nvcc: FLAGS", "// with: FILES" (more units), "// library: FILE" (made to NAME.so),
-# "// status: N" (of the program, 0 if not given), "// needs: HEADER" (skipped where there is none).
+# "// status: N" (of the program, 0 if not given), "// needs: HEADER" and "// cuda: RELEASE"
+# (skipped where nvcc has none, or is older).
 # CUDART=DIR takes the runtime from another folder, the real one for instance:
 #   CUDART=/usr/local/cuda/lib64 tests/cudart/run.sh      on a machine with an H200
 set -u
 cd "$(dirname "$0")" || exit 1
 BUILD=${BUILD:-$PWD/../../build}
-NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+NVCC=${NVCC:-$(../../scripts/get-nvcc --find)}
 CC=${CC:-gcc}
 CUDART=${CUDART:-$BUILD}
 out=$BUILD/tests/cudart
 mkdir -p "$out"
 failed=0
+# What -lcuda finds where the toolkit has no libcuda.so.
+export LIBRARY_PATH="${LIBRARY_PATH:+$LIBRARY_PATH:}$BUILD/stubs"
+. ../expect.sh
 
 report() { # NAME STATUS
     if [ "$2" -eq 0 ]; then
@@ -85,31 +89,38 @@ runtime12() {
 if [ $# -eq 0 ]; then
     runtime12
     report runtime12 $?
-    toolkit=$(dirname "$(dirname "$NVCC")")
+    toolkit=$(dirname "$(dirname "${NVCC:-/nowhere/bin/nvcc}")")
+    headers=
     for home in "$toolkit" /usr/local/cuda-12*; do
         header=$home/include/cuda_runtime_api.h
-        version=$(sed -n 's/^#define CUDART_VERSION  *\(1[23]\)0.*/\1/p' "$header" 2>/dev/null)
-        [ -n "$version" ] || continue
+        release=$(sed -n 's/^#define CUDART_VERSION  *\([0-9]*\)$/\1/p' "$header" 2>/dev/null)
+        version=${release%0?0}
+        case $release in 12??? | 13???) ;; *) continue ;; esac
+        headers=$version
+        if [ "$release" -lt 12080 ]; then
+            skip "abi-$version" "$header is of $release, ours of 12080"
+            continue
+        fi
         abi "$version" "$home/include"
         report "abi-$version" $?
         library=$home/lib64/libcudart.so.$version
-        [ -e "$library" ] || continue
+        if [ ! -e "$library" ]; then
+            skip "symbols-$version" "there is no $library"
+            continue
+        fi
         symbols "$version" "$library"
         report "symbols-$version" $?
     done
+    [ -n "$headers" ] || skip abi "there is no cuda_runtime_api.h in $toolkit/include"
     set -- $(for expect in *.expect; do basename "$expect" .expect; done | grep -v runtime12)
 fi
-if [ ! -x "$NVCC" ]; then
-    echo "ok programs # skipped: there is no nvcc"
-    exit $failed
-fi
 for name in "$@"; do
-    header=$(option "$name" needs)
-    if [ -n "$header" ] && [ ! -e "$(dirname "$(dirname "$NVCC")")/include/$header" ]; then
-        echo "ok $name # skipped: there is no $header"
-        continue
+    why=$(why_not "$name.cu")
+    if [ -n "$why" ]; then
+        skip "$name" "$why"
+    else
+        program "$name"
+        report "$name" $?
     fi
-    program "$name"
-    report "$name" $?
 done
 exit $failed

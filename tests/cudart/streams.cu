@@ -1,4 +1,5 @@
 // streams.cu: order within and between streams, host functions, callbacks, events.
+// cuda: 13.0
 #include "check.h"
 #include <vector>
 

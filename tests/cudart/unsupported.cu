@@ -1,4 +1,5 @@
 // unsupported.cu: what is not there says so and returns cudaErrorNotSupported.
+// needs: cuda_profiler_api.h
 // simulated: a real GPU has these
 #include "check.h"
 #include <cuda_profiler_api.h>

@@ -18,10 +18,15 @@
 
 static char directory[] = "/tmp/lockstep-abi-XXXXXX";
 
+/* The include folder of the toolkit that NVCC belongs to, or of another. */
 static const char *find_header(char *path, size_t size)
 {
-    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-    for (int i = 0; i < 3; i++) {
+    const char *nvcc = getenv("NVCC");
+    char beside[512] = "/nowhere";
+    if (nvcc && strchr(nvcc, '/'))
+        snprintf(beside, sizeof beside, "%.*s/..", (int)(strrchr(nvcc, '/') - nvcc), nvcc);
+    const char *roots[] = {beside, getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
         if (!roots[i])
             continue;
         snprintf(path, size, "%s/include/cuda.h", roots[i]);

@@ -1,6 +1,7 @@
 // cuRAND's device API, which is header-only: XORWOW, Philox, MRG32k3a; integers print exactly,
 // uniforms exactly (they are scaled integers), normals with few digits.
 // flags: -std=c++17
+// needs: curand_kernel.h
 
 #include <cstdio>
 #include <curand_kernel.h>

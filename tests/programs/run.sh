@@ -4,19 +4,28 @@
 # with what differs; a program without an .expect is "not ok", unless its header says
 # "// output: not comparable", and then only its status is compared.
 #   tests/programs/run.sh [NAME...]   JOBS=2 side by side, SECONDS_EACH=300 to compile and run one
-# LOCKSTEP is the lockstep to use. Without nvcc nothing here can be built: that is one failure.
+# LOCKSTEP is the lockstep to use. Without nvcc nothing here can be built, and all is skipped; so is a
+# program whose "// needs: HEADER" nvcc does not have, or whose "// cuda: RELEASE" is newer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export BUILD=${BUILD:-$here/../../build}
 export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
 cd "$here" || exit 2
+. ../expect.sh
+NVCC=${NVCC:-$(../../scripts/get-nvcc --find)}
+export NVCC
 
 field() { # FILE FIELD: the header line's value
     sed -n "1,/^\$/s|^// $2: *||p" "$1"
 }
 
 run_one() { # NAME
-    local name=$1 work status want comparable flags
+    local name=$1 work status want comparable flags why
+    why=$(why_not "$name.cu")
+    if [ -n "$why" ]; then
+        skip "$name" "$why"
+        return
+    fi
     work=$(mktemp -d)
     local -a args
     eval "args=($(set -f; field "$name.cu" args))"
@@ -52,12 +61,8 @@ run_one() { # NAME
     rm -rf "$work"
     [ $failed -ne 0 ]
 }
-export -f field run_one
+export -f field run_one skip why_not has_header is_old
 
-if ! command -v nvcc >/dev/null && [ -z "${NVCC:-}" ]; then
-    echo "not ok programs (no nvcc: see 'lockstep doctor')"
-    exit 1
-fi
 # The slowest to compile first, so that the two jobs end together.
 slow="thrust_algorithms thrust_sort_sets cub_device cub_device_sort cub_block"
 if [ $# -gt 0 ]; then

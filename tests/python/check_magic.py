@@ -158,5 +158,8 @@ if subprocess.run([ROOT / "scripts/get-nvcc", "--find"], capture_output=True,
                   check=False).returncode == 0:
     check_programs()
     check_interrupt()
+else:
+    print("skip magic programs: there is no nvcc")
+    print("skip magic interrupt: there is no nvcc")
 check_no_lockstep()
 check_version()

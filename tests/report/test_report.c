@@ -106,7 +106,7 @@ static void a_file_is_read(void **state)
     assert_int_equal(launch->insts[0].code->load_phases, 1);
     assert_int_equal(launch->insts[2].idle, 7);
     assert_string_equal(launch->insts[0].code->source->path, "/absent/a.cu");
-    assert_false(launch->insts[0].code->source->own);
+    assert_int_equal(launch->insts[0].code->source->owner, PROFILE_LIBRARY);
     profile_evaluate(profile);
     advice_find(profile);
     assert_int_equal(launch->shape.threads, 64);

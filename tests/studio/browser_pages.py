@@ -366,7 +366,8 @@ TESTS = [begin, interactives, no_interactive, library, profile_of_a_variant,
 
 def main(wanted):
     if pages.without_browser():
-        print("ok browser pages " + pages.without_browser())
+        for test in TESTS + [without_javascript]:
+            print(f"skip pages {test.__name__}: {pages.without_browser()}")
         return 0
     global live
     import live

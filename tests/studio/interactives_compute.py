@@ -155,11 +155,13 @@ def main():
     if os.environ.get("NVCC") or shutil.which("nvcc"):
         tests += [("sums of " + words, check_sums, (words,)) for words in PROGRAMS]
     else:
-        print("ok sums of programs # skipped: there is no nvcc")
+        for words in PROGRAMS:
+            print("skip sums of %s: there is no nvcc" % words)
     browser, studio = None, pages.Studio()
     if not (shutil.which("node") or shutil.which("nodejs")):
         if pages.without_browser():
-            print("ok what interactives compute " + pages.without_browser() + ", or get node")
+            for name, _, _ in tests:
+                print("skip %s: %s, or get node" % (name, pages.without_browser()))
             return 0
         browser = pages.Browser(studio.__enter__())
     failed = False

@@ -306,7 +306,9 @@ TESTS = [check_warp, check_occupancy, check_coalescing, check_banks, check_hiera
 
 def main():
     if pages.without_browser():
-        print("ok interactives of runs " + pages.without_browser())
+        for test in TESTS:
+            print("skip %s: %s" % (test.__name__.replace("check_", "interactives "),
+                                   pages.without_browser()))
         return 0
     failed = False
     with pages.Studio() as studio:

@@ -19,7 +19,8 @@ SHELL = """<!doctype html>
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """/web/... are files, /interactive/NAME a page with it, /api/run the server's run."""
+    """/web/... are files, /interactive/NAME a page with it, /blank an empty page, /api/run the
+    server's run."""
     protocol_version = "HTTP/1.1"
 
     def translate_path(self, path):
@@ -30,6 +31,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         path = urllib.parse.urlsplit(self.path).path
         if path.startswith("/interactive/"):
             self.reply("text/html", SHELL % re.sub(r"\W", "", path.rsplit("/", 1)[1]))
+        elif path == "/blank":  # it names an icon: a browser asks for one otherwise
+            self.reply("text/html", '<!doctype html><link rel="icon" href="/web/icon.svg">')
         elif path == "/api/run":
             self.reply("application/json", json.dumps(self.server.run))
         else:
@@ -76,11 +79,11 @@ def find_driver():
 
 
 def without_browser():
-    """Why no browser can be driven here, as the end of an "ok" line; "" where one can."""
+    """Why no browser can be driven here, as the end of a "skip" line; "" where one can."""
     missing = [name for name, there in (
         ("chromium", find_chromium()), ("chromium-driver", find_driver()),
         ("python3-selenium", importlib.util.find_spec("selenium"))) if not there]
-    return missing and "# skipped: there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
+    return missing and "there is no %s; 'scripts/setup tests' gets it" % " and no ".join(
         missing) or ""
 
 
@@ -171,7 +174,7 @@ def evaluate(body, argument, browser=None):
         if done.returncode:
             raise AssertionError("node: " + done.stderr)
         return json.loads(done.stdout)
-    browser.driver.get(browser.studio.address + "/web/draw.js")
+    browser.driver.get(browser.studio.address + "/blank")
     answer = browser.driver.execute_async_script("""
         const done = arguments[arguments.length - 1];
         const load = (path) => import(`/web/${path}`);

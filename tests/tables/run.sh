@@ -3,6 +3,7 @@
 # scripts/family-tables itself: with a recording and without, what it finds stale, bad input.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/expect.sh
 BUILD=${BUILD:-$PWD/build}
 LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep}
 export BUILD LOCKSTEP
@@ -10,20 +11,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sample=tests/tables/sample.json
 tables=scripts/family-tables
-
-# expect NAME STATUS PATTERN COMMAND...: exit status, and an extended regular expression that the
-# output (both streams; newlines as blanks) must match.
-expect() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    output=$("$@" 2>&1 </dev/null)
-    got=$?
-    if [ $got -eq "$status" ] && echo "$output" | tr '\n' ' ' | grep -Eq -e "$pattern"; then
-        echo "ok $name"
-    else
-        echo "not ok $name: status $got, wanted $status; wanted output '$pattern', got: $output"
-    fi
-}
 
 expect up-to-date 0 '' $tables --check
 

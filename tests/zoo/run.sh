@@ -98,6 +98,9 @@ compilers=$(for compiler in nvcc clang; do
         >/dev/null 2>&1 && echo $compiler
 done)
 [ -n "$compilers" ] && echo "ok a-compiler" || echo "not ok a-compiler"
+for compiler in nvcc clang; do
+    case $compilers in *$compiler*) ;; *) skip "tune-$compiler" "there is no $compiler" ;; esac
+done
 for compiler in $compilers; do
     rm -rf "$XDG_DATA_HOME"
     expect "tune-$compiler" 0 'BLOCK=[0-9]+ .*: [0-9.]+ us .*best .*written to .*sim-nvidia-h200.json' \

@@ -1,0 +1,457 @@
+/*
+ * host.c: writes main's parts; see host.h.
+ */
+#include "export/host.h"
+
+#include "export/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 100 };
+
+/* One statement, broken after commas where it is too long. */
+static void add_statement(struct lk_buf *text, int indent, const struct lk_buf *statement)
+{
+    int column = indent;
+    const char *at = statement->data;
+    lk_buf_printf(text, "%*s", indent, "");
+    while (*at) {
+        const char *comma = strstr(at, ", ");
+        int length = comma ? (int)(comma - at) + 1 : (int)strlen(at);
+        if (column + length > COLUMNS && column > indent + 4) {
+            lk_buf_printf(text, "\n%*s", indent + 4, "");
+            column = indent + 4;
+        } else if (at > statement->data) {
+            lk_buf_printf(text, " ");
+            column++;
+        }
+        lk_buf_add(text, at, (size_t)length);
+        column += length;
+        at += comma ? length + 1 : length;
+    }
+    lk_buf_printf(text, "\n");
+}
+
+static void say(struct lk_buf *text, int indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(struct lk_buf *text, int indent, const char *format, ...)
+{
+    struct lk_buf statement = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&statement, format, arguments);
+    va_end(arguments);
+    add_statement(text, indent, &statement);
+    lk_buf_free(&statement);
+}
+
+/* Numbers ---------------------------------------------------------------------------------------*/
+
+static void add_slot(const struct export_host *host, unsigned slot, struct lk_buf *text)
+{
+    const struct export_formulas *formulas = host->formulas;
+    const struct export_expression *expression = &formulas->expression[slot];
+    int name = expression->form == EXPORT_TERM ? -1 : export_name_of(formulas, expression);
+    if (name >= 0)
+        lk_buf_printf(text, "%s", formulas->fit.atom[name].name);
+    else
+        export_print(&formulas->fit, expression, text);
+}
+
+/* Malloc'd. */
+static char *slot_text(const struct export_host *host, unsigned slot)
+{
+    struct lk_buf text = {0};
+    add_slot(host, slot, &text);
+    return text.data;
+}
+
+/* "n * sizeof(float)" */
+static char *bytes_text(const struct export_host *host, unsigned buffer)
+{
+    char *count = slot_text(host, host->formulas->buffers + buffer);
+    const char *type = export_c_type(host->buffer[buffer].type);
+    char *text =
+        lk_say(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
+    free(count);
+    return text;
+}
+
+/* Memory ----------------------------------------------------------------------------------------*/
+
+static bool is_output(const struct zoo_buffer *buffer)
+{
+    return buffer->role != ZOO_IN;
+}
+
+/* The host's copy of what the kernel wrote; what it also reads keeps its own. */
+static const char *result_ending(const struct zoo_buffer *buffer)
+{
+    return buffer->role == ZOO_IN_OUT ? "_after" : "";
+}
+
+static void add_host_memory(const struct export_host *host, struct lk_buf *text)
+{
+    struct lk_buf fill = {0};
+    for (unsigned i = 0; i < host->buffer_count; i++) {
+        const struct zoo_buffer *buffer = &host->buffer[i];
+        const char *type = export_c_type(buffer->type);
+        char *bytes = bytes_text(host, i);
+        if (buffer->role != ZOO_OUT)
+            say(text, 4, "%s *%s = (%s *)malloc(%s);", type, buffer->name, type, bytes);
+        if (is_output(buffer))
+            say(text, 4, "%s *%s%s = (%s *)malloc(%s);", type, buffer->name, result_ending(buffer),
+                type, bytes);
+        if (buffer->role != ZOO_OUT)
+            lk_buf_printf(&fill, "%s%s", fill.size ? ", " : "", buffer->name);
+        free(bytes);
+    }
+    say(text, 4, "fill_inputs(%s);", fill.data);
+    lk_buf_free(&fill);
+}
+
+void export_buffers(const struct export_host *host, struct lk_buf *text)
+{
+    add_host_memory(host, text);
+    lk_buf_printf(text, "\n");
+    for (unsigned i = 0; i < host->buffer_count; i++)
+        say(text, 4, "%s *d_%s;", export_c_type(host->buffer[i].type), host->buffer[i].name);
+    for (unsigned i = 0; i < host->buffer_count; i++) {
+        char *bytes = bytes_text(host, i);
+        say(text, 4, "CHECK(cudaMalloc(&d_%s, %s));", host->buffer[i].name, bytes);
+        free(bytes);
+    }
+    bool poisoned = false;
+    for (unsigned i = 0; i < host->buffer_count; i++) {
+        const struct zoo_buffer *buffer = &host->buffer[i];
+        char *bytes = bytes_text(host, i);
+        if (buffer->role != ZOO_OUT)
+            say(text, 4, "CHECK(cudaMemcpy(d_%s, %s, %s, cudaMemcpyHostToDevice));", buffer->name,
+                buffer->name, bytes);
+        else
+            say(text, 4, "CHECK(cudaMemset(d_%s, 0xff, %s));%s", buffer->name, bytes,
+                poisoned ? "" : " // what is never written shows");
+        poisoned |= buffer->role == ZOO_OUT;
+        free(bytes);
+    }
+}
+
+void export_results(const struct export_host *host, struct lk_buf *text)
+{
+    struct lk_buf arguments = {0};
+    for (unsigned i = 0; i < host->buffer_count; i++) {
+        const struct zoo_buffer *buffer = &host->buffer[i];
+        char *bytes = bytes_text(host, i);
+        if (is_output(buffer))
+            say(text, 12, "CHECK(cudaMemcpy(%s%s, d_%s, %s, cudaMemcpyDeviceToHost));",
+                buffer->name, result_ending(buffer), buffer->name, bytes);
+        lk_buf_printf(&arguments, "%s%s", arguments.size ? ", " : "", buffer->name);
+        if (buffer->role == ZOO_IN_OUT)
+            lk_buf_printf(&arguments, ", %s_after", buffer->name);
+        free(bytes);
+    }
+    say(text, 12, "if (!check_results(%s))", arguments.data);
+    lk_buf_printf(text, "                return 1;\n");
+    lk_buf_free(&arguments);
+}
+
+void export_release(const struct export_host *host, struct lk_buf *text)
+{
+    for (unsigned i = 0; i < host->buffer_count; i++) {
+        const struct zoo_buffer *buffer = &host->buffer[i];
+        say(text, 4, "CHECK(cudaFree(d_%s));", buffer->name);
+        say(text, 4, "free(%s);", buffer->name);
+        if (buffer->role == ZOO_IN_OUT)
+            say(text, 4, "free(%s_after);", buffer->name);
+    }
+    if (host->formulas->base.workspace_bytes)
+        say(text, 4, "CHECK(cudaFree(workspace));");
+}
+
+/* The GPU ---------------------------------------------------------------------------------------*/
+
+static bool uses(const struct export_host *host, const char *atom)
+{
+    const struct export_fit *fit = &host->formulas->fit;
+    for (unsigned i = 0; i < fit->atom_count; i++)
+        if (strcmp(fit->atom[i].name, atom) == 0)
+            return host->formulas->used[i];
+    return false;
+}
+
+static void ask_attribute(const struct export_host *host, const char *atom, const char *attribute,
+                          struct lk_buf *text)
+{
+    if (!uses(host, atom))
+        return;
+    say(text, 4, "int %s;", atom);
+    say(text, 4, "CHECK(cudaDeviceGetAttribute(&%s, %s, 0));", atom, attribute);
+}
+
+static unsigned shared_slot(const struct export_step *step)
+{
+    return step->first + EXPORT_DYNAMIC;
+}
+
+/* More than 48 KiB of dynamic shared memory must be asked for, once for each kernel. */
+static void allow_shared(const struct export_host *host, struct lk_buf *text)
+{
+    const struct export_recording *base = &host->formulas->base;
+    for (unsigned i = 0; i < base->step_count; i++) {
+        const struct export_step *step = &base->step[i];
+        bool again = false;
+        for (unsigned k = 0; k < i; k++)
+            again |= base->step[k].kind == EXPORT_LAUNCH &&
+                     strcmp(base->step[k].kernel, step->kernel) == 0;
+        if (again || step->kind != EXPORT_LAUNCH || base->number[shared_slot(step)] <= 48 * 1024)
+            continue;
+        char *bytes = slot_text(host, shared_slot(step));
+        say(text, 4,
+            "CHECK(cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+            "%s));",
+            step->kernel, bytes);
+        free(bytes);
+    }
+}
+
+static void ask_resident(const struct export_host *host, struct lk_buf *text)
+{
+    const struct export_recording *base = &host->formulas->base;
+    unsigned number = 0;
+    for (unsigned i = 0; i < base->step_count; i++) {
+        const struct export_step *step = &base->step[i];
+        char name[24];
+        if (step->kind != EXPORT_RESIDENT)
+            continue;
+        snprintf(name, sizeof name, number ? "resident_%u" : "resident", number + 1);
+        number++;
+        if (!uses(host, name))
+            continue;
+        char *threads = slot_text(host, step->first), *shared = slot_text(host, step->first + 1);
+        say(text, 4, "int %s; // blocks of %s that fit on an SM", name, step->kernel);
+        say(text, 4, "CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&%s, %s, %s, %s));", name,
+            step->kernel, threads, shared);
+        free(threads);
+        free(shared);
+    }
+}
+
+/* "128", "dim3(16, 16)" */
+static char *extent_text(const struct export_host *host, unsigned first)
+{
+    struct lk_buf text = {0};
+    char *x = slot_text(host, first), *y = slot_text(host, first + 1),
+         *z = slot_text(host, first + 2);
+    bool deep = strcmp(z, "1") != 0, flat = !deep && strcmp(y, "1") == 0;
+    lk_buf_printf(&text, flat ? "%s" : deep ? "dim3(%s, %s, %s)" : "dim3(%s, %s)", x, y, z);
+    free(x);
+    free(y);
+    free(z);
+    return text.data;
+}
+
+/* "scan_launch"; a second one of the same kernel gets a number. */
+static void config_name(const struct export_host *host, unsigned index, char name[96])
+{
+    const struct export_step *steps = host->formulas->base.step;
+    unsigned before = 0;
+    for (unsigned i = 0; i < index; i++)
+        before +=
+            strcmp(steps[i].kernel, steps[index].kernel) == 0 && steps[i].kind == EXPORT_LAUNCH;
+    snprintf(name, 96, before ? "%s_launch_%u" : "%s_launch", steps[index].kernel, before + 1);
+}
+
+static void add_config(const struct export_host *host, unsigned index, struct lk_buf *text)
+{
+    const struct export_step *step = &host->formulas->base.step[index];
+    const char *attribute = step->cooperative ? "cooperative" : "overlapping";
+    char name[96], *grid = extent_text(host, step->first + EXPORT_GRID),
+                   *block = extent_text(host, step->first + EXPORT_BLOCK),
+                   *shared = slot_text(host, shared_slot(step));
+    config_name(host, index, name);
+    say(text, 4, "cudaLaunchConfig_t %s = {};", name);
+    say(text, 4, "%s.gridDim = %s;", name, grid);
+    say(text, 4, "%s.blockDim = %s;", name, block);
+    if (strcmp(shared, "0") != 0)
+        say(text, 4, "%s.dynamicSmemBytes = %s;", name, shared);
+    say(text, 4, "%s.attrs = &%s;", name, attribute);
+    say(text, 4, "%s.numAttrs = 1;", name);
+    free(grid);
+    free(block);
+    free(shared);
+}
+
+static void add_configs(const struct export_host *host, struct lk_buf *text)
+{
+    const struct export_recording *base = &host->formulas->base;
+    bool cooperative = false, overlapping = false;
+    for (unsigned i = 0; i < base->step_count; i++) {
+        const struct export_step *step = &base->step[i];
+        if (step->cooperative && !cooperative) {
+            say(text, 4, "cudaLaunchAttribute cooperative; // all blocks on the GPU at once");
+            say(text, 4, "cooperative.id = cudaLaunchAttributeCooperative;");
+            say(text, 4, "cooperative.val.cooperative = 1;");
+        }
+        if (step->overlaps && !overlapping) {
+            say(text, 4,
+                "cudaLaunchAttribute overlapping; // begins before the launch before it "
+                "ends");
+            say(text, 4, "overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;");
+            say(text, 4, "overlapping.val.programmaticStreamSerializationAllowed = 1;");
+        }
+        cooperative |= step->cooperative;
+        overlapping |= step->overlaps;
+        if (step->cooperative || step->overlaps)
+            add_config(host, i, text);
+    }
+}
+
+void export_settings(const struct export_host *host, struct lk_buf *text)
+{
+    const struct export_formulas *formulas = host->formulas;
+    struct lk_buf lines = {0};
+    ask_attribute(host, "sms", "cudaDevAttrMultiProcessorCount", &lines);
+    ask_attribute(host, "threads_per_sm", "cudaDevAttrMaxThreadsPerMultiProcessor", &lines);
+    allow_shared(host, &lines);
+    ask_resident(host, &lines);
+    for (unsigned i = formulas->named; i < formulas->fit.atom_count; i++)
+        if (formulas->used[i]) {
+            struct lk_buf meaning = {0};
+            export_print(&formulas->fit, &formulas->meaning[i], &meaning);
+            say(&lines, 4, "const long long %s = %s;", formulas->fit.atom[i].name, meaning.data);
+            lk_buf_free(&meaning);
+        }
+    if (formulas->base.workspace_bytes) {
+        char *bytes = slot_text(host, formulas->workspace);
+        say(&lines, 4, "char *workspace;");
+        say(&lines, 4, "CHECK(cudaMalloc(&workspace, %s));", bytes);
+        free(bytes);
+    }
+    add_configs(host, &lines);
+    if (lines.size)
+        lk_buf_printf(text, "\n%s", lines.data);
+    lk_buf_free(&lines);
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+static bool same_type(const char *declared, const char *of_buffer)
+{
+    size_t length = strlen(of_buffer);
+    if (strncmp(declared, "const ", 6) == 0)
+        declared += 6;
+    return strncmp(declared, of_buffer, length) == 0 && strcmp(declared + length, " *") == 0;
+}
+
+static void add_pointer(const struct export_host *host, const struct export_step *step,
+                        unsigned argument, struct lk_buf *text)
+{
+    int target = step->target[argument];
+    bool workspace = target == EXPORT_WORKSPACE;
+    char type[64], *offset = slot_text(host, step->first + EXPORT_FIRST_ARGUMENT + argument);
+    const char *plus = strcmp(offset, "0") == 0 ? "" : offset;
+    char *name = workspace ? strdup("workspace") : lk_say("d_%s", host->buffer[target].name);
+    bool known = export_argument_type(host->source, step->kernel, argument, type);
+    if (known && !workspace && !*plus && same_type(type, export_c_type(host->buffer[target].type)))
+        lk_buf_printf(text, "%s", name);
+    else if (known)
+        lk_buf_printf(text, *plus ? "(%s)(%s%s + %s)" : "(%s)%s%s%s", type,
+                      workspace || !*plus ? "" : "(char *)", name, plus);
+    else
+        lk_buf_printf(text, *plus ? "as_pointer{%s%s + %s}" : "as_pointer{%s%s%s}",
+                      workspace ? "" : "(char *)", name, plus);
+    free(offset);
+    free(name);
+}
+
+static void add_float(const struct export_host *host, double value, struct lk_buf *text)
+{
+    for (unsigned i = 0; i < host->pieces->constant_count; i++)
+        if ((float)host->pieces->constant[i].value == (float)value) {
+            lk_buf_printf(text, "%s", host->pieces->constant[i].name);
+            return;
+        }
+    export_number(text, value, true);
+}
+
+static void add_arguments(const struct export_host *host, const struct export_step *step,
+                          struct lk_buf *text)
+{
+    for (unsigned i = 0; i < step->argument_count; i++) {
+        char type[64];
+        unsigned slot = step->first + EXPORT_FIRST_ARGUMENT + i;
+        lk_buf_printf(text, i ? ", " : "");
+        if (step->target[i] >= 0)
+            add_pointer(host, step, i, text);
+        else if (step->target[i] == EXPORT_FLOAT)
+            add_float(host, step->real[i], text);
+        else if (export_argument_type(host->source, step->kernel, i, type) && strchr(type, '*'))
+            lk_buf_printf(text, "(%s)NULL", type);
+        else
+            add_slot(host, slot, text);
+    }
+}
+
+static void add_launch(const struct export_host *host, unsigned index, struct lk_buf *text)
+{
+    const struct export_step *step = &host->formulas->base.step[index];
+    struct lk_buf statement = {0};
+    if (step->cooperative || step->overlaps) {
+        char name[96];
+        config_name(host, index, name);
+        lk_buf_printf(&statement, "CHECK(cudaLaunchKernelEx(&%s, %s, ", name, step->kernel);
+        add_arguments(host, step, &statement);
+        lk_buf_printf(&statement, "));");
+    } else {
+        char *grid = extent_text(host, step->first + EXPORT_GRID),
+             *block = extent_text(host, step->first + EXPORT_BLOCK),
+             *shared = slot_text(host, shared_slot(step));
+        bool some = strcmp(shared, "0") != 0;
+        lk_buf_printf(&statement, "%s<<<%s, %s%s%s>>>(", step->kernel, grid, block,
+                      some ? ", " : "", some ? shared : "");
+        add_arguments(host, step, &statement);
+        lk_buf_printf(&statement, ");");
+        free(grid);
+        free(block);
+        free(shared);
+    }
+    add_statement(text, 8, &statement);
+    lk_buf_free(&statement);
+}
+
+static void add_clear(const struct export_host *host, const struct export_step *step,
+                      struct lk_buf *text)
+{
+    char *offset = slot_text(host, step->first), *bytes = slot_text(host, step->first + 1);
+    bool workspace = step->cleared == EXPORT_WORKSPACE, some = strcmp(offset, "0") != 0;
+    say(text, 8, "CHECK(cudaMemsetAsync(%s%s%s%s%s, 0, %s));", some && !workspace ? "(char *)" : "",
+        workspace ? "" : "d_", workspace ? "workspace" : host->buffer[step->cleared].name,
+        some ? " + " : "", some ? offset : "", bytes);
+    free(offset);
+    free(bytes);
+}
+
+void export_launches(const struct export_host *host, struct lk_buf *text)
+{
+    const struct export_recording *base = &host->formulas->base;
+    for (unsigned i = 0; i < base->step_count; i++)
+        if (base->step[i].kind == EXPORT_LAUNCH)
+            add_launch(host, i, text);
+        else if (base->step[i].kind == EXPORT_CLEAR)
+            add_clear(host, &base->step[i], text);
+    say(text, 8, "CHECK(cudaGetLastError());");
+}
+
+bool export_hides_types(const struct export_host *host)
+{
+    const struct export_recording *base = &host->formulas->base;
+    char type[64];
+    for (unsigned i = 0; i < base->step_count; i++)
+        for (unsigned k = 0; k < base->step[i].argument_count; k++)
+            if (base->step[i].target[k] >= 0 &&
+                !export_argument_type(host->source, base->step[i].kernel, k, type))
+                return true;
+    return false;
+}

@@ -1,0 +1,28 @@
+/*
+ * host.h: the parts of an exported program's main that depend on the variant: memory, what is asked
+ * of the GPU, and the launches.
+ */
+#ifndef LOCKSTEP_EXPORT_HOST_H
+#define LOCKSTEP_EXPORT_HOST_H
+
+#include "export/formulas.h"
+
+struct export_host {
+    const struct export_request *request;
+    const struct export_formulas *formulas;
+    const struct export_pieces *pieces;
+    const char *source; /* of the kernels */
+    struct zoo_buffer buffer[ZOO_BUFFERS];
+    unsigned buffer_count;
+};
+
+void export_buffers(const struct export_host *host, struct lk_buf *text); /* allocated and filled */
+void export_settings(const struct export_host *host, struct lk_buf *text); /* asked and computed */
+void export_launches(const struct export_host *host, struct lk_buf *text);
+void export_results(const struct export_host *host, struct lk_buf *text); /* fetched and checked */
+void export_release(const struct export_host *host, struct lk_buf *text);
+
+/* Do the launches need as_pointer, because a macro hides the types of a kernel's arguments? */
+bool export_hides_types(const struct export_host *host);
+
+#endif

@@ -1,0 +1,256 @@
+/*
+ * program.c: puts an exported program together: kernels/host/export.inc is its frame, of which the
+ * lines that begin with '@' are filled in here. See export.h.
+ */
+#include "export/export.h"
+
+#include "base/arena.h"
+#include "export/host.h"
+#include "export/source.h"
+#include "zoo/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 100 };
+
+/* The problem -----------------------------------------------------------------------------------*/
+
+enum { SMALL_BYTES = 16 << 20 };
+
+static bool suits(const struct zoo_device *device, const struct zoo_variant *variant,
+                  const struct zoo_problem *problem)
+{
+    return zoo_takes(variant, problem) && zoo_fits(device, variant, NULL, problem) &&
+           problem->family->bytes(problem) <= SMALL_BYTES;
+}
+
+/* Of what texts stand for, the first that suits, or the largest. */
+static bool find_problem(const struct zoo_device *device, const struct zoo_family *family,
+                         const struct zoo_variant *variant, const char *const *texts, bool largest,
+                         struct zoo_problem *problem)
+{
+    size_t count;
+    char *message;
+    struct zoo_problem *all = zoo_problem_list(family, texts, &count, &message);
+    bool found = false;
+    for (size_t i = 0; all && i < count; i++) {
+        all[i].distribution = 0;
+        if ((found && (!largest || family->bytes(&all[i]) <= family->bytes(problem))) ||
+            !suits(device, variant, &all[i]))
+            continue;
+        *problem = all[i];
+        found = true;
+    }
+    free(all);
+    return found;
+}
+
+bool export_small_problem(const struct zoo_device *device, const struct zoo_family *family,
+                          const struct zoo_variant *variant, struct zoo_problem *problem,
+                          char **message)
+{
+    const char *const profile[] = {family->profile, NULL};
+    if (find_problem(device, family, variant, profile, false, problem) ||
+        find_problem(device, family, variant, family->bench, true, problem) ||
+        find_problem(device, family, variant, family->edges, true, problem))
+        return true;
+    *message = lk_say("%s/%s takes no small problem on %s; name one, as in n=1M", family->name,
+                      variant->name, device->name);
+    return false;
+}
+
+/* The tunables that were found for this GPU: those of the nearest row that names the variant. */
+static struct zoo_tuning find_tuning(const struct export_request *request)
+{
+    struct zoo_tuning tuning =
+        zoo_tuning_normal(zoo_source(request->problem.family, request->variant));
+    struct zoo_table table = {0};
+    double nearest = INFINITY;
+    zoo_table_read(&table, request->device);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct zoo_row *row = &table.rows[i];
+        double distance = row->variant == request->variant && !row->broken
+                              ? zoo_row_distance(row, &request->problem)
+                              : -1;
+        if (distance >= 0 && distance < nearest &&
+            zoo_fits(request->device, row->variant, &row->tuning, &request->problem)) {
+            nearest = distance;
+            tuning = row->tuning;
+        }
+    }
+    zoo_table_free(&table);
+    return tuning;
+}
+
+/* Blocks of the frame ---------------------------------------------------------------------------*/
+
+/* Text in comments of the file's width. */
+static void add_comment(struct lk_buf *text, const char *words)
+{
+    while (*words) {
+        size_t length = strlen(words), most = COLUMNS - 3;
+        if (length > most)
+            for (length = most; length > 0 && words[length] != ' ';)
+                length--;
+        lk_buf_printf(text, "// %.*s\n", (int)length, words);
+        words += length + (words[length] == ' ');
+    }
+}
+
+static void add_command(const struct export_host *host, struct lk_buf *text)
+{
+    const struct zoo_family *family = host->request->problem.family;
+    lk_buf_printf(text, "lockstep zoo export %s/%s ", family->name, host->request->variant->name);
+    zoo_problem_print(&host->request->problem, text);
+}
+
+static void add_header(const struct export_host *host, struct lk_buf *text)
+{
+    const struct zoo_family *family = host->request->problem.family;
+    const struct zoo_variant *variant = host->request->variant;
+    const char *arch = zoo_source(family, variant)->arch, *file = host->request->file;
+    bool common = strcmp(arch, "75") == 0; /* nvcc's own choice from CUDA 13 on */
+    struct lk_buf line = {0};
+    lk_buf_printf(text, "// %s/%s of the Lockstep kernel library, to compile and run by itself:\n",
+                  family->name, variant->name);
+    lk_buf_printf(text, "//     nvcc %s%s%s%s && ./a.out\n", common ? "" : "-arch=sm_",
+                  common ? "" : arch, common ? "" : " ", file);
+    if (common)
+        lk_buf_printf(text,
+                      "// (CUDA 12 and older need -arch=sm_75, or newer, for some kernels.)\n");
+    lk_buf_printf(text, "//\n");
+    lk_buf_printf(&line, "%s: %s", family->title, family->problem);
+    add_comment(text, line.data);
+    line.size = 0;
+    lk_buf_printf(&line, "This variant: %s.", variant->technique);
+    add_comment(text, line.data);
+    lk_buf_printf(text, "//\n// Written by: ");
+    add_command(host, text);
+    lk_buf_printf(text, "\n// MIT licence. Tunables are those for %s.\n",
+                  host->request->device->name);
+    lk_buf_free(&line);
+}
+
+static void add_sizes_note(const struct export_host *host, struct lk_buf *text)
+{
+    if (host->formulas->fixed) {
+        lk_buf_printf(text, "// The problem. The launches below are for these sizes: for others, "
+                            "export again, as in\n// ");
+        add_command(host, text);
+        lk_buf_printf(text, "\n");
+    } else {
+        lk_buf_printf(text,
+                      "// The problem. Other sizes: change these numbers and compile again.\n");
+    }
+}
+
+static void add_helpers(const struct export_host *host, struct lk_buf *text)
+{
+    struct lk_buf settings = {0}, launches = {0};
+    export_settings(host, &settings);
+    export_launches(host, &launches);
+    const char *texts[] = {settings.data ? settings.data : "", launches.data};
+    bool divides = false, limits = false;
+    for (unsigned i = 0; i < 2; i++) {
+        divides |= strstr(texts[i], "ceil_div(") != NULL;
+        limits |= strstr(texts[i], "lesser(") != NULL;
+    }
+    if (divides)
+        lk_buf_printf(text, "static long long ceil_div(long long a, long long b)\n{\n"
+                            "    return (a + b - 1) / b;\n}\n\n");
+    if (limits)
+        lk_buf_printf(text, "static long long lesser(long long a, long long b)\n{\n"
+                            "    return a < b ? a : b;\n}\n\n");
+    if (export_hides_types(host))
+        lk_buf_printf(text,
+                      "// A pointer of the type that the kernel asks for.\n"
+                      "struct as_pointer {\n    void *at;\n"
+                      "    template <class T> operator T *() const { return (T *)at; }\n};\n\n");
+    lk_buf_free(&settings);
+    lk_buf_free(&launches);
+}
+
+static void add_rate(const struct export_host *host, struct lk_buf *text)
+{
+    bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
+    const char *expression = memory ? host->pieces->bytes : host->pieces->flops;
+    bool product = !strpbrk(expression, "+-?");
+    lk_buf_printf(text, "    const double %s = %s; // %s\n", memory ? "bytes" : "operations",
+                  expression,
+                  memory ? "the least to and from memory"
+                         : "additions and "
+                           "multiplications");
+    (void)product;
+    lk_buf_printf(
+        text,
+        "    printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
+        "%s / median / 1e6);\n",
+        memory ? "GB/s" : "GFLOP/s", memory ? "bytes" : "operations");
+}
+
+static bool add_block(void *context, const char *line, struct lk_buf *text)
+{
+    const struct export_host *host = context;
+    const char *arch = zoo_source(host->request->problem.family, host->request->variant)->arch;
+    if (strcmp(line, "@header") == 0)
+        add_header(host, text);
+    else if (strcmp(line, "@needs") == 0)
+        lk_buf_printf(text,
+                      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < %d0\n"
+                      "#error \"this kernel needs nvcc -arch=sm_%s or newer\"\n#endif\n",
+                      atoi(arch), arch);
+    else if (strcmp(line, "@constants") == 0) {
+        add_sizes_note(host, text);
+        lk_buf_add(text, host->pieces->constants.data, host->pieces->constants.size);
+    } else if (strcmp(line, "@source") == 0)
+        lk_buf_printf(text, "%s", host->source);
+    else if (strcmp(line, "@family") == 0)
+        lk_buf_add(text, host->pieces->functions.data, host->pieces->functions.size);
+    else if (strcmp(line, "@helpers") == 0)
+        add_helpers(host, text);
+    else if (strcmp(line, "@buffers") == 0)
+        export_buffers(host, text);
+    else if (strcmp(line, "@settings") == 0)
+        export_settings(host, text);
+    else if (strcmp(line, "@launches") == 0)
+        export_launches(host, text);
+    else if (strcmp(line, "@results") == 0)
+        export_results(host, text);
+    else if (strcmp(line, "@rate") == 0)
+        add_rate(host, text);
+    else if (strcmp(line, "@release") == 0)
+        export_release(host, text);
+    else
+        return false;
+    return true;
+}
+
+bool export_program(const struct export_request *request, struct lk_buf *text, char **message)
+{
+    const struct zoo_family *family = request->problem.family;
+    const struct zoo_source *source = zoo_source(family, request->variant);
+    struct export_formulas *formulas = lk_alloc_zeroed(sizeof *formulas);
+    struct export_pieces pieces = {0};
+    struct lk_buf kernels = {0};
+    struct zoo_tuning tuning = find_tuning(request);
+    struct ptx_module *ptx =
+        ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
+    bool fine = ptx && export_formulas(request, &tuning, ptx, formulas, message) &&
+                export_pieces(&request->problem, &pieces, message) &&
+                export_source(family, request->variant, &tuning, &kernels, message);
+    if (fine) {
+        struct export_host host = {
+            .request = request, .formulas = formulas, .pieces = &pieces, .source = kernels.data};
+        host.buffer_count = family->shape(&request->problem, host.buffer);
+        fine = export_expand(&request->problem, "host/export.inc", text, add_block, &host, message);
+    }
+    if (ptx)
+        ptx_free(ptx);
+    export_pieces_free(&pieces);
+    lk_buf_free(&kernels);
+    free(formulas);
+    return fine;
+}
