@@ -71,7 +71,7 @@ struct bench_place {
 /* What the caller lends. */
 struct bench_host {
     void *context;
-    /* Where things stand: fraction in [0, 1] of this problem. NULL: nobody wants to know. */
+    /* Where things stand: fraction in [0, 1] of this problem. NULL: not reported. */
     void (*progress)(void *context, const char *what, double fraction);
 };
 

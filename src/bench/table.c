@@ -146,7 +146,7 @@ void bench_print_result(FILE *out, const struct report_paint *paint,
     const struct bench_entry *best = fastest(result);
     fprintf(out, "\n%s%s%s %s\n", paint->bold, result->family->name, paint->plain, result->text);
     if (result->count == 0) {
-        fprintf(out, "  nobody here takes this problem\n");
+        fprintf(out, "  nothing here takes this problem\n");
         return;
     }
     fprintf(out, "  %s%-20s ", paint->dim, "");

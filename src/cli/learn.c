@@ -45,7 +45,7 @@ static const char help[] =
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
     "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
-    "Exercises are broken on purpose: mending them is the course. Your files are only ever "
+    "Exercises are broken on purpose: fixing them is the course. Your files are only ever "
     "written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
     "~/.local/share/lockstep/progress.db. docs/learn.md says how lessons are made and graded.\n"
@@ -127,7 +127,7 @@ static int go_on(struct cli_learn_session *session)
     const struct learn_exercise *exercise;
     if (!session->folder && !session->json) {
         printf("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
-               "Exercises are broken on purpose: you mend them, and every save is graded.\n\n"
+               "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
                "Begin with:  lockstep learn init ~/gpu-course\n");
         return CLI_OK;
     }

@@ -48,7 +48,7 @@ static void print_result(const struct cli_learn_session *session, unsigned lesso
     if (session->mutate)
         printf("mutants: %u caught, %u equivalent, %u survived; %u do not compile\n",
                counts->caught, counts->equivalent, counts->survived, counts->not_compiled);
-    printf("%u lesson%s, %u thing%s to mend\n", lessons, lessons == 1 ? "" : "s", bad,
+    printf("%u lesson%s, %u thing%s to fix\n", lessons, lessons == 1 ? "" : "s", bad,
            bad == 1 ? "" : "s");
 }
 

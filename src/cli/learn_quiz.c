@@ -26,7 +26,7 @@ static bool judge(struct cli_learn_session *session, const struct learn_lesson *
     const struct learn_question *question = &lesson->question[number];
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
-        host_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this answer was not saved: %s", learn_progress_error(session->progress));
     if (session->json)
         return right;
     printf("   %s%s%s ", host_style(stdout, right ? HOST_GREEN : HOST_RED),
@@ -35,7 +35,7 @@ static bool judge(struct cli_learn_session *session, const struct learn_lesson *
     return right;
 }
 
-/* A number of a choice, from 0; false after an error was said. */
+/* A number of a choice, from 0; false after printing an error. */
 static bool read_choice(const struct learn_question *question, const char *text, unsigned *choice)
 {
     unsigned long long number;
@@ -47,7 +47,7 @@ static bool read_choice(const struct learn_question *question, const char *text,
     return number > 0;
 }
 
-/* "2" is a choice for the next question, "3:2" for the third; false after an error was said. */
+/* "2" is a choice for the next question, "3:2" for the third; false after printing an error. */
 static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned *question,
                         unsigned *choice)
 {

@@ -189,7 +189,7 @@ static json_t *ask(struct cli_learn_session *session, const struct learn_ready *
     const struct learn_lesson *lesson =
         session->course.lesson[learn_ready_start(ready, &session->course, right)];
     if (!learn_progress_set(session->progress, "start", lesson->id))
-        host_error("remark: this start is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this start was not saved: %s", learn_progress_error(session->progress));
     if (!session->json) {
         printf("\n%d of %u right\n", sum, ready->quiz->question_count);
         print_start(session, lesson, missed);

@@ -140,5 +140,5 @@ void cli_learn_set_current(struct cli_learn_session *session, const struct learn
 {
     if (!exercise->is_kata &&
         !learn_progress_set(session->progress, "current", learn_key(exercise)))
-        host_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: your place was not saved: %s", learn_progress_error(session->progress));
 }

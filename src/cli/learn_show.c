@@ -82,7 +82,7 @@ void cli_learn_print_place(struct cli_learn_session *session, const struct learn
     printf("  read   %s\n",
            cli_learn_shown(session, lk_arena_printf(session->arena, "%s/%s/lesson.md",
                                                     session->folder, exercise->lesson->id)));
-    printf("  mend   %s   %s\n", cli_learn_shown(session, path), exercise->title);
+    printf("  fix    %s   %s\n", cli_learn_shown(session, path), exercise->title);
     if (state.passed)
         printf("  %ssolved%s; next: %s\n", style(HOST_GREEN), style(HOST_PLAIN),
                cli_learn_next(session, exercise) ? cli_learn_next(session, exercise)->name

@@ -78,7 +78,7 @@ static void grade(struct watch *watch)
         learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
         cli_learn_print_lines(
             "Exercises are broken on purpose. Open the file in your editor, read its "
-            "TODO, mend it and save; the text is in lesson.md beside it.\n\n");
+            "TODO, fix it and save; the text is in lesson.md beside it.\n\n");
     fflush(stdout);
     free(watch->picture);
     watch->picture = NULL;

@@ -171,7 +171,7 @@ static void ask_for_trace(struct lk_arena *arena, const struct options *options)
         unsetenv("LOCKSTEP_TRACE");
 }
 
-/* Compiles and runs; the profile is NULL after an error was said. */
+/* Compiles and runs; the profile is NULL after printing an error. */
 static struct measured measure(struct lk_arena *arena, const struct options *options,
                                const struct lk_list *words, bool aside)
 {

@@ -20,7 +20,7 @@ struct request {
     char **arguments;            /* the program's, NULL at the end */
 };
 
-/* Strings are parts of words or live in the arena. An error was said if false. */
+/* Strings are parts of words or live in the arena. False after printing an error. */
 bool request_parse(struct lk_arena *arena, int count, char **words, struct request *request);
 void request_free(struct request *request);
 

@@ -15,7 +15,7 @@ struct start {
     const struct gpu_info *gpu; /* NULL: a real one */
 };
 
-/* words: what follows the command, as for 'run'. False after an error was said. The environment of
+/* words: what follows the command, as for 'run'. False after printing an error. The environment of
  * this process is set for the program. */
 bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start);
 /* The same for words that name a family, as in "reduction/vectorised n=1M". */

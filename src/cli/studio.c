@@ -66,7 +66,7 @@ static bool parse(int count, char **words, struct cli_learn_session *session,
     return true;
 }
 
-/* A folder that --folder names is made as 'init' makes it, but not kept in mind for other runs. */
+/* A folder that --folder names is made as 'init' makes it, but not remembered for other runs. */
 static bool prepare_folder(struct cli_learn_session *session, struct studio_options *options)
 {
     const char *home = getenv("HOME");

@@ -111,7 +111,7 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
     }
     fine = fine && lay_out_all(folder, course, message);
     if (fine && !learn_progress_set(progress, "folder", folder)) {
-        *message = lk_say("the folder is not kept in mind: %s", learn_progress_error(progress));
+        *message = lk_say("the folder was not remembered: %s", learn_progress_error(progress));
         fine = false;
     }
     if (fine)
@@ -374,10 +374,10 @@ void learner_check(const struct learn_grader *grader, struct learn_progress *pro
     *remark = NULL;
     learn_grade(grader, exercise, path, shown, verdict);
     if (verdict->stage != LEARN_BROKEN && !learn_progress_attempt(progress, exercise, verdict))
-        *remark = lk_say("this attempt is not kept: %s", learn_progress_error(progress));
+        *remark = lk_say("this attempt was not saved: %s", learn_progress_error(progress));
     if (verdict->run && !learn_run_save(progress, exercise, verdict->run, &message)) {
         if (!*remark)
-            *remark = lk_say("this run is not kept: %s", message);
+            *remark = lk_say("this run was not saved: %s", message);
         free(message);
     }
 }

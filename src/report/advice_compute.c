@@ -1,5 +1,5 @@
 /*
- * advice_compute.c: rules about instructions: divergent branches, f64 that nobody wanted, matrix
+ * advice_compute.c: rules about instructions: divergent branches, unwanted f64, matrix
  * products without tensor cores, barriers at which warps wait.
  */
 #include "report/advice.h"

@@ -28,7 +28,7 @@ struct tune_request {
     double seconds;                            /* for everything */
     uint64_t seed;
     bool verbose; /* a line on stderr for each configuration */
-    /* What is done now, and how much of the time is spent. NULL: nobody wants to know. */
+    /* What is done now, and how much of the time is spent. NULL: not reported. */
     void (*progress)(void *context, const char *what, double fraction);
     void *context;
 };

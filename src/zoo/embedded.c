@@ -1,5 +1,5 @@
 /*
- * embedded.c: headers out of the library, for those who compile kernels; see embedded.h.
+ * embedded.c: headers out of the library, for compiling kernels; see embedded.h.
  */
 #include "zoo/embedded.h"
 

@@ -31,10 +31,10 @@ PY
 
 # The course itself, with either compiler
 $learn check-course >course.txt 2>&1
-grep -q '0 things to mend' course.txt && echo "ok course" ||
+grep -q '0 things to fix' course.txt && echo "ok course" ||
     echo "not ok course: $(grep -A2 '^not ok' course.txt)"
 if (cd "$course/.." && scripts/get-nvcc --find >/dev/null); then
-    expect course-nvcc 0 '0 things to mend' $learn check-course day4 --compiler nvcc
+    expect course-nvcc 0 '0 things to fix' $learn check-course day4 --compiler nvcc
 else
     skip course-nvcc "there is no nvcc"
 fi

@@ -40,7 +40,7 @@ function counters(list) {
     element("th", { scope: "row" }, element("code", {}, counter.name)),
     element("td", {}, number(counter.value)),
     element("td", {}, counter.most === undefined ? "" :
-        `${counter.kept ? "kept: " : "not kept: "}at most ${number(counter.most)}`),
+        `${counter.kept ? "within" : "over"} the limit of ${number(counter.most)}`),
     element("td", { class: "bar-cell" }, counter.most === undefined ? "" : bar(counter))));
     return element("div", { class: "scroll" }, element("table", { class: "counters" },
         element("caption", {}, "Counters of the measured size"), element("tbody", {}, ...rows)));
