@@ -7,6 +7,7 @@
 #include "host/files.h"
 #include "report/advice.h"
 #include "report/report.h"
+#include "toolchain/nvcc_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,21 +139,6 @@ static bool parse(int count, char **words, struct options *options)
 
 /* Running ---------------------------------------------------------------------------------------*/
 
-/* -maxrregcount N of nvcc's, in any of its forms; 255, which is no limit, without. */
-static unsigned most_registers(const struct lk_list *words)
-{
-    unsigned most = 255;
-    for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
-        const char *name = *word + strspn(*word, "-");
-        if (**word != '-' || strncmp(name, "maxrregcount", 12) != 0)
-            continue;
-        const char *value = name[12] == '=' ? name + 13 : word[1];
-        unsigned long number = value ? strtoul(value, NULL, 10) : 0;
-        most = number >= 16 && number < 255 ? (unsigned)number : most;
-    }
-    return most;
-}
-
 struct measured {
     struct profile *profile;
     struct report_run run;
@@ -194,7 +180,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        profile_ask_ptxas(measured.profile, folder, most_registers(words));
+        profile_ask_ptxas(measured.profile, folder, nvcc_most_registers(words));
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
