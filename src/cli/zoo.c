@@ -2,9 +2,9 @@
  * zoo.c: lockstep zoo: lists the kernel families, shows one, and runs their variants against the
  * reference. 'profile' and 'check' of a family start 'zoo run' with watchers on.
  */
-#include "cli/target.h"
 #include "cli/zoo.h"
-#include "zoo/trial.h"
+#include "cli/target.h"
+#include "zoo/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static const char help[] =
     "  show   a family's parameters and variants; of a variant, its source\n"
     "  test   runs variants on their edge problems and compares with the reference\n"
     "  run    one problem of each variant named, compared with the reference\n"
-    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main that\n"
+    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main "
+    "that\n"
     "         checks and times it; to stdout, or to FILE\n"
     "\n"
     "  --gpu GPU        sim:h200 .., cuda:0, or cpu for the variants that run there\n"
@@ -47,135 +48,31 @@ static const char help[] =
     "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n"
     "  lockstep zoo export scan/look_back n=16M -o look_back.cu && nvcc look_back.cu && ./a.out\n";
 
-/* list ------------------------------------------------------------------------------------------*/
-
-static unsigned count_variants(const struct zoo_family *family)
-{
-    unsigned count = 0;
-    while (family->variants[count].name)
-        count++;
-    return count;
-}
+/* list and show ---------------------------------------------------------------------------------*/
 
 static int list(bool json)
 {
-    json_t *all = json_array();
-    for (size_t i = 0; zoo_families[i]; i++) {
-        const struct zoo_family *family = zoo_families[i];
-        unsigned variants = count_variants(family);
-        if (json)
-            json_array_append_new(all, json_pack("{s:s, s:s, s:i}", "name", family->name, "title",
-                                                 family->title, "variants", (int)variants));
-        else
-            printf("%s%-22s%s %2u variants  %s\n", host_style(stdout, HOST_BOLD), family->name,
-                   host_style(stdout, HOST_PLAIN), variants, family->title);
-    }
     if (json)
-        cli_print_json(all);
+        cli_print_json(zoo_families_json());
     else
-        json_decref(all);
+        zoo_print_families(stdout);
     return CLI_OK;
 }
 
-/* show ------------------------------------------------------------------------------------------*/
-
-static json_t *variant_json(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    const struct zoo_source *source = zoo_source(family, variant);
-    json_t *tunables = json_object();
-    for (unsigned i = 0; source && i < source->tunable_count; i++)
-        json_object_set_new(tunables, source->tunables[i].name,
-                            json_integer(source->tunables[i].normal));
-    json_t *object = json_pack("{s:s, s:s, s:b, s:b, s:o}", "name", variant->name, "technique",
-                               variant->technique, "cpu", variant->cpu != NULL, "deterministic",
-                               (variant->traits & ZOO_DETERMINISTIC) != 0, "tunables", tunables);
-    if (source) {
-        json_object_set_new(object, "arch", json_sprintf("sm_%s", source->arch));
-        json_object_set_new(object, "lines", json_integer(source->lines));
-    }
-    return object;
-}
-
-static int show_json(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    json_t *object;
-    if (variant) {
-        const struct zoo_source *source = zoo_source(family, variant);
-        object = variant_json(family, variant);
-        if (source)
-            json_object_set_new(object, "source", json_string(source->text));
-    } else {
-        json_t *variants = json_array();
-        for (const struct zoo_variant *each = family->variants; each->name; each++)
-            json_array_append_new(variants, variant_json(family, each));
-        object = json_pack("{s:s, s:s, s:s, s:o}", "name", family->name, "title", family->title,
-                           "problem", family->problem, "variants", variants);
-    }
-    cli_print_json(object);
-    return CLI_OK;
-}
-
-/* Text in lines of at most 90 columns. */
-static void print_wrapped(const char *text)
-{
-    while (*text) {
-        size_t length = strlen(text);
-        if (length > 90)
-            for (length = 90; length > 0 && text[length] != ' ';)
-                length--;
-        printf("%.*s\n", (int)length, text);
-        text += length + (text[length] == ' ');
-    }
-}
-
-static void show_variant_line(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    const struct zoo_source *source = zoo_source(family, variant);
-    printf("  %s%-20s%s ", host_style(stdout, HOST_BOLD), variant->name,
-           host_style(stdout, HOST_PLAIN));
-    if (source)
-        printf("sm_%-4s %3u lines  ", source->arch, source->lines);
-    else
-        printf("cpu                ");
-    printf("%s%s\n", variant->technique,
-           variant->traits & ZOO_DETERMINISTIC ? " (deterministic)" : "");
-    for (unsigned i = 0; source && i < source->tunable_count; i++) {
-        const struct zoo_tunable *tunable = &source->tunables[i];
-        printf("%24s%s%s = %d, of", "", host_style(stdout, HOST_DIM), tunable->name,
-               tunable->normal);
-        for (unsigned k = 0; k < tunable->choice_count; k++)
-            printf(" %d", tunable->choices[k]);
-        printf("%s\n", host_style(stdout, HOST_PLAIN));
-    }
-}
-
+/* Of a family, what there is; of a variant, its source. */
 static int show(const char *name, bool json)
 {
     const struct zoo_family *family;
     const struct zoo_variant *variant;
     if (!cli_find_family(name, &family, &variant))
         return CLI_USAGE;
+    const struct zoo_source *source = variant ? zoo_source(family, variant) : NULL;
     if (json)
-        return show_json(family, variant);
-    if (variant && zoo_source(family, variant)) {
-        fputs(zoo_source(family, variant)->text, stdout);
-        return CLI_OK;
-    }
-    printf("%s%s%s: %s\n\n", host_style(stdout, HOST_BOLD), family->name,
-           host_style(stdout, HOST_PLAIN), family->title);
-    print_wrapped(family->problem);
-    printf("\nparameters:\n");
-    for (const struct zoo_parameter *parameter = family->parameters; parameter->name; parameter++)
-        printf("  %-12s %s\n", parameter->name, parameter->help);
-    printf("  %-12s", "dist");
-    for (size_t i = 0; family->distributions[i]; i++)
-        printf(" %s", family->distributions[i]);
-    printf("\n\nvariants:\n");
-    for (const struct zoo_variant *each = family->variants; each->name; each++)
-        show_variant_line(family, each);
-    printf("\npeers:\n");
-    for (const struct zoo_peer *peer = family->peers; peer->name; peer++)
-        printf("  %-12s %s\n", peer->name, peer->call);
+        cli_print_json(variant ? zoo_variant_json(family, variant) : zoo_family_json(family));
+    else if (source)
+        fputs(source->text, stdout);
+    else
+        zoo_print_family(stdout, family);
     return CLI_OK;
 }
 
@@ -323,4 +220,5 @@ out:
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help, run};
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help,
+                                    run};
