@@ -54,13 +54,6 @@ class Message(Result):
         return box(AMBER if self.ok else RED, self.headline, block(self.words))
 
 
-def line_number(text, name):
-    """14 for "name:14: ..."; 0 where there is none."""
-    rest = text[len(name) + 1:] if text.startswith(name + ":") else ""
-    digits = rest.split(":")[0].split("(")[0]
-    return int(digits) if digits.isdigit() else 0
-
-
 class Verdict(Result):
     """Of `lockstep learn check --json`. source: the file's lines; name: how the texts call it."""
 
@@ -79,12 +72,17 @@ class Verdict(Result):
 
     def lines(self):
         """What is said, and below each line that names a line of the cell that line itself."""
-        for said in self.data["text"].splitlines():
-            yield said
-            number = line_number(said, self.name)
-            # compilers show the line themselves
-            if self.data["stage"] != "compile" and 0 < number <= len(self.source):
-                yield f"{number:7} | {self.source[number - 1]}"
+        if self.data["stage"] == "compile":  # compilers show the line themselves
+            yield from self.data["text"].splitlines()
+            return
+        for message in self.data["messages"]:
+            line = message["line"]
+            place = f"{self.name}:{line}" if line else self.name
+            yield f"{place}: {message['text']}"
+            if 0 < line <= len(self.source):
+                yield f"{line:7} | {self.source[line - 1]}"
+            for more in message.get("detail", "").splitlines():
+                yield f"    {more}"
 
     def text(self):
         parts = [self.headline(), *self.lines()]

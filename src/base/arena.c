@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void *lk_realloc(void *data, size_t size)
 {
     void *grown = realloc(data, size ? size : 1);
     if (!grown) {
         fprintf(stderr, "lockstep: out of host memory (%zu bytes asked for)\n", size);
-        abort();
+        _exit(LK_EXIT_NO_MEMORY);
     }
     return grown;
 }

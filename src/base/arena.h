@@ -20,7 +20,8 @@ char *lk_arena_printf(struct lk_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void *lk_arena_dup(struct lk_arena *arena, const void *data, size_t size);
 
-/* malloc that ends the program with a message instead of returning NULL. */
+/* malloc that ends the program with a message and this status instead of returning NULL. */
+enum { LK_EXIT_NO_MEMORY = 71 }; /* EX_OSERR of sysexits.h */
 void *lk_alloc(size_t size);
 void *lk_alloc_zeroed(size_t size);
 void *lk_realloc(void *data, size_t size);

@@ -3,10 +3,11 @@
  */
 #include "bench/history.h"
 
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void bench_saved_free(struct bench_saved *saved)
 {
@@ -98,6 +99,19 @@ struct bench_saved *bench_saved_read(const char *path, char **message)
         saved = NULL;
     }
     json_decref(report);
+    return saved;
+}
+
+struct bench_saved *bench_saved_find(const char *name, char **message)
+{
+    size_t length = strlen(name);
+    bool is_file = strchr(name, '/') || access(name, F_OK) == 0 ||
+                   (length > 5 && strcmp(name + length - 5, ".json") == 0);
+    if (is_file)
+        return bench_saved_read(name, message);
+    struct bench_history *history = bench_history_open_usual(false, message);
+    struct bench_saved *saved = history ? bench_history_find(history, name, message) : NULL;
+    bench_history_close(history);
     return saved;
 }
 

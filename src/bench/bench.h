@@ -71,11 +71,7 @@ struct bench_place {
 /* What the caller lends. */
 struct bench_host {
     void *context;
-    /* Makes a library of kernels/FAMILY/peer_NAME.cu and returns its path, malloc'd; NULL and a
-     * malloc'd message if that does not work. */
-    char *(*build_peer)(void *context, const struct zoo_family *family, const struct zoo_peer *peer,
-                        int arch, char **message);
-    /* Where things stand: fraction in [0, 1] of this problem. NULL: nobody wants to know. */
+    /* Where things stand: fraction in [0, 1] of this problem. NULL: not reported. */
     void (*progress)(void *context, const char *what, double fraction);
 };
 

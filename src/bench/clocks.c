@@ -1,7 +1,7 @@
 /*
  * clocks.c: the GPU's clock through NVML, where it is, and the CPU's.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * cpu.c: variants that run on the CPU, by its clock; they too take turns and rotate through copies
  * of the buffers.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <stdlib.h>
 #include <string.h>

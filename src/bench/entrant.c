@@ -1,7 +1,7 @@
 /*
  * entrant.c: a contestant of a problem: launching it on a copy of the buffers, keeping its times.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  */
 #include "bench/history.h"
 
-#include "bench/inside.h"
+#include "bench/contest.h"
 #include "host/files.h"
 
 #include <errno.h>
@@ -64,6 +64,19 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
     *message = failure(history);
     bench_history_close(history);
     return NULL;
+}
+
+struct bench_history *bench_history_open_usual(bool writable, char **message)
+{
+    char *path = bench_history_path();
+    struct bench_history *history = NULL;
+    *message = NULL;
+    if (path)
+        history = bench_history_open(path, writable, message);
+    else
+        *message = strdup("no home folder is known; set LOCKSTEP_HISTORY to a file");
+    free(path);
+    return history;
 }
 
 void bench_history_close(struct bench_history *history)

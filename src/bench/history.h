@@ -7,7 +7,7 @@
 
 #include "bench/results.h"
 
-/* A run of before, from the history or from a file that --json wrote. */
+/* An earlier run, from the history or from a file that --json wrote. */
 struct bench_saved_time {
     char *family, *problem, *name;
     struct bench_summary time;
@@ -27,6 +27,8 @@ char *bench_history_path(void);
 struct bench_history;
 /* NULL and a malloc'd message. writable: the file and its folder are made if needed. */
 struct bench_history *bench_history_open(const char *path, bool writable, char **message);
+/* The same for the file of bench_history_path. */
+struct bench_history *bench_history_open_usual(bool writable, char **message);
 void bench_history_close(struct bench_history *history);
 /* Files the report, whole or not at all. name NULL: under none; a run that had the name loses it.
  */
@@ -50,9 +52,15 @@ struct bench_series {
 bool bench_history_series(struct bench_history *history, const char *family, const char *variant,
                           struct bench_series **series, size_t *count, char **message);
 void bench_series_free(struct bench_series *series, size_t count);
+/* plot: with a drawing of each. */
+void bench_print_series(FILE *out, const struct report_paint *paint,
+                        const struct bench_series *series, size_t count, bool plot);
+json_t *bench_series_json(const struct bench_series *series, size_t count);
 
 /* A run from a file of 'lockstep bench --json'. */
 struct bench_saved *bench_saved_read(const char *path, char **message);
+/* A file if there is one of that name, or it looks like one; else a name in the history. */
+struct bench_saved *bench_saved_find(const char *name, char **message);
 
 /* Comparing: our variants, not the peers. -------------------------------------------------------*/
 

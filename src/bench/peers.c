@@ -1,9 +1,9 @@
 /*
  * peers.c: other people's solutions in our process: libraries that nvcc makes of
- * kernels/FAMILY/peer_NAME.cu, and those whose functions the family has itself. They share our
+ * kernels/FAMILY/host/peer_NAME.cu, and those whose functions the family has itself. They share our
  * primary context, as the CUDA runtime uses it too.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,13 +13,9 @@ static bool open_library(struct bench_session *session, const struct zoo_family 
                          const struct zoo_peer *peer, struct bench_peer_code *code, char **message)
 {
     const struct bench_host *host = &session->host;
-    if (!host->build_peer) {
-        *message = lk_say("nothing here builds it");
-        return false;
-    }
     if (host->progress)
         host->progress(host->context, "building a peer", 0);
-    char *path = host->build_peer(host->context, family, peer, session->device.arch, message);
+    char *path = bench_peer_build(family, peer, session->device.arch, message);
     if (!path)
         return false;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

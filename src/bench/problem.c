@@ -1,7 +1,7 @@
 /*
  * problem.c: one problem: who takes part, who is right, how long each takes.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include "report/report.h"
 

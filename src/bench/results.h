@@ -30,4 +30,15 @@ json_t *bench_report_json(const struct bench_report *report);
 void bench_report_csv(struct lk_buf *out, const struct bench_report *report);
 void bench_report_html(struct lk_buf *out, const struct bench_report *report);
 
+/* Where the contestants that have operations and bytes stand under the roof of their GPU, which
+ * place->info must know. */
+bool bench_has_roofline(const struct bench_report *report); /* is there any? */
+void bench_print_roofline(FILE *out, const struct report_paint *paint,
+                          const struct bench_report *report);
+json_t *bench_roofline_json(const struct bench_report *report);
+void bench_roofline_svg(struct lk_buf *out, const struct bench_report *report);
+
+/* Is there an entry in this state? */
+bool bench_report_has(const struct bench_report *report, enum bench_state state);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * session.c: a device that is ready to be measured: its stream, clock, and the bandwidth of a copy.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

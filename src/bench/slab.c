@@ -1,7 +1,7 @@
 /*
  * slab.c: the device memory of a problem, several times over; see inside.h.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 enum { ALIGN = 256, OWN_ALLOCATION = 2 << 20, MOST_COPIES = 4096 };
 

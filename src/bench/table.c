@@ -34,6 +34,15 @@ void bench_report_free(struct bench_report *report)
     free(report->results);
 }
 
+bool bench_report_has(const struct bench_report *report, enum bench_state state)
+{
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t k = 0; k < report->results[i].count; k++)
+            if (report->results[i].entries[k].state == state)
+                return true;
+    return false;
+}
+
 void bench_print_place(FILE *out, const struct report_paint *paint,
                        const struct bench_report *report)
 {
@@ -137,7 +146,7 @@ void bench_print_result(FILE *out, const struct report_paint *paint,
     const struct bench_entry *best = fastest(result);
     fprintf(out, "\n%s%s%s %s\n", paint->bold, result->family->name, paint->plain, result->text);
     if (result->count == 0) {
-        fprintf(out, "  nobody here takes this problem\n");
+        fprintf(out, "  nothing here takes this problem\n");
         return;
     }
     fprintf(out, "  %s%-20s ", paint->dim, "");

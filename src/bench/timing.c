@@ -6,7 +6,7 @@
  * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if
  * one cannot be captured), with the L2 emptied before each sample that does not empty it itself.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * JSON over two pipes. It opens our memory by its CUDA IPC handle. Where there is no Python, no
  * PyTorch or no such memory, the peer is left out with a remark.
  */
-#include "bench/inside.h"
+#include "bench/contest.h"
 
 #include "host/child.h"
 #include "host/files.h"

@@ -1,5 +1,5 @@
 /*
- * check_bounds.c: whether an access stays inside of an allocation, variable, or the shared or local
+ * bounds.c: whether an access stays inside of an allocation, variable, or the shared or local
  * memory there is, and what to say if not.
  */
 #include "check/check.h"
@@ -7,6 +7,7 @@
 /* The nearest allocation of the program or variable of the module, for messages. */
 struct neighbour {
     uint64_t address, size;
+    struct check_allocation allocation; /* number 0: a variable */
     struct lk_buf name;
 };
 
@@ -21,6 +22,7 @@ static void consider(struct neighbour *best, uint64_t to, uint64_t address, uint
     *distance = away;
     best->address = address;
     best->size = size;
+    best->allocation = (struct check_allocation){0};
     lk_buf_free(&best->name);
     best->name = (struct lk_buf){0};
 }
@@ -36,9 +38,10 @@ static bool find_neighbour(struct check *check, uint64_t address, struct neighbo
         const struct check_allocation *item = &sides[i];
         uint64_t before = distance;
         consider(best, address, item->address, item->size, &distance);
-        if (distance != before)
-            lk_buf_printf(&best->name, "allocation #%u of %llu bytes", item->number,
-                          (unsigned long long)item->size);
+        if (distance != before) {
+            best->allocation = *item;
+            lk_buf_printf(&best->name, CHECK_ALLOCATION);
+        }
     }
     for (uint32_t i = 0; i < module->ptx->var_count; i++) {
         if (!module->var_addresses[i])
@@ -54,10 +57,10 @@ static bool find_neighbour(struct check *check, uint64_t address, struct neighbo
     return distance != UINT64_MAX;
 }
 
-void check_describe_address(struct check *check, enum ptx_space space, uint64_t address,
-                            struct lk_buf *text)
+void check_describe_address(struct check *check, struct check_subject *subject, struct lk_buf *text)
 {
-    if (space == PTX_SPACE_SHARED) {
+    uint64_t address = subject->address;
+    if (subject->space == PTX_SPACE_SHARED) {
         const struct simt_code *code = check->launch->code;
         for (uint32_t i = 0; i < code->shared_var_count; i++) {
             const struct simt_shared_var *var = &code->shared_vars[i];
@@ -73,9 +76,11 @@ void check_describe_address(struct check *check, enum ptx_space space, uint64_t 
         return;
     }
     struct neighbour near;
-    if (find_neighbour(check, address, &near) && address - near.address < near.size)
+    if (find_neighbour(check, address, &near) && address - near.address < near.size) {
+        subject->allocation = near.allocation;
         lk_buf_printf(text, "byte %llu of %s", (unsigned long long)(address - near.address),
                       near.name.data);
+    }
     lk_buf_free(&near.name);
 }
 
@@ -89,7 +94,8 @@ static void report_misaligned(struct check *check, const struct watch_access *ac
 {
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
     uint64_t address = access->addresses[lane];
-    check_report(check, CHECK_MISALIGNED, access->space, address, &side, NULL,
+    struct check_subject subject = {.space = access->space, .address = address};
+    check_report(check, CHECK_MISALIGNED, &subject, &side, NULL,
                  "misaligned: %s of %u bytes at 0x%llx, which is no multiple of %u", verb(access),
                  access->bytes, (unsigned long long)address, align);
 }
@@ -122,35 +128,39 @@ static void report_global(struct check *check, const struct watch_access *access
 {
     uint64_t address = access->addresses[lane];
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
-    struct check_allocation freed;
+    struct check_subject subject = {.space = access->space, .address = address};
     unsigned long long at = address;
-    if (check_find_freed(check, address, &freed)) {
-        check_report(check, CHECK_USE_AFTER_FREE, access->space, address, &side, NULL,
-                     "use after free: %s of %u bytes at 0x%llx, %llu bytes into allocation #%u of "
-                     "%llu bytes, which was freed",
-                     verb(access), access->bytes, at, at - freed.address, freed.number,
-                     (unsigned long long)freed.size);
+    if (check_find_freed(check, address, &subject.allocation)) {
+        check_report(check, CHECK_USE_AFTER_FREE, &subject, &side, NULL,
+                     "use after free: %s of %u bytes at 0x%llx, %llu bytes into " CHECK_ALLOCATION
+                     ", which was freed",
+                     verb(access), access->bytes, at, at - subject.allocation.address);
         return;
     }
     struct neighbour near;
     struct lk_buf where = {0}, why = {0};
     bool known = find_neighbour(check, address, &near);
+    uint64_t end = near.address + near.size;
+    bool is_near = known && address >= 65536;
     if (address < 65536)
         lk_buf_printf(&where, "a null pointer plus %llu bytes", at);
-    else if (known && address < near.address)
+    else if (is_near && address < near.address)
         lk_buf_printf(&where, "%llu bytes before the beginning of %s",
                       (unsigned long long)(near.address - address), near.name.data);
-    else if (known && address + access->bytes > near.address + near.size &&
-             address < near.address + near.size)
+    else if (is_near && address < end && end - address < access->bytes)
         lk_buf_printf(&where, "across the end of %s", near.name.data);
-    else if (known && address - (near.address + near.size) < (uint64_t)1 << 40)
-        lk_buf_printf(&where, "%llu bytes past the end of %s",
-                      (unsigned long long)(address - (near.address + near.size)), near.name.data);
+    else if (is_near && address - end < (uint64_t)1 << 40)
+        lk_buf_printf(&where, "%llu bytes past the end of %s", (unsigned long long)(address - end),
+                      near.name.data);
     else
+        is_near = false;
+    if (is_near)
+        subject.allocation = near.allocation;
+    else if (!where.size)
         lk_buf_printf(&where, "no memory is allocated there");
     lk_buf_add(&why, "", 0);
     check_explain_index(check, access, lane, &why);
-    check_report(check, CHECK_OUT_OF_BOUNDS, access->space, address, &side, NULL,
+    check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
                  "out of bounds: %s of %u bytes at 0x%llx, %s%s", verb(access), access->bytes, at,
                  where.data, why.data);
     lk_buf_free(&why);
@@ -226,7 +236,8 @@ static void report_shared(struct check *check, const struct watch_access *access
     struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
     struct lk_buf name = {0};
     check_name(var->var->name, &name);
-    check_report(check, CHECK_OUT_OF_BOUNDS, PTX_SPACE_SHARED, access->addresses[lane], &side, NULL,
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = access->addresses[lane]};
+    check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
                  "out of bounds: %s of %u bytes at byte %lld of %s, which has %llu bytes of shared "
                  "memory",
                  verb(access), access->bytes,
@@ -257,7 +268,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
             continue;
         }
         struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
-        check_report(check, CHECK_OUT_OF_BOUNDS, PTX_SPACE_SHARED, address, &side, NULL,
+        struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = address};
+        check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
                      "out of bounds: %s of %u bytes at %lld in shared memory, of which the block "
                      "has %u bytes",
                      verb(access), access->bytes, (long long)(int32_t)address, size);
@@ -300,7 +312,8 @@ uint32_t check_local_bounds(struct check *check, const struct watch_access *acce
             continue;
         refused |= 1u << lane;
         struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
-        check_report(check, CHECK_OUT_OF_BOUNDS, PTX_SPACE_LOCAL, address, &side, NULL,
+        struct check_subject subject = {.space = PTX_SPACE_LOCAL, .address = address};
+        check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
                      "out of bounds: %s of %u bytes at %lld in local memory, of which the thread "
                      "has %u bytes",
                      verb(access), access->bytes, (long long)(int32_t)address, end);

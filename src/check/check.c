@@ -131,11 +131,10 @@ static void at_barrier(struct simt_watcher *watcher, struct simt_block *block, u
 static void at_left(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
-    struct check_allocation found;
-    if (!check->had_fault && check_find_allocation(check, address, &found))
-        check_report_host(check, CHECK_LEAK, address, &found.callers, NULL,
-                          "leak: allocation #%u of %llu bytes was never freed", found.number,
-                          (unsigned long long)found.size);
+    struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
+    if (!check->had_fault && check_find_allocation(check, address, &subject.allocation))
+        check_report_host(check, CHECK_LEAK, &subject, &subject.allocation.callers, NULL,
+                          "leak: " CHECK_ALLOCATION " was never freed");
 }
 
 static void at_close(struct simt_watcher *watcher)

@@ -1,9 +1,9 @@
 /*
- * check.h: what the checker's files share. check.c looks at every access; check_memory.c knows the
- * allocations and what was ever written; check_bounds.c judges where an access leads; check_race.c
- * remembers who touched each word last; check_order.c knows what is ordered before what;
- * check_sync.c judges barriers and .sync masks; check_poll.c finds launches that wait for ever;
- * check_place.c names places, threads and arrays; check_write.c writes what was found.
+ * check.h: what the checker's files share. check.c looks at every access; memory.c knows the
+ * allocations and what was ever written; bounds.c judges where an access leads; race.c
+ * remembers who touched each word last; order.c knows what is ordered before what;
+ * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
+ * place.c names places, threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -30,16 +30,9 @@
 #endif
 
 enum check_kind {
-    CHECK_OUT_OF_BOUNDS,
-    CHECK_MISALIGNED,
-    CHECK_USE_AFTER_FREE,
-    CHECK_INVALID_FREE,
-    CHECK_LEAK,
-    CHECK_UNINITIALIZED,
-    CHECK_RACE,
-    CHECK_BARRIER,
-    CHECK_SYNC_MASK,
-    CHECK_TIMEOUT
+#define FINDING(name, key) CHECK_##name,
+#include "gpu/finding_kinds.def"
+#undef FINDING
 };
 
 /* Shadow ----------------------------------------------------------------------------------------
@@ -93,7 +86,7 @@ struct check_warp {
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
-    uint32_t polls, vain; /* check_poll.c: polls, and looks that found nothing new, */
+    uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
     uint64_t news;        /* since the checker's was this */
     /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
     uint32_t last_access; /* number of an instruction, */
@@ -144,6 +137,18 @@ struct check_allocation {
 struct check_event {
     enum { CHECK_EVENT_WRITE, CHECK_EVENT_COPY, CHECK_EVENT_FREE } kind;
     uint64_t to, from, size;
+};
+
+/* Stands in messages for the allocation of their subject. Who reads the file writes a name for it:
+ * "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
+#define CHECK_ALLOCATION "{allocation}"
+
+/* What an error is about. */
+struct check_subject {
+    enum ptx_space space; /* PTX_SPACE_REG: not about memory */
+    uint64_t address;
+    struct check_allocation allocation; /* number 0: the message names none */
+    uint64_t limit; /* warp instructions that the launch was allowed; 0: it kept to them */
 };
 
 /* One side of an error. */
@@ -208,15 +213,14 @@ struct check {
     uint64_t dropped;
     struct check_pending {
         struct check_side side;
-        enum ptx_space space;
-        uint64_t address;
+        struct check_subject subject;
         uint32_t bytes, inst, count;
     } * pending; /* reads of what nothing had written */
     size_t pending_count;
     bool had_fault; /* a program whose context is gone cannot free anything */
 };
 
-/* check_memory.c */
+/* memory.c */
 void check_memory_open(struct check *check);
 void check_memory_close(struct check *check);
 void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t size);
@@ -228,14 +232,15 @@ void check_memory_drain(struct check *check);
 size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
 
-/* check_bounds.c */
+/* bounds.c */
 /* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
 uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access);
 struct check_chunk *check_chunk_at(struct check *check, uint64_t offset);
-/* "allocation #2 of 4096 bytes", "the variable table" ..; "" if nothing is known. */
-void check_describe_address(struct check *check, enum ptx_space space, uint64_t address,
+/* "byte 4 of table", "byte 8 of " CHECK_ALLOCATION ..; "" if nothing is known. Sets the
+ * subject's allocation. */
+void check_describe_address(struct check *check, struct check_subject *subject,
                             struct lk_buf *text);
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
@@ -250,12 +255,12 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
 
-/* check_race.c */
+/* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
 void check_race_end(struct check *check);
 
-/* check_order.c */
+/* order.c */
 void check_order_begin(struct check *check);
 void check_order_end(struct check *check);
 void check_order_block(struct check *check, struct simt_block *block, bool begins);
@@ -271,13 +276,13 @@ void check_order_access(struct check *check, const struct watch_access *access, 
 bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 
-/* check_poll.c */
+/* poll.c */
 /* access: what it reads, or NULL if that is no access. */
 void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                 const struct watch_access *access);
 void check_poll_end(struct check *check);
 
-/* check_sync.c */
+/* sync.c */
 void check_sync_before(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_sync_stuck(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
 void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t id);
@@ -285,7 +290,7 @@ void check_sync_gathered(struct check *check, struct simt_warp *w, const struct 
                          uint32_t lanes);
 void check_sync_fault(struct check *check, struct simt_launch_state *launch);
 
-/* check_place.c */
+/* place.c */
 void check_name(const char *mangled, struct lk_buf *text);
 bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
                  uint32_t *line);
@@ -293,16 +298,17 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
 void check_explain_index(struct check *check, const struct watch_access *access, int lane,
                          struct lk_buf *text);
 
-/* check_write.c */
+/* write.c */
 struct check_side check_side_of(const struct simt_warp *w, const struct simt_inst *in, int lane,
                                 const char *does);
-/* text: what is wrong, without the place. */
-void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+/* format: what is wrong, without the place. */
+void check_report(struct check *check, enum check_kind kind, const struct check_subject *subject,
                   const struct check_side *side, const struct check_side *other, const char *format,
-                  ...) __attribute__((format(printf, 7, 8)));
-void check_report_host(struct check *check, enum check_kind kind, uint64_t address,
-                       const struct check_callers *callers, const struct check_callers *other,
-                       const char *format, ...) __attribute__((format(printf, 6, 7)));
+                  ...) __attribute__((format(printf, 6, 7)));
+void check_report_host(struct check *check, enum check_kind kind,
+                       const struct check_subject *subject, const struct check_callers *callers,
+                       const struct check_callers *other, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 /* Quick: has this pair been told already? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);

@@ -1,5 +1,5 @@
 /*
- * check_memory.c: the checker's view of memory: the program's allocations, alive and freed, and
+ * memory.c: the checker's view of memory: the program's allocations, alive and freed, and
  * which bytes were ever written. The host allocates and copies from any thread, also while a kernel
  * runs: what changes the shadow is put into a list, which the launch takes up before its next
  * access.
@@ -291,44 +291,47 @@ bool check_find_freed(struct check *check, uint64_t address, struct check_alloca
 void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
-    struct check_allocation found;
+    struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
+    struct check_allocation *found = &subject.allocation;
     struct check_callers freer = callers();
     unsigned long long at = address;
-    if (check_find_freed(check, address, &found) && found.address == address)
-        check_report_host(check, CHECK_INVALID_FREE, address, &freer, &found.callers,
-                          "double free: 0x%llx, allocation #%u of %llu bytes, was freed before", at,
-                          found.number, (unsigned long long)found.size);
-    else if (check_find_allocation(check, address, &found) && found.address == address)
-        check_report_host(check, CHECK_INVALID_FREE, address, &freer, &found.callers,
-                          "invalid free: 0x%llx is allocation #%u, which another function frees "
-                          "(cudaFree or cudaFreeHost)",
-                          at, found.number);
-    else if (check_find_allocation(check, address, &found))
-        check_report_host(check, CHECK_INVALID_FREE, address, &freer, &found.callers,
-                          "invalid free: 0x%llx is %llu bytes into allocation #%u of %llu bytes; "
-                          "only its beginning can be freed",
-                          at, at - found.address, found.number, (unsigned long long)found.size);
-    else
-        check_report_host(check, CHECK_INVALID_FREE, address, &freer, NULL,
+    if (check_find_freed(check, address, found) && found->address == address) {
+        check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
+                          "double free: 0x%llx, " CHECK_ALLOCATION ", was freed before", at);
+    } else if (!check_find_allocation(check, address, found)) {
+        found->number = 0;
+        check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, NULL,
                           "invalid free: 0x%llx was not allocated", at);
+    } else if (found->address == address) {
+        check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
+                          "invalid free: 0x%llx is " CHECK_ALLOCATION
+                          ", which another function frees (cudaFree or cudaFreeHost)",
+                          at);
+    } else {
+        check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
+                          "invalid free: 0x%llx is %llu bytes into " CHECK_ALLOCATION
+                          "; only its beginning can be freed",
+                          at, at - found->address);
+    }
 }
 
 void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size_t size)
 {
     struct check *check = (struct check *)watcher;
-    struct check_allocation found;
+    struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
+    struct check_allocation *found = &subject.allocation;
     struct check_callers who = callers();
-    if (check_find_freed(check, address, &found))
-        check_report_host(check, CHECK_USE_AFTER_FREE, address, &who, &found.callers,
-                          "use after free: a copy or memset of %zu bytes at 0x%llx, in allocation "
-                          "#%u, which was freed",
-                          size, (unsigned long long)address, found.number);
-    else if (check_find_allocation(check, address, &found))
-        check_report_host(check, CHECK_OUT_OF_BOUNDS, address, &who, &found.callers,
-                          "out of bounds: a copy or memset of %zu bytes at byte %llu of allocation "
-                          "#%u, which has %llu bytes",
-                          size, (unsigned long long)(address - found.address), found.number,
-                          (unsigned long long)found.size);
+    if (check_find_freed(check, address, found))
+        check_report_host(
+            check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,
+            "use after free: a copy or memset of %zu bytes at 0x%llx, in " CHECK_ALLOCATION
+            ", which was freed",
+            size, (unsigned long long)address);
+    else if (check_find_allocation(check, address, found))
+        check_report_host(
+            check, CHECK_OUT_OF_BOUNDS, &subject, &who, &found->callers,
+            "out of bounds: a copy or memset of %zu bytes at byte %llu of " CHECK_ALLOCATION, size,
+            (unsigned long long)(address - found->address));
 }
 
 /* The allocations on both sides of an address; returns how many there are. */

@@ -1,5 +1,5 @@
 /*
- * check_order.c: what is ordered before what: segments, barriers, warp syncs, fences, and words
+ * order.c: what is ordered before what: segments, barriers, warp syncs, fences, and words
  * that carry order between threads. Warps of a block know each other exactly, in a table. Of other
  * blocks a warp knows ranges, which are joined to wider ones when there are many: then it knows a
  * little too much, which hides races and never invents one. Every atomic and every ordered read
@@ -510,7 +510,8 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
     case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
         return false;
     default:
-        return strncmp(in->ptx->text, "mbarrier", 8) == 0 && use_mbarrier(check, w, in);
+        return strcmp(ptx_op_infos[in->ptx->op].mnemonic, "mbarrier") == 0 &&
+               use_mbarrier(check, w, in);
     }
 }
 

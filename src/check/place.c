@@ -4,48 +4,16 @@
  */
 #include "check/check.h"
 
+#include "host/demangle.h"
 #include "host/headers.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
-/* _ZN4lock4takeEPi -> lock::take; _ZZ4sortPiE4tile -> tile; _Z4copyIfEvPT_ -> copy. Types are left
- * out. Names that are not mangled stay as they are. */
 void check_name(const char *mangled, struct lk_buf *text)
 {
-    const char *at = mangled;
-    if (strncmp(at, "_Z", 2) != 0) {
-        lk_buf_printf(text, "%s", mangled);
-        return;
-    }
-    at += 2;
-    if (*at == 'Z') { /* a variable of a function: what follows the last E and a length */
-        for (const char *end = mangled + strlen(mangled); end-- > at;)
-            if (*end == 'E' && isdigit((unsigned char)end[1])) {
-                unsigned long length = strtoul(end + 1, (char **)&at, 10);
-                lk_buf_printf(text, "%.*s", (int)length, at);
-                return;
-            }
-    }
-    bool nested = *at == 'N', first = true;
-    at += nested;
-    while (*at == 'K' || *at == 'L')
-        at++;
-    while (isdigit((unsigned char)*at)) {
-        char *name;
-        unsigned long length = strtoul(at, &name, 10);
-        if (length > strlen(name))
-            break;
-        if (strncmp(name, "_GLOBAL__N", 10) != 0 && strncmp(name, "_INTERNAL_", 10) != 0) {
-            lk_buf_printf(text, "%s%.*s", first ? "" : "::", (int)length, name);
-            first = false;
-        }
-        at = name + length;
-        if (!nested)
-            break;
-    }
-    if (first)
-        lk_buf_printf(text, "%s", mangled);
+    char *name = host_demangle_briefly(mangled);
+    lk_buf_printf(text, "%s", name);
+    free(name);
 }
 
 /* The toolkit's own headers are not where a program goes wrong. */

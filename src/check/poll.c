@@ -1,5 +1,5 @@
 /*
- * check_poll.c: tells a launch that waits for what will not come from one that waits for long.
+ * poll.c: tells a launch that waits for what will not come from one that waits for long.
  *
  * A poll is an ordered load, an atomic whose result is read, or a wait for an mbarrier. A warp
  * polls in vain when it comes to one with the registers that it had there before, finds the same
@@ -146,7 +146,7 @@ void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst
     if (check->naps++ < NAPS)
         usleep(NAP_US);
     else
-        simt_raise(w, in, SIMT_FAULT_TIMEOUT, __builtin_ctz(w->mask),
+        simt_raise(w, in, SIMT_FAULT_LIVELOCK, __builtin_ctz(w->mask),
                    "the launch does nothing but poll, and what it reads stays as it is: who sets "
                    "what this thread waits for?");
 }

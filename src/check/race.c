@@ -1,5 +1,5 @@
 /*
- * check_race.c: who touched each word last, and whether that was ordered before what comes now.
+ * race.c: who touched each word last, and whether that was ordered before what comes now.
  * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
  */
 #include "check/check.h"
@@ -72,7 +72,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
-    check_describe_address(check, access->space, address, &where);
+    struct check_subject subject = {.space = access->space, .address = address};
+    check_describe_address(check, &subject, &where);
     const char *scope = other.block != side.block ? "between blocks"
                         : other.thread / SIMT_LANES != side.thread / SIMT_LANES
                             ? "between warps of a block"
@@ -86,7 +87,7 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         : other.thread / SIMT_LANES != side.thread / SIMT_LANES
             ? ": no barrier or other synchronisation between them"
             : ": no __syncwarp() or other synchronisation between them";
-    check_report(check, CHECK_RACE, access->space, address, &side, &other,
+    check_report(check, CHECK_RACE, &subject, &side, &other,
                  "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
                  (unsigned long long)address, where.size ? " (" : "", where.data,
                  where.size ? ")" : "",
@@ -314,21 +315,20 @@ static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint
         check->pending = lk_alloc(MOST * sizeof(*check->pending));
     check->pending[check->pending_count++] = (struct check_pending){
         .side = check_side_of(access->w, access->in, lane, verb(access->in, false)),
-        .space = access->space,
-        .address = address,
+        .subject = {.space = access->space, .address = address},
         .bytes = access->bytes,
         .inst = access->number,
         .count = 1};
 }
 
-static void tell_unwritten(struct check *check, const struct check_pending *pending)
+static void tell_unwritten(struct check *check, struct check_pending *pending)
 {
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
-    check_describe_address(check, pending->space, pending->address, &where);
-    check_report(check, CHECK_UNINITIALIZED, pending->space, pending->address, &pending->side, NULL,
+    check_describe_address(check, &pending->subject, &where);
+    check_report(check, CHECK_UNINITIALIZED, &pending->subject, &pending->side, NULL,
                  "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
-                 pending->side.does, pending->bytes, (unsigned long long)pending->address,
+                 pending->side.does, pending->bytes, (unsigned long long)pending->subject.address,
                  where.size ? " (" : "", where.data, where.size ? ")" : "");
     lk_buf_free(&where);
     for (uint32_t i = 1; i < pending->count; i++)

@@ -1,11 +1,13 @@
 /*
- * check_sync.c: barriers that not all threads reach, and .sync masks that name the wrong lanes.
+ * sync.c: barriers that not all threads reach, and .sync masks that name the wrong lanes.
  * A thread that has exited is missing nowhere: early returns are common and work. A thread that
  * passed by a barrier or .sync on its way, and never comes to it, is an error.
  */
 #include "check/check.h"
 
 #include <stdlib.h>
+
+static const struct check_subject no_memory = {.space = PTX_SPACE_REG};
 
 /* Does the path from here end the thread at once? */
 static bool leads_to_exit(const struct simt_inst *in, const struct simt_frame *frame)
@@ -113,7 +115,7 @@ void check_sync_before(struct check *check, struct simt_warp *w, const struct si
         if (masks[lane] >> lane & 1)
             continue;
         struct check_side side = check_side_of(w, in, lane, in->ptx->text);
-        check_report(check, CHECK_SYNC_MASK, PTX_SPACE_REG, 0, &side, NULL,
+        check_report(check, CHECK_SYNC_MASK, &no_memory, &side, NULL,
                      "sync mask: lane %d executes %s with mask 0x%08x, which does not name it",
                      lane, in->ptx->text, masks[lane]);
         return;
@@ -133,7 +135,7 @@ void check_sync_gathered(struct check *check, struct simt_warp *w, const struct 
     struct check_side side = check_side_of(w, in, __builtin_ctz(w->mask), in->ptx->text);
     struct check_side other =
         check_side_of(w, visible(warp->skipped_by), __builtin_ctz(missing), "passes by");
-    check_report(check, CHECK_SYNC_MASK, PTX_SPACE_REG, 0, &side, &other,
+    check_report(check, CHECK_SYNC_MASK, &no_memory, &side, &other,
                  "sync mask: the mask of %s names lanes 0x%08x of the warp, which never execute it",
                  in->ptx->text, missing);
 }
@@ -144,7 +146,7 @@ void check_sync_gathered(struct check *check, struct simt_warp *w, const struct 
 /* bar.sync and .aligned forms are for whole warps; barrier.sync is for whoever comes. */
 static bool is_aligned(const struct ptx_inst *ptx)
 {
-    return strncmp(ptx->text, "barrier", 7) != 0 || ptx_has(ptx, PTX_MOD_ALIGNED);
+    return strcmp(ptx_op_infos[ptx->op].mnemonic, "bar") == 0 || ptx_has(ptx, PTX_MOD_ALIGNED);
 }
 
 static bool same_place(const struct check *check, const struct simt_inst *a,
@@ -177,7 +179,7 @@ static void compare_places(struct check *check, struct simt_block *block, uint32
                 first_side = side;
             } else if (is_aligned(in->ptx) && is_aligned(first->ptx) &&
                        !same_place(check, in, first)) {
-                check_report(check, CHECK_BARRIER, PTX_SPACE_REG, 0, &first_side, &side,
+                check_report(check, CHECK_BARRIER, &no_memory, &first_side, &side,
                              "divergent barrier: threads of the block wait at barrier %u in "
                              "different places",
                              id);
@@ -245,7 +247,7 @@ static void find_absent(struct check *check, struct simt_block *block, uint32_t 
             continue;
         struct check_side other =
             check_side_of(&block->warps[i].w, &code->insts[warp->last_access], 0, "passes by");
-        check_report(check, CHECK_BARRIER, PTX_SPACE_REG, 0, &side, &other,
+        check_report(check, CHECK_BARRIER, &no_memory, &side, &other,
                      "divergent barrier: some warps of the block wait at barrier %u, others go on "
                      "without it",
                      id);
@@ -277,7 +279,7 @@ void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t 
             check_side_of(w, warp->skipped_at, __builtin_ctz(barrier->lanes[i]), "waits");
         struct check_side other =
             check_side_of(w, visible(warp->skipped_by), __builtin_ctz(missing), "passes by");
-        check_report(check, CHECK_BARRIER, PTX_SPACE_REG, 0, &side, &other,
+        check_report(check, CHECK_BARRIER, &no_memory, &side, &other,
                      "divergent barrier: some threads wait at barrier %u, others of the same warp "
                      "never reach it",
                      id);
@@ -289,22 +291,25 @@ void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t 
 /* Faults
  * ------------------------------------------------------------------------------------------- */
 
-static bool fault_kind(const struct simt_fault *fault, enum check_kind *kind)
+static bool fault_kind(enum simt_fault_kind fault, enum check_kind *kind)
 {
-    switch (fault->kind) {
+    switch (fault) {
     case SIMT_FAULT_TIMEOUT:
+    case SIMT_FAULT_LIVELOCK:
         *kind = CHECK_TIMEOUT;
         return true;
+    case SIMT_FAULT_BARRIER:
     case SIMT_FAULT_DEADLOCK:
-        *kind = strstr(fault->text, "at a barrier") ? CHECK_BARRIER : CHECK_SYNC_MASK;
+        *kind = CHECK_BARRIER;
         return true;
-    case SIMT_FAULT_ILLEGAL_INSTRUCTION:
-        *kind = strstr(fault->text, "barrier") ? CHECK_BARRIER : CHECK_OUT_OF_BOUNDS;
+    case SIMT_FAULT_SYNC_DEADLOCK:
+        *kind = CHECK_SYNC_MASK;
         return true;
     case SIMT_FAULT_MISALIGNED:
         *kind = CHECK_MISALIGNED;
         return true;
     case SIMT_FAULT_ILLEGAL_ADDRESS:
+    case SIMT_FAULT_ILLEGAL_INSTRUCTION: /* an address outside of shared memory */
         *kind = CHECK_OUT_OF_BOUNDS;
         return true;
     default: /* asserts, traps and what is not supported: the program's own failures */
@@ -312,32 +317,17 @@ static bool fault_kind(const struct simt_fault *fault, enum check_kind *kind)
     }
 }
 
-/* The instruction that raised a fault is told by its PTX line, which the message has. */
-static const struct simt_inst *fault_inst(const struct simt_launch_state *launch)
-{
-    const char *line = strstr(launch->fault->text, "PTX line ");
-    unsigned number = line ? (unsigned)strtoul(line + 9, NULL, 10) : 0;
-    for (uint32_t i = 0; i < launch->code->inst_count; i++)
-        if (launch->code->insts[i].ptx->line == number)
-            return &launch->code->insts[i];
-    return NULL;
-}
-
 void check_sync_fault(struct check *check, struct simt_launch_state *launch)
 {
     const struct simt_fault *fault = launch->fault;
     enum check_kind kind;
-    if (fault->kind == SIMT_OK || !fault_kind(fault, &kind))
+    if (!fault_kind(fault->kind, &kind))
         return;
-    struct check_side side = {.in = fault_inst(launch), .block = UINT64_MAX, .thread = UINT32_MAX};
-    unsigned block[3], thread[3];
-    const uint32_t *grid = launch->launch->grid, *size = launch->launch->block;
-    const char *at = strstr(fault->text, ", block (");
-    if (at && sscanf(at, ", block (%u,%u,%u), thread (%u,%u,%u)", &block[0], &block[1], &block[2],
-                     &thread[0], &thread[1], &thread[2]) == 6) {
-        side.block = block[0] + (uint64_t)grid[0] * (block[1] + (uint64_t)grid[1] * block[2]);
-        side.thread = thread[0] + size[0] * (thread[1] + size[1] * thread[2]);
-    }
-    size_t length = strcspn(fault->text, "\n");
-    check_report(check, kind, PTX_SPACE_REG, 0, &side, NULL, "%.*s", (int)length, fault->text);
+    struct check_side side = {.in = launch->fault_at.in,
+                              .block = launch->fault_at.block,
+                              .thread = launch->fault_at.thread};
+    struct check_subject subject = no_memory;
+    if (fault->kind == SIMT_FAULT_TIMEOUT)
+        subject.limit = launch->machine->options.instruction_limit;
+    check_report(check, kind, &subject, &side, NULL, "%.*s", (int)fault->what_length, fault->text);
 }

@@ -1,7 +1,7 @@
 /*
- * check_write.c: the checker's file, one JSON object a line: errors as they are found, so that
+ * write.c: the checker's file, one JSON object a line: errors as they are found, so that
  * nothing is lost if the program dies, and at the end of a launch how often they came again.
- * src/cli/check.c reads it.
+ * src/report/check_read.c reads it.
  */
 #include "check/check.h"
 
@@ -22,8 +22,10 @@ struct check_error {
 };
 
 static const char *const kinds[] = {
-    "out_of_bounds", "misaligned", "use_after_free", "invalid_free", "leak",
-    "uninitialized", "race",       "barrier",        "sync_mask",    "timeout"};
+#define FINDING(name, key) key,
+#include "gpu/finding_kinds.def"
+#undef FINDING
+};
 
 static const char *space_name(enum ptx_space space)
 {
@@ -173,7 +175,13 @@ static bool is_same_line(struct check *check, const struct check_side *side,
     return false;
 }
 
-static void put_callers(struct lk_buf *out, const struct check_callers *callers);
+static void put_callers(struct lk_buf *out, const struct check_callers *callers)
+{
+    lk_buf_printf(out, "\"callers\":[");
+    for (size_t i = 0; i < sizeof(callers->at) / sizeof(callers->at[0]) && callers->at[i]; i++)
+        lk_buf_printf(out, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)callers->at[i]);
+    lk_buf_printf(out, "]");
+}
 
 /* Where the memory of a use after free was freed. */
 static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
@@ -188,7 +196,27 @@ static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
     lk_buf_printf(out, "}");
 }
 
-void check_report(struct check *check, enum check_kind kind, enum ptx_space space, uint64_t address,
+/* Space and address, if the subject is memory. */
+static void put_memory(struct lk_buf *out, const struct check_subject *subject)
+{
+    if (space_name(subject->space))
+        lk_buf_printf(out, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(subject->space),
+                      (unsigned long long)subject->address);
+}
+
+static void put_subject(struct lk_buf *out, const struct check_subject *subject)
+{
+    const struct check_allocation *allocation = &subject->allocation;
+    put_memory(out, subject);
+    if (allocation->number)
+        lk_buf_printf(out, "\"allocation\":{\"number\":%u,\"address\":\"0x%llx\",\"bytes\":%llu},",
+                      allocation->number, (unsigned long long)allocation->address,
+                      (unsigned long long)allocation->size);
+    if (subject->limit)
+        lk_buf_printf(out, "\"limit\":%llu,", (unsigned long long)subject->limit);
+}
+
+void check_report(struct check *check, enum check_kind kind, const struct check_subject *subject,
                   const struct check_side *side, const struct check_side *other, const char *format,
                   ...)
 {
@@ -204,21 +232,17 @@ void check_report(struct check *check, enum check_kind kind, enum ptx_space spac
     va_end(arguments);
     lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
                   kinds[kind]);
-    if (space_name(space))
-        lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
-                      (unsigned long long)address);
+    put_subject(&line, subject);
     put_side(check, &line, side);
     lk_buf_printf(&line, ",\"text\":");
     lk_buf_json(&line, text.data);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
-        if (space_name(space))
-            lk_buf_printf(&line, "\"space\":\"%s\",\"address\":\"0x%llx\",", space_name(space),
-                          (unsigned long long)address);
+        put_memory(&line, subject);
         put_side(check, &line, other);
         lk_buf_printf(&line, "}");
     } else if (kind == CHECK_USE_AFTER_FREE) {
-        put_freed(check, &line, address);
+        put_freed(check, &line, subject->address);
     }
     lk_buf_printf(&line, "}");
     write_line(check, &line);
@@ -226,17 +250,9 @@ void check_report(struct check *check, enum check_kind kind, enum ptx_space spac
     lk_buf_free(&text);
 }
 
-static void put_callers(struct lk_buf *out, const struct check_callers *callers)
-{
-    lk_buf_printf(out, "\"callers\":[");
-    for (size_t i = 0; i < sizeof(callers->at) / sizeof(callers->at[0]) && callers->at[i]; i++)
-        lk_buf_printf(out, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)callers->at[i]);
-    lk_buf_printf(out, "]");
-}
-
-void check_report_host(struct check *check, enum check_kind kind, uint64_t address,
-                       const struct check_callers *callers, const struct check_callers *other,
-                       const char *format, ...)
+void check_report_host(struct check *check, enum check_kind kind,
+                       const struct check_subject *subject, const struct check_callers *callers,
+                       const struct check_callers *other, const char *format, ...)
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
@@ -245,8 +261,9 @@ void check_report_host(struct check *check, enum check_kind kind, uint64_t addre
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"kind\":\"%s\",\"space\":\"global\",\"address\":\"0x%llx\",\"text\":",
-                  kinds[kind], (unsigned long long)address);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",", kinds[kind]);
+    put_subject(&line, subject);
+    lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);
     lk_buf_printf(&line, ",");
     put_callers(&line, callers);

@@ -1,15 +1,14 @@
 /*
  * bench.c: lockstep bench: how long variants and peers take, side by side; results as a table,
- * JSON, CSV or HTML, kept in the history and compared with what was measured before.
+ * JSON, CSV or HTML, kept in the history and compared with what was measured before. src/bench does
+ * it.
  */
-#include "cli/bench.h"
 #include "bench/history.h"
 #include "cli/measure.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: lockstep bench [FAMILY[/VARIANT] ...] [PARAMETER=VALUE ...] [options]\n"
@@ -49,11 +48,13 @@ static const char help[] =
     "  lockstep bench history reduction\n";
 
 struct options {
-    struct measure_request request;
+    struct cli_measure measure;
     const char *save, *against, *csv, *html, *json_file;
     struct bench_saved *saved; /* of against */
     bool all, json;
 };
+
+/* Words -----------------------------------------------------------------------------------------*/
 
 static bool parse_word(struct options *options, int count, char **words, int *at)
 {
@@ -75,10 +76,10 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     if (cli_flag(words, at, "--json"))
         return options->json = true;
     if (cli_flag(words, at, "--quick"))
-        return options->request.quick = true;
+        return options->measure.request.quick = true;
     if (cli_flag(words, at, "--all"))
         return options->all = true;
-    if (!measure_word(&options->request, count, words, at, &bad)) {
+    if (!cli_measure_option(&options->measure, count, words, at, &bad)) {
         host_error("there is no option '%s' here; see 'lockstep bench --help'", words[*at]);
         return false;
     }
@@ -90,82 +91,11 @@ static bool parse(int count, char **words, struct options *options)
     for (int at = 0; at < count;)
         if (!parse_word(options, count, words, &at))
             return false;
-    if (options->all && options->request.names.count) {
-        host_error("--all and '%s': one of them", options->request.names.items[0]);
+    if (options->all && options->measure.names.count) {
+        host_error("--all and '%s': one of them", options->measure.names.items[0]);
         return false;
     }
-    options->request.print = !options->json;
-    return measure_check(&options->request);
-}
-
-/* What was before -------------------------------------------------------------------------------*/
-
-struct bench_history *bench_open_history(bool writable, char **message)
-{
-    char *path = bench_history_path();
-    struct bench_history *history = NULL;
-    *message = NULL;
-    if (path)
-        history = bench_history_open(path, writable, message);
-    else
-        *message = strdup("no home folder is known; set LOCKSTEP_HISTORY to a file");
-    free(path);
-    return history;
-}
-
-/* A file if there is one, or it looks like one; else a name in the history. */
-static struct bench_saved *find_saved(const char *name)
-{
-    char *message = NULL;
-    struct bench_saved *saved = NULL;
-    size_t length = strlen(name);
-    bool file = strchr(name, '/') || access(name, F_OK) == 0 ||
-                (length > 5 && strcmp(name + length - 5, ".json") == 0);
-    if (file) {
-        saved = bench_saved_read(name, &message);
-    } else {
-        struct bench_history *history = bench_open_history(false, &message);
-        if (history)
-            saved = bench_history_find(history, name, &message);
-        bench_history_close(history);
-    }
-    if (!saved)
-        host_error("--against %s: %s", name, message);
-    free(message);
-    return saved;
-}
-
-/* Every run goes to the history; only one that was to be saved fails with it. */
-static bool keep(const struct options *options, const struct bench_report *report)
-{
-    char *message = NULL;
-    struct bench_history *history = bench_open_history(true, &message);
-    bool kept = history && bench_history_add(history, report, options->save, &message);
-    bench_history_close(history);
-    if (!kept)
-        host_error("%sthe history is not kept: %s", options->save ? "" : "remark: ", message);
-    free(message);
-    return kept || !options->save;
-}
-
-/* Reporting -------------------------------------------------------------------------------------*/
-
-static bool any_wrong(const struct bench_report *report)
-{
-    for (size_t i = 0; i < report->count; i++)
-        for (size_t k = 0; k < report->results[i].count; k++)
-            if (report->results[i].entries[k].state == BENCH_WRONG)
-                return true;
-    return false;
-}
-
-static bool any_measured(const struct bench_report *report)
-{
-    for (size_t i = 0; i < report->count; i++)
-        for (size_t k = 0; k < report->results[i].count; k++)
-            if (report->results[i].entries[k].state == BENCH_MEASURED)
-                return true;
-    return false;
+    return cli_measure_check(&options->measure);
 }
 
 /* Better to know it before a long measurement than after. */
@@ -177,6 +107,69 @@ static bool can_write(const char *path)
     if (file)
         fclose(file);
     return !path || file;
+}
+
+static bool find_saved(struct options *options)
+{
+    char *message = NULL;
+    if (!options->against)
+        return true;
+    options->saved = bench_saved_find(options->against, &message);
+    if (!options->saved)
+        host_error("--against %s: %s", options->against, message);
+    free(message);
+    return options->saved != NULL;
+}
+
+/* While it runs ---------------------------------------------------------------------------------*/
+
+static bool begin(void *context, const struct bench_report *report)
+{
+    const struct options *options = context;
+    struct report_paint paint = cli_paint(stdout);
+    char *message = NULL;
+    if (options->saved && !bench_comparable(report->place, options->saved, &message)) {
+        host_error("--against %s: %s", options->against, message);
+        free(message);
+        return false;
+    }
+    if (!options->json)
+        bench_print_place(stdout, &paint, report);
+    return true;
+}
+
+/* A long run that is stopped leaves what it had; the end says what cannot be written. */
+static void done(void *context, const struct bench_report *report, const char *trouble)
+{
+    const struct options *options = context;
+    struct report_paint paint = cli_paint(stdout);
+    cli_progress(NULL, NULL, 0);
+    if (trouble) {
+        host_error("%s", trouble);
+        return;
+    }
+    if (!options->json)
+        bench_print_result(stdout, &paint, report->place, &report->results[report->count - 1]);
+    if (options->json_file) {
+        json_t *object = bench_report_json(report);
+        (void)json_dump_file(object, options->json_file, JSON_INDENT(2));
+        json_decref(object);
+    }
+}
+
+/* After it --------------------------------------------------------------------------------------*/
+
+/* Every run goes to the history; only one that was to be saved fails with it. */
+static bool keep(const struct options *options, const struct bench_report *report)
+{
+    char *message = NULL;
+    struct bench_history *history = bench_history_open_usual(true, &message);
+    bool kept = history && bench_history_add(history, report, options->save, &message);
+    bench_history_close(history);
+    if (!kept)
+        host_error("%sthe run was not saved in the history: %s", options->save ? "" : "remark: ", message);
+    free(message);
+    return kept || !options->save;
 }
 
 static bool write_files(const struct options *options, const struct bench_report *report)
@@ -196,28 +189,18 @@ static bool write_files(const struct options *options, const struct bench_report
     return fine;
 }
 
+/* Takes object. */
 static bool put_json(const struct options *options, json_t *object)
 {
     enum { FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(10) };
-    if (options->json) {
-        json_dumpf(object, stdout, FLAGS);
-        putchar('\n');
-    }
-    if (!options->json_file || json_dump_file(object, options->json_file, FLAGS) == 0)
-        return true;
-    host_error("%s: %s", options->json_file, strerror(errno));
-    return false;
-}
-
-/* A long run that is stopped leaves what it had. */
-static void write_so_far(const struct bench_report *report, void *context)
-{
-    const struct options *options = context;
-    if (!options->json_file)
-        return;
-    json_t *object = bench_report_json(report);
-    (void)json_dump_file(object, options->json_file, JSON_INDENT(2)); /* the end says what fails */
-    json_decref(object);
+    bool written = !options->json_file || json_dump_file(object, options->json_file, FLAGS) == 0;
+    if (!written)
+        host_error("%s: %s", options->json_file, strerror(errno));
+    if (options->json)
+        cli_print_json(object);
+    else
+        json_decref(object);
+    return written;
 }
 
 /* JSON, and the comparison; true if a variant got slower. */
@@ -226,6 +209,7 @@ static bool report_changes(const struct options *options, const struct bench_rep
 {
     size_t count = 0;
     bool worse = false;
+    struct report_paint paint = cli_paint(stdout);
     struct bench_change *changes =
         options->saved ? bench_changes(report, options->saved, &count) : NULL;
     for (size_t i = 0; i < count; i++)
@@ -235,56 +219,110 @@ static bool report_changes(const struct options *options, const struct bench_rep
         if (options->saved)
             json_object_set_new(object, "against", bench_changes_json(changes, count));
         *fine = put_json(options, object) && *fine;
-        json_decref(object);
     }
-    if (options->saved && !options->json) {
-        struct report_paint paint = cli_paint(stdout);
+    if (options->saved && !options->json)
         bench_print_changes(stdout, &paint, changes, count, options->saved, options->against);
-    }
     free(changes);
     return worse;
 }
 
-static bool accepts(const struct bench_place *place, void *context)
+static int measure(struct options *options)
 {
-    const struct options *options = context;
-    char *message = NULL;
-    if (!options->saved || bench_comparable(place, options->saved, &message))
-        return true;
-    host_error("--against %s: %s", options->against, message);
-    free(message);
-    return false;
+    struct bench_run run;
+    int status = CLI_USAGE;
+    if (cli_measure_run(&options->measure, &run)) {
+        const struct bench_report *report = &run.report;
+        bool fine = !run.failed, worse = report_changes(options, report, &fine);
+        fine = write_files(options, report) && fine;
+        if (bench_report_has(report, BENCH_MEASURED))
+            fine = keep(options, report) && fine;
+        bool wrong = bench_report_has(report, BENCH_WRONG);
+        status = !fine ? CLI_USAGE : wrong || worse ? CLI_FINDINGS : CLI_OK;
+    }
+    bench_run_free(&run);
+    return status;
 }
 
-static int measure(const struct options *options)
+/* History ---------------------------------------------------------------------------------------*/
+
+/* The name after the slash may be a peer's, which is not a variant. */
+static bool find_contestant(const char *text, const struct zoo_family **family, const char **name)
 {
-    struct measure measure;
-    if (!measure_run(&options->request, &measure))
+    const struct zoo_variant *variant;
+    const char *slash = strchr(text, '/');
+    char *whole = strndup(text, slash ? (size_t)(slash - text) : strlen(text));
+    bool found = cli_find_family(whole, family, &variant);
+    free(whole);
+    *name = slash ? slash + 1 : NULL;
+    for (const struct zoo_peer *peer = found && *name ? (*family)->peers : NULL; peer && peer->name;
+         peer++)
+        if (strcmp(peer->name, *name) == 0)
+            return true;
+    return found && (!*name || cli_find_family(text, family, &variant));
+}
+
+static int show_history(const char *text, bool json)
+{
+    const struct zoo_family *family;
+    const char *name;
+    char *message = NULL;
+    struct bench_series *series = NULL;
+    struct report_paint paint = cli_paint(stdout);
+    size_t found = 0;
+    if (!find_contestant(text, &family, &name))
         return CLI_USAGE;
-    bool fine = !measure.failed, worse = report_changes(options, &measure.report, &fine);
-    fine = write_files(options, &measure.report) && fine;
-    if (any_measured(&measure.report))
-        fine = keep(options, &measure.report) && fine;
-    int status = !fine ? CLI_USAGE : any_wrong(&measure.report) || worse ? CLI_FINDINGS : CLI_OK;
-    measure_free(&measure);
-    return status;
+    struct bench_history *history = bench_history_open_usual(false, &message);
+    bool fine =
+        history && bench_history_series(history, family->name, name, &series, &found, &message);
+    if (fine && json)
+        cli_print_json(bench_series_json(series, found));
+    else if (fine && found == 0)
+        printf("%s was never measured here; 'lockstep bench %s' does\n", text, text);
+    else if (fine)
+        bench_print_series(stdout, &paint, series, found, name != NULL);
+    else
+        host_error("bench history: %s", message);
+    free(message);
+    bench_series_free(series, found);
+    bench_history_close(history);
+    return fine ? CLI_OK : CLI_USAGE;
+}
+
+static int run_history(int count, char **words)
+{
+    const char *text = NULL;
+    bool json = false;
+    for (int at = 0; at < count;) {
+        if (cli_flag(words, &at, "--json")) {
+            json = true;
+        } else if (words[at][0] == '-' || text) {
+            host_error("bench history: '%s' is not understood; see 'lockstep bench --help'",
+                       words[at]);
+            return CLI_USAGE;
+        } else {
+            text = words[at++];
+        }
+    }
+    if (text)
+        return show_history(text, json);
+    host_error("bench history: of which family? as in 'lockstep bench history reduction'");
+    return CLI_USAGE;
 }
 
 static int run(int count, char **words)
 {
-    struct options options = {.request.seconds = 2};
+    struct options options = {.measure.request.seconds = 2};
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "history") == 0)
-        return bench_show_history(count - 1, words + 1);
-    options.request.accepts = accepts;
-    options.request.after = write_so_far;
-    options.request.context = &options;
+        return run_history(count - 1, words + 1);
+    options.measure.request.begin = begin;
+    options.measure.request.done = done;
+    options.measure.request.context = &options;
     if (parse(count, words, &options) && can_write(options.csv) && can_write(options.html) &&
-        can_write(options.json_file) &&
-        (!options.against || (options.saved = find_saved(options.against))))
+        can_write(options.json_file) && find_saved(&options))
         status = measure(&options);
     bench_saved_free(options.saved);
-    measure_request_free(&options.request);
+    cli_measure_free(&options.measure);
     return status;
 }
 

@@ -1,9 +1,10 @@
 /*
  * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
- * The checker (src/check/check.c) writes a file of JSON lines while the program runs; here it is
+ * The checker (src/check) writes a file of JSON lines while the program runs; here it is
  * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */
-#include "cli/check.h"
+#include "report/check.h"
+#include "cli/cli.h"
 #include "cli/request.h"
 #include "cli/start.h"
 #include "host/files.h"
@@ -105,13 +106,14 @@ static int run(int count, char **words)
     start_put("LOCKSTEP_CHECK", path);
     status = start_wait(&start, options.json);
     struct check_findings findings;
-    if (!check_read(path, start.path, &findings, &message)) {
+    if (!check_read(path, start.path, NULL, &findings, &message)) {
         host_error("%s", message);
     } else {
+        struct report_paint paint = cli_paint(stdout);
         if (options.json)
-            check_print_json(&findings);
+            cli_print_json(report_findings_json(&findings));
         else
-            check_print(&findings, status);
+            report_findings_text(stdout, &paint, &findings, status);
         if (findings.errors)
             status = json_array_size(findings.errors) ? CLI_FINDINGS : status;
         check_free(&findings);

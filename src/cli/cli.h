@@ -10,6 +10,7 @@
 #include "host/terminal.h"
 #include "toolchain/find.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,8 +29,19 @@ extern const struct cli_command cli_bench, cli_check, cli_doctor, cli_gpus, cli_
     cli_roofline, cli_run, cli_studio, cli_tune, cli_zoo;
 
 struct report_paint cli_paint(FILE *stream); /* host_style for src/report */
+void cli_print_json(json_t *object);         /* on stdout; takes it */
 /* Writes a file with results; false after printing an error. */
 bool cli_write_file(const char *path, const char *text, size_t size);
+
+/* A progress bar on stderr, where that is a terminal; what NULL: removes it. As the progress of
+ * src/bench and src/tune. */
+void cli_progress(void *context, const char *what, double fraction);
+
+/* FAMILY or FAMILY/VARIANT; false after printing an error, with a suggestion. */
+struct zoo_family;
+struct zoo_variant;
+bool cli_find_family(const char *name, const struct zoo_family **family,
+                     const struct zoo_variant **variant);
 
 /* Options: each takes the word at *at and moves *at past what it used. */
 bool cli_flag(char **words, int *at, const char *name);

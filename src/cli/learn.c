@@ -1,18 +1,10 @@
 /*
- * learn.c: lockstep learn: the course. Finds the lessons, the learner's folder and progress, and
- * calls the command that was asked for.
+ * learn.c: lockstep learn: the course. Reads the words and calls the command that was asked for.
  */
 #include "cli/learn.h"
 
 #include "base/text.h"
-#include "cli/families.h"
-#include "gpu/gpu.h"
-#include "host/files.h"
-#include "learn/learner.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,7 +45,7 @@ static const char help[] =
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
     "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
-    "Exercises are broken on purpose: mending them is the course. Your files are only ever "
+    "Exercises are broken on purpose: fixing them is the course. Your files are only ever "
     "written\n"
     "by you, by 'init' and by 'reset'. Progress is kept in $LOCKSTEP_PROGRESS, by default\n"
     "~/.local/share/lockstep/progress.db. docs/learn.md says how lessons are made and graded.\n"
@@ -67,45 +59,6 @@ static const char help[] =
 
 /* Words -----------------------------------------------------------------------------------------*/
 
-/* A real GPU runs what the simulated one, which has the checker and the counters, found right. */
-static bool choose_gpu(struct learn_session *session, const char *gpu)
-{
-    char name[FAMILIES_GPU];
-    if (strcmp(gpu, "cpu") == 0) {
-        host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not 'cpu'");
-        return false;
-    }
-    if (!families_gpu(gpu, name))
-        return false;
-    bool real = strncmp(name, "cuda:", 5) == 0;
-    session->grader.gpu = real ? "sim:h200" : lk_arena_printf(session->arena, "%s", name);
-    session->grader.real = real ? lk_arena_printf(session->arena, "%s", name) : NULL;
-    return true;
-}
-
-static bool choose_compiler(struct learn_session *session, const char *name)
-{
-    if (name && strcmp(name, "clang") != 0 && strcmp(name, "nvcc") != 0) {
-        host_error("--compiler is clang or nvcc, not '%s'", name);
-        return false;
-    }
-    /* clang takes a tenth of nvcc's time, which is most of a verdict. */
-    struct toolchain_compiler found = toolchain_find_compiler(session->arena, name, "clang");
-    session->grader.compiler = found.path;
-    session->grader.is_nvcc = found.path && found.is_nvcc;
-    session->grader.c_compiler =
-        found.path && !found.is_nvcc ? found.path : toolchain_find_clang(session->arena);
-    return true;
-}
-
-bool learn_need_compiler(struct learn_session *session)
-{
-    if (!session->grader.compiler)
-        host_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
-                   "and no NVIDIA software are needed");
-    return session->grader.compiler != NULL;
-}
-
 static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
 {
     unsigned long long number;
@@ -117,21 +70,21 @@ static bool read_limit(const char *option, const char *text, unsigned most, unsi
     return number > 0;
 }
 
-static bool parse(struct learn_session *session, int count, char **words)
+static bool parse(struct cli_learn_session *session, int count, char **words)
 {
-    const char *gpu = "sim:h200", *compiler = NULL, *seconds = NULL, *mib = NULL;
+    const char *seconds = NULL, *mib = NULL;
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
         } else if (cli_flag(words, &at, "--mutate")) {
-            session->mutate = LEARN_ALL_MUTANTS;
+            session->mutate = CLI_LEARN_ALL_MUTANTS;
         } else if (cli_flag(words, &at, "--mutate-some")) {
-            session->mutate = LEARN_SOME_MUTANTS;
-        } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
-            if (!gpu)
+            session->mutate = CLI_LEARN_SOME_MUTANTS;
+        } else if (cli_option(count, words, &at, "--gpu", &session->gpu)) {
+            if (!session->gpu)
                 return false;
-        } else if (cli_option(count, words, &at, "--compiler", &compiler)) {
-            if (!compiler)
+        } else if (cli_option(count, words, &at, "--compiler", &session->compiler)) {
+            if (!session->compiler)
                 return false;
         } else if (cli_option(count, words, &at, "--folder", &session->folder)) {
             if (!session->folder)
@@ -164,263 +117,41 @@ static bool parse(struct learn_session *session, int count, char **words)
             session->words[session->word_count++] = words[at++];
         }
     }
-    return choose_gpu(session, gpu) && choose_compiler(session, compiler);
-}
-
-/* Opening ---------------------------------------------------------------------------------------*/
-
-static bool open_course(struct learn_session *session)
-{
-    char *message;
-    const char *folder = toolchain_find_folder(session->arena, "LOCKSTEP_COURSE", "/../course",
-                                               "/../share/lockstep/course");
-    session->grader.self = host_program();
-    if (!folder) {
-        host_error("the course is not beside lockstep; LOCKSTEP_COURSE says where it is");
-        return false;
-    }
-    if (learn_course_open(folder, &session->course, &message))
-        return true;
-    host_error("%s", message);
-    free(message);
-    return false;
-}
-
-static bool open_progress(struct learn_session *session)
-{
-    char *message = NULL, *path = learn_progress_path();
-    if (!path) {
-        host_error("there is no home folder for the progress; set LOCKSTEP_PROGRESS to a file");
-        return false;
-    }
-    session->progress = learn_progress_open(path, &message);
-    if (!session->progress)
-        host_error("%s: progress cannot be kept there; LOCKSTEP_PROGRESS names another file",
-                   message);
-    free(message);
-    free(path);
-    if (session->progress && !session->folder) {
-        char *folder = learn_progress_get(session->progress, "folder");
-        session->folder = folder ? lk_arena_printf(session->arena, "%s", folder) : NULL;
-        free(folder);
-    }
-    return session->progress != NULL;
-}
-
-bool learn_open(struct learn_session *session, const char *gpu, const char *compiler)
-{
-    return choose_gpu(session, gpu) && choose_compiler(session, compiler) && open_course(session) &&
-           open_progress(session);
-}
-
-bool learn_need_folder(const struct learn_session *session)
-{
-    if (!session->folder)
-        host_error("you have no folder for the exercises yet: 'lockstep learn init DIR' makes one");
-    return session->folder != NULL;
-}
-
-/* Exercises -------------------------------------------------------------------------------------*/
-
-bool learn_choose(struct learn_session *session, const struct learn_exercise **exercise)
-{
-    const struct learn_lesson *lesson;
-    char *message;
-    if (session->word_count < 2) {
-        *exercise = learner_current(&session->course, session->progress);
-        if (!*exercise)
-            host_error("this course has no exercises");
-        return *exercise != NULL;
-    }
-    if (!learn_course_find(&session->course, session->words[1], &lesson, exercise, &message)) {
-        host_error("%s", message);
-        free(message);
-        return false;
-    }
-    if (!*exercise)
-        *exercise = learner_first_open(lesson, session->progress);
-    if (!*exercise)
-        host_error("%s has no exercises; 'lockstep learn quiz %s' has questions", lesson->id,
-                   session->words[1]);
-    return *exercise != NULL;
-}
-
-const struct learn_exercise *learn_next(struct learn_session *session,
-                                        const struct learn_exercise *exercise)
-{
-    return learner_next(&session->course, session->progress, exercise);
-}
-
-void learn_set_current(struct learn_session *session, const struct learn_exercise *exercise)
-{
-    if (!exercise->is_kata &&
-        !learn_progress_set(session->progress, "current", learn_key(exercise)))
-        host_error("remark: your place is not kept: %s", learn_progress_error(session->progress));
-}
-
-/* Commands --------------------------------------------------------------------------------------*/
-
-static const char *graded_file(const struct learn_session *session,
-                               const struct learn_exercise *exercise)
-{
-    return session->file ? session->file : learn_file(session, exercise);
-}
-
-/* A file or a folder to grade from, an exercise, a compiler. */
-static bool ready_to_grade(struct learn_session *session, const struct learn_exercise **exercise)
-{
-    if (session->file && access(session->file, R_OK) != 0) {
-        host_error("%s: %s", session->file, strerror(errno));
-        return false;
-    }
-    return (session->file || learn_need_folder(session)) && learn_choose(session, exercise) &&
-           learn_need_compiler(session);
-}
-
-int learn_check_one(struct learn_session *session, const struct learn_exercise *exercise,
-                    char **picture)
-{
-    struct learn_verdict verdict;
-    const char *path = graded_file(session, exercise);
-    char *remark;
-    learner_check(&session->grader, session->progress, exercise, path, learn_shown(session, path),
-                  &verdict, &remark);
-    if (remark)
-        host_error("remark: %s", remark);
-    free(remark);
-    if (picture) {
-        *picture = verdict.picture;
-        verdict.picture = NULL;
-    }
-    learn_print_verdict(session, exercise, path, &verdict);
-    int status = verdict.stage == LEARN_PASSED ? CLI_OK : CLI_FINDINGS;
-    learn_verdict_free(&verdict);
-    return status;
-}
-
-static int check(struct learn_session *session)
-{
-    const struct learn_exercise *exercise;
-    if (!ready_to_grade(session, &exercise))
-        return CLI_USAGE;
-    if (!session->file)
-        learn_set_current(session, exercise);
-    learn_catch_interrupts(session);
-    return learn_check_one(session, exercise, NULL);
-}
-
-static int start(struct learn_session *session)
-{
-    const struct learn_exercise *exercise;
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise) ||
-        !learn_lay_out(session, exercise))
-        return CLI_USAGE;
-    learn_set_current(session, exercise);
-    learn_print_place(session, exercise);
-    return CLI_OK;
-}
-
-static int picture(struct learn_session *session)
-{
-    const struct learn_exercise *exercise;
-    struct learn_verdict verdict;
-    if (!ready_to_grade(session, &exercise))
-        return CLI_USAGE;
-    const char *path = graded_file(session, exercise);
-    learn_grade(&session->grader, exercise, path, learn_shown(session, path), &verdict);
-    if (session->json)
-        learn_print_verdict(session, exercise, path, &verdict);
-    else
-        fputs(verdict.picture ? verdict.picture : verdict.text, stdout);
-    int status = verdict.picture ? CLI_OK : CLI_FINDINGS;
-    learn_verdict_free(&verdict);
-    return status;
-}
-
-static int solution(struct learn_session *session)
-{
-    const struct learn_exercise *exercise;
-    char *message;
-    if (!learn_choose(session, &exercise))
-        return CLI_USAGE;
-    char *text = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
-    if (!text) {
-        host_error("%s", message);
-        free(message);
-        return CLI_USAGE;
-    }
-    learn_progress_look(session->progress, exercise, "solution");
-    if (session->json)
-        learn_print_json(json_pack("{ss ss}", "exercise", learn_key(exercise), "solution", text));
-    else
-        fputs(text, stdout);
-    free(text);
-    return CLI_OK;
-}
-
-static int go_on(struct learn_session *session)
-{
-    const struct learn_exercise *exercise;
-    if (!session->folder && !session->json) {
-        printf("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
-               "Exercises are broken on purpose: you mend them, and every save is graded.\n\n"
-               "Begin with:  lockstep learn init ~/gpu-course\n");
-        return CLI_OK;
-    }
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise) ||
-        !learn_lay_out(session, exercise))
-        return CLI_USAGE;
-    learn_set_current(session, exercise);
-    if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        return learn_need_compiler(session) ? learn_watch(session) : CLI_USAGE;
-    learn_print_place(session, exercise);
-    return CLI_OK;
-}
-
-/* The worker ------------------------------------------------------------------------------------*/
-
-/* learn grade-worker LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c.
- */
-static int worker(int count, char **words)
-{
-    char *message = NULL;
-    int status = CLI_USAGE;
-    if (count != 5)
-        return CLI_USAGE;
-    struct learn_lesson *lesson = learn_lesson_read(words[0], "lesson", &message);
-    if (!lesson) {
-        host_error("%s", message);
-        free(message);
-        return CLI_USAGE;
-    }
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (strcmp(lesson->exercise[i].name, words[1]) == 0 &&
-            learn_worker(&lesson->exercise[i], words[2], words[3], words[4]))
-            status = CLI_OK;
-    learn_lesson_free(lesson);
-    return status;
+    return true;
 }
 
 /* Which command ---------------------------------------------------------------------------------*/
 
+static int go_on(struct cli_learn_session *session)
+{
+    const struct learn_exercise *exercise;
+    if (!session->folder && !session->json) {
+        printf("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
+               "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
+               "Begin with:  lockstep learn init ~/gpu-course\n");
+        return CLI_OK;
+    }
+    if (!cli_learn_need_folder(session) || !cli_learn_choose(session, &exercise) ||
+        !cli_learn_lay_out(session, exercise))
+        return CLI_USAGE;
+    cli_learn_set_current(session, exercise);
+    if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+        return cli_learn_need_compiler(session) ? cli_learn_watch(session) : CLI_USAGE;
+    cli_learn_print_place(session, exercise);
+    return CLI_OK;
+}
+
 static const struct command {
     const char *name;
-    int (*run)(struct learn_session *session);
-} commands[] = {{"init", learn_init},
-                {"list", learn_list},
-                {"start", start},
-                {"check", check},
-                {"hint", learn_hint},
-                {"solution", solution},
-                {"reset", learn_reset},
-                {"quiz", learn_quiz},
-                {"note", learn_note},
-                {"progress", learn_show_progress},
-                {"picture", picture},
-                {"kata", learn_kata},
-                {"ready", learn_ready},
-                {"check-course", learn_check_course},
-                {"notebooks", learn_notebooks}};
+    int (*run)(struct cli_learn_session *session);
+} commands[] = {{"init", cli_learn_init},          {"list", cli_learn_list},
+                {"start", cli_learn_start},        {"check", cli_learn_check},
+                {"hint", cli_learn_hint},          {"solution", cli_learn_solution},
+                {"reset", cli_learn_reset},        {"quiz", cli_learn_quiz},
+                {"note", cli_learn_note},          {"progress", cli_learn_show_progress},
+                {"picture", cli_learn_picture},    {"kata", cli_learn_kata},
+                {"ready", cli_learn_ready},        {"check-course", cli_learn_check_course},
+                {"notebooks", cli_learn_notebooks}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)
@@ -439,10 +170,10 @@ static const struct command *find_command(const char *name)
 }
 
 /* Options that only some commands take. */
-static bool options_fit(const struct learn_session *session, const struct command *command)
+static bool options_fit(const struct cli_learn_session *session, const struct command *command)
 {
-    bool grades = command && (command->run == check || command->run == picture);
-    bool writes = command && command->run == learn_notebooks;
+    bool grades = command && (command->run == cli_learn_check || command->run == cli_learn_picture);
+    bool writes = command && command->run == cli_learn_notebooks;
     if (session->file && !grades)
         host_error("--file goes with 'check' and 'picture'");
     else if (session->with_run && !(grades && session->json))
@@ -456,24 +187,21 @@ static bool options_fit(const struct learn_session *session, const struct comman
 
 static int run(int count, char **words)
 {
-    struct learn_session session = {0};
+    struct cli_learn_session session = {.gpu = "sim:h200"};
     const struct command *command = NULL;
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "grade-worker") == 0)
-        return worker(count - 1, words + 1);
+        return cli_learn_grade_worker(count - 1, words + 1);
     if (count > 0 && strcmp(words[0], "strides") == 0)
-        return learn_strides(count - 1, words + 1);
+        return cli_learn_strides(count - 1, words + 1);
     session.arena = lk_arena_create();
     bool fine = parse(&session, count, words);
     if (fine && session.word_count > 0)
         fine = (command = find_command(session.words[0])) != NULL;
-    fine =
-        fine && options_fit(&session, command) && open_course(&session) && open_progress(&session);
+    fine = fine && options_fit(&session, command) && cli_learn_open(&session);
     if (fine)
         status = command ? command->run(&session) : go_on(&session);
-    learn_progress_close(session.progress);
-    learn_course_free(&session.course);
-    lk_arena_destroy(session.arena);
+    cli_learn_close(&session);
     return status;
 }
 

@@ -12,7 +12,7 @@
 
 static void note_audit(void *context, const char *what, const char *why)
 {
-    struct learn_session *session = context;
+    struct cli_learn_session *session = context;
     if (session->json)
         return;
     printf("%s%s%s %s\n", host_style(stdout, why ? HOST_RED : HOST_GREEN), why ? "not ok" : "ok",
@@ -22,16 +22,16 @@ static void note_audit(void *context, const char *what, const char *why)
     fflush(stdout);
 }
 
-static unsigned check_lesson(struct learn_session *session, const struct learn_lesson *lesson,
+static unsigned check_lesson(struct cli_learn_session *session, const struct learn_lesson *lesson,
                              struct mutant_counts *counts)
 {
-    if (session->mutate == LEARN_NO_MUTANTS)
+    if (session->mutate == CLI_LEARN_NO_MUTANTS)
         return learn_audit(&session->grader, lesson, note_audit, session);
-    return learn_audit_mutants(&session->grader, lesson, session->mutate == LEARN_SOME_MUTANTS,
+    return learn_audit_mutants(&session->grader, lesson, session->mutate == CLI_LEARN_SOME_MUTANTS,
                                note_audit, session, counts);
 }
 
-static void print_result(const struct learn_session *session, unsigned lessons, unsigned bad,
+static void print_result(const struct cli_learn_session *session, unsigned lessons, unsigned bad,
                          const struct mutant_counts *counts)
 {
     if (session->json) {
@@ -42,24 +42,24 @@ static void print_result(const struct learn_session *session, unsigned lessons, 
                                           "equivalent", (int)counts->equivalent, "survived",
                                           (int)counts->survived, "not_compiled",
                                           (int)counts->not_compiled));
-        learn_print_json(result);
+        cli_print_json(result);
         return;
     }
     if (session->mutate)
         printf("mutants: %u caught, %u equivalent, %u survived; %u do not compile\n",
                counts->caught, counts->equivalent, counts->survived, counts->not_compiled);
-    printf("%u lesson%s, %u thing%s to mend\n", lessons, lessons == 1 ? "" : "s", bad,
+    printf("%u lesson%s, %u thing%s to fix\n", lessons, lessons == 1 ? "" : "s", bad,
            bad == 1 ? "" : "s");
 }
 
-int learn_check_course(struct learn_session *session)
+int cli_learn_check_course(struct cli_learn_session *session)
 {
     const struct learn_lesson *only = NULL;
     const struct learn_exercise *exercise;
     struct mutant_counts counts = {0};
     unsigned bad = 0;
     char *message;
-    if (!learn_need_compiler(session))
+    if (!cli_learn_need_compiler(session))
         return CLI_USAGE;
     if (session->word_count > 1 &&
         !learn_course_find(&session->course, session->words[1], &only, &exercise, &message)) {

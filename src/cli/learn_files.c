@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* A malloc'd text, in the arena from now on. */
-static const char *keep(const struct learn_session *session, char *text)
+static const char *keep(const struct cli_learn_session *session, char *text)
 {
     const char *kept = lk_arena_printf(session->arena, "%s", text);
     free(text);
@@ -26,12 +26,13 @@ static int say(char *message)
     return CLI_USAGE;
 }
 
-const char *learn_file(const struct learn_session *session, const struct learn_exercise *exercise)
+const char *cli_learn_file(const struct cli_learn_session *session,
+                           const struct learn_exercise *exercise)
 {
     return keep(session, learner_file(session->folder, exercise));
 }
 
-const char *learn_shown(struct learn_session *session, const char *path)
+const char *cli_learn_shown(struct cli_learn_session *session, const char *path)
 {
     char here[PATH_MAX];
     size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
@@ -40,13 +41,13 @@ const char *learn_shown(struct learn_session *session, const char *path)
     return path;
 }
 
-bool learn_lay_out(struct learn_session *session, const struct learn_exercise *exercise)
+bool cli_learn_lay_out(struct cli_learn_session *session, const struct learn_exercise *exercise)
 {
     char *message;
     return learner_lay_out(session->folder, exercise, &message) || say(message) == CLI_OK;
 }
 
-int learn_init(struct learn_session *session)
+int cli_learn_init(struct cli_learn_session *session)
 {
     char *message;
     if (session->word_count < 2) {
@@ -58,50 +59,50 @@ int learn_init(struct learn_session *session)
         return say(message);
     session->folder = keep(session, folder);
     if (session->json)
-        learn_print_json(
+        cli_print_json(
             json_pack("{ss si}", "folder", session->folder, "lessons", (int)session->course.count));
     else
-        printf("Your exercises are in %s. They are broken on purpose: mending them is the course.\n"
+        printf("Your exercises are in %s. They are broken on purpose: fixing them is the course.\n"
                "Next:  lockstep learn\n",
                session->folder);
     return CLI_OK;
 }
 
-int learn_reset(struct learn_session *session)
+int cli_learn_reset(struct cli_learn_session *session)
 {
     const struct learn_exercise *exercise;
     char *kept, *message;
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise))
+    if (!cli_learn_need_folder(session) || !cli_learn_choose(session, &exercise))
         return CLI_USAGE;
-    const char *path = learn_file(session, exercise);
+    const char *path = cli_learn_file(session, exercise);
     if (!learner_reset(session->folder, exercise, &kept, &message))
         return say(message);
     if (session->json)
-        learn_print_json(json_pack("{ss ss*}", "file", path, "kept", kept));
+        cli_print_json(json_pack("{ss ss*}", "file", path, "kept", kept));
     else if (kept)
-        printf("%s is as it was given; yours is %s\n", learn_shown(session, path),
-               learn_shown(session, kept));
+        printf("%s is as it was given; yours is %s\n", cli_learn_shown(session, path),
+               cli_learn_shown(session, kept));
     else
-        printf("%s is back, as it was given\n", learn_shown(session, path));
+        printf("%s is back, as it was given\n", cli_learn_shown(session, path));
     free(kept);
     return CLI_OK;
 }
 
-int learn_note(struct learn_session *session)
+int cli_learn_note(struct cli_learn_session *session)
 {
     const struct learn_exercise *exercise;
     char *message;
     const char *text = session->word_count > 1 ? session->words[1] : NULL;
     session->word_count = 1; /* the text names no exercise */
-    if (!learn_need_folder(session) || !learn_choose(session, &exercise))
+    if (!cli_learn_need_folder(session) || !cli_learn_choose(session, &exercise))
         return CLI_USAGE;
     char *path = learner_note(session->folder, session->progress, exercise, text, &message);
     if (!path)
         return say(message);
     if (session->json)
-        learn_print_json(json_pack("{ss}", "file", path));
+        cli_print_json(json_pack("{ss}", "file", path));
     else
-        printf("noted in %s\n", learn_shown(session, path));
+        printf("noted in %s\n", cli_learn_shown(session, path));
     free(path);
     return CLI_OK;
 }

@@ -9,53 +9,54 @@
 #include <unistd.h>
 
 /* The one that was asked for, or today's. */
-static bool choose(struct learn_session *session, const struct learn_exercise **kata)
+static bool choose(struct cli_learn_session *session, const struct learn_exercise **kata)
 {
     if (session->word_count > 1) {
-        if (!learn_choose(session, kata))
+        if (!cli_learn_choose(session, kata))
             return false;
         if (!(*kata)->is_kata)
             host_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
-                      (*kata)->name);
+                       (*kata)->name);
         return (*kata)->is_kata;
     }
     *kata = learner_kata(&session->course, session->progress);
     if (!*kata)
         host_error("there is no kata in the lessons up to where you are; 'lockstep learn list' "
-                  "names them all, and 'lockstep learn kata NAME' takes one");
+                   "names them all, and 'lockstep learn kata NAME' takes one");
     return *kata != NULL;
 }
 
-static void print_place(struct learn_session *session, const struct learn_exercise *kata)
+static void print_place(struct cli_learn_session *session, const struct learn_exercise *kata)
 {
     struct learn_state state = learn_progress_state(session->progress, kata);
-    const char *path = learn_file(session, kata);
+    const char *path = cli_learn_file(session, kata);
     if (session->json) {
-        learn_print_json(json_pack("{ss ss ss sb sb si}", "exercise", learn_key(kata), "title",
-                                   kata->title, "file", path, "kata", true, "passed", state.passed,
-                                   "attempts", (int)state.attempts));
+        cli_print_json(json_pack("{ss ss ss sb sb si}", "exercise", learn_key(kata), "title",
+                                 kata->title, "file", path, "kata", true, "passed", state.passed,
+                                 "attempts", (int)state.attempts));
         return;
     }
     printf("kata   %s\n", kata->title);
-    printf("write  %s\n", learn_shown(session, path));
+    printf("write  %s\n", cli_learn_shown(session, path));
     printf("then   lockstep learn check %s\n", kata->name);
 }
 
-int learn_kata(struct learn_session *session)
+int cli_learn_kata(struct cli_learn_session *session)
 {
     const struct learn_exercise *kata;
-    if (!learn_need_folder(session) || !choose(session, &kata) || !learn_lay_out(session, kata))
+    if (!cli_learn_need_folder(session) || !choose(session, &kata) ||
+        !cli_learn_lay_out(session, kata))
         return CLI_USAGE;
     if (!session->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
         session->words[1] = learn_key(kata);
         session->word_count = 2;
-        return learn_need_compiler(session) ? learn_watch(session) : CLI_USAGE;
+        return cli_learn_need_compiler(session) ? cli_learn_watch(session) : CLI_USAGE;
     }
     print_place(session, kata);
     return CLI_OK;
 }
 
-void learn_print_katas(struct learn_session *session)
+void cli_learn_print_katas(struct cli_learn_session *session)
 {
     bool first = true;
     for (unsigned i = 0; i < session->course.count; i++) {

@@ -4,7 +4,6 @@
  */
 #include "cli/learn.h"
 #include "host/files.h"
-#include "learn/learner.h"
 #include "learn/notebook.h"
 
 #include <errno.h>
@@ -13,77 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum outcome { WRITTEN, SAME, KEPT, FAILED };
-
-/* What lies at path: nothing, a notebook nobody touched, or something of the learner's. */
-static bool is_of_the_learner(const char *path)
-{
-    if (access(path, F_OK) != 0)
-        return false;
-    json_t *notebook = json_load_file(path, 0, NULL);
-    bool ours = notebook && learn_notebook_is_ours(notebook);
-    json_decref(notebook);
-    return !ours;
-}
-
-static bool is_same(const char *path, const json_t *notebook)
-{
-    json_t *there = json_load_file(path, 0, NULL);
-    bool same = there && json_equal(there, notebook);
-    json_decref(there);
-    return same;
-}
-
-/* day4.ipynb becomes day4.1.ipynb, .2 ..: a name that Jupyter opens. NULL after an error. */
-static const char *set_aside(struct learn_session *session, const char *path)
-{
-    const char *kept = NULL;
-    int stem = (int)(strlen(path) - strlen(".ipynb"));
-    for (unsigned i = 1; !kept || access(kept, F_OK) == 0; i++)
-        kept = lk_arena_printf(session->arena, "%.*s.%u.ipynb", stem, path, i);
-    if (rename(path, kept) == 0)
-        return kept;
-    host_error("%s: %s", path, strerror(errno));
-    return NULL;
-}
-
-static bool write_whole(const char *path, const json_t *notebook)
-{
-    char *message = NULL, *text = json_dumps(notebook, JSON_INDENT(1));
-    char *lines = lk_say("%s\n", text ? text : "");
-    bool written = text && host_replace_file(path, lines, strlen(lines), &message);
-    if (!written)
-        host_error("%s", message ? message : "out of memory");
-    free(message);
-    free(lines);
-    free(text);
-    return written;
-}
-
-static enum outcome write_lesson(struct learn_session *session, const struct learn_lesson *lesson,
-                                 const char *path, const char **aside)
-{
-    char *message = NULL;
-    enum outcome outcome = FAILED;
-    json_t *notebook = learn_notebook(lesson, session->solutions, &message);
-    if (!notebook) {
-        host_error("%s", message);
-        free(message);
-        return FAILED;
-    }
-    bool learners = is_of_the_learner(path);
-    if (is_same(path, notebook))
-        outcome = SAME;
-    else if (learners && !session->force)
-        outcome = KEPT;
-    else if ((!learners || (*aside = set_aside(session, path))) && write_whole(path, notebook))
-        outcome = WRITTEN;
-    json_decref(notebook);
-    return outcome;
-}
-
 /* Where the Python package is, to say it; NULL if it is not beside lockstep. */
-static const char *package_folder(struct learn_session *session)
+static const char *package_folder(struct cli_learn_session *session)
 {
     static const char *const places[] = {"../python", "../share/lockstep/python"};
     static char folder[PATH_MAX];
@@ -99,7 +29,7 @@ static const char *package_folder(struct learn_session *session)
     return NULL;
 }
 
-static void say_next(struct learn_session *session, const char *folder, size_t written)
+static void say_next(struct cli_learn_session *session, const char *folder, size_t written)
 {
     const char *package = package_folder(session);
     printf("%zu notebook%s written below %s\n", written, written == 1 ? "" : "s", folder);
@@ -107,7 +37,7 @@ static void say_next(struct learn_session *session, const char *folder, size_t w
         printf("Next:  PYTHONPATH=%s jupyter lab %s\n", package, folder);
 }
 
-static bool is_in_course(const struct learn_session *session, const char *folder)
+static bool is_in_course(const struct cli_learn_session *session, const char *folder)
 {
     char real[PATH_MAX];
     size_t length = strlen(session->course.folder);
@@ -115,7 +45,7 @@ static bool is_in_course(const struct learn_session *session, const char *folder
            (real[length] == '/' || !real[length]);
 }
 
-int learn_notebooks(struct learn_session *session)
+int cli_learn_notebooks(struct cli_learn_session *session)
 {
     if (session->word_count < 2) {
         host_error("notebooks needs a folder: 'lockstep learn notebooks ~/gpu-notebooks'");
@@ -127,15 +57,18 @@ int learn_notebooks(struct learn_session *session)
         return CLI_USAGE;
     }
     json_t *written = json_array(), *kept = json_array();
-    enum outcome outcome = SAME;
-    for (unsigned i = 0; i < session->course.count && outcome != FAILED; i++) {
+    enum learn_notebook_end end = LEARN_NOTEBOOK_SAME;
+    for (unsigned i = 0; i < session->course.count && end != LEARN_NOTEBOOK_FAILED; i++) {
         const struct learn_lesson *lesson = session->course.lesson[i];
-        const char *aside = NULL;
+        char *aside = NULL, *message = NULL;
         const char *path = lk_arena_printf(session->arena, "%s/%s.ipynb", folder, lesson->id);
-        outcome = write_lesson(session, lesson, path, &aside);
-        if (outcome == WRITTEN)
+        end = learn_notebook_write(lesson, path, session->solutions, session->force, &aside,
+                                   &message);
+        if (end == LEARN_NOTEBOOK_FAILED)
+            host_error("%s", message);
+        if (end == LEARN_NOTEBOOK_WRITTEN)
             json_array_append_new(written, json_string(path));
-        if (outcome == KEPT) {
+        if (end == LEARN_NOTEBOOK_KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
                        "anew and keeps yours beside it",
@@ -143,12 +76,14 @@ int learn_notebooks(struct learn_session *session)
         }
         if (aside && !session->json)
             printf("%s is written anew; yours is %s\n", path, aside);
+        free(aside);
+        free(message);
     }
-    int status = outcome == FAILED ? CLI_USAGE : json_array_size(kept) ? CLI_FINDINGS : CLI_OK;
-    if (outcome != FAILED && session->json)
-        learn_print_json(
-            json_pack("{ss sO sO}", "folder", folder, "written", written, "kept", kept));
-    else if (outcome != FAILED)
+    bool failed = end == LEARN_NOTEBOOK_FAILED;
+    int status = failed ? CLI_USAGE : json_array_size(kept) ? CLI_FINDINGS : CLI_OK;
+    if (!failed && session->json)
+        cli_print_json(json_pack("{ss sO sO}", "folder", folder, "written", written, "kept", kept));
+    else if (!failed)
         say_next(session, folder, json_array_size(written));
     json_decref(written);
     json_decref(kept);

@@ -12,30 +12,30 @@ static void print_question(const struct learn_lesson *lesson, unsigned number)
 {
     const struct learn_question *question = &lesson->question[number];
     printf("%s%u. ", host_style(stdout, HOST_BOLD), number + 1);
-    learn_print_wrapped(question->question, strlen(question->question), 3);
+    cli_learn_print_wrapped(question->question, strlen(question->question), 3);
     printf("%s", host_style(stdout, HOST_PLAIN));
     for (unsigned i = 0; i < question->choice_count; i++) {
         printf("   %u  ", i + 1);
-        learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
+        cli_learn_print_wrapped(question->choices[i], strlen(question->choices[i]), 6);
     }
 }
 
-static bool judge(struct learn_session *session, const struct learn_lesson *lesson, unsigned number,
-                  unsigned choice)
+static bool judge(struct cli_learn_session *session, const struct learn_lesson *lesson,
+                  unsigned number, unsigned choice)
 {
     const struct learn_question *question = &lesson->question[number];
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
-        host_error("remark: this answer is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this answer was not saved: %s", learn_progress_error(session->progress));
     if (session->json)
         return right;
-    printf("   %s%s%s ", host_style(stdout, right ? HOST_GREEN : HOST_RED), right ? "right." : "no.",
-           host_style(stdout, HOST_PLAIN));
-    learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
+    printf("   %s%s%s ", host_style(stdout, right ? HOST_GREEN : HOST_RED),
+           right ? "right." : "no.", host_style(stdout, HOST_PLAIN));
+    cli_learn_print_wrapped(question->why, strlen(question->why), right ? 10 : 7);
     return right;
 }
 
-/* A number of a choice, from 0; false after an error was said. */
+/* A number of a choice, from 0; false after printing an error. */
 static bool read_choice(const struct learn_question *question, const char *text, unsigned *choice)
 {
     unsigned long long number;
@@ -47,7 +47,7 @@ static bool read_choice(const struct learn_question *question, const char *text,
     return number > 0;
 }
 
-/* "2" is a choice for the next question, "3:2" for the third; false after an error was said. */
+/* "2" is a choice for the next question, "3:2" for the third; false after printing an error. */
 static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned *question,
                         unsigned *choice)
 {
@@ -71,14 +71,14 @@ static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned 
 }
 
 /* All are read before the first is judged. */
-static int take_words(struct learn_session *session, const struct learn_lesson *lesson,
-                      struct learn_answer *answers)
+static int take_words(struct cli_learn_session *session, const struct learn_lesson *lesson,
+                      struct cli_learn_answer *answers)
 {
     char *words = lk_arena_printf(session->arena, "%s", session->answers), *place = NULL;
     unsigned count = 0, next = 0;
     for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        if (count == LEARN_QUIZ_MOST) {
-            host_error("at most %d answers can be given at a time", LEARN_QUIZ_MOST);
+        if (count == CLI_LEARN_ANSWERS) {
+            host_error("at most %d answers can be given at a time", CLI_LEARN_ANSWERS);
             return -1;
         }
         if (!read_answer(lesson, word, &next, &answers[count].choice))
@@ -93,14 +93,14 @@ static int take_words(struct learn_session *session, const struct learn_lesson *
     return (int)count;
 }
 
-static int take_typed(struct learn_session *session, const struct learn_lesson *lesson,
-                      struct learn_answer *answers)
+static int take_typed(struct cli_learn_session *session, const struct learn_lesson *lesson,
+                      struct cli_learn_answer *answers)
 {
     char *line = NULL;
     size_t capacity = 0;
     unsigned count = 0;
-    for (; count < lesson->question_count && count < LEARN_QUIZ_MOST; count++) {
-        struct learn_answer *answer = &answers[count];
+    for (; count < lesson->question_count && count < CLI_LEARN_ANSWERS; count++) {
+        struct cli_learn_answer *answer = &answers[count];
         answer->question = count;
         print_question(lesson, count);
         do {
@@ -117,33 +117,33 @@ out:
     return (int)count;
 }
 
-int learn_quiz_take(struct learn_session *session, const struct learn_lesson *lesson,
-                    struct learn_answer answers[LEARN_QUIZ_MOST])
+int cli_learn_quiz_take(struct cli_learn_session *session, const struct learn_lesson *lesson,
+                        struct cli_learn_answer answers[CLI_LEARN_ANSWERS])
 {
     return session->answers ? take_words(session, lesson, answers)
                             : take_typed(session, lesson, answers);
 }
 
-static json_t *answer_json(const struct learn_lesson *lesson, const struct learn_answer *answer)
+static json_t *answer_json(const struct learn_lesson *lesson, const struct cli_learn_answer *answer)
 {
     return json_pack("{si si sb ss}", "question", (int)answer->question + 1, "choice",
                      (int)answer->choice + 1, "right", answer->right, "why",
                      lesson->question[answer->question].why);
 }
 
-static int take(struct learn_session *session, const struct learn_lesson *lesson)
+static int take(struct cli_learn_session *session, const struct learn_lesson *lesson)
 {
-    struct learn_answer answers[LEARN_QUIZ_MOST];
-    int count = learn_quiz_take(session, lesson, answers), sum = 0;
+    struct cli_learn_answer answers[CLI_LEARN_ANSWERS];
+    int count = cli_learn_quiz_take(session, lesson, answers), sum = 0;
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         sum += answers[i].right;
         json_array_append_new(list, answer_json(lesson, &answers[i]));
     }
     if (count >= 0 && session->json)
-        learn_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
-                                   (int)lesson->question_count, "answered", count, "right", sum,
-                                   "answers", list));
+        cli_print_json(json_pack("{ss si si si sO}", "lesson", lesson->id, "questions",
+                                 (int)lesson->question_count, "answered", count, "right", sum,
+                                 "answers", list));
     else if (count >= 0)
         printf("%d of %d right\n", sum, count);
     json_decref(list);
@@ -152,32 +152,16 @@ static int take(struct learn_session *session, const struct learn_lesson *lesson
     return sum == count || !session->answers ? CLI_OK : CLI_FINDINGS;
 }
 
-/* Questions and choices without the answers. */
-json_t *learn_quiz_json(const struct learn_lesson *lesson)
-{
-    json_t *list = json_array();
-    for (unsigned i = 0; i < lesson->question_count; i++) {
-        const struct learn_question *question = &lesson->question[i];
-        json_t *choices = json_array();
-        for (unsigned j = 0; j < question->choice_count; j++)
-            json_array_append_new(choices, json_string(question->choices[j]));
-        json_array_append_new(
-            list, json_pack("{ss so}", "question", question->question, "choices", choices));
-    }
-    return list;
-}
-
-static int list_all(struct learn_session *session, const struct learn_lesson *lesson)
+static int list_all(struct cli_learn_session *session, const struct learn_lesson *lesson)
 {
     if (session->json)
-        learn_print_json(
-            json_pack("{ss so}", "lesson", lesson->id, "quiz", learn_quiz_json(lesson)));
+        cli_print_json(json_pack("{ss so}", "lesson", lesson->id, "quiz", learn_quiz_json(lesson)));
     for (unsigned i = 0; i < lesson->question_count && !session->json; i++)
         print_question(lesson, i);
     return CLI_OK;
 }
 
-int learn_quiz(struct learn_session *session)
+int cli_learn_quiz(struct cli_learn_session *session)
 {
     const struct learn_lesson *lesson = NULL;
     const struct learn_exercise *exercise;
@@ -189,7 +173,7 @@ int learn_quiz(struct learn_session *session)
         return CLI_USAGE;
     }
     if (!lesson) {
-        if (!learn_choose(session, &exercise))
+        if (!cli_learn_choose(session, &exercise))
             return CLI_USAGE;
         lesson = exercise->lesson;
     }

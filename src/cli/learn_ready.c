@@ -15,7 +15,7 @@
 enum { FINDINGS = 8 };
 
 struct report {
-    struct learn_session *session;
+    struct cli_learn_session *session;
     struct doctor_finding finding[FINDINGS];
     unsigned count;
 };
@@ -52,7 +52,7 @@ static const struct learn_exercise *first_kernel(const struct learn_course *cour
 /* The whole way once: compile, run on the simulated GPU, compare. */
 static void try_machine(struct report *report)
 {
-    struct learn_session *session = report->session;
+    struct cli_learn_session *session = report->session;
     struct lk_arena *arena = session->arena;
     struct doctor_finding finding = {"simulated GPU", NULL, true, "runs exercises", "make"};
     const struct learn_exercise *exercise = first_kernel(&session->course);
@@ -142,7 +142,7 @@ static json_t *missed_topics(const struct learn_ready *ready, const bool *right)
     return list;
 }
 
-static void print_start(struct learn_session *session, const struct learn_lesson *lesson,
+static void print_start(struct cli_learn_session *session, const struct learn_lesson *lesson,
                         json_t *missed)
 {
     size_t i;
@@ -162,10 +162,10 @@ static void print_start(struct learn_session *session, const struct learn_lesson
 }
 
 /* {"quiz": .., "start": ..}, or the questions if nobody has answered; NULL after an error. */
-static json_t *ask(struct learn_session *session, const struct learn_ready *ready)
+static json_t *ask(struct cli_learn_session *session, const struct learn_ready *ready)
 {
-    struct learn_answer answers[LEARN_QUIZ_MOST];
-    bool right[LEARN_QUIZ_MOST] = {0}; /* by question */
+    struct cli_learn_answer answers[CLI_LEARN_ANSWERS];
+    bool right[CLI_LEARN_ANSWERS] = {0}; /* by question */
     if (!session->answers && (session->json || !isatty(STDIN_FILENO))) {
         if (!session->json)
             printf("%u questions say where to begin: ask for them on a terminal, or see "
@@ -176,7 +176,7 @@ static json_t *ask(struct learn_session *session, const struct learn_ready *read
     if (!session->json)
         printf("\n%u questions, to find out where to begin; Ctrl-D ends them.\n\n",
                ready->quiz->question_count);
-    int count = learn_quiz_take(session, ready->quiz, answers), sum = 0;
+    int count = cli_learn_quiz_take(session, ready->quiz, answers), sum = 0;
     if (count < 0)
         return NULL;
     if (count == 0)
@@ -189,7 +189,7 @@ static json_t *ask(struct learn_session *session, const struct learn_ready *read
     const struct learn_lesson *lesson =
         session->course.lesson[learn_ready_start(ready, &session->course, right)];
     if (!learn_progress_set(session->progress, "start", lesson->id))
-        host_error("remark: this start is not kept: %s", learn_progress_error(session->progress));
+        host_error("remark: this start was not saved: %s", learn_progress_error(session->progress));
     if (!session->json) {
         printf("\n%d of %u right\n", sum, ready->quiz->question_count);
         print_start(session, lesson, missed);
@@ -198,7 +198,7 @@ static json_t *ask(struct learn_session *session, const struct learn_ready *read
                      "answered", count, "right", sum, "missed", missed, "start", lesson->id);
 }
 
-int learn_ready(struct learn_session *session)
+int cli_learn_ready(struct cli_learn_session *session)
 {
     struct report report = {.session = session};
     char *message = NULL;
@@ -220,7 +220,7 @@ int learn_ready(struct learn_session *session)
     if (fine && session->json) {
         json_object_set_new(answers, "ready", json_boolean(can));
         json_object_set_new(answers, "findings", doctor_json(report.finding, report.count));
-        learn_print_json(answers);
+        cli_print_json(answers);
     } else {
         json_decref(answers);
     }

@@ -60,8 +60,8 @@ static void print_step(const char *what, const struct strides_step *step)
     static const char *const words[STRIDES_WAYS] = {"view", "copy", "no view"};
     print_tensor(what, &step->tensor);
     printf("%-20s %s%s%s: %s\n", "",
-           host_style(stdout, step->way == STRIDES_VIEW ? HOST_GREEN : HOST_YELLOW), words[step->way],
-           host_style(stdout, HOST_PLAIN), step->why);
+           host_style(stdout, step->way == STRIDES_VIEW ? HOST_GREEN : HOST_YELLOW),
+           words[step->way], host_style(stdout, HOST_PLAIN), step->why);
 }
 
 static json_t *numbers_json(const int64_t *numbers, unsigned count)
@@ -119,13 +119,13 @@ static int walk(int count, char **words, bool json)
         free(step.why);
     }
     if (json)
-        learn_print_json(json_pack("{so si}", "steps", steps, "copies", (int)copies));
+        cli_print_json(json_pack("{so si}", "steps", steps, "copies", (int)copies));
     else
         json_decref(steps);
     return step.way == STRIDES_REFUSED ? CLI_FINDINGS : CLI_OK;
 }
 
-int learn_strides(int count, char **words)
+int cli_learn_strides(int count, char **words)
 {
     bool json = false;
     int kept = 0;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct watch {
-    struct learn_session *session;
+    struct cli_learn_session *session;
     const struct learn_exercise *exercise;
     int notify, folder; /* inotify, and its watch */
     char *picture;
@@ -33,7 +33,7 @@ static void interrupt(int signal)
         interrupted = 1;
 }
 
-void learn_catch_interrupts(struct learn_session *session)
+void cli_learn_catch_interrupts(struct cli_learn_session *session)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCONT};
     struct sigaction action = {.sa_handler = interrupt};
@@ -51,7 +51,7 @@ static bool set_keys(struct watch *watch, struct termios *before)
     watch->keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     watch->keys.c_cc[VMIN] = 1;
     watch->keys.c_cc[VTIME] = 0;
-    learn_catch_interrupts(watch->session);
+    cli_learn_catch_interrupts(watch->session);
     return tcsetattr(STDIN_FILENO, TCSANOW, &watch->keys) == 0;
 }
 
@@ -69,32 +69,33 @@ static void grade(struct watch *watch)
         printf("\033[2J\033[H");
     printf("%s%s%s  %s\n", host_style(stdout, HOST_BOLD), watch->exercise->lesson->title,
            host_style(stdout, HOST_PLAIN), watch->exercise->lesson->id);
-    learn_print_lines(
-        lk_arena_printf(watch->session->arena, "%s: %s",
-                        learn_shown(watch->session, learn_file(watch->session, watch->exercise)),
-                        watch->exercise->title));
+    cli_learn_print_lines(lk_arena_printf(
+        watch->session->arena, "%s: %s",
+        cli_learn_shown(watch->session, cli_learn_file(watch->session, watch->exercise)),
+        watch->exercise->title));
     putchar('\n');
     if (!watch->exercise->is_kata &&
         learn_progress_state(watch->session->progress, watch->exercise).attempts == 0)
-        learn_print_lines("Exercises are broken on purpose. Open the file in your editor, read its "
-                          "TODO, mend it and save; the text is in lesson.md beside it.\n\n");
+        cli_learn_print_lines(
+            "Exercises are broken on purpose. Open the file in your editor, read its "
+            "TODO, fix it and save; the text is in lesson.md beside it.\n\n");
     fflush(stdout);
     free(watch->picture);
     watch->picture = NULL;
-    if (learn_check_one(watch->session, watch->exercise, &watch->picture) == CLI_OK)
+    if (cli_learn_check_one(watch->session, watch->exercise, &watch->picture) == CLI_OK)
         printf("%sSolved.%s Press n when you want to go on.\n", host_style(stdout, HOST_GREEN),
                host_style(stdout, HOST_PLAIN));
     putchar('\n');
-    learn_print_bar(watch->session);
+    cli_learn_print_bar(watch->session);
     print_keys();
 }
 
 /* Looks at another exercise from now on. */
 static bool turn_to(struct watch *watch, const struct learn_exercise *exercise)
 {
-    if (!learn_lay_out(watch->session, exercise))
+    if (!cli_learn_lay_out(watch->session, exercise))
         return false;
-    char *folder = strdup(learn_file(watch->session, exercise));
+    char *folder = strdup(cli_learn_file(watch->session, exercise));
     *strrchr(folder, '/') = 0;
     if (watch->folder >= 0)
         inotify_rm_watch(watch->notify, watch->folder);
@@ -105,7 +106,7 @@ static bool turn_to(struct watch *watch, const struct learn_exercise *exercise)
         host_error("%s: %s", folder, strerror(errno));
     free(folder);
     watch->exercise = exercise;
-    learn_set_current(watch->session, exercise);
+    cli_learn_set_current(watch->session, exercise);
     return watch->folder >= 0;
 }
 
@@ -117,7 +118,8 @@ struct changes {
 static void read_changes(struct watch *watch, struct changes *changes)
 {
     char events[4096] __attribute__((aligned(8)));
-    const char *path = learn_file(watch->session, watch->exercise), *name = strrchr(path, '/') + 1;
+    const char *path = cli_learn_file(watch->session, watch->exercise),
+               *name = strrchr(path, '/') + 1;
     ssize_t size = read(watch->notify, events, sizeof events);
     for (ssize_t at = 0; at < size;) {
         const struct inotify_event *event = (const void *)(events + at);
@@ -139,7 +141,7 @@ static bool take_changes(struct watch *watch)
     enum { MOMENT_MS = 300 };
     struct changes changes = {0};
     struct pollfd wait = {.fd = watch->notify, .events = POLLIN};
-    const char *path = learn_file(watch->session, watch->exercise);
+    const char *path = cli_learn_file(watch->session, watch->exercise);
     do
         read_changes(watch, &changes);
     while (changes.gone && !changes.folder_gone && access(path, F_OK) != 0 &&
@@ -152,7 +154,7 @@ static bool take_changes(struct watch *watch)
         printf(
             "\n%s%s is gone.%s Save it again, or 'lockstep learn reset %s' puts it back as it was "
             "given.\n",
-            host_style(stdout, HOST_YELLOW), learn_shown(watch->session, path),
+            host_style(stdout, HOST_YELLOW), cli_learn_shown(watch->session, path),
             host_style(stdout, HOST_PLAIN), watch->exercise->name);
         print_keys();
     } else if (changes.saved) {
@@ -167,7 +169,7 @@ static bool take_key(struct watch *watch)
     char key;
     if (read(STDIN_FILENO, &key, 1) != 1)
         return false;
-    const struct learn_exercise *next = learn_next(watch->session, watch->exercise);
+    const struct learn_exercise *next = cli_learn_next(watch->session, watch->exercise);
     switch (key) {
     case 'q':
         return false;
@@ -180,10 +182,10 @@ static bool take_key(struct watch *watch)
         }
         break;
     case 'h':
-        learn_say_hint(watch->session, watch->exercise);
+        cli_learn_say_hint(watch->session, watch->exercise);
         break;
     case 'l':
-        learn_list(watch->session);
+        cli_learn_list(watch->session);
         break;
     case 'p':
         fputs(watch->picture ? watch->picture : "There is no picture before it runs.\n", stdout);
@@ -216,12 +218,12 @@ static bool watch_and_wait(struct watch *watch)
     return true;
 }
 
-int learn_watch(struct learn_session *session)
+int cli_learn_watch(struct cli_learn_session *session)
 {
     struct watch watch = {.session = session, .folder = -1};
     struct termios before;
     const struct learn_exercise *exercise;
-    if (!learn_choose(session, &exercise))
+    if (!cli_learn_choose(session, &exercise))
         return CLI_USAGE;
     watch.notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch.notify < 0) {

@@ -3,7 +3,9 @@
  */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "zoo/zoo.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool cli_flag(char **words, int *at, const char *name)
@@ -37,5 +39,16 @@ bool cli_number(const char *name, const char *text, unsigned long long most,
     if (lk_parse_number(text, most, number))
         return true;
     host_error("%s takes a whole number up to %llu, not '%s'", name, most, text);
+    return false;
+}
+
+bool cli_find_family(const char *name, const struct zoo_family **family,
+                     const struct zoo_variant **variant)
+{
+    char *message;
+    if (zoo_find(name, family, variant, &message))
+        return true;
+    host_error("%s", message);
+    free(message);
     return false;
 }

@@ -3,11 +3,11 @@
  * says what its kernels did, line by line, what bounds them, and what to do about it.
  * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
-#include "cli/registers.h"
 #include "cli/start.h"
 #include "host/files.h"
 #include "report/advice.h"
 #include "report/report.h"
+#include "toolchain/nvcc_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        registers_from_ptxas(arena, folder, words, measured.profile);
+        profile_ask_ptxas(measured.profile, folder, nvcc_most_registers(words));
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {
@@ -193,13 +193,6 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
 }
 
 /* Reporting -------------------------------------------------------------------------------------*/
-
-static void print_json(json_t *report)
-{
-    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    putchar('\n');
-    json_decref(report);
-}
 
 static bool write_trace(const char *path, const struct profile *profile)
 {
@@ -236,7 +229,7 @@ static int report(struct lk_arena *arena, const struct options *options,
     const struct profile *profile = measured->profile;
     int status = measured->run.status;
     if (options->json)
-        print_json(report_profile_json(profile, &measured->run));
+        cli_print_json(report_profile_json(profile, &measured->run));
     if (status)
         host_error("%s ended with status %d%s", measured->run.program, status,
                    profile->launch_count ? "; this is what was counted" : "");
@@ -302,7 +295,7 @@ static int compare(struct lk_arena *arena, const struct options *options)
         if (!(reports[i] = report_of(arena, options, names[i])))
             goto out;
     if (options->json) {
-        print_json(report_compare_json(names, reports));
+        cli_print_json(report_compare_json(names, reports));
     } else {
         struct report_paint paint = cli_paint(stdout);
         report_compare_text(stdout, &paint, names, reports);

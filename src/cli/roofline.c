@@ -1,11 +1,9 @@
 /*
  * roofline.c: lockstep roofline: whether a kernel is bound by memory or by arithmetic, and how far
- * from the roof it is, from its bytes, operations and time.
+ * from the roof it is: from its bytes, operations and time, or of a family that is measured now.
  */
-#include "cli/roofline.h"
-#include "cli/cli.h"
+#include "cli/measure.h"
 #include "cli/target.h"
-#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +32,14 @@ static const char help[] =
     "  lockstep roofline reduction --svg reduction.svg\n"
     "  lockstep roofline --bytes 12e6 --flops 1e6 --time 4us\n"
     "  lockstep roofline --bytes 201M --flops 137G --time 0.4ms --type tensor-f16 --gpu h100\n";
+
+/* From numbers ----------------------------------------------------------------------------------*/
+
+struct numbers {
+    double bytes, flops, seconds;
+    const char *gpu, *type;
+    bool json;
+};
 
 /* A number with one of the endings, each a factor. */
 static bool parse_number(const char *name, const char *text, const char *const *endings,
@@ -64,70 +70,141 @@ static bool parse_time(const char *name, const char *text, double *value)
     return parse_number(name, text, endings, factors, value);
 }
 
-static double peak_of(const struct gpu_info *gpu, const char *type)
+static bool parse_numbers(int count, char **words, struct numbers *numbers)
 {
-    const struct {
-        const char *name;
-        double tflops;
-    } types[] = {{"f32", gpu->f32_tflops},        {"f64", gpu->f64_tflops},
-                 {"f16", gpu->f16_tflops},        {"bf16", gpu->bf16_tflops},
-                 {"tensor-f64", gpu->tensor_f64}, {"tensor-tf32", gpu->tensor_tf32},
-                 {"tensor-f16", gpu->tensor_f16}, {"tensor-bf16", gpu->tensor_bf16},
-                 {"tensor-f8", gpu->tensor_f8},   {"tensor-int8", gpu->tensor_int8}};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].name, type) == 0) {
-            if (types[i].tflops == 0)
-                host_error("roofline: %s has no %s units", gpu->name, type);
-            return types[i].tflops;
+    const char *value;
+    bool fine = true;
+    for (int at = 0; at < count && fine;) {
+        if (cli_flag(words, &at, "--json")) {
+            numbers->json = true;
+        } else if (cli_option(count, words, &at, "--bytes", &value)) {
+            fine = value && parse_amount("--bytes", value, &numbers->bytes);
+        } else if (cli_option(count, words, &at, "--flops", &value)) {
+            fine = value && parse_amount("--flops", value, &numbers->flops);
+        } else if (cli_option(count, words, &at, "--time", &value)) {
+            fine = value && parse_time("--time", value, &numbers->seconds);
+        } else if (cli_option(count, words, &at, "--gpu", &numbers->gpu)) {
+            fine = numbers->gpu != NULL;
+        } else if (cli_option(count, words, &at, "--type", &numbers->type)) {
+            fine = numbers->type != NULL;
+        } else {
+            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
+                       words[at]);
+            fine = false;
         }
-    host_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", type);
-    return 0;
+    }
+    if (!fine)
+        return false;
+    fine = numbers->bytes >= 0 && numbers->flops >= 0 && (numbers->bytes > 0 || numbers->flops > 0);
+    if (!fine)
+        host_error("roofline needs --bytes and --flops, as in "
+                   "'lockstep roofline --bytes 12e6 --flops 1e6 --time 4us'");
+    return fine;
 }
 
-static void print_text(const struct gpu_info *gpu, const char *type,
-                       const struct report_roofline *r)
+static int run_numbers(int count, char **words)
 {
-    char a[REPORT_UNIT], b[REPORT_UNIT];
-    const char *bold = host_style(stdout, HOST_BOLD), *plain = host_style(stdout, HOST_PLAIN);
-    printf("%s%s-bound%s", bold, r->memory_bound ? "memory" : "compute", plain);
-    if (isfinite(r->by))
-        printf(", by a factor of %.3g", r->by);
-    printf(", on %s\n", gpu->name);
-    printf("  intensity   %.3g operations a byte; the roof bends at %.3g (%s)\n", r->intensity,
-           r->ridge, type);
-    printf("  memory      %s at %.0f GB/s\n", report_seconds(a, r->memory_seconds),
-           gpu->memory_gb_s);
-    printf("  arithmetic  %s at %.4g TFLOP/s\n", report_seconds(a, r->compute_seconds),
-           r->peak_flops / 1e12);
-    if (r->seconds > 0)
-        printf(
-            "  time        %s: %s%.1f %% of the roof%s (%.4g GB/s, %.4g TFLOP/s), %.3gx from it\n",
-            report_seconds(b, r->seconds), bold, 100 * r->fraction, plain,
-            r->bytes / r->seconds / 1e9, r->flops / r->seconds / 1e12,
-            r->fraction > 0 ? 1 / r->fraction : INFINITY);
-    if (r->fraction > 1)
-        printf(
-            "  that is faster than the datasheet allows: are the bytes served by a cache, or the "
-            "figures wrong?\n");
+    struct numbers numbers = {.bytes = -1, .flops = -1, .gpu = "h200", .type = "f32"};
+    if (!parse_numbers(count, words, &numbers))
+        return CLI_USAGE;
+    const char *name = numbers.gpu;
+    const struct gpu_info *gpu = target_find_gpu(strncmp(name, "sim:", 4) == 0 ? name + 4 : name);
+    double peak = gpu ? report_peak(gpu, numbers.type) : 0;
+    if (gpu && peak < 0)
+        host_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", numbers.type);
+    else if (gpu && peak == 0)
+        host_error("roofline: %s has no %s units", gpu->name, numbers.type);
+    if (!gpu || peak <= 0)
+        return CLI_USAGE;
+    struct report_paint paint = cli_paint(stdout);
+    struct report_roofline r =
+        report_roofline(gpu, numbers.bytes, numbers.flops, numbers.seconds, peak);
+    if (numbers.json)
+        cli_print_json(report_roofline_json(gpu, numbers.type, &r));
+    else
+        report_roofline_text(stdout, &paint, gpu, numbers.type, &r);
+    return CLI_OK;
 }
 
-static json_t *or_null(double value)
+/* Of a family -----------------------------------------------------------------------------------*/
+
+struct options {
+    struct cli_measure measure;
+    const char *svg;
+    bool json;
+};
+
+static bool parse(int count, char **words, struct options *options)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    for (int at = 0; at < count;) {
+        bool bad = false;
+        if (cli_flag(words, &at, "--json")) {
+            options->json = true;
+        } else if (cli_option(count, words, &at, "--svg", &options->svg)) {
+            bad = !options->svg;
+        } else if (!cli_measure_option(&options->measure, count, words, &at, &bad)) {
+            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
+                       words[at]);
+            bad = true;
+        }
+        if (bad)
+            return false;
+    }
+    if (options->measure.names.count == 0) {
+        host_error("roofline needs --bytes and --flops, or a family, as in "
+                   "'lockstep roofline reduction'");
+        return false;
+    }
+    return cli_measure_check(&options->measure);
 }
 
-static void print_json(const struct gpu_info *gpu, const char *type,
-                       const struct report_roofline *r)
+static bool has_roof(void *context, const struct bench_report *report)
 {
-    json_t *report =
-        json_pack("{ss ss sf sf sf ss so so sf sf sf sf}", "gpu", gpu->id, "type", type, "bytes",
-                  r->bytes, "flops", r->flops, "time_us", r->seconds * 1e6, "bound_by",
-                  r->memory_bound ? "memory" : "compute", "by", or_null(r->by), "intensity",
-                  or_null(r->intensity), "ridge", r->ridge, "memory_us", r->memory_seconds * 1e6,
-                  "compute_us", r->compute_seconds * 1e6, "roof", r->fraction);
-    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
-    putchar('\n');
-    json_decref(report);
+    if (!report->place->info)
+        host_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
+                   report->place->name);
+    return report->place->info != NULL;
+}
+
+static void done(void *context, const struct bench_report *report, const char *trouble)
+{
+    cli_progress(NULL, NULL, 0);
+    if (trouble)
+        host_error("%s", trouble);
+}
+
+static int show(const struct options *options, const struct bench_run *run)
+{
+    struct report_paint paint = cli_paint(stdout);
+    struct lk_buf picture = {0};
+    bool fine = !run->failed, found = bench_has_roofline(&run->report);
+    if (options->json)
+        cli_print_json(bench_roofline_json(&run->report));
+    else
+        bench_print_roofline(stdout, &paint, &run->report);
+    if (!found && fine)
+        host_error("roofline: nothing was measured that has operations and bytes");
+    if (options->svg) {
+        bench_roofline_svg(&picture, &run->report);
+        fine = cli_write_file(options->svg, picture.data, picture.size) && fine;
+    }
+    lk_buf_free(&picture);
+    return !fine ? CLI_USAGE : found ? CLI_OK : CLI_FINDINGS;
+}
+
+static int run_family(int count, char **words)
+{
+    struct options options = {
+        .measure.request = {.seconds = 1, .first_only = true, .begin = has_roof, .done = done}};
+    int status = CLI_USAGE;
+    if (parse(count, words, &options)) {
+        struct bench_run run;
+        if (cli_measure_run(&options.measure, &run))
+            status = show(&options, &run);
+        bench_run_free(&run);
+    }
+    cli_measure_free(&options.measure);
+    return status;
 }
 
 /* Without bytes and operations given, they are a family's. */
@@ -141,47 +218,7 @@ static bool names_family(int count, char **words)
 
 static int run(int count, char **words)
 {
-    if (names_family(count, words))
-        return roofline_family(count, words);
-    const char *value, *name = "h200", *type = "f32";
-    double bytes = -1, flops = -1, seconds = 0;
-    bool json = false, ok = true;
-    for (int at = 0; at < count && ok;) {
-        if (cli_flag(words, &at, "--json")) {
-            json = true;
-        } else if (cli_option(count, words, &at, "--bytes", &value)) {
-            ok = value && parse_amount("--bytes", value, &bytes);
-        } else if (cli_option(count, words, &at, "--flops", &value)) {
-            ok = value && parse_amount("--flops", value, &flops);
-        } else if (cli_option(count, words, &at, "--time", &value)) {
-            ok = value && parse_time("--time", value, &seconds);
-        } else if (cli_option(count, words, &at, "--gpu", &name)) {
-            ok = name != NULL;
-        } else if (cli_option(count, words, &at, "--type", &type)) {
-            ok = type != NULL;
-        } else {
-            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                      words[at]);
-            ok = false;
-        }
-    }
-    if (!ok)
-        return CLI_USAGE;
-    if (bytes < 0 || flops < 0 || (bytes == 0 && flops == 0)) {
-        host_error("roofline needs --bytes and --flops, as in "
-                  "'lockstep roofline --bytes 12e6 --flops 1e6 --time 4us'");
-        return CLI_USAGE;
-    }
-    const struct gpu_info *gpu = target_find_gpu(strncmp(name, "sim:", 4) == 0 ? name + 4 : name);
-    double peak = gpu ? peak_of(gpu, type) : 0;
-    if (!gpu || peak == 0)
-        return CLI_USAGE;
-    struct report_roofline r = report_roofline(gpu, bytes, flops, seconds, peak);
-    if (json)
-        print_json(gpu, type, &r);
-    else
-        print_text(gpu, type, &r);
-    return CLI_OK;
+    return names_family(count, words) ? run_family(count, words) : run_numbers(count, words);
 }
 
 const struct cli_command cli_roofline = {

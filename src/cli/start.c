@@ -169,10 +169,11 @@ static bool compile(struct lk_arena *arena, const struct request *request,
     struct lk_list command = {0};
     const char *path = getenv("LIBRARY_PATH");
     char *old_path = path ? lk_arena_printf(arena, "%s", path) : NULL;
-    request_command(arena, request, nvcc, target, &command);
+    char *arch = lk_arena_printf(arena, "%u%u", target->cc_major, target->cc_minor);
+    nvcc_command(arena, &request->nvcc, nvcc, arch, target->simulated != NULL, &command);
     put_link_folder(arena);
     struct build build = {.command = &command,
-                          .inputs = &request->inputs,
+                          .inputs = &request->nvcc.inputs,
                           .keep = request->keep,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);

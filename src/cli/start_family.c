@@ -4,8 +4,8 @@
  */
 #include "cli/start.h"
 
-#include "cli/families.h"
 #include "cli/target.h"
+#include "zoo/zoo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
             host_error("there is no option '%s' for a family", words[at]);
             return false;
         } else {
-            if (!strchr(words[at], '=') && !families_find(words[at], &family, &variant))
+            if (!strchr(words[at], '=') && !cli_find_family(words[at], &family, &variant))
                 return false;
             arguments[used++] = words[at++];
         }

@@ -36,12 +36,12 @@ static const char help[] =
     "  lockstep studio --folder ~/gpu-course --gpu sim:t4\n";
 
 struct options {
-    const char *gpu;
     unsigned long long port;
     bool no_open;
 };
 
-static bool parse(int count, char **words, struct learn_session *session, struct options *options)
+static bool parse(int count, char **words, struct cli_learn_session *session,
+                  struct options *options)
 {
     const char *port = NULL;
     for (int at = 0; at < count;) {
@@ -49,8 +49,8 @@ static bool parse(int count, char **words, struct learn_session *session, struct
             session->json = true;
         } else if (cli_flag(words, &at, "--no-open")) {
             options->no_open = true;
-        } else if (cli_option(count, words, &at, "--gpu", &options->gpu)) {
-            if (!options->gpu)
+        } else if (cli_option(count, words, &at, "--gpu", &session->gpu)) {
+            if (!session->gpu)
                 return false;
         } else if (cli_option(count, words, &at, "--folder", &session->folder)) {
             if (!session->folder)
@@ -66,8 +66,8 @@ static bool parse(int count, char **words, struct learn_session *session, struct
     return true;
 }
 
-/* A folder that --folder names is made as 'init' makes it, but not kept in mind for other runs. */
-static bool prepare_folder(struct learn_session *session, struct studio_options *options)
+/* A folder that --folder names is made as 'init' makes it, but not remembered for other runs. */
+static bool prepare_folder(struct cli_learn_session *session, struct studio_options *options)
 {
     const char *home = getenv("HOME");
     char *message = NULL, folder[PATH_MAX];
@@ -85,7 +85,7 @@ static bool prepare_folder(struct learn_session *session, struct studio_options 
 }
 
 /* What a desktop has for it. A computer without a screen has none. */
-static void open_browser(struct learn_session *session, const char *url)
+static void open_browser(struct cli_learn_session *session, const char *url)
 {
     const char *opener = host_find_program(session->arena, "xdg-open");
     if (!opener || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
@@ -99,7 +99,7 @@ static void open_browser(struct learn_session *session, const char *url)
                                       .own_group = true});
 }
 
-static void announce(struct learn_session *session, const struct studio *studio)
+static void announce(struct cli_learn_session *session, const struct studio *studio)
 {
     if (session->json) {
         printf("{\"url\": \"%s\"}\n", studio_url(studio));
@@ -114,7 +114,7 @@ static void announce(struct learn_session *session, const struct studio *studio)
     fflush(stdout);
 }
 
-static int serve(struct learn_session *session, const struct options *options)
+static int serve(struct cli_learn_session *session, const struct options *options)
 {
     struct studio_options wanted = {.course = &session->course,
                                     .progress = session->progress,
@@ -147,14 +147,12 @@ static int serve(struct learn_session *session, const struct options *options)
 
 static int run(int count, char **words)
 {
-    struct learn_session session = {.arena = lk_arena_create()};
-    struct options options = {.gpu = "sim:h200"};
+    struct cli_learn_session session = {.arena = lk_arena_create(), .gpu = "sim:h200"};
+    struct options options = {0};
     int status = CLI_USAGE;
-    if (parse(count, words, &session, &options) && learn_open(&session, options.gpu, NULL))
+    if (parse(count, words, &session, &options) && cli_learn_open(&session))
         status = serve(&session, &options);
-    learn_progress_close(session.progress);
-    learn_course_free(&session.course);
-    lk_arena_destroy(session.arena);
+    cli_learn_close(&session);
     return status;
 }
 

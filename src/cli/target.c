@@ -80,3 +80,21 @@ bool target_parse(const char *text, struct target *target)
     host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not '%s'", text);
     return false;
 }
+
+bool target_choose(const char *gpu, char name[TARGET_NAME])
+{
+    struct target target;
+    if (!gpu)
+        gpu = getenv("LOCKSTEP_GPU");
+    if (gpu && strcmp(gpu, "cpu") == 0) {
+        snprintf(name, TARGET_NAME, "cpu");
+        return true;
+    }
+    if (!target_parse(gpu, &target))
+        return false;
+    if (target.simulated)
+        snprintf(name, TARGET_NAME, "sim:%s", target.simulated->id);
+    else
+        snprintf(name, TARGET_NAME, "cuda:%u", target.index);
+    return true;
+}

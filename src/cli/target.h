@@ -23,11 +23,16 @@ struct target {
     unsigned cc_major, cc_minor;
 };
 
-/* "sim:h200", "cuda:0"; an error was said if false. NULL or "" is the default: the first real GPU,
+/* "sim:h200", "cuda:0"; false after printing an error. NULL or "" is the default: the first real GPU,
  * or sim:h200. */
 bool target_parse(const char *text, struct target *target);
 
-/* Known by id or name; otherwise an error that suggests the nearest is said, and NULL. */
+/* What zoo_device_open takes, or "cpu", from --gpu (NULL: not given) or LOCKSTEP_GPU; false after
+ * printing an error. */
+enum { TARGET_NAME = 32 };
+bool target_choose(const char *gpu, char name[TARGET_NAME]);
+
+/* Known by id or name; otherwise NULL, after printing an error that suggests the nearest. */
 const struct gpu_info *target_find_gpu(const char *name);
 
 #endif

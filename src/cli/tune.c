@@ -4,10 +4,9 @@
  */
 #include "tune/tune.h"
 #include "cli/cli.h"
-#include "cli/families.h"
+#include "cli/target.h"
 #include "zoo/table.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,86 +128,6 @@ static bool find_compiler(struct lk_arena *arena, const struct options *options,
     return compiler->path != NULL;
 }
 
-/* Results ---------------------------------------------------------------------------------------*/
-
-static void print_tunables(const struct zoo_family *family, const struct tune_row *row)
-{
-    const struct zoo_source *source = zoo_source(family, row->variant);
-    for (unsigned i = 0; i < source->tunable_count; i++)
-        printf(" %s=%d", source->tunables[i].name, row->tuning.value[i]);
-}
-
-static void print_row(const struct zoo_family *family, const struct tune_row *row)
-{
-    struct lk_buf problem = {0};
-    zoo_problem_print(&row->problem, &problem);
-    printf("%s%s%s\n", host_style(stdout, HOST_BOLD), problem.data, host_style(stdout, HOST_PLAIN));
-    lk_buf_free(&problem);
-    if (!row->variant) {
-        printf("  no variant works: %s\n", row->message ? row->message : "none takes it");
-        return;
-    }
-    printf("  best     %10.2f us  %s", row->seconds * 1e6, row->variant->name);
-    print_tunables(family, row);
-    printf("%s\n", row->normal ? "  (built in)" : "");
-    if (!row->normal)
-        printf("  built in %10.2f us  %s: %.3g x\n", row->normal_seconds * 1e6,
-               row->normal_variant->name, row->normal_seconds / row->seconds);
-    printf("  %u configuration%s tried", row->tried, row->tried == 1 ? "" : "s");
-    if (row->skipped)
-        printf(", %u skipped; the first: %.*s", row->skipped, (int)strcspn(row->message, "\n"),
-               row->message);
-    printf("\n");
-}
-
-static json_t *row_json(const struct zoo_family *family, const struct tune_row *row)
-{
-    struct lk_buf problem = {0};
-    zoo_problem_print(&row->problem, &problem);
-    json_t *object = json_pack("{s:s, s:i, s:i}", "problem", problem.data, "tried", (int)row->tried,
-                               "skipped", (int)row->skipped);
-    lk_buf_free(&problem);
-    if (!row->variant)
-        return object;
-    const struct zoo_source *source = zoo_source(family, row->variant);
-    json_t *tunables = json_object();
-    for (unsigned i = 0; i < source->tunable_count; i++)
-        json_object_set_new(tunables, source->tunables[i].name, json_integer(row->tuning.value[i]));
-    json_object_set_new(object, "variant", json_string(row->variant->name));
-    json_object_set_new(object, "tunables", tunables);
-    json_object_set_new(object, "built_in", json_boolean(row->normal));
-    json_object_set_new(object, "microseconds", json_real(row->seconds * 1e6));
-    json_object_set_new(object, "normal_variant", json_string(row->normal_variant->name));
-    json_object_set_new(object, "normal_microseconds", json_real(row->normal_seconds * 1e6));
-    return object;
-}
-
-static void print_json(const struct zoo_device *device, const struct tune_request *request,
-                       const struct tune_row *rows, const char *path)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < request->count; i++)
-        json_array_append_new(list, row_json(request->family, &rows[i]));
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:o}", "family", request->family->name, "gpu", device->name,
-                  "time", device->cuda->simulated ? "modelled" : "measured", "rows", list);
-    if (path)
-        json_object_set_new(root, "written", json_string(path));
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    puts(text);
-    free(text);
-    json_decref(root);
-}
-
-static void show_progress(const char *what, double fraction)
-{
-    enum { WIDTH = 30 };
-    int filled = fraction >= 1 ? WIDTH : fraction > 0 ? (int)(fraction * WIDTH) : 0;
-    fprintf(stderr, "\r[%.*s%*s] %-40.40s", filled, "##############################",
-            WIDTH - filled, "", what);
-    fflush(stderr);
-}
-
 /* Running ---------------------------------------------------------------------------------------*/
 
 static struct zoo_problem *choose_problems(const struct options *options, bool simulated,
@@ -253,12 +172,12 @@ static int report(const struct options *options, const struct zoo_device *device
         host_error("%s", message);
     free(message);
     if (options->json) {
-        print_json(device, request, rows, written ? path : NULL);
+        json_t *object = tune_json(device, request, rows);
+        if (written)
+            json_object_set_new(object, "written", json_string(path));
+        cli_print_json(object);
     } else {
-        printf("%s on %s%s\n", request->family->name, device->name,
-               device->cuda->simulated ? ", simulated: times are modelled" : "");
-        for (size_t i = 0; i < request->count; i++)
-            print_row(request->family, &rows[i]);
+        tune_print(stdout, device, request, rows);
         if (written)
             printf("written to %s\n", path);
     }
@@ -271,12 +190,11 @@ static int tune(const struct options *options, struct tune_request *request,
 {
     char *message = NULL;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    bool terminal = isatty(STDERR_FILENO) && !options->verbose;
     request->seconds = options->seconds;
     request->seed = options->seed;
     request->verbose = options->verbose;
     request->jobs = cores > 1 ? (unsigned)cores : 1;
-    request->progress = terminal ? show_progress : NULL;
+    request->progress = options->verbose ? NULL : cli_progress;
     request->problems =
         choose_problems(options, device->cuda->simulated, request->family, &request->count);
     if (!request->problems)
@@ -284,8 +202,8 @@ static int tune(const struct options *options, struct tune_request *request,
     struct tune_row *rows = lk_alloc_zeroed(request->count * sizeof *rows);
     int status = CLI_FINDINGS;
     bool done = tune_run(device, request, rows, &message);
-    if (terminal)
-        fprintf(stderr, "\r%75s\r", "");
+    if (request->progress)
+        cli_progress(NULL, NULL, 0);
     if (done)
         status = report(options, device, request, rows);
     else
@@ -303,12 +221,12 @@ static int run(int count, char **words)
     struct tune_request request = {0};
     struct toolchain_compiler compiler = {0};
     struct zoo_device device;
-    char gpu[FAMILIES_GPU], *message;
+    char gpu[TARGET_NAME], *message;
     struct lk_arena *arena = lk_arena_create();
     int status = CLI_USAGE;
     if (!parse(count, words, &options) ||
-        !families_find(options.name, &request.family, &request.only) ||
-        !families_gpu(options.gpu, gpu))
+        !cli_find_family(options.name, &request.family, &request.only) ||
+        !target_choose(options.gpu, gpu))
         goto out;
     if (strcmp(gpu, "cpu") == 0) {
         host_error("there is nothing to tune on the CPU: --gpu cuda:0 or sim:h200");

@@ -2,13 +2,10 @@
  * zoo.c: lockstep zoo: lists the kernel families, shows one, and runs their variants against the
  * reference. 'profile' and 'check' of a family start 'zoo run' with watchers on.
  */
-#include "base/buf.h"
-#include "cli/cli.h"
-#include "cli/families.h"
-#include "cli/zoo_export.h"
-#include "zoo/instance.h"
+#include "cli/zoo.h"
+#include "cli/target.h"
+#include "zoo/describe.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +21,8 @@ static const char help[] =
     "  show   a family's parameters and variants; of a variant, its source\n"
     "  test   runs variants on their edge problems and compares with the reference\n"
     "  run    one problem of each variant named, compared with the reference\n"
-    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main that\n"
+    "  export a variant as one CUDA file that nvcc compiles by itself: the kernel, and a main "
+    "that\n"
     "         checks and times it; to stdout, or to FILE\n"
     "\n"
     "  --gpu GPU        sim:h200 .., cuda:0, or cpu for the variants that run there\n"
@@ -50,210 +48,177 @@ static const char help[] =
     "  lockstep zoo run reduction/vectorised n=1000 dist=special --gpu sim:t4\n"
     "  lockstep zoo export scan/look_back n=16M -o look_back.cu && nvcc look_back.cu && ./a.out\n";
 
-/* list ------------------------------------------------------------------------------------------*/
-
-static unsigned count_variants(const struct zoo_family *family)
-{
-    unsigned count = 0;
-    while (family->variants[count].name)
-        count++;
-    return count;
-}
+/* list and show ---------------------------------------------------------------------------------*/
 
 static int list(bool json)
 {
-    json_t *all = json_array();
-    for (size_t i = 0; zoo_families[i]; i++) {
-        const struct zoo_family *family = zoo_families[i];
-        unsigned variants = count_variants(family);
-        if (json)
-            json_array_append_new(all, json_pack("{s:s, s:s, s:i}", "name", family->name, "title",
-                                                 family->title, "variants", (int)variants));
-        else
-            printf("%s%-22s%s %2u variants  %s\n", host_style(stdout, HOST_BOLD), family->name,
-                   host_style(stdout, HOST_PLAIN), variants, family->title);
-    }
-    if (json) {
-        json_dumpf(all, stdout, JSON_INDENT(2));
-        putchar('\n');
-    }
-    json_decref(all);
-    return CLI_OK;
-}
-
-/* show ------------------------------------------------------------------------------------------*/
-
-static json_t *variant_json(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    const struct zoo_source *source = zoo_source(family, variant);
-    json_t *tunables = json_object();
-    for (unsigned i = 0; source && i < source->tunable_count; i++)
-        json_object_set_new(tunables, source->tunables[i].name,
-                            json_integer(source->tunables[i].normal));
-    json_t *object = json_pack("{s:s, s:s, s:b, s:b, s:o}", "name", variant->name, "technique",
-                               variant->technique, "cpu", variant->cpu != NULL, "deterministic",
-                               (variant->traits & ZOO_DETERMINISTIC) != 0, "tunables", tunables);
-    if (source) {
-        json_object_set_new(object, "arch", json_sprintf("sm_%s", source->arch));
-        json_object_set_new(object, "lines", json_integer(source->lines));
-    }
-    return object;
-}
-
-static int show_json(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    json_t *object;
-    if (variant) {
-        const struct zoo_source *source = zoo_source(family, variant);
-        object = variant_json(family, variant);
-        if (source)
-            json_object_set_new(object, "source", json_string(source->text));
-    } else {
-        json_t *variants = json_array();
-        for (const struct zoo_variant *each = family->variants; each->name; each++)
-            json_array_append_new(variants, variant_json(family, each));
-        object = json_pack("{s:s, s:s, s:s, s:o}", "name", family->name, "title", family->title,
-                           "problem", family->problem, "variants", variants);
-    }
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
-    return CLI_OK;
-}
-
-/* Text in lines of at most 90 columns. */
-static void print_wrapped(const char *text)
-{
-    while (*text) {
-        size_t length = strlen(text);
-        if (length > 90)
-            for (length = 90; length > 0 && text[length] != ' ';)
-                length--;
-        printf("%.*s\n", (int)length, text);
-        text += length + (text[length] == ' ');
-    }
-}
-
-static void show_variant_line(const struct zoo_family *family, const struct zoo_variant *variant)
-{
-    const struct zoo_source *source = zoo_source(family, variant);
-    printf("  %s%-20s%s ", host_style(stdout, HOST_BOLD), variant->name,
-           host_style(stdout, HOST_PLAIN));
-    if (source)
-        printf("sm_%-4s %3u lines  ", source->arch, source->lines);
+    if (json)
+        cli_print_json(zoo_families_json());
     else
-        printf("cpu                ");
-    printf("%s%s\n", variant->technique,
-           variant->traits & ZOO_DETERMINISTIC ? " (deterministic)" : "");
-    for (unsigned i = 0; source && i < source->tunable_count; i++) {
-        const struct zoo_tunable *tunable = &source->tunables[i];
-        printf("%24s%s%s = %d, of", "", host_style(stdout, HOST_DIM), tunable->name, tunable->normal);
-        for (unsigned k = 0; k < tunable->choice_count; k++)
-            printf(" %d", tunable->choices[k]);
-        printf("%s\n", host_style(stdout, HOST_PLAIN));
-    }
+        zoo_print_families(stdout);
+    return CLI_OK;
 }
 
+/* Of a family, what there is; of a variant, its source. */
 static int show(const char *name, bool json)
 {
     const struct zoo_family *family;
     const struct zoo_variant *variant;
-    if (!families_find(name, &family, &variant))
+    if (!cli_find_family(name, &family, &variant))
         return CLI_USAGE;
+    const struct zoo_source *source = variant ? zoo_source(family, variant) : NULL;
     if (json)
-        return show_json(family, variant);
-    if (variant && zoo_source(family, variant)) {
-        fputs(zoo_source(family, variant)->text, stdout);
-        return CLI_OK;
-    }
-    printf("%s%s%s: %s\n\n", host_style(stdout, HOST_BOLD), family->name,
-           host_style(stdout, HOST_PLAIN), family->title);
-    print_wrapped(family->problem);
-    printf("\nparameters:\n");
-    for (const struct zoo_parameter *parameter = family->parameters; parameter->name; parameter++)
-        printf("  %-12s %s\n", parameter->name, parameter->help);
-    printf("  %-12s", "dist");
-    for (size_t i = 0; family->distributions[i]; i++)
-        printf(" %s", family->distributions[i]);
-    printf("\n\nvariants:\n");
-    for (const struct zoo_variant *each = family->variants; each->name; each++)
-        show_variant_line(family, each);
-    printf("\npeers:\n");
-    for (const struct zoo_peer *peer = family->peers; peer->name; peer++)
-        printf("  %-12s %s\n", peer->name, peer->call);
+        cli_print_json(variant ? zoo_variant_json(family, variant) : zoo_family_json(family));
+    else if (source)
+        fputs(source->text, stdout);
+    else
+        zoo_print_family(stdout, family);
     return CLI_OK;
 }
 
 /* test and run ----------------------------------------------------------------------------------*/
 
-static int report(const struct families_result *results, size_t count, bool json)
+/* A number; *bad after printing an error. */
+static unsigned take_number(const char *option, const char *value, unsigned most, bool *bad)
+{
+    unsigned long long number = 0;
+    *bad = !value || !cli_number(option, value, most, &number);
+    return *bad ? 0 : (unsigned)number;
+}
+
+/* The word at *at, which moves on; *bad if it is wrong, after printing an error. */
+static void take_word(struct cli_zoo *options, int count, char **words, int *at, bool *bad)
+{
+    struct zoo_trial_request *trial = &options->trial;
+    const char *value;
+    if (cli_flag(words, at, "--json")) {
+        options->json = true;
+    } else if (cli_flag(words, at, "--force")) {
+        options->force = true;
+    } else if (cli_option(count, words, at, "-o", &options->file)) {
+        *bad = !options->file;
+    } else if (cli_option(count, words, at, "--gpu", &options->gpu)) {
+        *bad = !options->gpu;
+    } else if (cli_option(count, words, at, "--ptx", &trial->ptx)) {
+        *bad = !trial->ptx;
+    } else if (cli_flag(words, at, "--verbose")) {
+        options->verbose = true;
+    } else if (cli_option(count, words, at, "--repeat", &value)) {
+        trial->repeat = take_number("--repeat", value, 1000000, bad);
+    } else if (cli_option(count, words, at, "--shift", &value)) {
+        trial->shift = take_number("--shift", value, 1000, bad);
+    } else if (cli_option(count, words, at, "--every", &value)) {
+        trial->every = take_number("--every", value, 1000000, bad);
+    } else if (cli_option(count, words, at, "--launches", &value)) {
+        trial->launches = take_number("--launches", value, 1000000, bad);
+    } else if (words[*at][0] == '-') {
+        host_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
+        *bad = true;
+    } else if (strchr(words[*at], '=')) {
+        lk_buf_printf(&options->problems, "%s ", words[(*at)++]);
+    } else {
+        lk_list_add(&options->names, words[(*at)++]);
+    }
+}
+
+static void print_problem(void *context, const struct zoo_trial *trial, const char *problem,
+                          const char *message)
+{
+    printf("%s %s/%s %s%s%s\n", message ? "WRONG" : "right", trial->family->name,
+           trial->variant->name, problem, message ? ": " : "", message ? message : "");
+}
+
+static void print_trial(void *context, const struct zoo_trial *trial)
+{
+    const char *colour = host_style(stdout, trial->failed ? HOST_RED : HOST_GREEN);
+    const char *plain = host_style(stdout, HOST_PLAIN);
+    char name[80];
+    snprintf(name, sizeof name, "%s/%s", trial->family->name, trial->variant->name);
+    if (trial->problems == 0 && !trial->failed)
+        printf("%-40s %stakes none of the problems%s\n", name, host_style(stdout, HOST_DIM), plain);
+    else if (trial->failed)
+        printf("%-40s %sWRONG%s %u of %u problems\n    %s\n", name, colour, plain, trial->failed,
+               trial->problems, trial->message);
+    else
+        printf("%-40s %sright%s %u problem%s\n", name, colour, plain, trial->problems,
+               trial->problems == 1 ? "" : "s");
+    fflush(stdout);
+}
+
+static int report(const struct zoo_trial *trials, size_t count, bool json)
 {
     size_t failed = 0, skipped = 0;
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++) {
-        const struct families_result *result = &results[i];
-        failed += result->failed > 0;
-        skipped += result->problems == 0 && result->failed == 0;
-        if (json)
-            json_array_append_new(
-                all, json_pack("{s:s, s:s, s:i, s:i, s:s*}", "family", result->family->name,
-                               "variant", result->variant->name, "problems", (int)result->problems,
-                               "failed", (int)result->failed, "message", result->message));
+        const struct zoo_trial *trial = &trials[i];
+        failed += trial->failed > 0;
+        skipped += trial->problems == 0 && trial->failed == 0;
+        json_array_append_new(all, json_pack("{s:s, s:s, s:i, s:i, s:s*}", "family",
+                                             trial->family->name, "variant", trial->variant->name,
+                                             "problems", (int)trial->problems, "failed",
+                                             (int)trial->failed, "message", trial->message));
     }
     if (json) {
-        json_dumpf(all, stdout, JSON_INDENT(2));
-        putchar('\n');
+        cli_print_json(all);
     } else {
         printf("%zu variants right, %zu wrong", count - failed - skipped, failed);
         printf(skipped ? ", %zu took none of the problems\n" : "\n", skipped);
+        json_decref(all);
     }
-    json_decref(all);
     return failed ? CLI_FINDINGS : CLI_OK;
+}
+
+static int test(struct cli_zoo *options, bool edges)
+{
+    struct zoo_trial *trials = NULL;
+    size_t count = 0;
+    char gpu[TARGET_NAME], *message = NULL;
+    int status = CLI_USAGE;
+    options->trial.edges = edges;
+    options->trial.names = &options->names;
+    options->trial.problems = options->problems.size ? options->problems.data : NULL;
+    options->trial.problem_done = options->verbose && !options->json ? print_problem : NULL;
+    options->trial.variant_done = options->json ? NULL : print_trial;
+    if (!target_choose(options->gpu, gpu))
+        return CLI_USAGE;
+    if (zoo_try(&options->trial, gpu, &trials, &count, &message))
+        status = report(trials, count, options->json);
+    else
+        host_error("%s", message);
+    free(message);
+    zoo_trials_free(trials, count);
+    return status;
 }
 
 static int run(int count, char **words)
 {
-    struct families_request request = {0};
-    struct zoo_export_options export = {0};
-    bool json = false;
+    struct cli_zoo options = {0};
     const char *verb = count > 0 ? words[0] : "list";
     int status = CLI_USAGE;
-    for (int at = 1; at < count;) {
-        bool bad = false;
-        if (cli_flag(words, &at, "--json"))
-            json = true;
-        else if (cli_flag(words, &at, "--force"))
-            export.force = true;
-        else if (cli_option(count, words, &at, "-o", &export.file))
-            bad = !export.file;
-        else
-            families_option(&request, count, words, &at, &bad);
-        if (bad)
-            goto out;
-    }
-    request.quiet = json;
+    bool bad = false;
+    for (int at = 1; at < count && !bad;)
+        take_word(&options, count, words, &at, &bad);
+    if (bad)
+        goto out;
     if (strcmp(verb, "list") == 0) {
-        status = list(json);
+        status = list(options.json);
     } else if (strcmp(verb, "show") == 0) {
-        if (request.names.count == 1)
-            status = show(request.names.items[0], json);
+        if (options.names.count == 1)
+            status = show(options.names.items[0], options.json);
         else
             host_error("zoo show: which family? as in 'lockstep zoo show reduction'");
     } else if (strcmp(verb, "test") == 0 || strcmp(verb, "run") == 0) {
-        request.edges = verb[0] == 't';
-        struct families_result *results = NULL;
-        size_t done = 0;
-        if (families_run(&request, &results, &done))
-            status = report(results, done, json);
-        families_free(results, done);
+        status = test(&options, verb[0] == 't');
     } else if (strcmp(verb, "export") == 0) {
-        status = zoo_export(&request, &export);
+        status = cli_zoo_export(&options);
     } else {
         host_error("zoo: there is no '%s'; it is list, show, test, run or export", verb);
     }
 out:
-    families_request_free(&request);
+    lk_list_free(&options.names);
+    lk_buf_free(&options.problems);
     return status;
 }
 
-const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help, run};
+const struct cli_command cli_zoo = {"zoo", "the kernel library: list, show, test, export", help,
+                                    run};

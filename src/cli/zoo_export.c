@@ -1,8 +1,8 @@
 /*
  * zoo_export.c: lockstep zoo export: a variant as one CUDA program that nvcc compiles by itself.
  */
-#include "cli/zoo_export.h"
-
+#include "cli/target.h"
+#include "cli/zoo.h"
 #include "export/export.h"
 
 #include <errno.h>
@@ -18,14 +18,14 @@ static int usage(char *message)
     return CLI_USAGE;
 }
 
-static bool find_one(const struct families_request *request, const struct zoo_family **family,
+static bool find_one(const struct cli_zoo *options, const struct zoo_family **family,
                      const struct zoo_variant **variant)
 {
-    if (request->names.count != 1) {
+    if (options->names.count != 1) {
         host_error("zoo export: name one variant, as in 'lockstep zoo export scan/look_back'");
         return false;
     }
-    if (!families_find(request->names.items[0], family, variant))
+    if (!cli_find_family(options->names.items[0], family, variant))
         return false;
     if (!*variant) {
         host_error("zoo export: which variant of %s? 'lockstep zoo show %s' lists them",
@@ -40,11 +40,11 @@ static bool find_one(const struct families_request *request, const struct zoo_fa
     return true;
 }
 
-static bool open_device(const struct families_request *request, const struct zoo_family *family,
+static bool open_device(const struct cli_zoo *options, const struct zoo_family *family,
                         const struct zoo_variant *variant, struct zoo_device *device)
 {
-    char name[FAMILIES_GPU], *message;
-    if (!families_gpu(request->gpu, name))
+    char name[TARGET_NAME], *message;
+    if (!target_choose(options->gpu, name))
         return false;
     if (strcmp(name, "cpu") == 0) {
         host_error("zoo export: --gpu cpu has no kernels; name a GPU, as in --gpu sim:h200");
@@ -63,21 +63,21 @@ static bool open_device(const struct families_request *request, const struct zoo
 }
 
 /* The problem on the command line; NULL and a message if it is wrong. */
-static char *read_problem(const struct families_request *request, const struct zoo_device *device,
+static char *read_problem(const struct cli_zoo *options, const struct zoo_device *device,
                           const struct zoo_variant *variant, struct zoo_problem *problem)
 {
     const struct zoo_family *family = problem->family;
     char *message = NULL;
-    if (!request->problems.size) {
+    if (!options->problems.size) {
         export_small_problem(device, family, variant, problem, &message);
         return message;
     }
     size_t count;
-    struct zoo_problem *problems = zoo_problems(family, request->problems.data, &count, &message);
+    struct zoo_problem *problems = zoo_problems(family, options->problems.data, &count, &message);
     if (!problems)
         return message;
     if (count > 1)
-        message = lk_say("zoo export writes one problem, and '%s' are %zu", request->problems.data,
+        message = lk_say("zoo export writes one problem, and '%s' are %zu", options->problems.data,
                          count);
     else if (problems->distribution != 0)
         message = lk_say("zoo export fills inputs with one distribution (%s); leave dist= out and "
@@ -86,8 +86,8 @@ static char *read_problem(const struct families_request *request, const struct z
     else if (!zoo_takes(variant, problems))
         message = lk_say("%s/%s does not take %s; 'lockstep zoo test %s/%s %s --verbose' shows "
                          "which variants do",
-                         family->name, variant->name, request->problems.data, family->name,
-                         variant->name, request->problems.data);
+                         family->name, variant->name, options->problems.data, family->name,
+                         variant->name, options->problems.data);
     else if (!zoo_fits(device, variant, NULL, problems))
         message = lk_say("%s has too little shared memory for %s/%s; choose another GPU with --gpu",
                          device->name, family->name, variant->name);
@@ -96,7 +96,7 @@ static char *read_problem(const struct families_request *request, const struct z
     return message;
 }
 
-static int write_file(const struct zoo_export_options *options, const struct lk_buf *text)
+static int write_file(const struct cli_zoo *options, const struct lk_buf *text)
 {
     int flags = O_WRONLY | O_CREAT | (options->force ? O_TRUNC : O_EXCL);
     int file = open(options->file, flags, 0666);
@@ -116,16 +116,16 @@ static int write_file(const struct zoo_export_options *options, const struct lk_
     return CLI_OK;
 }
 
-int zoo_export(const struct families_request *request, const struct zoo_export_options *options)
+int cli_zoo_export(const struct cli_zoo *options)
 {
     struct zoo_device device;
     struct lk_buf text = {0};
     struct export_request export = {.device = &device};
     char *message = NULL, *standard = NULL;
-    if (!find_one(request, &export.problem.family, &export.variant) ||
-        !open_device(request, export.problem.family, export.variant, &device))
+    if (!find_one(options, &export.problem.family, &export.variant) ||
+        !open_device(options, export.problem.family, export.variant, &device))
         return CLI_USAGE;
-    if ((message = read_problem(request, &device, export.variant, &export.problem)))
+    if ((message = read_problem(options, &device, export.variant, &export.problem)))
         return usage(message);
     standard = lk_say("%s.cu", export.variant->name);
     const char *slash = options->file ? strrchr(options->file, '/') : NULL;

@@ -132,13 +132,16 @@ static CUresult fault_error(enum simt_fault_kind kind)
     case SIMT_FAULT_INVALID_PC:
         return CUDA_ERROR_INVALID_PC;
     case SIMT_FAULT_ILLEGAL_INSTRUCTION:
+    case SIMT_FAULT_BARRIER:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case SIMT_FAULT_HARDWARE_STACK:
         return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case SIMT_FAULT_ASSERT:
         return CUDA_ERROR_ASSERT;
     case SIMT_FAULT_TIMEOUT:
+    case SIMT_FAULT_LIVELOCK:
     case SIMT_FAULT_DEADLOCK:
+    case SIMT_FAULT_SYNC_DEADLOCK:
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     default:
         return CUDA_ERROR_LAUNCH_FAILED;
@@ -162,6 +165,8 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
         simt_flush_printf(machine);
         drv_remark("%s", fault.text);
     }
+    if (kind == SIMT_FAULT_TIMEOUT)
+        drv_remark("'lockstep run --limit N' or LOCKSTEP_LIMIT=N raises the limit");
     if (kind == SIMT_FAULT_UNSUPPORTED) {
         fflush(NULL);
         _exit(3);

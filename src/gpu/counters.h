@@ -5,6 +5,8 @@
 #ifndef LOCKSTEP_GPU_COUNTERS_H
 #define LOCKSTEP_GPU_COUNTERS_H
 
+#include "gpu/profile_columns.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,14 +19,35 @@ enum gpu_class {
 extern const char *const gpu_class_keys[GPU_CLASS_COUNT];
 
 struct gpu_counters {
-#define COUNTER(name, ncu, words) uint64_t name;
+#define COUNTER(name, ncu, words, part) uint64_t name;
 #include "gpu/counters.def"
 #undef COUNTER
+};
+
+/* The accesses that add to a counter of memory. */
+enum gpu_accesses {
+    GPU_ACCESSES_ALL,
+    GPU_ACCESSES_LOADS, /* with copies */
+    GPU_ACCESSES_STORES,
+    GPU_ACCESSES_ATOMICS,
+    GPU_ACCESSES_COPIES,
+    GPU_ACCESSES_BULKS
+};
+
+/* What of an instruction adds to a counter. */
+struct gpu_counter_part {
+    enum { GPU_OF_INSTS, GPU_OF_CLASS, GPU_OF_MEMORY } of;
+    enum gpu_tally_column tally; /* OF_INSTS and OF_CLASS */
+    enum gpu_class class;        /* OF_CLASS */
+    enum gpu_space space;        /* OF_MEMORY, with the next two */
+    enum gpu_accesses accesses;
+    enum gpu_memory_column memory;
 };
 
 struct gpu_counter_info {
     const char *name, *ncu, *words;
     size_t offset; /* in struct gpu_counters */
+    struct gpu_counter_part part;
 };
 extern const struct gpu_counter_info gpu_counter_infos[];
 extern const unsigned gpu_counter_count;

@@ -1,6 +1,7 @@
 /*
  * audit.h: proves a lesson: the exercise as it is given fails with the message that it should, the
- * solution passes, every wrong kernel fails for its stated reason, and text, quiz and hints are sound.
+ * solution passes, every wrong kernel fails for its stated reason, and text, quiz and hints are
+ * sound.
  */
 #ifndef LOCKSTEP_LEARN_AUDIT_H
 #define LOCKSTEP_LEARN_AUDIT_H

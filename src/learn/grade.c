@@ -20,9 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong", "fault",
-                                                     "check",  "limit",   "broken"};
-
 /* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
 #define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
 enum { SECONDS = 20, MIB = 1024 };
@@ -33,22 +30,12 @@ struct job {
     const char *path, *shown;
     char *folder; /* temporary */
     struct learn_verdict *verdict;
-    struct lk_buf text;
 };
 
 static const char *file_in(const struct job *job, char path[PATH_MAX], const char *name)
 {
     snprintf(path, PATH_MAX, "%s/%s", job->folder, name);
     return path;
-}
-
-/* Notes a line of the verdict; the first stage that is said stays. */
-static void set_stage(struct job *job, enum learn_stage stage, unsigned line)
-{
-    if (job->verdict->stage != LEARN_PASSED)
-        return;
-    job->verdict->stage = stage;
-    job->verdict->line = line;
 }
 
 static bool is_learners(const struct job *job, const char *file)
@@ -111,6 +98,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
 /* Wrong results and faults. False if the counters say nothing. */
 static bool read_sizes(struct job *job, json_t *result)
 {
+    struct learn_verdict *verdict = job->verdict;
     json_t *sizes = json_object_get(result, "sizes"), *row;
     const char *error = json_string_value(json_object_get(result, "error"));
     size_t i;
@@ -119,84 +107,64 @@ static bool read_sizes(struct job *job, json_t *result)
         const char *wrong = json_string_value(json_object_get(row, "wrong"));
         const char *fault = json_string_value(json_object_get(row, "fault"));
         if (!wrong && !fault) {
-            job->verdict->right++;
+            verdict->right++;
             continue;
         }
-        if (job->verdict->stage == LEARN_PASSED && wrong)
-            lk_buf_printf(&job->text, "%s: %s\n", job->shown, wrong);
-        else if (job->verdict->stage == LEARN_PASSED)
-            lk_buf_printf(&job->text, "%s: for %s: %s\n", job->shown,
-                          json_string_value(json_object_get(row, "size")), fault);
-        set_stage(job, wrong ? LEARN_WRONG : LEARN_FAULT, 0);
+        if (verdict->stage == LEARN_PASSED && wrong)
+            verdict_say(verdict, 0, "%s", wrong);
+        else if (verdict->stage == LEARN_PASSED)
+            verdict_say(verdict, 0, "for %s: %s", json_string_value(json_object_get(row, "size")),
+                        fault);
+        verdict_stop(verdict, wrong ? LEARN_WRONG : LEARN_FAULT, 0);
     }
     if (error) {
-        lk_buf_printf(&job->text, "%s: %s\n", job->shown, error);
-        set_stage(job, LEARN_FAULT, 0);
-        job->verdict->right = 0;
+        verdict_say(verdict, 0, "%s", error);
+        verdict_stop(verdict, LEARN_FAULT, 0);
+        verdict->right = 0;
     }
     return !error;
 }
 
 /* Findings --------------------------------------------------------------------------------------*/
 
-static void add_triple(struct lk_buf *text, const char *name, const json_t *object)
+/* An allocation as the learner knows it: "a (4 bytes; n=1)". The worker allocates the buffers of
+ * one size after the other, in order, and nothing else. */
+static char *name_buffer(void *context, unsigned number, uint64_t bytes)
 {
-    const json_t *list = json_object_get(object, name);
-    if (json_array_size(list) == 3)
-        lk_buf_printf(text, ", %s (%lld,%lld,%lld)", name,
-                      (long long)json_integer_value(json_array_get(list, 0)),
-                      (long long)json_integer_value(json_array_get(list, 1)),
-                      (long long)json_integer_value(json_array_get(list, 2)));
-}
-
-/* "allocation #7 of 4 bytes" as the learner knows it: "a (4 bytes; n=1)". The worker allocates the
- * buffers of one size after the other, in order, and nothing else. */
-static void add_text(struct job *job, const char *text)
-{
-    const struct learn_problem *problem = &job->exercise->problem;
-    const char *at = strstr(text, "allocation #");
-    unsigned number, bytes;
-    int length = 0;
-    if (!at || !problem->buffer_count ||
-        sscanf(at, "allocation #%u of %u bytes%n", &number, &bytes, &length) != 2 || length == 0 ||
-        number == 0 || (number - 1) / problem->buffer_count >= problem->size_count) {
-        const char *advice = strstr(text, " (--limit"); /* an option of other commands */
-        lk_buf_printf(&job->text, "%.*s", advice ? (int)(advice - text) : (int)strlen(text), text);
-        return;
-    }
-    lk_buf_printf(&job->text, "%.*s%s (%u bytes; %s)%s", (int)(at - text), text,
-                  problem->buffer[(number - 1) % problem->buffer_count].name, bytes,
-                  problem->size[(number - 1) / problem->buffer_count], at + length);
+    const struct learn_problem *problem = context;
+    unsigned count = problem->buffer_count;
+    if (!count || number == 0 || (number - 1) / count >= problem->size_count)
+        return NULL;
+    return lk_say("%s (%llu bytes; %s)", problem->buffer[(number - 1) % count].name,
+                  (unsigned long long)bytes, problem->size[(number - 1) / count]);
 }
 
 static void add_finding(struct job *job, const json_t *object)
 {
+    struct lk_buf where = {0};
     const json_t *other = json_object_get(object, "other");
     unsigned line = (unsigned)json_integer_value(json_object_get(object, "line"));
     unsigned with = (unsigned)json_integer_value(json_object_get(other, "line"));
     const char *text = json_string_value(json_object_get(object, "text"));
     bool ours = is_learners(job, json_string_value(json_object_get(object, "file")));
-    lk_buf_printf(&job->text, "%s:", job->shown);
-    if (ours && line)
-        lk_buf_printf(&job->text, "%u:", line);
-    lk_buf_printf(&job->text, " ");
-    add_text(job, text ? text : "an error");
-    add_triple(&job->text, "block", object);
-    add_triple(&job->text, "thread", object);
+    lk_buf_printf(&where, "%s", "");
+    finding_put_thread(&where, object);
     if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))
-        lk_buf_printf(&job->text, "; the other side is line %u", with);
-    lk_buf_printf(&job->text, "\n");
-    set_stage(job, LEARN_CHECK, ours ? line : 0);
+        lk_buf_printf(&where, "; the other side is line %u", with);
+    verdict_say(job->verdict, ours ? line : 0, "%s%s", text ? text : "an error", where.data);
+    verdict_stop(job->verdict, LEARN_CHECK, ours ? line : 0);
     if (job->verdict->line == 0 && ours)
         job->verdict->line = line;
+    lk_buf_free(&where);
 }
 
 /* At most two: the rest mostly follows from them. */
 static void read_findings(struct job *job)
 {
+    struct check_names names = {name_buffer, (void *)&job->exercise->problem};
     struct check_findings findings;
     char path[PATH_MAX], *message = NULL;
-    if (!check_read(file_in(job, path, "check"), NULL, &findings, &message)) {
+    if (!check_read(file_in(job, path, "check"), NULL, &names, &findings, &message)) {
         free(message); /* the worker did not get as far as the machine */
         return;
     }
@@ -222,14 +190,11 @@ static void check_limits(struct job *job, const struct profile_launch *launch)
             (struct learn_counter){limit->counter, result.value, most, result.kept};
         bool passed = job->verdict->stage == LEARN_PASSED;
         if (!result.kept && (passed || job->verdict->stage == LEARN_LIMIT)) {
-            bool ours = is_learners(job, result.file);
-            lk_buf_printf(&job->text, "%s:", job->shown);
-            if (ours)
-                lk_buf_printf(&job->text, "%u:", result.line);
-            lk_buf_printf(&job->text, " %s\n", text.data);
+            unsigned line = is_learners(job, result.file) ? result.line : 0;
+            verdict_say(job->verdict, line, "%s", text.data);
             if (limit->why)
-                lk_buf_printf(&job->text, "    %s\n", limit->why);
-            set_stage(job, LEARN_LIMIT, ours ? result.line : 0);
+                verdict_add_detail(job->verdict, "%s", limit->why);
+            verdict_stop(job->verdict, LEARN_LIMIT, line);
         }
         lk_buf_free(&text);
     }
@@ -263,28 +228,26 @@ static void tell_end(struct job *job, enum host_end how, int status)
     char path[PATH_MAX], *message = NULL;
     char *log = host_read_text(file_in(job, path, "log"), &message);
     enum learn_stage stage = LEARN_FAULT;
-    lk_buf_printf(&job->text, "%s: ", job->shown);
-    if (how == HOST_ENDED && log && strstr(log, "out of host memory"))
+    if (how == HOST_ENDED && status == LK_EXIT_NO_MEMORY)
         how = HOST_TOO_BIG; /* it asked for so much at once that it was not given */
     if (how == HOST_TOO_SLOW) {
-        lk_buf_printf(&job->text,
-                      "the kernel was stopped after %u seconds: is there an endless "
-                      "loop?\n",
-                      seconds_of(job));
+        verdict_say(job->verdict, 0,
+                    "the kernel was stopped after %u seconds: is there an endless loop?",
+                    seconds_of(job));
     } else if (how == HOST_TOO_BIG) {
-        lk_buf_printf(&job->text, "the kernel was stopped: it uses more than %u MiB of memory\n",
-                      mib_of(job));
+        verdict_say(job->verdict, 0, "the kernel was stopped: it uses more than %u MiB of memory",
+                    mib_of(job));
     } else if (how == HOST_TOO_LOUD) {
-        lk_buf_printf(&job->text, "the kernel was stopped: it prints without end\n");
+        verdict_say(job->verdict, 0, "the kernel was stopped: it prints without end");
     } else if (how == HOST_INTERRUPTED) {
-        lk_buf_printf(&job->text, "stopped before it was graded\n");
+        verdict_say(job->verdict, 0, "stopped before it was graded");
         stage = LEARN_BROKEN;
     } else {
-        lk_buf_printf(&job->text, "it could not be run (status %d): %s\n", status,
-                      log ? log : message);
+        verdict_say(job->verdict, 0, "it could not be run (status %d): %s", status,
+                    log ? log : message);
         stage = LEARN_BROKEN;
     }
-    set_stage(job, stage, 0);
+    verdict_stop(job->verdict, stage, 0);
     if (stage == LEARN_FAULT)
         read_findings(job);
     free(log);
@@ -316,8 +279,8 @@ static void run_real(struct job *job)
     const char *name = json_string_value(json_object_get(result, "name"));
     snprintf(verdict->gpu_name, sizeof verdict->gpu_name, "%s", name ? name : "");
     if (result && !name) { /* it could not be opened */
-        lk_buf_printf(&job->text, "%s\n", json_string_value(json_object_get(result, "error")));
-        set_stage(job, LEARN_BROKEN, 0);
+        verdict_say(verdict, 0, "%s", json_string_value(json_object_get(result, "error")));
+        verdict_stop(verdict, LEARN_BROKEN, 0);
     } else if (result) {
         read_sizes(job, result);
         json_t *row =
@@ -327,10 +290,10 @@ static void run_real(struct job *job)
     if (verdict->stage == LEARN_PASSED)
         verdict->stage = before;
     else if (name)
-        lk_buf_printf(&job->text,
-                      "    That was on %s; on the simulated GPU it is right. Does it rely on an "
-                      "order\n    that a GPU does not promise?\n",
-                      name);
+        verdict_add_detail(verdict,
+                           "That was on %s; on the simulated GPU it is right. Does it rely on an "
+                           "order\nthat a GPU does not promise?",
+                           name);
     json_decref(result);
 }
 
@@ -347,31 +310,32 @@ static void read_results(struct job *job)
     json_decref(result);
 }
 
-/* The first "FILE:LINE:" in what the compiler said. */
-static unsigned line_in(const char *text, const char *shown)
+/* The first line that the compiler complains about. */
+static unsigned first_line(const struct learn_verdict *verdict)
 {
-    const char *at = strstr(text, shown);
-    at = at ? at + strlen(shown) : NULL;
-    return at && (*at == ':' || *at == '(') ? (unsigned)strtoul(at + 1, NULL, 10) : 0;
+    for (unsigned i = 0; i < verdict->message_count; i++)
+        if (verdict->message[i].line)
+            return verdict->message[i].line;
+    return 0;
 }
 
 static void compile_and_run(struct job *job)
 {
+    struct learn_verdict *verdict = job->verdict;
     char *said = NULL;
     if (access(job->path, R_OK) != 0) {
-        lk_buf_printf(&job->text,
-                      "%s: %s; 'lockstep learn reset %s' puts it back as it was given\n",
-                      job->shown, strerror(errno), job->exercise->name);
-        set_stage(job, LEARN_COMPILE, 0);
+        verdict_say(verdict, 0, "%s; 'lockstep learn reset %s' puts it back as it was given",
+                    strerror(errno), job->exercise->name);
+        verdict_stop(verdict, LEARN_COMPILE, 0);
     } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
                               &said)) {
         bool stopped = job->grader->interrupted && *job->grader->interrupted;
-        set_stage(job, stopped ? LEARN_BROKEN : LEARN_COMPILE, line_in(said, job->shown));
-        lk_buf_printf(&job->text, "%s", said);
+        verdict_take_compiler(verdict, said, job->shown);
+        verdict_stop(verdict, stopped ? LEARN_BROKEN : LEARN_COMPILE, first_line(verdict));
     } else {
+        free(said);
         read_results(job);
     }
-    free(said);
 }
 
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
@@ -386,42 +350,11 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
         compile_and_run(&job);
         host_remove_tree(job.folder);
     } else {
-        lk_buf_printf(&job.text, "%s\n", message);
-        set_stage(&job, LEARN_BROKEN, 0);
+        verdict_say(verdict, 0, "%s", message);
+        verdict_stop(verdict, LEARN_BROKEN, 0);
     }
+    verdict_finish(verdict, shown);
     free(job.folder);
     free(message);
-    verdict->text = job.text.data ? job.text.data : strdup("");
-    lk_replace_bad_utf8(verdict->text); /* what the learner wrote may be anything */
-    lk_replace_bad_utf8(verdict->picture);
     verdict->seconds = lk_seconds() - begin;
-}
-
-void learn_verdict_free(struct learn_verdict *verdict)
-{
-    free(verdict->text);
-    free(verdict->picture);
-    json_decref(verdict->run);
-    *verdict = (struct learn_verdict){0};
-}
-
-json_t *learn_verdict_json(const struct learn_verdict *verdict)
-{
-    json_t *counters = json_array();
-    for (unsigned i = 0; i < verdict->counter_count; i++) {
-        const struct learn_counter *counter = &verdict->counter[i];
-        json_array_append_new(counters, json_pack("{ss sf sf sb}", "name", counter->name, "value",
-                                                  counter->value, "most", counter->most, "kept",
-                                                  counter->kept));
-    }
-    json_t *object = json_pack(
-        "{sb ss ss si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED, "stage",
-        learn_stage_names[verdict->stage], "text", verdict->text, "line", (int)verdict->line,
-        "sizes", (int)verdict->sizes, "right", (int)verdict->right, "counters", counters, "time_us",
-        verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
-    if (verdict->gpu_name[0])
-        json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
-    if (verdict->measured_us > 0)
-        json_object_set_new(object, "measured_us", json_real(verdict->measured_us));
-    return object;
 }

@@ -5,42 +5,9 @@
 #ifndef LOCKSTEP_LEARN_GRADE_H
 #define LOCKSTEP_LEARN_GRADE_H
 
-#include "learn/lesson.h"
+#include "learn/verdict.h"
 
 #include <signal.h>
-
-enum learn_stage {
-    LEARN_PASSED,
-    LEARN_COMPILE, /* it does not compile */
-    LEARN_WRONG,   /* a wrong result */
-    LEARN_FAULT,   /* it does not end, or cannot be launched */
-    LEARN_CHECK,   /* out of bounds, a race .. */
-    LEARN_LIMIT,   /* right, and too costly */
-    LEARN_BROKEN,  /* nothing could be said: the machine's or the lesson's fault */
-    LEARN_STAGES
-};
-extern const char *const learn_stage_names[LEARN_STAGES];
-
-struct learn_counter {
-    const char *name;
-    double value, most;
-    bool kept;
-};
-
-struct learn_verdict {
-    enum learn_stage stage;
-    char *text;            /* malloc'd lines; each that is of a line begins with FILE:LINE: */
-    unsigned line;         /* of the learner's file, 0 if not known */
-    unsigned sizes, right; /* how many there are, and how many of them were right */
-    struct learn_counter counter[LEARN_LIMITS];
-    unsigned counter_count;
-    char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
-    json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
-    double modelled_us; /* of the measured size; 0 if it did not run to its end */
-    char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */
-    double measured_us; /* there, of the measured size; 0 if it was not right there */
-    double seconds;     /* that the verdict took */
-};
 
 /* What grading needs to know of this machine. */
 struct learn_grader {
@@ -57,8 +24,6 @@ struct learn_grader {
 /* Grades the kernel in path, which the verdict calls shown. */
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict);
-void learn_verdict_free(struct learn_verdict *verdict);
-json_t *learn_verdict_json(const struct learn_verdict *verdict);
 
 /* The child's part: worker.c. False if the result cannot be written. */
 bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,

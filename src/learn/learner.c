@@ -111,7 +111,7 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
     }
     fine = fine && lay_out_all(folder, course, message);
     if (fine && !learn_progress_set(progress, "folder", folder)) {
-        *message = lk_say("the folder is not kept in mind: %s", learn_progress_error(progress));
+        *message = lk_say("the folder was not remembered: %s", learn_progress_error(progress));
         fine = false;
     }
     if (fine)
@@ -269,6 +269,32 @@ static json_t *exercise_json(struct learn_progress *progress, const struct learn
                      learn_progress_best(progress, exercise), "last", last ? last : json_null());
 }
 
+static json_t *lesson_json(const struct learn_lesson *lesson, struct learn_progress *progress)
+{
+    json_t *exercises = json_array();
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        const struct learn_exercise *exercise = &lesson->exercise[i];
+        struct learn_state state = learn_progress_state(progress, exercise);
+        json_array_append_new(exercises,
+                              json_pack("{ss ss ss sb si sb}", "name", exercise->name, "title",
+                                        exercise->title, "language", exercise->is_c ? "c" : "cuda",
+                                        "passed", state.passed, "attempts", (int)state.attempts,
+                                        "kata", exercise->is_kata));
+    }
+    return json_pack("{ss ss si si si so}", "id", lesson->id, "title", lesson->title, "minutes",
+                     (int)lesson->minutes, "questions", (int)lesson->question_count,
+                     "answered_right", (int)learn_progress_right(progress, lesson), "exercises",
+                     exercises);
+}
+
+json_t *learner_list_json(const struct learn_course *course, struct learn_progress *progress)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < course->count; i++)
+        json_array_append_new(list, lesson_json(course->lesson[i], progress));
+    return list;
+}
+
 json_t *learner_progress_json(const struct learn_course *course, struct learn_progress *progress)
 {
     const struct learn_exercise *next = learner_first_unsolved(course, progress);
@@ -348,10 +374,10 @@ void learner_check(const struct learn_grader *grader, struct learn_progress *pro
     *remark = NULL;
     learn_grade(grader, exercise, path, shown, verdict);
     if (verdict->stage != LEARN_BROKEN && !learn_progress_attempt(progress, exercise, verdict))
-        *remark = lk_say("this attempt is not kept: %s", learn_progress_error(progress));
+        *remark = lk_say("this attempt was not saved: %s", learn_progress_error(progress));
     if (verdict->run && !learn_run_save(progress, exercise, verdict->run, &message)) {
         if (!*remark)
-            *remark = lk_say("this run is not kept: %s", message);
+            *remark = lk_say("this run was not saved: %s", message);
         free(message);
     }
 }

@@ -59,7 +59,8 @@ const struct learn_exercise *learner_kata(const struct learn_course *course,
 void learner_count(const struct learn_course *course, struct learn_progress *progress,
                    unsigned *solved, unsigned *all);
 
-/* All that was done, for programs. */
+/* Lessons and exercises with what was tried and solved, and all that was done, for programs. */
+json_t *learner_list_json(const struct learn_course *course, struct learn_progress *progress);
 json_t *learner_progress_json(const struct learn_course *course, struct learn_progress *progress);
 
 /* Grades the file in path and keeps the attempt and its run. *remark, malloc'd, says what could not

@@ -366,3 +366,17 @@ void learn_lesson_free(struct learn_lesson *lesson)
     json_decref(lesson->json);
     lk_arena_destroy(lesson->arena);
 }
+
+json_t *learn_quiz_json(const struct learn_lesson *lesson)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < lesson->question_count; i++) {
+        const struct learn_question *question = &lesson->question[i];
+        json_t *choices = json_array();
+        for (unsigned j = 0; j < question->choice_count; j++)
+            json_array_append_new(choices, json_string(question->choices[j]));
+        json_array_append_new(
+            list, json_pack("{ss so}", "question", question->question, "choices", choices));
+    }
+    return list;
+}

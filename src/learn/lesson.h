@@ -105,6 +105,7 @@ struct learn_lesson {
 /* NULL and a malloc'd message that names file and field. */
 struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char **message);
 void learn_lesson_free(struct learn_lesson *lesson);
+json_t *learn_quiz_json(const struct learn_lesson *lesson); /* questions, without the answers */
 /* By lesson.c, of one exercise's "problem": lesson_problem.c. */
 struct lesson_reader;
 bool lesson_read_problem(struct lesson_reader *reader, json_t *object,

@@ -32,7 +32,8 @@ static bool read_size(struct lesson_reader *reader, struct learn_problem *proble
             at++;
     }
     if (count != names->variable_count || count == 0)
-        return reader_fail(reader, "sizes", "'%s' must name the same parameters as the first", line);
+        return reader_fail(reader, "sizes", "'%s' must name the same parameters as the first",
+                           line);
     return true;
 }
 
@@ -96,7 +97,8 @@ static int word_index(const char *const *words, unsigned count, const char *word
 
 static bool read_buffer(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
-    static const char *const roles[] = {[ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
+    static const char *const roles[] = {
+        [ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
     struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
     if (!reader_keys(reader, object, "name type role shape"))
         return false;
@@ -130,7 +132,8 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     return true;
 }
 
-static bool read_buffers(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+static bool read_buffers(struct lesson_reader *reader, json_t *object,
+                         struct learn_problem *problem)
 {
     json_t *list = reader_array(reader, object, "buffers", true), *each;
     struct expression_names *names = &problem->names;
@@ -154,7 +157,8 @@ static bool check_rules(struct lesson_reader *reader, const struct learn_problem
         for (unsigned r = 0; r < problem->rule_count; r++)
             rules += problem->rule[r].array == b;
         if (rules != (problem->buffer[b].role != ZOO_IN))
-            return reader_fail(reader, "reference", "%s has %u rules; outputs have one, inputs none",
+            return reader_fail(reader, "reference",
+                               "%s has %u rules; outputs have one, inputs none",
                                problem->buffer[b].name, rules);
     }
     return true;
@@ -206,7 +210,8 @@ static bool read_family(struct lesson_reader *reader, json_t *object, struct lea
     return true;
 }
 
-bool lesson_read_problem(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
+                         struct learn_problem *problem)
 {
     json_t *tolerance;
     if (json_object_get(object, "family"))

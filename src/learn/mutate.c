@@ -1,6 +1,6 @@
 /*
  * mutate.c: finds the places of a kernel's text where a mistake can be put; see mutate.h. It reads
- * tokens and no grammar: a mutant that is none (it does not compile) is noticed when it is graded.
+ * tokens and no grammar: a mutant that does not compile is noticed when it is graded.
  */
 #include "learn/mutate.h"
 

@@ -24,7 +24,7 @@ static const char guide[] =
     "*In this notebook you need no files.* Where the lesson says to open and save a file, change "
     "the exercise's cell and run it (Shift-Enter): below it you see the verdict, and what the "
     "first "
-    "warp touched. Exercises are broken on purpose: mending them is the course. What you solve "
+    "warp touched. Exercises are broken on purpose: fixing them is the course. What you solve "
     "here "
     "counts in `lockstep learn` and in the studio as well.";
 
@@ -139,7 +139,7 @@ static bool add_exercises(struct maker *maker)
 
 /* Text ------------------------------------------------------------------------------------------*/
 
-/* How deep a heading the line is; 0 if it is none. */
+/* How deep a heading the line is; 0 if it is not one. */
 static unsigned heading_of(const char *line)
 {
     size_t depth = strspn(line, "#");

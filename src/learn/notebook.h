@@ -14,6 +14,18 @@ json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char *
 /* Is it as some learn_notebook made it, or has somebody changed or run it since? */
 bool learn_notebook_is_ours(json_t *notebook);
 
+enum learn_notebook_end {
+    LEARN_NOTEBOOK_WRITTEN,
+    LEARN_NOTEBOOK_SAME, /* it was there already */
+    LEARN_NOTEBOOK_KEPT, /* somebody has changed or run what is there */
+    LEARN_NOTEBOOK_FAILED
+};
+/* Writes path. force: what somebody has changed is set aside, and *aside says where (malloc'd).
+ * Failed: with a malloc'd message. */
+enum learn_notebook_end learn_notebook_write(const struct learn_lesson *lesson, const char *path,
+                                             bool solutions, bool force, char **aside,
+                                             char **message);
+
 /* Links as a notebook can follow them; text is a lesson's Markdown. Malloc'd. */
 char *learn_notebook_links(const struct learn_lesson *lesson, const char *text, size_t size);
 

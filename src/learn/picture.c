@@ -1,6 +1,6 @@
 /*
- * picture.c: what warp 0 of block 0 touched, line by line, as text: the sectors of global memory with
- * the lanes that use each, and the banks of shared memory with how many lanes meet there.
+ * picture.c: what warp 0 of block 0 touched, line by line, as text: the sectors of global memory
+ * with the lanes that use each, and the banks of shared memory with how many lanes meet there.
  */
 #include "learn/grade.h"
 
@@ -26,23 +26,16 @@ static void print_lanes(struct lk_buf *text, uint32_t mask)
     }
 }
 
-struct access {
-    const struct profile_code *code;
-    const char *space, *kind;
-    uint32_t mask;
-    int64_t address[32], bytes;
-};
-
-static void draw_sectors(struct lk_buf *text, const struct access *access)
+static void draw_sectors(struct lk_buf *text, const struct profile_record *record)
 {
     int64_t sector[64];
     uint32_t lanes[64];
     unsigned count = 0;
     for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(access->mask >> lane & 1))
+        if (!(record->mask >> lane & 1))
             continue;
-        int64_t first = access->address[lane] >> 5;
-        int64_t last = (access->address[lane] + access->bytes - 1) >> 5;
+        int64_t first = record->addresses[lane] >> 5;
+        int64_t last = (record->addresses[lane] + record->bytes - 1) >> 5;
         for (int64_t each = first; each <= last && count < 64; each++) {
             unsigned i = 0;
             while (i < count && sector[i] != each)
@@ -56,8 +49,7 @@ static void draw_sectors(struct lk_buf *text, const struct access *access)
     }
     lk_buf_printf(text, "%u sector%s of 32 bytes\n", count, count == 1 ? "" : "s");
     for (unsigned i = 0; i < count && i < SECTOR_ROWS; i++) {
-        lk_buf_printf(text, "      sector at %+6lld B: %s",
-                      (long long)(sector[i] - sector[0]) * 32,
+        lk_buf_printf(text, "      sector at %+6lld B: %s", (long long)(sector[i] - sector[0]) * 32,
                       lanes[i] & (lanes[i] - 1) ? "lanes" : "lane");
         print_lanes(text, lanes[i]);
         lk_buf_printf(text, "\n");
@@ -67,17 +59,17 @@ static void draw_sectors(struct lk_buf *text, const struct access *access)
 }
 
 /* One column for each bank, as high as the distinct words that lanes want from it. */
-static void draw_banks(struct lk_buf *text, const struct access *access)
+static void draw_banks(struct lk_buf *text, const struct profile_record *record)
 {
     unsigned height[32] = {0}, most = 0;
     for (unsigned lane = 0; lane < 32; lane++) {
         bool seen = false;
-        if (!(access->mask >> lane & 1))
+        if (!(record->mask >> lane & 1))
             continue;
         for (unsigned before = 0; before < lane; before++)
-            seen = seen || (access->mask >> before & 1 &&
-                            access->address[before] >> 2 == access->address[lane] >> 2);
-        unsigned bank = (unsigned)(access->address[lane] >> 2) & 31;
+            seen = seen || (record->mask >> before & 1 &&
+                            record->addresses[before] >> 2 == record->addresses[lane] >> 2);
+        unsigned bank = (unsigned)(record->addresses[lane] >> 2) & 31;
         height[bank] += !seen;
         most = height[bank] > most ? height[bank] : most;
     }
@@ -90,63 +82,48 @@ static void draw_banks(struct lk_buf *text, const struct access *access)
     lk_buf_printf(text, "\n");
 }
 
-static bool read_access(const struct profile_launch *launch, json_t *record, struct access *access)
+/* An access of the first warp, in a line that is known. */
+static bool can_be_drawn(const struct profile_record *record)
 {
-    json_int_t number = json_integer_value(json_array_get(record, 2));
-    json_t *addresses = json_array_get(record, 8);
-    if (json_array_size(addresses) != 32 || number < 0 ||
-        number >= (json_int_t)launch->kernel->code_count)
-        return false;
-    access->code = &launch->kernel->code[number];
-    access->mask = (uint32_t)json_integer_value(json_array_get(record, 4));
-    access->space = json_string_value(json_array_get(record, 5));
-    access->kind = json_string_value(json_array_get(record, 6));
-    access->bytes = json_integer_value(json_array_get(record, 7));
-    for (unsigned lane = 0; lane < 32; lane++)
-        access->address[lane] = json_integer_value(json_array_get(addresses, lane));
-    return access->space && access->kind && access->mask && access->code->line &&
-           json_integer_value(json_array_get(record, 1)) == 0; /* of the warps, the first */
+    return record->warp == 0 && record->mask && record->code->line &&
+           (profile_is_in(record, GPU_SPACE_GLOBAL) || profile_is_in(record, GPU_SPACE_SHARED));
 }
 
 /* The same pattern at the same line: an unrolled loop, or two arrays alike. */
-static bool is_alike(const struct access *a, const struct access *b)
+static bool is_alike(const struct profile_record *a, const struct profile_record *b)
 {
     bool alike = a->code->line == b->code->line && a->mask == b->mask && a->bytes == b->bytes &&
                  strcmp(a->space, b->space) == 0 && strcmp(a->kind, b->kind) == 0;
     unsigned first = a->mask ? (unsigned)__builtin_ctz(a->mask) : 0;
     for (unsigned lane = 0; lane < 32 && alike; lane++)
-        alike = !(a->mask >> lane & 1) || a->address[lane] - a->address[first] ==
-                                              b->address[lane] - b->address[first];
+        alike = !(a->mask >> lane & 1) || a->addresses[lane] - a->addresses[first] ==
+                                              b->addresses[lane] - b->addresses[first];
     return alike;
 }
 
 char *learn_picture(const struct profile_launch *launch)
 {
-    struct access shown[MOST_ACCESSES];
+    const struct profile_record *shown[MOST_ACCESSES];
     unsigned count = 0;
     struct lk_buf text = {0};
-    struct access access;
-    json_t *record;
-    size_t i;
-    json_array_foreach(launch->trace, i, record)
-    {
-        bool seen = count == MOST_ACCESSES || !read_access(launch, record, &access);
+    for (size_t i = 0; i < launch->trace_count && count < MOST_ACCESSES; i++) {
+        const struct profile_record *record = &launch->trace[i];
+        bool seen = !can_be_drawn(record);
         for (unsigned j = 0; j < count && !seen; j++)
-            seen = is_alike(&shown[j], &access);
-        bool global = !seen && strcmp(access.space, "global") == 0;
-        if (seen || (!global && strcmp(access.space, "shared") != 0))
+            seen = is_alike(shown[j], record);
+        if (seen)
             continue;
-        shown[count++] = access;
-        const char *line = access.code->source
-                               ? profile_source_line(access.code->source, access.code->line)
+        shown[count++] = record;
+        const char *line = record->code->source
+                               ? profile_source_line(record->code->source, record->code->line)
                                : NULL;
         line = line ? line + strspn(line, " \t") : "";
-        lk_buf_printf(&text, "  line %u: %s\n    %s of %s memory: ", access.code->line, line,
-                      access.kind, access.space);
-        if (global)
-            draw_sectors(&text, &access);
+        lk_buf_printf(&text, "  line %u: %s\n    %s of %s memory: ", record->code->line, line,
+                      record->kind, record->space);
+        if (profile_is_in(record, GPU_SPACE_GLOBAL))
+            draw_sectors(&text, record);
         else
-            draw_banks(&text, &access);
+            draw_banks(&text, record);
     }
     return text.data;
 }

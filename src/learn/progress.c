@@ -16,6 +16,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS attempts (id INTEGER PRIMARY KEY, exercise TEXT,"
     " time TEXT DEFAULT (datetime('now')), day TEXT DEFAULT (date('now', 'localtime')),"
     " stage TEXT, text TEXT, counters TEXT, time_us REAL);"
+    "CREATE TABLE IF NOT EXISTS messages (attempt INTEGER PRIMARY KEY, list TEXT);"
     "CREATE INDEX IF NOT EXISTS attempts_of ON attempts (exercise);"
     "CREATE TABLE IF NOT EXISTS looks (exercise TEXT, what TEXT, count INTEGER,"
     " PRIMARY KEY (exercise, what));"
@@ -153,6 +154,12 @@ bool learn_progress_attempt(struct learn_progress *progress, const struct learn_
                                verdict->text, text, verdict->modelled_us));
     free(text);
     json_decref(counters);
+    json_t *messages = learn_messages_json(verdict);
+    text = json_dumps(messages, 0);
+    fine = fine && finish(prepare(progress, "INSERT INTO messages VALUES (?, ?)", "is",
+                                  (int64_t)sqlite3_last_insert_rowid(progress->db), text));
+    free(text);
+    json_decref(messages);
     return fine;
 }
 
@@ -196,16 +203,18 @@ int64_t learn_progress_attempts(struct learn_progress *progress,
 json_t *learn_progress_last(struct learn_progress *progress, const struct learn_exercise *exercise)
 {
     sqlite3_stmt *statement = prepare(progress,
-                                      "SELECT stage, text, counters, time, time_us FROM attempts"
+                                      "SELECT stage, text, counters, time, time_us, list"
+                                      " FROM attempts LEFT JOIN messages ON attempt = id"
                                       " WHERE exercise = ? ORDER BY id DESC LIMIT 1",
                                       "s", learn_key(exercise));
     json_t *last = NULL;
     if (statement && sqlite3_step(statement) == SQLITE_ROW) {
         json_t *counters = json_loads(column(statement, 2), 0, NULL);
-        last =
-            json_pack("{ss ss so ss sf}", "stage", column(statement, 0), "text",
-                      column(statement, 1), "counters", counters ? counters : json_object(), "time",
-                      column(statement, 3), "time_us", sqlite3_column_double(statement, 4));
+        json_t *messages = json_loads(column(statement, 5), 0, NULL);
+        last = json_pack("{ss ss so so ss sf}", "stage", column(statement, 0), "text",
+                         column(statement, 1), "messages", messages ? messages : json_array(),
+                         "counters", counters ? counters : json_object(), "time",
+                         column(statement, 3), "time_us", sqlite3_column_double(statement, 4));
     }
     sqlite3_finalize(statement);
     return last;

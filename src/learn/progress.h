@@ -1,7 +1,7 @@
 /*
- * progress.h: what a learner has done, in an SQLite file: attempts with their verdicts and counters,
- * hints that were looked at, quiz answers, and where the learner is. Several programs may use it at
- * the same time.
+ * progress.h: what a learner has done, in an SQLite file: attempts with their verdicts and
+ * counters, hints that were looked at, quiz answers, and where the learner is. Several programs may
+ * use it at the same time.
  */
 #ifndef LOCKSTEP_LEARN_PROGRESS_H
 #define LOCKSTEP_LEARN_PROGRESS_H
@@ -47,7 +47,8 @@ struct learn_state learn_progress_state(struct learn_progress *progress,
 /* The number of the last attempt, which grows with each; 0 if there is none. */
 int64_t learn_progress_attempts(struct learn_progress *progress,
                                 const struct learn_exercise *exercise);
-/* The last verdict: {"text", "stage", "counters", "time"}; NULL if there is none. */
+/* The last verdict: {"stage", "text", "messages", "counters", "time", "time_us"}; NULL if there is
+ * none. */
 json_t *learn_progress_last(struct learn_progress *progress, const struct learn_exercise *exercise);
 /* The least value of each counter among attempts that passed: {"name": value}. */
 json_t *learn_progress_best(struct learn_progress *progress, const struct learn_exercise *exercise);

@@ -64,7 +64,7 @@ bool learn_run_save(const struct learn_progress *progress, const struct learn_ex
     char *text = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(10));
     bool fine = path && text && host_replace_file(path, text, strlen(text), message);
     if (!path || !text)
-        *message = lk_say("the run is not kept: there is no place for it");
+        *message = lk_say("the run was not saved: there is no place for it");
     free(text);
     free(path);
     return fine;

@@ -10,10 +10,11 @@
  */
 #include "learn/grade.h"
 
+#include "host/demangle.h"
 #include "host/files.h"
 #include "learn/problem.h"
+#include "ptx/ptx.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,62 +23,31 @@ enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
-/* Is it "add", or "add" as C++ writes it, "_Z3addPKfS0_Pfi"? */
-static bool is_name(const char *symbol, size_t length, const char *kernel)
+/* Is it "add", or "add" as C++ mangles it, "_Z3addPKfS0_Pfi"? */
+static bool is_name(const char *symbol, const char *kernel)
 {
-    size_t want = strlen(kernel);
-    char prefix[96];
-    if (length == want && memcmp(symbol, kernel, want) == 0)
-        return true;
-    int size = snprintf(prefix, sizeof prefix, "_Z%zu%s", want, kernel);
-    return size > 0 && (size_t)size < sizeof prefix && length >= (size_t)size &&
-           memcmp(symbol, prefix, (size_t)size) == 0;
+    char *name = host_demangle_briefly(symbol);
+    bool same = strcmp(name, kernel) == 0;
+    free(name);
+    return same;
 }
 
-struct entry {
-    char name[256];
-    unsigned bytes[LEARN_ARGUMENTS + 1], count;
-};
-
-/* Sizes of ".param .u64 name," lines: the digits of the type are its bits. */
-static void read_parameters(const char *text, const char *end, struct entry *entry)
+static const struct ptx_function *find_entry(const struct ptx_module *module, const char *kernel)
 {
-    for (const char *at = text; (at = strstr(at, ".param")) && at < end;) {
-        at += 6;
-        while (*at == ' ' || *at == '.' || isalpha((unsigned char)*at)) {
-            if (strncmp(at, "align", 5) == 0 || strncmp(at, "ptr", 3) == 0)
-                break;
-            at++;
-        }
-        if (entry->count <= LEARN_ARGUMENTS)
-            entry->bytes[entry->count++] = (unsigned)strtoul(at, NULL, 10) / 8;
-    }
+    for (uint32_t i = 0; i < module->function_count; i++)
+        if (module->functions[i]->is_entry && is_name(module->functions[i]->name, kernel))
+            return module->functions[i];
+    return NULL;
 }
 
-static bool find_entry(const char *ptx, const char *kernel, struct entry *entry)
-{
-    *entry = (struct entry){0};
-    for (const char *at = ptx; (at = strstr(at, ".entry"));) {
-        at += 6;
-        at += strspn(at, " \t\n");
-        size_t length = strcspn(at, "( \t\n");
-        if (!is_name(at, length, kernel) || length >= sizeof entry->name)
-            continue;
-        memcpy(entry->name, at, length);
-        const char *body = strchr(at, '{');
-        read_parameters(at + length, body ? body : at + strlen(at), entry);
-        return true;
-    }
-    return false;
-}
-
-static bool check_entry(const struct learn_exercise *exercise, const struct entry *entry,
-                        char **message)
+static bool check_parameters(const struct learn_exercise *exercise,
+                             const struct ptx_function *entry, char **message)
 {
     struct lk_buf text = {0};
-    bool fits = entry->count == exercise->argument_count;
-    for (unsigned i = 0; fits && i < entry->count; i++)
-        fits = entry->bytes[i] == problem_argument_bytes(&exercise->argument[i]);
+    bool fits = entry->param_count == exercise->argument_count;
+    for (unsigned i = 0; fits && i < entry->param_count; i++)
+        fits = entry->params[i].var &&
+               entry->params[i].var->size == problem_argument_bytes(&exercise->argument[i]);
     if (fits)
         return true;
     lk_buf_printf(&text, "the kernel %s is called with (", exercise->kernel);
@@ -86,6 +56,26 @@ static bool check_entry(const struct learn_exercise *exercise, const struct entr
     lk_buf_printf(&text, "); do not change its parameters");
     *message = text.data;
     return false;
+}
+
+/* The symbol of the exercise's kernel, malloc'd; NULL and a message if it is not there, or has
+ * other parameters. */
+static char *find_kernel(const struct learn_exercise *exercise, const char *ptx, char **message)
+{
+    char *symbol = NULL, *problem = NULL;
+    struct ptx_module *module = ptx_parse("kernel.ptx", ptx, strlen(ptx), &problem);
+    const struct ptx_function *entry = module ? find_entry(module, exercise->kernel) : NULL;
+    if (!module)
+        *message = lk_say("the kernel cannot be loaded: %s", problem);
+    else if (!entry)
+        *message =
+            lk_say("there is no %s '%svoid %s' in the file", exercise->is_c ? "function" : "kernel",
+                   exercise->is_c ? "" : "__global__ ", exercise->kernel);
+    else if (check_parameters(exercise, entry, message))
+        symbol = strdup(entry->name);
+    ptx_free(module);
+    free(problem);
+    return symbol;
 }
 
 /* Running ---------------------------------------------------------------------------------------*/
@@ -185,30 +175,28 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
 {
     json_t *sizes = json_object_get(result, "sizes");
     struct zoo_device device;
-    struct entry entry;
     CUmodule module;
     CUfunction function;
-    if (!find_entry(ptx, exercise->kernel, &entry)) {
-        *message =
-            lk_say("there is no %s '%svoid %s' in the file", exercise->is_c ? "function" : "kernel",
-                   exercise->is_c ? "" : "__global__ ", exercise->kernel);
+    char *symbol = find_kernel(exercise, ptx, message);
+    if (!symbol)
         return;
-    }
-    if (!check_entry(exercise, &entry, message) || !zoo_device_open(gpu, &device, message))
-        return;
+    if (!zoo_device_open(gpu, &device, message))
+        goto out;
     json_object_set_new(result, "name", json_string(device.name));
     CUresult status = device.cuda->cuModuleLoadData(&module, ptx);
     if (status == CUDA_SUCCESS)
-        status = device.cuda->cuModuleGetFunction(&function, module, entry.name);
+        status = device.cuda->cuModuleGetFunction(&function, module, symbol);
     if (status != CUDA_SUCCESS) {
         *message = lk_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
-        return;
+        goto out;
     }
     if (!check_memory(&device, function, message))
-        return;
+        goto out;
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
         if (!run_size(exercise, i, &device, function, sizes, message))
             break;
+out:
+    free(symbol);
 }
 
 bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,

@@ -85,21 +85,22 @@ void advice_take_inst(struct gpu_counters *counters, const struct profile_code *
     };
     if (by_class[class])
         advice_take(by_class[class], warps);
-    if ((class == GPU_CLASS_INTEGER || class == GPU_CLASS_COMPARE) && code->text[0] == 'm')
-        advice_take(&counters->integer_mul_warps, warps); /* as simt/count_sum.c has it */
+    if ((class == GPU_CLASS_INTEGER || class == GPU_CLASS_COMPARE) &&
+        code->traits & GPU_TRAIT_PRODUCT)
+        advice_take(&counters->integer_mul_warps, warps); /* as watch/count_sum.c has it */
     advice_take(&counters->warp_instructions, warps);
     advice_take(&counters->issue_slots, warps * code->slots);
     advice_take(&counters->load_phases, warps * code->load_phases);
     advice_take(&counters->shared_phases, warps * code->shared_phases);
 }
 
-struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
+struct advice_sum *advice_sums(const struct advice_context *context, enum gpu_space space,
                                unsigned kinds)
 {
     return advice_sums_of(context, space, kinds, NULL);
 }
 
-struct advice_sum *advice_sums_of(const struct advice_context *context, enum profile_space space,
+struct advice_sum *advice_sums_of(const struct advice_context *context, enum gpu_space space,
                                   unsigned kinds, advice_wanted *wanted)
 {
     const struct profile_launch *launch = context->launch;

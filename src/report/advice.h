@@ -53,10 +53,10 @@ struct advice_sum {
 #define ADVICE_LOADS (ADVICE_KIND(LOAD))
 #define ADVICE_STORES (ADVICE_KIND(STORE))
 #define ADVICE_ATOMICS (ADVICE_KIND(RED) | ADVICE_KIND(ATOM))
-struct advice_sum *advice_sums(const struct advice_context *context, enum profile_space space,
+struct advice_sum *advice_sums(const struct advice_context *context, enum gpu_space space,
                                unsigned kinds);
 /* Of those only the instructions that are wanted. */
-struct advice_sum *advice_sums_of(const struct advice_context *context, enum profile_space space,
+struct advice_sum *advice_sums_of(const struct advice_context *context, enum gpu_space space,
                                   unsigned kinds, advice_wanted *wanted);
 /* All lines together; *most: index of the line with the most wavefronts. */
 struct advice_sum advice_total(const struct advice_context *context, const struct advice_sum *sums,

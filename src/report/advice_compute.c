@@ -1,5 +1,5 @@
 /*
- * advice_compute.c: rules about instructions: divergent branches, f64 that nobody wanted, matrix
+ * advice_compute.c: rules about instructions: divergent branches, unwanted f64, matrix
  * products without tensor cores, barriers at which warps wait.
  */
 #include "report/advice.h"
@@ -49,18 +49,12 @@ void advice_divergence(struct advice_context *context)
 /* f64 ---------------------------------------------------------------------------------------------
  */
 
-static bool between_f32_and_f64(const struct profile_code *code)
-{
-    return code->class == GPU_CLASS_CONVERT &&
-           (strstr(code->text, "f64.f32") || strstr(code->text, "f32.f64"));
-}
-
 /* Doubles that come from memory or go there are meant. */
 static bool keeps_doubles(const struct profile_launch *launch)
 {
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_code *code = launch->insts[i].code;
-        if (launch->insts[i].memory[PROFILE_GLOBAL] && strstr(code->text, ".f64"))
+        if (launch->insts[i].memory[GPU_SPACE_GLOBAL] && code->traits & GPU_TRAIT_F64)
             return true;
     }
     return false;
@@ -78,7 +72,7 @@ void advice_f64(struct advice_context *context)
     struct gpu_counters *c = &change.counters;
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_inst *inst = &launch->insts[i];
-        if (between_f32_and_f64(inst->code)) {
+        if (inst->code->traits & GPU_TRAIT_F32_F64) {
             conversions += (double)inst->warps;
             advice_take_inst(c, inst->code, (double)inst->warps);
         }
@@ -114,11 +108,6 @@ struct products {
     unsigned line;
 };
 
-static bool is_fma(const struct profile_code *code)
-{
-    return strncmp(code->text, "fma.", 4) == 0 || strncmp(code->text, "mad.", 4) == 0;
-}
-
 static struct products find_products(const struct profile_launch *launch)
 {
     struct products p = {.class = GPU_CLASS_F32};
@@ -129,7 +118,7 @@ static struct products find_products(const struct profile_launch *launch)
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_inst *inst = &launch->insts[i];
         enum gpu_class class = inst->code->class;
-        if (class == p.class && is_fma(inst->code)) {
+        if (class == p.class && inst->code->traits & GPU_TRAIT_FMA) {
             p.fmas += (double)inst->on * (class == GPU_CLASS_F16 ? 2 : 1);
             p.warps += (double)inst->warps;
             by_line[inst->line] += (double)inst->warps;
@@ -151,8 +140,9 @@ static bool is_matrix_product(const struct profile_launch *launch, const struct 
     const struct gpu_counters *c = &launch->counters;
     double first = 0, loaded = (double)(c->shared_load_bytes + c->global_load_bytes) / 4;
     for (unsigned i = 0; i < launch->inst_count; i++)
-        if (launch->insts[i].memory[PROFILE_GLOBAL] && launch->insts[i].code->kind != PROFILE_STORE)
-            first += (double)launch->insts[i].memory[PROFILE_GLOBAL]->first;
+        if (launch->insts[i].memory[GPU_SPACE_GLOBAL] &&
+            launch->insts[i].code->kind != PROFILE_STORE)
+            first += (double)launch->insts[i].memory[GPU_SPACE_GLOBAL]->first;
     return p->fmas > 0 && p->others < 0.1 * p->fmas && loaded > p->fmas / 16 && first > 0 &&
            2 * p->fmas / (32 * first) >= 8;
 }
@@ -176,7 +166,7 @@ void advice_tensor(struct advice_context *context)
     const double eighth = 7.0 / 8; /* fragments: each value is read once for 8 or more rows */
     for (unsigned i = 0; i < launch->inst_count; i++) {
         const struct profile_inst *inst = &launch->insts[i];
-        if (inst->code->class == p.class && is_fma(inst->code))
+        if (inst->code->class == p.class && inst->code->traits & GPU_TRAIT_FMA)
             advice_take_inst(c, inst->code, (double)inst->warps);
         else if (inst->code->class == GPU_CLASS_MEMORY || inst->code->class == GPU_CLASS_INTEGER)
             advice_take_inst(c, inst->code, eighth * (double)inst->warps);

@@ -70,7 +70,7 @@ static bool is_uncoalesced(const struct profile_memory *m)
 
 static void uncoalesced_lines(struct advice_context *context, unsigned kinds, bool is_store)
 {
-    struct advice_sum *sums = advice_sums_of(context, PROFILE_GLOBAL, kinds, is_uncoalesced);
+    struct advice_sum *sums = advice_sums_of(context, GPU_SPACE_GLOBAL, kinds, is_uncoalesced);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
@@ -106,7 +106,7 @@ static bool is_misaligned(const struct profile_memory *m)
 
 static void misaligned_lines(struct advice_context *context, unsigned kinds, bool is_store)
 {
-    struct advice_sum *sums = advice_sums_of(context, PROFILE_GLOBAL, kinds, is_misaligned);
+    struct advice_sum *sums = advice_sums_of(context, GPU_SPACE_GLOBAL, kinds, is_misaligned);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
@@ -138,7 +138,7 @@ void advice_misaligned(struct advice_context *context)
 void advice_redundant(struct advice_context *context)
 {
     unsigned at;
-    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, ADVICE_LOADS);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_GLOBAL, ADVICE_LOADS);
     struct advice_sum total = advice_total(context, sums, &at);
     const struct profile_memory *m = &total.memory;
     const struct profile_line *line = &context->launch->lines[at];
@@ -207,7 +207,7 @@ static bool moves_bytes(const struct profile_launch *launch)
 void advice_narrow(struct advice_context *context)
 {
     const struct profile_launch *launch = context->launch;
-    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, ADVICE_LOADS | ADVICE_STORES);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_GLOBAL, ADVICE_LOADS | ADVICE_STORES);
     struct advice_change change = advice_start(context);
     unsigned worst = launch->line_count, width = 4;
     double bytes = 0, all = 0;
@@ -258,7 +258,7 @@ void advice_spills(struct advice_context *context)
     unsigned at;
     const struct profile_kernel *kernel = context->launch->kernel;
     unsigned kinds = ADVICE_LOADS | ADVICE_STORES;
-    struct advice_sum *sums = advice_sums(context, PROFILE_LOCAL, kinds);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_LOCAL, kinds);
     struct advice_sum total = advice_total(context, sums, &at);
     const struct profile_memory *m = &total.memory;
     free(sums);

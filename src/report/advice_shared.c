@@ -10,8 +10,8 @@
 void advice_bank_conflicts(struct advice_context *context)
 {
     unsigned kinds = ~(ADVICE_ATOMICS | ADVICE_KIND(BULK));
-    struct advice_sum *sums = advice_sums(context, PROFILE_SHARED, kinds);
-    struct advice_sum *stores = advice_sums(context, PROFILE_SHARED, ADVICE_STORES);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_SHARED, kinds);
+    struct advice_sum *stores = advice_sums(context, GPU_SPACE_SHARED, ADVICE_STORES);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];
@@ -42,7 +42,7 @@ void advice_bank_conflicts(struct advice_context *context)
 static void global_atomics(struct advice_context *context)
 {
     unsigned most;
-    struct advice_sum *sums = advice_sums(context, PROFILE_GLOBAL, ADVICE_ATOMICS);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_GLOBAL, ADVICE_ATOMICS);
     double all = (double)advice_total(context, sums, &most).memory.sectors;
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
@@ -82,7 +82,7 @@ static void global_atomics(struct advice_context *context)
 
 static void shared_atomics(struct advice_context *context)
 {
-    struct advice_sum *sums = advice_sums(context, PROFILE_SHARED, ADVICE_ATOMICS);
+    struct advice_sum *sums = advice_sums(context, GPU_SPACE_SHARED, ADVICE_ATOMICS);
     for (unsigned i = 0; i < context->launch->line_count; i++) {
         const struct profile_memory *m = &sums[i].memory;
         const struct profile_line *line = &context->launch->lines[i];

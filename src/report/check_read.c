@@ -85,15 +85,47 @@ static void shorten_file(json_t *object)
 /* The file
  * ------------------------------------------------------------------------------------------ */
 
-static void finish(json_t *object, const char *program)
+struct reading {
+    const char *program;
+    const struct check_names *names;
+    struct check_findings *findings;
+    json_t *by_id; /* errors whose count may follow */
+};
+
+static char *name_allocation(const struct check_names *names, const json_t *allocation)
 {
-    static const char *const fields[] = {"space", "kernel", "file",    "line",
-                                         "block", "thread", "address", "text"};
+    unsigned number = (unsigned)json_integer_value(json_object_get(allocation, "number"));
+    uint64_t bytes = (uint64_t)json_integer_value(json_object_get(allocation, "bytes"));
+    char *name = names ? names->allocation(names->context, number, bytes) : NULL;
+    return name ? name : lk_say("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
+}
+
+/* The checker leaves the name of the allocation open. */
+static void complete_text(json_t *object, const struct check_names *names)
+{
+    static const char open[] = "{allocation}";
+    const json_t *allocation = json_object_get(object, "allocation");
+    const char *text = json_string_value(json_object_get(object, "text"));
+    const char *at = text && allocation ? strstr(text, open) : NULL;
+    if (!at)
+        return;
+    char *name = name_allocation(names, allocation);
+    char *whole = lk_say("%.*s%s%s", (int)(at - text), text, name, at + strlen(open));
+    json_object_set_new(object, "text", json_string(whole));
+    free(whole);
+    free(name);
+}
+
+static void finish(const struct reading *reading, json_t *object)
+{
+    static const char *const fields[] = {"space",  "kernel",  "file",       "line", "block",
+                                         "thread", "address", "allocation", "text"};
     json_t *other = json_object_get(object, "other");
-    resolve_callers(object, program);
+    resolve_callers(object, reading->program);
     shorten_file(object);
+    complete_text(object, reading->names);
     if (other) {
-        resolve_callers(other, program);
+        resolve_callers(other, reading->program);
         shorten_file(other);
     }
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -101,8 +133,21 @@ static void finish(json_t *object, const char *program)
             json_object_set_new(object, fields[i], json_null());
 }
 
-static void add_line(const char *text, struct check_findings *findings, json_t *by_id,
-                     const char *program)
+enum finding_kind finding_kind(const json_t *finding)
+{
+    static const char *const keys[] = {
+#define FINDING(name, key) key,
+#include "gpu/finding_kinds.def"
+#undef FINDING
+    };
+    const char *kind = json_string_value(json_object_get(finding, "kind"));
+    unsigned i = 0;
+    while (kind && i < FINDING_KINDS && strcmp(keys[i], kind) != 0)
+        i++;
+    return kind ? (enum finding_kind)i : FINDING_KINDS;
+}
+
+static void add_line(const struct reading *reading, const char *text)
 {
     json_error_t error;
     json_t *object = json_loads(text, 0, &error);
@@ -112,40 +157,38 @@ static void add_line(const char *text, struct check_findings *findings, json_t *
     char key[32];
     snprintf(key, sizeof key, "%lld", (long long)json_integer_value(id));
     if (id && count) {
-        json_t *known = json_object_get(by_id, key);
+        json_t *known = json_object_get(reading->by_id, key);
         if (known)
             json_object_set(known, "count", count);
         json_decref(object);
         return;
     }
     if (id) {
-        json_object_set(by_id, key, object);
+        json_object_set(reading->by_id, key, object);
         json_object_del(object, "id");
     }
-    const char *kind = json_string_value(json_object_get(object, "kind"));
-    bool remark = kind && strcmp(kind, "leak") == 0;
-    finish(object, program);
-    json_array_append_new(remark ? findings->remarks : findings->errors, object);
+    finish(reading, object);
+    json_array_append_new(finding_kind(object) == FINDING_LEAK ? reading->findings->remarks
+                                                               : reading->findings->errors,
+                          object);
 }
 
-bool check_read(const char *path, const char *program, struct check_findings *findings,
-                char **message)
+bool check_read(const char *path, const char *program, const struct check_names *names,
+                struct check_findings *findings, char **message)
 {
     FILE *file = fopen(path, "r");
     char *text = NULL;
     size_t capacity = 0;
     if (!file) {
-        struct lk_buf said = {0};
-        lk_buf_printf(&said, "%s: %s", path, strerror(errno));
-        *message = said.data;
+        *message = lk_say("%s: %s", path, strerror(errno));
         return false;
     }
     findings->errors = json_array();
     findings->remarks = json_array();
-    json_t *by_id = json_object();
+    struct reading reading = {program, names, findings, json_object()};
     while (getline(&text, &capacity, file) > 0)
-        add_line(text, findings, by_id, program);
-    json_decref(by_id);
+        add_line(&reading, text);
+    json_decref(reading.by_id);
     free(text);
     fclose(file);
     return true;

@@ -1,6 +1,6 @@
 /*
  * profile.h: what a program's launches did, read from the counters' file that the machine writes
- * with LOCKSTEP_PROFILE (simt/count_write.c), and what the time model makes of it.
+ * with LOCKSTEP_PROFILE (watch/count_write.c), and what the time model makes of it.
  * read -> registers from elsewhere, if wanted -> profile_evaluate -> advice -> text, JSON, HTML.
  */
 #ifndef LOCKSTEP_REPORT_PROFILE_H
@@ -16,9 +16,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum profile_space { PROFILE_GLOBAL, PROFILE_SHARED, PROFILE_LOCAL, PROFILE_SPACES };
-extern const char *const profile_space_names[PROFILE_SPACES];
-
 enum profile_kind {
 #define KIND(name) PROFILE_##name,
 #include "gpu/access_kinds.def"
@@ -26,11 +23,10 @@ enum profile_kind {
     PROFILE_KINDS
 };
 
-/* What an instruction, or a line, did in one space; watch/count.h says what each is. */
+/* What an instruction, or a line, did in one space; profile_columns.def says what each is. */
 struct profile_memory {
-#define COLUMN(name) int64_t name;
+#define MEMORY(name) int64_t name;
 #include "gpu/profile_columns.def"
-#undef COLUMN
 };
 
 /* Whose file it is; a later one is the better place to point to. */
@@ -52,6 +48,7 @@ struct profile_code {
                                             one another */
     enum gpu_class class;
     enum profile_kind kind;
+    unsigned traits;               /* bits of enum gpu_inst_trait */
     const char *text;              /* "ld.global.f32"; NULL: not the program's own */
     struct profile_source *source; /* NULL if not known, */
     unsigned line;                 /* and then 0 */
@@ -73,8 +70,8 @@ struct profile_inst {
     const struct profile_code *code;
     uint64_t warps, threads, on, divergent, waits;
     uint64_t idle; /* barriers: instructions that others ran while warps waited here */
-    struct profile_memory *memory[PROFILE_SPACES]; /* NULL: none */
-    unsigned line;                                 /* index in the launch's lines */
+    struct profile_memory *memory[GPU_SPACES]; /* NULL: none */
+    unsigned line;                             /* index in the launch's lines */
 };
 
 /* A line of the source in one launch. */
@@ -83,7 +80,7 @@ struct profile_line {
     unsigned line;
     uint64_t warps, threads, on, divergent, waits, idle;
     uint64_t issued; /* machine instructions of warps */
-    struct profile_memory memory[PROFILE_SPACES];
+    struct profile_memory memory[GPU_SPACES];
     double issue, traffic, heat; /* shares of the launch: issue, L2 traffic, what it is bound by */
 };
 
@@ -95,6 +92,17 @@ struct advice {
     double gain; /* time now / time then */
 };
 
+/* An access or a branch of a warp that was traced. */
+struct profile_record {
+    uint64_t block;
+    unsigned warp;
+    const struct profile_code *code;
+    uint32_t active, mask;
+    const char *kind, *space; /* space: NULL of a branch */
+    unsigned bytes;
+    int64_t addresses[32];
+};
+
 struct profile_launch {
     struct profile_kernel *kernel;
     unsigned number; /* of the program's launches, from 0 */
@@ -103,8 +111,9 @@ struct profile_launch {
     struct gpu_counters counters;
     struct profile_inst *insts;
     unsigned inst_count;
-    const char *fault; /* NULL if it ran to its end */
-    json_t *trace;     /* its records as they were written, or NULL */
+    const char *fault;            /* NULL if it ran to its end */
+    struct profile_record *trace; /* [trace_count] */
+    size_t trace_count;
     uint64_t trace_dropped;
     /* By profile_evaluate: */
     struct gpu_shape shape;
@@ -117,7 +126,7 @@ struct profile_launch {
 };
 
 struct profile {
-    struct lk_arena *arena; /* owns everything but the JSON */
+    struct lk_arena *arena; /* owns everything but the two lists */
     struct profile_launch **launches;
     unsigned launch_count, launch_capacity;
     struct profile_kernel **kernels;
@@ -135,18 +144,22 @@ struct profile_filter {
  * that ends in the middle of a line is read up to there. */
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message);
 void profile_free(struct profile *profile);
+/* Registers and spills as NVIDIA's assembler assigns them, at most so many a thread, to kernels
+ * whose PTX is in folder; without ptxas, and where it refuses, the machine's estimate stays. */
+void profile_ask_ptxas(struct profile *profile, const char *folder, unsigned most_registers);
 void profile_evaluate(struct profile *profile);
 
 /* The line's text without its newline; NULL if it is not there. */
 const char *profile_source_line(const struct profile_source *source, unsigned line);
 
+/* Is it an access to this space? */
+bool profile_is_in(const struct profile_record *record, enum gpu_space space);
+
+/* How much of a counter is due to an instruction. */
+double profile_part(const struct gpu_counter_part *part, const struct profile_inst *inst);
+
 /* Adds the columns; of two strides the more frequent is kept. */
 void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more);
-
-/* "reduce<256>" from "_Z6reduceILi256EEvPf"; the name itself if it is not understood. */
-const char *profile_demangle(struct lk_arena *arena, const char *mangled);
-
-/* Text that lives as long as the arena. */
 
 /* Same kernel and shape as the one before it: shown once. */
 bool profile_same(const struct profile_launch *a, const struct profile_launch *b);

@@ -128,14 +128,14 @@ static void put_share(struct lk_buf *out, double share)
 static void put_note(struct lk_buf *out, const struct profile_line *line)
 {
     bool any = false;
-    for (int space = 0; space < PROFILE_SPACES; space++) {
+    for (int space = 0; space < GPU_SPACES; space++) {
         const struct profile_memory *m = &line->memory[space];
         double requests = (double)m->requests;
         if (!m->requests)
             continue;
-        lk_buf_printf(out, "%s%s: ", any ? "; " : "", profile_space_names[space]);
+        lk_buf_printf(out, "%s%s: ", any ? "; " : "", gpu_space_keys[space]);
         any = true;
-        if (space == PROFILE_SHARED)
+        if (space == GPU_SPACE_SHARED)
             lk_buf_printf(out, "%.3g passes a request, %.3g by bank conflicts",
                           (double)m->wavefronts / requests, (double)m->conflicts / requests);
         else
@@ -210,27 +210,19 @@ static void put_sources(struct lk_buf *out, const struct profile_launch *launch)
 /* Pictures of accesses ----------------------------------------------------------------------------
  */
 
-static struct svg_access read_access(json_t *row)
+static void put_picture(struct lk_buf *out, const struct profile_record *record)
 {
-    struct svg_access access = {.mask = (uint32_t)json_integer_value(json_array_get(row, 4)),
-                                .bytes = (unsigned)json_integer_value(json_array_get(row, 7))};
-    json_t *addresses = json_array_get(row, 8);
+    const struct profile_code *code = record->code;
+    struct svg_access access = {.mask = record->mask, .bytes = record->bytes};
     for (unsigned lane = 0; lane < 32; lane++)
-        access.addresses[lane] = (uint64_t)json_integer_value(json_array_get(addresses, lane));
-    return access;
-}
-
-static void put_picture(struct lk_buf *out, const struct profile_code *code, json_t *row,
-                        bool global)
-{
-    struct svg_access access = read_access(row);
+        access.addresses[lane] = (uint64_t)record->addresses[lane];
     put(out, "<div class=\"picture\"><code>");
     lk_buf_printf(out, "%u: ", code->line);
     lk_buf_html(out, profile_source_line(code->source, code->line));
     put(out, "</code> <span class=\"dim\">");
     lk_buf_html(out, code->text);
     put(out, "</span>\n");
-    (global ? svg_global : svg_shared)(out, &access);
+    (profile_is_in(record, GPU_SPACE_GLOBAL) ? svg_global : svg_shared)(out, &access);
     put(out, "</div>\n");
 }
 
@@ -242,24 +234,18 @@ static void put_pictures(struct lk_buf *out, const struct profile_launch *launch
     for (unsigned i = 0; i < launch->line_count && pictures < 8; i++) {
         const struct profile_line *line = &launch->lines[i];
         bool shown[2][PROFILE_KINDS] = {{false}};
-        json_t *row;
-        size_t index;
-        json_array_foreach(launch->trace, index, row)
-        {
-            size_t number = (size_t)json_integer_value(json_array_get(row, 2));
-            const char *space = json_string_value(json_array_get(row, 5));
-            if (number >= launch->kernel->code_count || !space || pictures >= 8)
-                continue;
-            const struct profile_code *code = &launch->kernel->code[number];
-            bool global = strcmp(space, "global") == 0;
+        for (size_t k = 0; k < launch->trace_count && pictures < 8; k++) {
+            const struct profile_record *record = &launch->trace[k];
+            const struct profile_code *code = record->code;
+            bool global = profile_is_in(record, GPU_SPACE_GLOBAL);
             if (code->source != line->source || code->line != line->line ||
-                (!global && strcmp(space, "shared") != 0) || code->kind == PROFILE_BULK ||
-                shown[global][code->kind])
+                (!global && !profile_is_in(record, GPU_SPACE_SHARED)) ||
+                code->kind == PROFILE_BULK || shown[global][code->kind])
                 continue;
             shown[global][code->kind] = true;
             if (!pictures++)
                 put(out, "<h3>What one warp touches (numbers are lanes)</h3>\n");
-            put_picture(out, code, row, global);
+            put_picture(out, record);
         }
     }
 }

@@ -61,9 +61,8 @@ static json_t *counters(struct gpu_counters *values)
 static json_t *memory(const struct profile_memory *memory)
 {
     json_t *object = json_object();
-#define COLUMN(name) json_object_set_new(object, #name, json_integer(memory->name));
+#define MEMORY(name) json_object_set_new(object, #name, json_integer(memory->name));
 #include "gpu/profile_columns.def"
-#undef COLUMN
     return object;
 }
 
@@ -92,9 +91,9 @@ static json_t *lines(const struct profile_launch *launch)
             (json_int_t)line->divergent, "barrier_waits", (json_int_t)line->waits);
         if (line->idle)
             json_object_set_new(row, "barrier_idle", json_integer((json_int_t)line->idle));
-        for (int space = 0; space < PROFILE_SPACES; space++)
+        for (int space = 0; space < GPU_SPACES; space++)
             if (line->memory[space].requests)
-                json_object_set_new(row, profile_space_names[space], memory(&line->memory[space]));
+                json_object_set_new(row, gpu_space_keys[space], memory(&line->memory[space]));
         json_array_append_new(list, row);
     }
     return list;

@@ -9,9 +9,8 @@
 void profile_add_memory(struct profile_memory *sum, const struct profile_memory *more)
 {
     int64_t stride = sum->strided >= more->strided && sum->stride ? sum->stride : more->stride;
-#define COLUMN(name) sum->name += more->name;
+#define MEMORY(name) sum->name += more->name;
 #include "gpu/profile_columns.def"
-#undef COLUMN
     sum->stride = stride;
 }
 
@@ -34,9 +33,9 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
         [GPU_BOUND_F64] = GPU_CLASS_F64,         [GPU_BOUND_F16] = GPU_CLASS_F16,
         [GPU_BOUND_SPECIAL] = GPU_CLASS_SPECIAL, [GPU_BOUND_TENSOR] = GPU_CLASS_TENSOR};
     const struct profile_memory none = {0};
-    const struct profile_memory *global = inst->memory[PROFILE_GLOBAL];
-    const struct profile_memory *shared = inst->memory[PROFILE_SHARED];
-    const struct profile_memory *local = inst->memory[PROFILE_LOCAL];
+    const struct profile_memory *global = inst->memory[GPU_SPACE_GLOBAL];
+    const struct profile_memory *shared = inst->memory[GPU_SPACE_SHARED];
+    const struct profile_memory *local = inst->memory[GPU_SPACE_LOCAL];
     global = global ? global : &none;
     shared = shared ? shared : &none;
     local = local ? local : &none;
@@ -103,7 +102,7 @@ static void sum_lines(struct profile *profile, struct profile_launch *launch)
         line->heat += bound;
         heat += bound;
         issued += (double)cost;
-        for (int space = 0; space < PROFILE_SPACES; space++)
+        for (int space = 0; space < GPU_SPACES; space++)
             if (inst->memory[space]) {
                 profile_add_memory(&line->memory[space], inst->memory[space]);
                 line->traffic += (double)inst->memory[space]->l2_sectors;

@@ -4,6 +4,7 @@
  */
 #include "report/profile.h"
 
+#include "host/demangle.h"
 #include "host/headers.h"
 
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *const profile_space_names[PROFILE_SPACES] = {"global", "shared", "local"};
 
 static uint64_t number_at(const json_t *array, size_t index)
 {
@@ -116,18 +115,19 @@ static void read_code(struct profile *profile, const json_t *object, struct prof
     for (unsigned i = 0; i < kernel->code_count; i++) {
         const json_t *row = json_array_get(insts, i);
         struct profile_code *code = &kernel->code[i];
-        if (json_array_size(row) < 6)
+        if (json_array_size(row) < GPU_CODE_COLUMNS)
             continue;
-        uint64_t class = number_at(row, 1), kind = number_at(row, 2);
-        code->ptx_line = (unsigned)number_at(row, 0);
+        uint64_t class = number_at(row, GPU_CODE_class), kind = number_at(row, GPU_CODE_kind);
+        code->ptx_line = (unsigned)number_at(row, GPU_CODE_ptx_line);
         code->class = class < GPU_CLASS_COUNT ? (enum gpu_class) class : GPU_CLASS_OTHER;
         code->kind = kind < PROFILE_KINDS ? (enum profile_kind)kind : PROFILE_NOTHING;
-        code->bytes = (unsigned)number_at(row, 3);
-        code->text = keep(profile, json_array_get(row, 4));
-        code->slots = (unsigned)number_at(row, 6);
-        code->load_phases = (unsigned)number_at(row, 7);
-        code->shared_phases = (unsigned)number_at(row, 8);
-        place_code(profile, json_array_get(row, 5), files, code);
+        code->traits = (unsigned)number_at(row, GPU_CODE_traits);
+        code->bytes = (unsigned)number_at(row, GPU_CODE_bytes);
+        code->slots = (unsigned)number_at(row, GPU_CODE_slots);
+        code->load_phases = (unsigned)number_at(row, GPU_CODE_load_phases);
+        code->shared_phases = (unsigned)number_at(row, GPU_CODE_shared_phases);
+        code->text = keep(profile, json_array_get(row, GPU_CODE_TEXT));
+        place_code(profile, json_array_get(row, GPU_CODE_PLACES), files, code);
     }
 }
 
@@ -148,7 +148,9 @@ static bool read_kernel(struct profile *profile, const json_t *object)
     kernel->mangled = keep(profile, json_object_get(object, "name"));
     if (!id || !kernel->mangled)
         return false;
-    kernel->name = profile_demangle(profile->arena, kernel->mangled);
+    char *name = host_demangle(kernel->mangled);
+    kernel->name = lk_arena_strndup(profile->arena, name, strlen(name));
+    free(name);
     kernel->registers = (unsigned)number_of(object, "registers");
     kernel->registers_from = "estimated";
     kernel->static_shared = (unsigned)number_of(object, "static_shared");
@@ -169,52 +171,73 @@ static bool read_kernel(struct profile *profile, const json_t *object)
 static struct profile_memory *read_memory(struct profile *profile, const json_t *row)
 {
     struct profile_memory *memory = lk_arena_alloc(profile->arena, sizeof(*memory));
-    size_t column = 1;
-#define COLUMN(name) memory->name = json_integer_value(json_array_get(row, column++));
+#define MEMORY(name) memory->name = json_integer_value(json_array_get(row, GPU_MEMORY_##name + 1));
 #include "gpu/profile_columns.def"
-#undef COLUMN
     return memory;
 }
 
 static void read_insts(struct profile *profile, const json_t *rows, struct profile_launch *launch)
 {
-    const json_t *row, *part;
-    size_t index, at;
+    const json_t *row;
+    size_t index;
     launch->insts =
         lk_arena_alloc(profile->arena, (json_array_size(rows) + 1) * sizeof(*launch->insts));
     json_array_foreach((json_t *)rows, index, row)
     {
-        uint64_t number = number_at(row, 0);
+        uint64_t number = number_at(row, GPU_TALLY_inst);
         if (number >= launch->kernel->code_count || !launch->kernel->code[number].text)
             continue;
         struct profile_inst *inst = &launch->insts[launch->inst_count++];
         inst->code = &launch->kernel->code[number];
-        inst->warps = number_at(row, 1);
-        inst->threads = number_at(row, 2);
-        inst->on = number_at(row, 3);
-        inst->divergent = number_at(row, 4);
-        inst->waits = number_at(row, 5);
-        json_array_foreach((json_t *)row, at, part) if (json_is_array(part))
-        {
+        inst->warps = number_at(row, GPU_TALLY_warps);
+        inst->threads = number_at(row, GPU_TALLY_threads);
+        inst->on = number_at(row, GPU_TALLY_on);
+        inst->divergent = number_at(row, GPU_TALLY_divergent);
+        inst->waits = number_at(row, GPU_TALLY_waits);
+        inst->idle = number_at(row, GPU_TALLY_idle);
+        for (size_t at = GPU_TALLY_COLUMNS; at < json_array_size(row); at++) {
+            const json_t *part = json_array_get(row, at);
             uint64_t space = number_at(part, 0);
-            if (space < PROFILE_SPACES)
+            if (json_is_array(part) && space < GPU_SPACES)
                 inst->memory[space] = read_memory(profile, part);
         }
     }
 }
 
-/* "barriers": [[number, idle] ..] */
-static void read_barriers(const json_t *rows, struct profile_launch *launch)
+static bool read_record(struct profile *profile, const struct profile_launch *launch,
+                        const json_t *row, struct profile_record *record)
 {
-    const json_t *row;
-    size_t index;
-    json_array_foreach((json_t *)rows, index, row)
-    {
-        uint64_t number = number_at(row, 0);
-        for (unsigned i = 0; i < launch->inst_count; i++)
-            if ((uint64_t)(launch->insts[i].code - launch->kernel->code) == number)
-                launch->insts[i].idle = number_at(row, 1);
-    }
+    const json_t *addresses = json_array_get(row, GPU_TRACE_addresses);
+    uint64_t inst = number_at(row, GPU_TRACE_inst);
+    record->kind = keep(profile, json_array_get(row, GPU_TRACE_kind));
+    if (!record->kind || inst >= launch->kernel->code_count)
+        return false;
+    record->code = &launch->kernel->code[inst];
+    record->block = number_at(row, GPU_TRACE_block);
+    record->warp = (unsigned)number_at(row, GPU_TRACE_warp);
+    record->active = (uint32_t)number_at(row, GPU_TRACE_active);
+    record->mask = (uint32_t)number_at(row, GPU_TRACE_mask);
+    record->space = keep(profile, json_array_get(row, GPU_TRACE_space));
+    record->bytes = (unsigned)number_at(row, GPU_TRACE_bytes);
+    for (unsigned lane = 0; lane < 32; lane++)
+        record->addresses[lane] = json_integer_value(json_array_get(addresses, lane));
+    return true;
+}
+
+bool profile_is_in(const struct profile_record *record, enum gpu_space space)
+{
+    return record->space && strcmp(record->space, gpu_space_keys[space]) == 0;
+}
+
+static void read_trace(struct profile *profile, const json_t *object, struct profile_launch *launch)
+{
+    const json_t *rows = json_object_get(object, "trace");
+    size_t count = json_array_size(rows);
+    launch->trace = lk_arena_alloc(profile->arena, (count + 1) * sizeof(*launch->trace));
+    for (size_t i = 0; i < count; i++)
+        launch->trace_count += read_record(profile, launch, json_array_get(rows, i),
+                                           &launch->trace[launch->trace_count]);
+    launch->trace_dropped = number_of(object, "dropped");
 }
 
 static bool read_launch(struct profile *profile, const json_t *object,
@@ -236,7 +259,6 @@ static bool read_launch(struct profile *profile, const json_t *object,
     for (unsigned i = 0; i < gpu_counter_count; i++)
         *gpu_counter(&launch->counters, i) = number_of(counters, gpu_counter_infos[i].name);
     read_insts(profile, json_object_get(object, "insts"), launch);
-    read_barriers(json_object_get(object, "barriers"), launch);
     return true;
 }
 
@@ -261,13 +283,10 @@ struct reading {
 static bool read_object(struct reading *reading, json_t *object)
 {
     struct profile *profile = reading->profile;
-    json_t *trace = json_object_get(object, "trace");
     if (json_object_get(object, "kernel"))
         return read_kernel(profile, object);
-    if (trace && reading->last) {
-        reading->last->trace = json_incref(trace);
-        reading->last->trace_dropped = number_of(object, "dropped");
-    }
+    if (json_object_get(object, "trace") && reading->last)
+        read_trace(profile, object, reading->last);
     if (!json_object_get(object, "launch"))
         return true;
     struct profile_launch *launch = lk_arena_alloc(profile->arena, sizeof(*launch));
@@ -324,8 +343,6 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
-    for (unsigned i = 0; i < profile->launch_count; i++)
-        json_decref(profile->launches[i]->trace);
     free(profile->launches);
     free(profile->kernels);
     lk_map_free(&profile->kernels_by_id);

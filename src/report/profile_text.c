@@ -215,13 +215,13 @@ static void put_share(const struct printer *p, double share)
 /* The counters that a reader of this line wants, in a few words. */
 static void print_notes(const struct printer *p, const struct profile_line *line)
 {
-    for (int space = 0; space < PROFILE_SPACES; space++) {
+    for (int space = 0; space < GPU_SPACES; space++) {
         const struct profile_memory *m = &line->memory[space];
         double requests = (double)m->requests;
         if (!m->requests)
             continue;
-        fprintf(p->out, "%*s%s%s:", 36, "", p->paint->dim, profile_space_names[space]);
-        if (space == PROFILE_SHARED) {
+        fprintf(p->out, "%*s%s%s:", 36, "", p->paint->dim, gpu_space_keys[space]);
+        if (space == GPU_SPACE_SHARED) {
             fprintf(p->out, " %.3g wavefronts a request", (double)m->wavefronts / requests);
             if (m->conflicts)
                 fprintf(p->out, ", %.3g by bank conflicts", (double)m->conflicts / requests);

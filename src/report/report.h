@@ -40,8 +40,7 @@ void report_compare_text(FILE *out, const struct report_paint *paint, const char
                          json_t *const reports[2]);
 json_t *report_compare_json(const char *names[2], json_t *const reports[2]);
 
-/* Roofline: a kernel's bytes and operations in seconds, against a GPU's peaks
- * --------------------*/
+/* Roofline: a kernel's bytes and operations in seconds, against a GPU's peaks -------------------*/
 struct report_roofline {
     double bytes, flops, seconds; /* asked about */
     double peak_flops;            /* of the kind of operation asked about */
@@ -54,6 +53,20 @@ struct report_roofline {
 };
 struct report_roofline report_roofline(const struct gpu_info *gpu, double bytes, double flops,
                                        double seconds, double peak_tflops);
+/* TFLOP/s of "f32", "tensor-bf16" ..; 0 if the GPU has no such units, below 0 if there is no such
+ * type. */
+double report_peak(const struct gpu_info *gpu, const char *type);
+void report_roofline_text(FILE *out, const struct report_paint *paint, const struct gpu_info *gpu,
+                          const char *type, const struct report_roofline *r);
+json_t *report_roofline_json(const struct gpu_info *gpu, const char *type,
+                             const struct report_roofline *r);
+
+/* GPUs: all that is known, one of them, and what an SM holds of its blocks ----------------------*/
+void report_gpus_text(FILE *out, const struct report_paint *paint);
+void report_gpu_text(FILE *out, const struct report_paint *paint, const struct gpu_info *gpu);
+json_t *report_gpu_json(const struct gpu_info *gpu);
+void report_occupancy_text(FILE *out, const struct report_paint *paint, const struct gpu_info *gpu,
+                           unsigned threads, unsigned registers, size_t shared);
 
 /* Units: "3.4 us", "4.2 MB", "1.2 G"; the text is in buf. */
 enum { REPORT_UNIT = 32 };

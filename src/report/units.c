@@ -1,5 +1,5 @@
 /*
- * units.c: numbers as a reader likes them, and the roofline's arithmetic.
+ * units.c: numbers as a reader likes them.
  */
 #include "report/report.h"
 
@@ -34,21 +34,4 @@ const char *report_count(char buf[REPORT_UNIT], double count)
 {
     static const char *const units[] = {"", "k", "M", "G", "T", "P"};
     return scaled(buf, count, 1000, units, 6);
-}
-
-struct report_roofline report_roofline(const struct gpu_info *gpu, double bytes, double flops,
-                                       double seconds, double peak_tflops)
-{
-    struct report_roofline r = {.bytes = bytes, .flops = flops, .seconds = seconds};
-    r.peak_flops = peak_tflops * 1e12;
-    r.memory_seconds = bytes / (gpu->memory_gb_s * 1e9);
-    r.compute_seconds = r.peak_flops > 0 ? flops / r.peak_flops : 0;
-    r.intensity = bytes > 0 ? flops / bytes : INFINITY;
-    r.ridge = r.peak_flops / (gpu->memory_gb_s * 1e9);
-    r.memory_bound = r.memory_seconds >= r.compute_seconds;
-    r.roof_seconds = r.memory_bound ? r.memory_seconds : r.compute_seconds;
-    double other = r.memory_bound ? r.compute_seconds : r.memory_seconds;
-    r.by = other > 0 ? r.roof_seconds / other : INFINITY;
-    r.fraction = seconds > 0 ? r.roof_seconds / seconds : 0;
-    return r;
 }

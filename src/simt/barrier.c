@@ -92,10 +92,10 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
     struct simt_path *path = w->path;
     int lane = __builtin_ctz(w->mask);
     if (id >= SIMT_BARRIERS)
-        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+        return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                           "barrier %u: a block has barriers 0 to 15", id);
     if (expected % SIMT_LANES)
-        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+        return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                           "barrier %u: a count of %u threads is no multiple of the warp size", id,
                           expected);
     struct simt_barrier *barrier = &block->barriers[id];
@@ -103,7 +103,7 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
         barrier->in_use = true;
         barrier->expected = expected;
     } else if (barrier->expected != expected) {
-        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+        return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                           "barrier %u: waits for %u threads here and for %u elsewhere", id,
                           expected, barrier->expected);
     }

@@ -234,7 +234,7 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
-    uint32_t busy;   /* watched: turns since it last polled in vain (check_poll.c) */
+    uint32_t busy;   /* watched: turns since it last polled in vain (poll.c) */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
 };
@@ -288,6 +288,11 @@ struct simt_launch_state {
     _Atomic int stop;  /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
+    struct { /* where it was raised; valid once fault->kind is set */
+        const struct simt_inst *in;
+        uint64_t block;  /* linear */
+        uint32_t thread; /* linear; UINT32_MAX: of no single thread */
+    } fault_at;
 };
 
 struct simt_machine {

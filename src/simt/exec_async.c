@@ -79,7 +79,7 @@ SIMT_BODY(run_init)
         if (!barrier)
             return NULL;
         if (!counts[lane] || counts[lane] > COUNT_MASK)
-            return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+            return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                               "mbarrier.init with a count of %u (1 to 1048575 are valid)",
                               counts[lane]);
         *barrier = (struct mbarrier){.pending = counts[lane] & COUNT_MASK,
@@ -125,7 +125,7 @@ static inline const struct simt_inst *run_arrivals(struct simt_warp *w, const st
         if (expects_bytes)
             add_bytes(barrier, operand[lane]);
         if (!barrier->ready || !arrive(barrier, counted ? operand[lane] : 1, kind))
-            return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, "mbarrier arrival: %s",
+            return simt_raise(w, in, SIMT_FAULT_BARRIER, lane, "mbarrier arrival: %s",
                               barrier->ready ? "more arrivals than the phase expects"
                                              : "the mbarrier was not initialised");
         if (gives)
@@ -254,7 +254,7 @@ SIMT_BODY(run_cp_async_mbarrier)
         if (!barrier)
             return NULL;
         if (counts && !arrive(barrier, 1, ARRIVE))
-            return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+            return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                               "mbarrier arrival: more arrivals than the phase expects");
     }
     return in + 1;

@@ -47,11 +47,16 @@ const struct simt_inst *simt_raise(struct simt_warp *w, const struct simt_inst *
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
+    size_t what_length = text.size;
     add_place(&text, w, in, lane);
     pthread_mutex_lock(&launch->fault_lock);
     if (launch->fault->kind == SIMT_OK) {
         launch->fault->kind = kind;
+        launch->fault->what_length = what_length;
         snprintf(launch->fault->text, sizeof(launch->fault->text), "%s", text.data);
+        launch->fault_at.in = in;
+        launch->fault_at.block = w->block->linear;
+        launch->fault_at.thread = lane >= 0 ? w->index * SIMT_LANES + (uint32_t)lane : UINT32_MAX;
     }
     launch->stop = 1;
     pthread_mutex_unlock(&launch->fault_lock);

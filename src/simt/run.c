@@ -17,7 +17,7 @@
  * that the caches see them side by side. */
 enum { SLICE = 16384, WATCHED_SLICE = 64 };
 
-/* Turns without a poll in vain after which a watched warp is taken to work; check_poll.c waits for
+/* Turns without a poll in vain after which a watched warp is taken to work; poll.c waits for
  * longer than that. */
 enum { BUSY = 128 };
 
@@ -191,7 +191,8 @@ static void raise_stuck(struct simt_block *block)
                 continue;
             bool barrier = path->state == SIMT_PATH_BARRIER;
             simt_path_enter(warp, path);
-            simt_raise(&warp->w, barrier ? path->ip - 1 : path->ip, SIMT_FAULT_DEADLOCK,
+            simt_raise(&warp->w, barrier ? path->ip - 1 : path->ip,
+                       barrier ? SIMT_FAULT_DEADLOCK : SIMT_FAULT_SYNC_DEADLOCK,
                        __builtin_ctz(path->mask),
                        "deadlock: every thread of the block waits; this one at %s",
                        barrier ? "a barrier that the others never reach"
@@ -216,8 +217,7 @@ static void check_limit(struct simt_worker *worker, struct simt_block *block)
         simt_path_enter(&block->warps[i], path);
         simt_raise(
             &block->warps[i].w, path->ip, SIMT_FAULT_TIMEOUT, __builtin_ctz(path->mask),
-            "the launch has run %llu warp instructions, which is its limit: an endless loop? "
-            "(--limit N or LOCKSTEP_LIMIT raises it)",
+            "the launch has run %llu warp instructions, which is its limit: an endless loop?",
             (unsigned long long)total);
         return;
     }

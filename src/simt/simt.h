@@ -28,14 +28,18 @@ enum simt_fault_kind {
     SIMT_FAULT_ASSERT,              /* 710 */
     SIMT_FAULT_TRAP,                /* 719 */
     SIMT_FAULT_LAUNCH_FAILED,       /* 719 */
-    SIMT_FAULT_TIMEOUT,             /* 702 */
-    SIMT_FAULT_DEADLOCK,            /* 702: every thread waits */
+    SIMT_FAULT_BARRIER,             /* 715: a barrier used wrongly */
+    SIMT_FAULT_TIMEOUT,             /* 702: more warp instructions than the limit */
+    SIMT_FAULT_LIVELOCK,            /* 702: every thread polls, and nothing changes */
+    SIMT_FAULT_DEADLOCK,            /* 702: every thread waits, this one at a barrier */
+    SIMT_FAULT_SYNC_DEADLOCK,       /* 702: the same, at a .sync */
     SIMT_FAULT_UNSUPPORTED          /* ends the program with status 3 */
 };
 
 struct simt_fault {
     enum simt_fault_kind kind;
-    char text[1024]; /* whole message: what, kernel, block, thread, PTX line, source line */
+    size_t what_length; /* of text: its first part, which says what went wrong */
+    char text[1024];    /* whole message: what, kernel, block, thread, PTX line, source line */
 };
 
 struct simt_options {

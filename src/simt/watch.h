@@ -19,6 +19,7 @@ enum watch_kind {
 struct watch_inst {
     uint8_t kind;       /* enum watch_kind */
     uint8_t class;      /* enum gpu_class */
+    uint8_t traits;     /* bits of enum gpu_inst_trait */
     uint8_t space;      /* enum ptx_space, as written */
     uint8_t is_write;   /* stores, and the shared side of copies */
     uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */

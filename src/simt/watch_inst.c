@@ -128,6 +128,37 @@ static void describe_store(const struct simt_inst *in, struct watch_inst *what)
     }
 }
 
+static unsigned traits_of(const struct ptx_inst *ptx, const struct watch_inst *what)
+{
+    static const struct {
+        const char *mnemonic;
+        unsigned traits;
+    } by_mnemonic[] = {
+        {"add", GPU_TRAIT_ADD},
+        {"sub", GPU_TRAIT_ADD},
+        {"mul", GPU_TRAIT_MUL | GPU_TRAIT_PRODUCT},
+        {"mul24", GPU_TRAIT_MUL | GPU_TRAIT_PRODUCT},
+        {"fma", GPU_TRAIT_FMA},
+        {"mad", GPU_TRAIT_FMA | GPU_TRAIT_PRODUCT},
+        {"mad24", GPU_TRAIT_FMA | GPU_TRAIT_PRODUCT},
+        {"madc", GPU_TRAIT_FMA | GPU_TRAIT_PRODUCT},
+        {"min", GPU_TRAIT_PRODUCT},
+        {"max", GPU_TRAIT_PRODUCT},
+    };
+    unsigned traits = what->is_write ? GPU_TRAIT_WRITES : 0;
+    bool f32 = false, f64 = false;
+    for (size_t i = 0; i < sizeof by_mnemonic / sizeof by_mnemonic[0]; i++)
+        if (strcmp(ptx_op_infos[ptx->op].mnemonic, by_mnemonic[i].mnemonic) == 0)
+            traits |= by_mnemonic[i].traits;
+    for (unsigned i = 0; i < ptx->type_count; i++) {
+        f32 = f32 || ptx->types[i] == PTX_F32;
+        f64 = f64 || ptx->types[i] == PTX_F64;
+    }
+    traits |= f64 ? GPU_TRAIT_F64 : 0;
+    traits |= f32 && f64 && what->class == GPU_CLASS_CONVERT ? GPU_TRAIT_F32_F64 : 0;
+    return traits;
+}
+
 static bool is_order(const struct ptx_inst *ptx)
 {
     switch (ptx_op_infos[ptx->op].group) {
@@ -202,6 +233,7 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     default:
         break;
     }
+    what->traits = (uint8_t)traits_of(ptx, what);
 }
 
 /* The functions of a kernel lie one after the other in its code. */

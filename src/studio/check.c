@@ -3,7 +3,7 @@
  * in a child that is that command, so that terminal and studio cannot differ. A newer check of the
  * same exercise ends an older one.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/utf8.h"
 #include "host/files.h"
@@ -17,8 +17,9 @@ static json_t *broken(const char *format, const char *text)
 {
     char *words = lk_say(format, text);
     lk_replace_bad_utf8(words);
-    json_t *verdict = json_pack("{sb ss ss si si si s[]}", "passed", 0, "stage", "broken", "text",
-                                words, "line", 0, "sizes", 0, "right", 0, "counters");
+    json_t *verdict = json_pack("{sb ss ss s[{si ss}] si si si s[]}", "passed", 0, "stage",
+                                "broken", "text", words, "messages", "line", 0, "text", words,
+                                "line", 0, "sizes", 0, "right", 0, "counters");
     free(words);
     return verdict;
 }

@@ -4,7 +4,7 @@
  * name that somebody else's server points here is not ours), must have the token in a cookie, and,
  * if it changes anything, must come from one of our own pages.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
  * page.c: the frame of every page: head, navigation, main. Pages are whole without JavaScript; a
  * script only adds to them.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
  * page_course.c: the first page: the course with what is done of it, and where to go on. Before the
  * learner has a folder it offers to make one.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/text.h"
 
@@ -14,7 +14,7 @@ static void show_welcome(struct studio_request *request, struct lk_buf *out)
     lk_buf_printf(out,
                   "<section id=\"welcome\"><h1>Learn to write GPU kernels, by writing them</h1>\n"
                   "<p>No GPU is needed: your kernels run on a simulated one, here. Exercises are "
-                  "broken on purpose. You mend them, and every run tells you whether the result is "
+                  "broken on purpose. You fix them, and every run tells you whether the result is "
                   "right and what it cost.</p>\n"
                   "<form method=\"post\" action=\"/begin\"><p>Your files will be in <code>");
     html_path(out, request->studio->options.begin ? request->studio->options.begin : "");

@@ -2,7 +2,7 @@
  * page_interactive.c: the pictures that a reader can move: their index, and the page of one, which
  * web/interactive.js fills.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include <stdlib.h>
 #include <string.h>

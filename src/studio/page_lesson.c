@@ -2,7 +2,7 @@
  * page_lesson.c: a lesson: its text and quiz beside one of its exercises, with editor and results.
  * Without JavaScript the text, the learner's file and the quiz can be read and the quiz answered.
  */
-#include "studio/inside.h"
+#include "studio/request.h"
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -94,7 +94,7 @@ void page_quiz(struct studio_request *request, struct studio_reply *reply)
             continue;
         if (!learn_progress_answer(request->studio->options.progress, lesson, i, (unsigned)choice,
                                    choice == lesson->question[i].answer + 1)) {
-            reply_refusal(reply, 500, "Your answer is not kept: %s",
+            reply_refusal(reply, 500, "Your answer was not saved: %s",
                           learn_progress_error(request->studio->options.progress));
             return;
         }

@@ -5,7 +5,7 @@
  */
 #include "base/text.h"
 #include "host/files.h"
-#include "studio/inside.h"
+#include "studio/request.h"
 #include "zoo/embedded.h"
 
 #include <stdlib.h>

@@ -157,7 +157,7 @@ static void say_trial(const struct search *search, const struct config *config, 
 static void show_progress(const struct search *search)
 {
     if (search->request->progress)
-        search->request->progress(search->request->family->name,
+        search->request->progress(search->request->context, search->request->family->name,
                                   (lk_seconds() - search->start) / search->request->seconds);
 }
 

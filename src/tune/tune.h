@@ -15,6 +15,9 @@
 #include "toolchain/find.h"
 #include "zoo/instance.h"
 
+#include <jansson.h>
+#include <stdio.h>
+
 struct tune_request {
     const struct zoo_family *family;
     const struct zoo_variant *only; /* NULL: all */
@@ -25,8 +28,9 @@ struct tune_request {
     double seconds;                            /* for everything */
     uint64_t seed;
     bool verbose; /* a line on stderr for each configuration */
-    /* What is done now, and how much of the time is spent. NULL: nobody wants to know. */
-    void (*progress)(const char *what, double fraction);
+    /* What is done now, and how much of the time is spent. NULL: not reported. */
+    void (*progress)(void *context, const char *what, double fraction);
+    void *context;
 };
 
 /* What was found for one problem. */
@@ -47,6 +51,11 @@ struct tune_row {
 bool tune_run(const struct zoo_device *device, const struct tune_request *request,
               struct tune_row *rows, char **message);
 void tune_rows_free(struct tune_row *rows, size_t count);
+
+void tune_print(FILE *out, const struct zoo_device *device, const struct tune_request *request,
+                const struct tune_row *rows);
+json_t *tune_json(const struct zoo_device *device, const struct tune_request *request,
+                  const struct tune_row *rows);
 
 /* Adds the rows to the table in path, made if it is not there; rows of the same problems go. PTX
  * files lie beside it. */

@@ -11,29 +11,14 @@
 
 #include <stdio.h>
 
-enum count_space { COUNT_GLOBAL, COUNT_SHARED, COUNT_LOCAL, COUNT_SPACES };
-
-/* What an instruction did in one space. Sectors of 32 bytes. */
+/* What an instruction did in one space; profile_columns.def says what each column is. */
 struct count_memory {
-    uint64_t requests; /* warp accesses with a lane in it */
-    uint64_t bytes;    /* asked for */
-    uint64_t sectors, sectors_ideal;
-    uint64_t l1_hits; /* sectors */
-    uint64_t l2_sectors, l2_hits;
-    uint64_t dram_sectors;
-    uint64_t first; /* sectors that nothing had touched before */
-    uint64_t lines; /* tags looked up */
-    uint64_t wavefronts, wavefronts_ideal, conflicts;
-    uint64_t turns;      /* atomics: turns within the warp */
-    uint64_t l1_cycles;  /* that its load/store unit is busy */
-    uint64_t partial;    /* sectors of which a store writes only a part */
-    uint64_t misaligned; /* neighbours that do not start at a multiple of 32 bytes */
-    uint64_t strided;    /* requests of full warps with one stride between lanes, */
-    int64_t stride;      /* and the last such stride in bytes */
+#define MEMORY(name) uint64_t name;
+#include "gpu/profile_columns.def"
 };
 
 struct count_inst {
-    struct count_memory memory[COUNT_SPACES];
+    struct count_memory memory[GPU_SPACES];
     uint64_t idle; /* barriers: instructions that the busiest warp ran beyond each that waited */
 };
 

@@ -3,74 +3,68 @@
  */
 #include "watch/count.h"
 
+#include "simt/tensor_shape.h"
+
 static bool is_x2(const struct ptx_inst *ptx)
 {
     enum ptx_type type = ptx->type_count ? ptx->types[ptx->type_count - 1] : PTX_TYPE_NONE;
     return type == PTX_F32X2;
 }
 
-static void add_float(struct gpu_counters *sum, const struct ptx_inst *ptx, enum gpu_class class,
-                      uint64_t threads)
+static void add_float(struct gpu_counters *sum, const struct ptx_inst *ptx,
+                      const struct watch_inst *what, uint64_t threads)
 {
     uint64_t *adds, *muls, *fmas;
-    if (class == GPU_CLASS_F32) {
+    if (what->class == GPU_CLASS_F32) {
         adds = &sum->f32_adds, muls = &sum->f32_muls, fmas = &sum->f32_fmas;
         threads <<= is_x2(ptx);
-    } else if (class == GPU_CLASS_F64) {
+    } else if (what->class == GPU_CLASS_F64) {
         adds = &sum->f64_adds, muls = &sum->f64_muls, fmas = &sum->f64_fmas;
     } else {
         adds = &sum->f16_adds, muls = &sum->f16_muls, fmas = &sum->f16_fmas;
     }
-    const char *mnemonic = ptx_op_infos[ptx->op].mnemonic;
-    if (strcmp(mnemonic, "add") == 0 || strcmp(mnemonic, "sub") == 0)
+    if (what->traits & GPU_TRAIT_ADD)
         *adds += threads;
-    else if (strcmp(mnemonic, "mul") == 0)
+    else if (what->traits & GPU_TRAIT_MUL)
         *muls += threads;
-    else if (strcmp(mnemonic, "fma") == 0 || strcmp(mnemonic, "mad") == 0)
+    else if (what->traits & GPU_TRAIT_FMA)
         *fmas += threads;
 }
 
-/* 2 m n k of .m16n8k16 and the like. */
 static uint64_t tensor_flops(const struct ptx_inst *ptx)
 {
-    const char *shape = ptx->text;
-    unsigned m, n, k;
-    while ((shape = strstr(shape, ".m")) != NULL) {
-        if (sscanf(shape, ".m%un%uk%u", &m, &n, &k) == 3)
-            return 2ull * m * n * k;
-        shape++;
-    }
-    return 0;
+    struct tensor_shape shape = tensor_shape_of(ptx);
+    return 2ull * shape.m * shape.n * shape.k;
 }
 
-static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx, enum gpu_class class,
-                      const struct watch_tally *tally)
+static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
+                      const struct watch_inst *what, const struct watch_tally *tally)
 {
     sum->warp_instructions += tally->warps;
     sum->thread_instructions += tally->threads;
     sum->thread_instructions_on += tally->on;
-    switch (class) {
+    switch ((enum gpu_class)what->class) {
     case GPU_CLASS_INTEGER:
     case GPU_CLASS_COMPARE:
         sum->integer_threads += tally->on;
         sum->integer_warps += tally->warps;
-        if (strncmp(ptx_op_infos[ptx->op].mnemonic, "m", 1) == 0) /* mul, mad; min, max are rare */
+        if (what->traits & GPU_TRAIT_PRODUCT)
             sum->integer_mul_warps += tally->warps;
         break;
     case GPU_CLASS_F32:
         sum->f32_threads += tally->on;
         sum->f32_warps += tally->warps;
-        add_float(sum, ptx, class, tally->on);
+        add_float(sum, ptx, what, tally->on);
         break;
     case GPU_CLASS_F64:
         sum->f64_threads += tally->on;
         sum->f64_warps += tally->warps;
-        add_float(sum, ptx, class, tally->on);
+        add_float(sum, ptx, what, tally->on);
         break;
     case GPU_CLASS_F16:
         sum->f16_threads += tally->on;
         sum->f16_warps += tally->warps;
-        add_float(sum, ptx, class, tally->on);
+        add_float(sum, ptx, what, tally->on);
         break;
     case GPU_CLASS_SPECIAL:
         sum->special_warps += tally->warps;
@@ -244,14 +238,14 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         sum->issue_slots += tally->warps * what->slots;
         sum->load_phases += tally->warps * what->load_phases;
         sum->shared_phases += tally->warps * what->shared_phases;
-        add_class(sum, launch->code->insts[i].ptx, (enum gpu_class)what->class, tally);
-        if (memory[COUNT_GLOBAL].requests)
-            add_global(sum, what, &memory[COUNT_GLOBAL], tally);
-        if (memory[COUNT_SHARED].requests)
-            add_shared(sum, what, &memory[COUNT_SHARED]);
-        if (memory[COUNT_LOCAL].requests)
-            add_local(sum, what, &memory[COUNT_LOCAL]);
-        for (int space = 0; space < COUNT_SPACES; space++) {
+        add_class(sum, launch->code->insts[i].ptx, what, tally);
+        if (memory[GPU_SPACE_GLOBAL].requests)
+            add_global(sum, what, &memory[GPU_SPACE_GLOBAL], tally);
+        if (memory[GPU_SPACE_SHARED].requests)
+            add_shared(sum, what, &memory[GPU_SPACE_SHARED]);
+        if (memory[GPU_SPACE_LOCAL].requests)
+            add_local(sum, what, &memory[GPU_SPACE_LOCAL]);
+        for (int space = 0; space < GPU_SPACES; space++) {
             all += memory[space].l2_sectors;
             hits += memory[space].l2_hits;
             from_dram += memory[space].dram_sectors;

@@ -44,12 +44,32 @@ static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
     lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", hash);
 }
 
+static void put_code(struct lk_buf *out, const struct ptx_module *module,
+                     const struct simt_inst *in, const struct watch_inst *what)
+{
+    const struct {
+#define CODE(name) unsigned name;
+#include "gpu/profile_columns.def"
+    } row = {.ptx_line = in->ptx->line,
+             .class = what->class,
+             .kind = what->kind,
+             .traits = what->traits,
+             .bytes = what->bytes,
+             .slots = what->slots,
+             .load_phases = what->load_phases,
+             .shared_phases = what->shared_phases};
+#define CODE(name) lk_buf_printf(out, "%u,", row.name);
+#include "gpu/profile_columns.def"
+    lk_buf_json(out, in->ptx->text);
+    lk_buf_printf(out, ",");
+    put_places(out, module, in->ptx);
+}
+
 static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launch)
 {
     static _Atomic uint32_t last;
     struct simt_kernel *kernel = launch->kernel;
     const struct ptx_module *module = kernel->ptx->module;
-    const struct simt_watch *watch = launch->machine->watch;
     kernel->profile_number = ++last;
     lk_buf_printf(out, "{\"kernel\":\"%ld.%u\",\"name\":", (long)getpid(), kernel->profile_number);
     lk_buf_json(out, kernel->ptx->name);
@@ -67,64 +87,59 @@ static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launc
     lk_buf_printf(out, "],\"insts\":[");
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
         const struct simt_inst *in = &launch->code->insts[i];
-        lk_buf_printf(out, "%s[", i ? "," : "");
-        if (!(in->flags & SIMT_FLAG_HIDDEN)) {
-            const struct watch_inst *what = &watch->insts[i];
-            lk_buf_printf(out, "%u,%u,%u,%u,", in->ptx->line, what->class, what->kind, what->bytes);
-            lk_buf_json(out, in->ptx->text);
-            lk_buf_printf(out, ",");
-            put_places(out, module, in->ptx);
-            lk_buf_printf(out, ",%u,%u,%u", what->slots, what->load_phases, what->shared_phases);
-        }
+        lk_buf_printf(out, i ? ",[" : "[");
+        if (!(in->flags & SIMT_FLAG_HIDDEN))
+            put_code(out, module, in, &launch->machine->watch->insts[i]);
         lk_buf_printf(out, "]");
     }
     lk_buf_printf(out, "]}\n");
 }
 
-static void put_memory(struct lk_buf *out, int space, const struct count_memory *memory)
+static void put_memory(struct lk_buf *out, unsigned space, const struct count_memory *memory)
 {
-    lk_buf_printf(out, ",[%d", space);
-#define COLUMN(name) lk_buf_printf(out, ",%lld", (long long)memory->name);
+    lk_buf_printf(out, ",[%u", space);
+#define MEMORY(name) lk_buf_printf(out, ",%lld", (long long)memory->name);
 #include "gpu/profile_columns.def"
-#undef COLUMN
     lk_buf_printf(out, "]");
 }
 
-static void put_insts(struct lk_buf *out, const struct counters *counters,
-                      const struct simt_launch_state *launch)
+static void put_tally(struct lk_buf *out, uint32_t inst, const struct watch_tally *tally,
+                      const struct count_inst *counted)
+{
+    const struct {
+#define TALLY(name) unsigned long long name;
+#include "gpu/profile_columns.def"
+    } row = {.inst = inst,
+             .warps = tally->warps,
+             .threads = tally->threads,
+             .on = tally->on,
+             .divergent = tally->divergent,
+             .waits = tally->waits,
+             .idle = counted->idle};
+    const char *before = "[";
+#define TALLY(name)                                                                                \
+    lk_buf_printf(out, "%s%llu", before, row.name);                                                \
+    before = ",";
+#include "gpu/profile_columns.def"
+    for (unsigned space = 0; space < GPU_SPACES; space++)
+        if (counted->memory[space].requests)
+            put_memory(out, space, &counted->memory[space]);
+    lk_buf_printf(out, "]");
+}
+
+static void put_tallies(struct lk_buf *out, const struct counters *counters,
+                        const struct simt_launch_state *launch)
 {
     const struct simt_watch *watch = launch->machine->watch;
     bool any = false;
     lk_buf_printf(out, ",\"insts\":[");
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
-        const struct watch_tally *tally = &watch->tallies[i];
-        if (!tally->warps)
+        if (!watch->tallies[i].warps)
             continue;
-        lk_buf_printf(out, "%s[%u,%llu,%llu,%llu,%llu,%llu", any ? "," : "", i,
-                      (unsigned long long)tally->warps, (unsigned long long)tally->threads,
-                      (unsigned long long)tally->on, (unsigned long long)tally->divergent,
-                      (unsigned long long)tally->waits);
+        lk_buf_printf(out, any ? "," : "");
+        put_tally(out, i, &watch->tallies[i], &counters->insts[i]);
         any = true;
-        for (int space = 0; space < COUNT_SPACES; space++)
-            if (counters->insts[i].memory[space].requests)
-                put_memory(out, space, &counters->insts[i].memory[space]);
-        lk_buf_printf(out, "]");
     }
-    lk_buf_printf(out, "]");
-}
-
-/* [number, idle] of the barriers at which warps waited for a busier one. */
-static void put_barriers(struct lk_buf *out, const struct counters *counters,
-                         const struct simt_launch_state *launch)
-{
-    bool any = false;
-    lk_buf_printf(out, ",\"barriers\":[");
-    for (uint32_t i = 0; i < launch->code->inst_count; i++)
-        if (counters->insts[i].idle) {
-            lk_buf_printf(out, "%s[%u,%llu]", any ? "," : "", i,
-                          (unsigned long long)counters->insts[i].idle);
-            any = true;
-        }
     lk_buf_printf(out, "]");
 }
 
@@ -159,8 +174,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
         lk_buf_printf(&out, "%s\"%s\":%llu", i ? "," : "", gpu_counter_infos[i].name,
                       (unsigned long long)*gpu_counter(&sum, i));
     lk_buf_printf(&out, "}");
-    put_insts(&out, counters, launch);
-    put_barriers(&out, counters, launch);
+    put_tallies(&out, counters, launch);
     if (launch->fault->kind != SIMT_OK) {
         lk_buf_printf(&out, ",\"fault\":");
         lk_buf_json(&out, launch->fault->text);

@@ -299,7 +299,7 @@ static void count_global(struct counters *counters, struct count_memory *memory,
     int64_t stride = access->mask == SIMT_ALL ? stride_of(access->addresses) : 0;
     if (stride) {
         memory->strided++;
-        memory->stride = stride;
+        memory->stride = (uint64_t)stride;
     }
 }
 
@@ -350,7 +350,7 @@ static void count_shared(struct count_memory *memory, const struct watch_access 
     if (passes.conflicts && mask == SIMT_ALL) {
         int64_t stride = stride_of(access->addresses);
         memory->strided += stride != 0;
-        memory->stride = stride ? stride : memory->stride;
+        memory->stride = stride ? (uint64_t)stride : memory->stride;
     }
     memory->turns += is_atomic ? passes.wavefronts : 0;
 }
@@ -416,15 +416,15 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
         trace_access(counters->trace, access);
     if (access->space == PTX_SPACE_SHARED) {
         if (access->what->counted_bytes)
-            count_folded(&inst->memory[COUNT_SHARED], access);
+            count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
-            count_shared(&inst->memory[COUNT_SHARED], access);
+            count_shared(&inst->memory[GPU_SPACE_SHARED], access);
         return 0;
     }
     find_l1(counters, access->w->block);
     if (access->space == PTX_SPACE_LOCAL)
-        count_local(counters, &inst->memory[COUNT_LOCAL], access);
+        count_local(counters, &inst->memory[GPU_SPACE_LOCAL], access);
     else if (access->space == PTX_SPACE_GLOBAL)
-        count_global(counters, &inst->memory[COUNT_GLOBAL], access, false);
+        count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
     return 0;
 }

@@ -18,31 +18,44 @@ struct trace {
     struct lk_buf records; /* of this launch, as JSON */
 };
 
-static struct trace_range range_from(const char *text, struct trace_range otherwise)
+static struct trace_range range_from(const char *text)
 {
     char *end;
     struct trace_range range = {strtoull(text, &end, 10), 0};
-    if (end == text)
-        return otherwise;
     range.last = *end == '-' ? strtoull(end + 1, NULL, 10) : range.first;
     return range;
 }
 
+/* One "NAME:VALUE" of LOCKSTEP_TRACE; a name that is not ours is ignored. */
+static void choose(struct trace *trace, const char *name, const char *value)
+{
+    if (strcmp(name, "blocks") == 0)
+        trace->blocks = range_from(value);
+    else if (strcmp(name, "warps") == 0)
+        trace->warps = range_from(value);
+    else if (strcmp(name, "records") == 0)
+        trace->limit = strtoull(value, NULL, 10);
+}
+
 struct trace *trace_open(void)
 {
-    const char *text = getenv("LOCKSTEP_TRACE"), *part;
-    if (!text || !*text)
+    const char *wanted = getenv("LOCKSTEP_TRACE");
+    char *place = NULL;
+    if (!wanted || !*wanted)
         return NULL;
     struct trace *trace = lk_alloc_zeroed(sizeof(*trace));
     trace->blocks = (struct trace_range){0, 1};
     trace->warps = (struct trace_range){0, 3};
     trace->limit = 4096;
-    if ((part = strstr(text, "blocks:")))
-        trace->blocks = range_from(part + 7, trace->blocks);
-    if ((part = strstr(text, "warps:")))
-        trace->warps = range_from(part + 6, trace->warps);
-    if ((part = strstr(text, "records:")))
-        trace->limit = strtoull(part + 8, NULL, 10);
+    char *words = strdup(wanted);
+    for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
+        char *value = strchr(word, ':');
+        if (!value)
+            continue;
+        *value = 0;
+        choose(trace, word, value + 1);
+    }
+    free(words);
     return trace;
 }
 
@@ -61,26 +74,24 @@ void trace_launch(struct trace *trace, struct simt_launch_state *launch)
     (void)launch;
 }
 
-/* Begins a record, unless the warp is not one of those chosen or there are enough. */
-static bool begin(struct trace *trace, const struct simt_warp *w, const struct simt_inst *in,
-                  uint32_t mask)
+struct record {
+    const struct simt_warp *w;
+    const struct simt_inst *in;
+    uint32_t mask;
+    const char *kind;
+    const struct watch_access *access; /* NULL: a branch */
+};
+
+static void put_addresses(struct lk_buf *out, const struct watch_access *access)
 {
-    uint64_t block = w->block->linear;
-    if (block < trace->blocks.first || block > trace->blocks.last ||
-        w->index < trace->warps.first || w->index > trace->warps.last)
-        return false;
-    if (trace->count == trace->limit) {
-        trace->dropped++;
-        return false;
-    }
-    const struct simt_code *code = w->block->launch->code;
-    lk_buf_printf(&trace->records, "%s[%llu,%u,%u,%u,%u", trace->count++ ? "," : "",
-                  (unsigned long long)block, w->index, (unsigned)(in - code->insts), w->path_mask,
-                  mask);
-    return true;
+    for (int i = 0; i < SIMT_LANES; i++) /* signed: JSON's integers end at 2^63 */
+        lk_buf_printf(out, "%s%lld", i ? "," : "[",
+                      access->mask >> i & 1 ? (long long)access->addresses[i] : 0ll);
+    lk_buf_printf(out, "]");
 }
 
-void trace_access(struct trace *trace, const struct watch_access *access)
+static void put_column(struct lk_buf *out, enum gpu_trace_column column,
+                       const struct record *record)
 {
     static const char *const spaces[] = {
         [PTX_SPACE_GLOBAL] = "global",
@@ -88,23 +99,71 @@ void trace_access(struct trace *trace, const struct watch_access *access)
         [PTX_SPACE_LOCAL] = "local",
         [PTX_SPACE_CONST] = "const",
     };
-    if (!begin(trace, access->w, access->in, access->mask))
+    switch (column) {
+    case GPU_TRACE_block:
+        lk_buf_printf(out, "%llu", (unsigned long long)record->w->block->linear);
+        break;
+    case GPU_TRACE_warp:
+        lk_buf_printf(out, "%u", record->w->index);
+        break;
+    case GPU_TRACE_inst:
+        lk_buf_printf(out, "%u", (unsigned)(record->in - record->w->block->launch->code->insts));
+        break;
+    case GPU_TRACE_active:
+        lk_buf_printf(out, "%u", record->w->path_mask);
+        break;
+    case GPU_TRACE_mask:
+        lk_buf_printf(out, "%u", record->mask);
+        break;
+    case GPU_TRACE_kind:
+        lk_buf_printf(out, "\"%s\"", record->kind);
+        break;
+    case GPU_TRACE_space:
+        lk_buf_printf(out, "\"%s\"", spaces[record->access->space]);
+        break;
+    case GPU_TRACE_bytes:
+        lk_buf_printf(out, "%u", record->access->bytes);
+        break;
+    case GPU_TRACE_addresses:
+        put_addresses(out, record->access);
+        break;
+    case GPU_TRACE_COLUMNS:
+        break;
+    }
+}
+
+/* Adds a record, unless the warp is not one of those chosen or there are enough. */
+static void add(struct trace *trace, const struct record *record)
+{
+    uint64_t block = record->w->block->linear;
+    uint32_t warp = record->w->index;
+    if (block < trace->blocks.first || block > trace->blocks.last || warp < trace->warps.first ||
+        warp > trace->warps.last)
         return;
-    lk_buf_printf(&trace->records, ",\"%s\",\"%s\",%u,[", spaces[access->space],
-                  access->is_write && access->is_read ? "atomic"
-                  : access->is_write                  ? "store"
-                                                      : "load",
-                  access->bytes);
-    for (int i = 0; i < SIMT_LANES; i++) /* signed: JSON's integers end at 2^63 */
-        lk_buf_printf(&trace->records, "%s%lld", i ? "," : "",
-                      access->mask >> i & 1 ? (long long)access->addresses[i] : 0ll);
-    lk_buf_printf(&trace->records, "]]");
+    if (trace->count == trace->limit) {
+        trace->dropped++;
+        return;
+    }
+    unsigned columns = record->access ? GPU_TRACE_COLUMNS : GPU_TRACE_space;
+    lk_buf_printf(&trace->records, trace->count++ ? ",[" : "[");
+    for (unsigned i = 0; i < columns; i++) {
+        lk_buf_printf(&trace->records, i ? "," : "");
+        put_column(&trace->records, (enum gpu_trace_column)i, record);
+    }
+    lk_buf_printf(&trace->records, "]");
+}
+
+void trace_access(struct trace *trace, const struct watch_access *access)
+{
+    const char *kind = access->is_write && access->is_read ? "atomic"
+                       : access->is_write                  ? "store"
+                                                           : "load";
+    add(trace, &(struct record){access->w, access->in, access->mask, kind, access});
 }
 
 void trace_branch(struct trace *trace, struct simt_warp *w, const struct simt_inst *in)
 {
-    if (begin(trace, w, in, w->mask))
-        lk_buf_printf(&trace->records, ",\"branch\"]");
+    add(trace, &(struct record){w, in, w->mask, "branch", NULL});
 }
 
 void trace_write(struct trace *trace, FILE *file)

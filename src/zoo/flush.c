@@ -1,10 +1,10 @@
 /*
- * flush.c: fills the L2 with something that nobody wants, between two samples. By reading: lines
+ * flush.c: evicts the L2 between two samples. By reading: lines
  * that were written would be written back while the next sample is timed.
  */
 #include "zoo/flush.h"
 
-/* Every thread reads 16 bytes at a time; a result that nobody expects is stored, so
+/* Every thread reads 16 bytes at a time; a result that cannot occur is stored, so
  * that the reads are needed. */
 static const char reader[] = ".version 6.4\n"
                              ".target sm_75\n"

@@ -102,9 +102,9 @@ expect history-unknown-variant 2 'has no variant' $bench history reduction/nothi
 expect history-of-nothing 2 'of which family' $bench history
 expect history-bad-option 2 'not understood' $bench history reduction --now
 expect history-none 2 'nothing was measured yet' env LOCKSTEP_HISTORY="$work/no.db" $LOCKSTEP bench history reduction
-expect history-unwritable 0 'remark: the history is not kept: /proc/none/h.db' \
+expect history-unwritable 0 'remark: the run was not saved in the history: /proc/none/h.db' \
     env LOCKSTEP_HISTORY=/proc/none/h.db $bench $small
-expect history-unwritable-save 2 'the history is not kept' \
+expect history-unwritable-save 2 'the run was not saved in the history' \
     env LOCKSTEP_HISTORY=/proc/none/h.db $bench $small --save x
 echo 'no database at all, just a line of text that somebody wrote into the wrong file' >text.db
 expect history-broken 2 'text.db: file is not a database' \

@@ -50,20 +50,19 @@ static void request_tells_words_apart(void **state)
     assert_true(request_parse(arena, 18, words, &request));
     char expected[512];
     snprintf(expected, sizeof expected, "-O3 -I x.cu %s -Xcompiler -Wall -G -lm", self);
-    check_words(&request.words, expected);
-    check_words(&request.inputs, self);
-    check_words(&request.archs, "80 90a");
-    check_words(&request.cudart_words, "-cudart=static");
+    check_words(&request.nvcc.words, expected);
+    check_words(&request.nvcc.inputs, self);
+    check_words(&request.nvcc.archs, "80 90a");
+    check_words(&request.nvcc.cudart_words, "-cudart=static");
     assert_string_equal(request.gpu, "sim:t4");
     assert_string_equal(request.threads, "3");
     assert_null(request.limit);
-    assert_true(request.device_debug);
+    assert_true(request.nvcc.device_debug);
     assert_string_equal(request.arguments[0], "-c");
     assert_null(request.arguments[1]);
 
-    struct target simulated = {.simulated = gpu_find("t4"), .cc_major = 7, .cc_minor = 5};
     struct lk_list command = {0};
-    request_command(arena, &request, "nvcc", &simulated, &command);
+    nvcc_command(arena, &request.nvcc, "nvcc", "75", true, &command);
     snprintf(expected, sizeof expected,
              "nvcc -cudart shared -gencode arch=compute_80,code=compute_80 -gencode "
              "arch=compute_90a,code=compute_90a -O3 -I x.cu %s -Xcompiler -Wall -G -lm",
@@ -71,8 +70,7 @@ static void request_tells_words_apart(void **state)
     check_words(&command, expected);
     lk_list_free(&command);
 
-    struct target real = {.cc_major = 9};
-    request_command(arena, &request, "nvcc", &real, &command);
+    nvcc_command(arena, &request.nvcc, "nvcc", "90", false, &command);
     snprintf(expected, sizeof expected,
              "nvcc -arch sm_80 -code=sm_80 -gencode=arch=compute_90a,code=sm_90a -cudart=static "
              "-O3 -I x.cu %s -Xcompiler -Wall -G -lm",

@@ -31,9 +31,9 @@ PY
 }
 
 # The course itself, with either compiler
-expect course 0 '(^| )0 things to mend' $learn check-course
+expect course 0 '(^| )0 things to fix' $learn check-course
 if (cd "$course/.." && scripts/get-nvcc --find >/dev/null); then
-    expect course-nvcc 0 '(^| )0 things to mend' $learn check-course day4 --compiler nvcc
+    expect course-nvcc 0 '(^| )0 things to fix' $learn check-course day4 --compiler nvcc
 else
     skip course-nvcc "there is no nvcc"
 fi

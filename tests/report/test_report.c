@@ -19,44 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const char *mangled, *name;
-} names[] = {
-    {"_Z9transposePfPKf", "transpose"},
-    {"plain", "plain"},
-    {"_Z6reduceILi256EEvPfPKf", "reduce<256>"},
-    {"_Z6reduceILin3EEvPf", "reduce<-3>"},
-    {"_ZL6hiddenv", "hidden"},
-    {"_ZN5tools4fillIfLi3EEEvPT_", "tools::fill<float, 3>"},
-    {"_ZN12_GLOBAL__N_11kEv", "(anonymous namespace)::k"},
-    {"_ZN55_GLOBAL__N__a1b2c3d4_7_file_cu_0123456789abcdef_12345674stepEv",
-     "(anonymous namespace)::step"},
-    {"_Z1kIPKfLb1EEvT_", "k<float const*, true>"},
-    {"_Z1kI6float4jEvPT_", "k<float4, unsigned int>"},
-    {"_Z1kIN1a1bIiEES2_EvT_T0_", "k<a::b<int>, a::b<int>>"},
-    {"_Z5applyIJifdEEvv", "apply<int, float, double>"},
-    {"_Z1kI6__halfLj4EEvPT_", "k<__half, 4>"},
-    {"_ZN3cub6detail4scan4InitILi7EEEvv", "cub::detail::scan::Init<7>"},
-    {"_Z1kIZ4mainEUlvE_EvT_", "_Z1kIZ4mainEUlvE_EvT_"},
-    {"_Z", "_Z"},
-    {"_Z99short", "_Z99short"},
-    {"_ZN", "_ZN"},
-    {"_Z1kI", "_Z1kI"},
-    {"_Z1kIS9_E", "_Z1kIS9_E"},
-};
-
-static void names_are_demangled(void **state)
-{
-    struct lk_arena *arena = lk_arena_create();
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assert_string_equal(profile_demangle(arena, names[i].mangled), names[i].name);
-    /* Deep nesting ends. */
-    char deep[4096] = "_Z1kI";
-    memset(deep + 5, 'P', 4000);
-    assert_string_equal(profile_demangle(arena, deep), deep);
-    lk_arena_destroy(arena);
-}
-
 static void units(void **state)
 {
     char buf[REPORT_UNIT];
@@ -87,23 +49,21 @@ static void roofline(void **state)
 /* Reading ---------------------------------------------------------------------------------------*/
 
 #define KERNEL                                                                                     \
-    "{\"kernel\":\"1.1\",\"name\":\"_Z1kPf\",\"registers\":20,\"static_shared\":0,"                \
+    "{\"kernel\":\"1.1\",\"name\":\"_Z1kILi4EEvPf\",\"registers\":20,\"static_shared\":0,"         \
     "\"local_bytes\":0,\"target\":90,\"files\":[\"\",\"/absent/a.cu\"],\"insts\":["                \
-    "[10,1,0,0,\"add.s32\",[1,5],1,1,0],[],[11,10,2,4,\"st.global.f32\",[1,6],1,0,0],"             \
-    "[12,12,0,0,\"bra\",[],1,0,0]]}\n"
+    "[10,1,0,1,0,1,1,0,\"add.s32\",[1,5]],[],[11,10,2,64,4,1,0,0,\"st.global.f32\",[1,6]],"        \
+    "[12,12,0,0,0,1,0,0,\"bra\",[]]]}\n"
 /* @ stands for the columns of a memory space, which profile_columns.def lists. */
 #define LAUNCH                                                                                     \
     "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"grid\":[10,1,1],\"block\":[64,1,1],"                   \
     "\"dynamic_shared\":256,\"counters\":{\"warp_instructions\":60,\"global_store_sectors\":640}," \
-    "\"insts\":[[0,20,640,640,0,0],[2,20,640,640,0,0,[0@]],[3,20,640,320,5,0]],"                   \
-    "\"barriers\":[[3,7]]}\n"
+    "\"insts\":[[0,20,640,640,0,0,0],[2,20,640,640,0,0,0,[0@]],[3,20,640,320,5,0,7]]}\n"
 
 static void add_columns(struct lk_buf *out)
 {
-#define COLUMN(name)                                                                               \
+#define MEMORY(name)                                                                               \
     lk_buf_printf(out, ",%d", strcmp(#name, "stride") == 0 ? 4096 : (int)strlen(#name));
 #include "gpu/profile_columns.def"
-#undef COLUMN
 }
 
 static struct profile *read_text(const char *text, const struct profile_filter *filter,
@@ -137,11 +97,11 @@ static void a_file_is_read(void **state)
     assert_int_equal(profile->launch_count, 2);
     const struct profile_launch *launch = profile->launches[1];
     assert_int_equal(launch->number, 1);
-    assert_string_equal(launch->kernel->name, "k");
+    assert_string_equal(launch->kernel->name, "k<4>");
     assert_int_equal(launch->counters.global_store_sectors, 640);
     assert_int_equal(launch->inst_count, 3);
-    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->stride, 4096);
-    assert_int_equal(launch->insts[1].memory[PROFILE_GLOBAL]->sectors, strlen("sectors"));
+    assert_int_equal(launch->insts[1].memory[GPU_SPACE_GLOBAL]->stride, 4096);
+    assert_int_equal(launch->insts[1].memory[GPU_SPACE_GLOBAL]->sectors, strlen("sectors"));
     assert_int_equal(launch->insts[0].code->slots, 1);
     assert_int_equal(launch->insts[0].code->load_phases, 1);
     assert_int_equal(launch->insts[2].idle, 7);
@@ -157,6 +117,59 @@ static void a_file_is_read(void **state)
         issue += launch->lines[i].issue;
     assert_true(fabs(issue - 1) < 1e-9);
     assert_true(profile_same(profile->launches[0], launch));
+    profile_free(profile);
+}
+
+static void a_trace_is_read(void **state)
+{
+    char *message;
+    struct profile *profile =
+        read_text(KERNEL LAUNCH "{\"trace\":[[1,2,3,15,5,\"branch\"],"
+                                "[1,2,2,15,3,\"store\",\"global\",8,[4096,4104]],"
+                                "[0,0,99,1,1,\"branch\"]],\"dropped\":9}\n",
+                  NULL, &message);
+    const struct profile_launch *launch = profile->launches[0];
+    assert_int_equal(launch->trace_count, 2);
+    assert_int_equal(launch->trace_dropped, 9);
+    const struct profile_record *branch = &launch->trace[0], *store = &launch->trace[1];
+    assert_int_equal(branch->block, 1);
+    assert_int_equal(branch->warp, 2);
+    assert_int_equal(branch->mask, 5);
+    assert_null(branch->space);
+    assert_false(profile_is_in(branch, GPU_SPACE_GLOBAL));
+    assert_true(profile_is_in(store, GPU_SPACE_GLOBAL));
+    assert_string_equal(store->kind, "store");
+    assert_string_equal(store->code->text, "st.global.f32");
+    assert_int_equal(store->bytes, 8);
+    assert_int_equal(store->addresses[1], 4104);
+    profile_free(profile);
+}
+
+/* Which instruction a counter is due to. */
+static void parts_of_counters(void **state)
+{
+    char *message;
+    struct profile *profile = read_text(KERNEL LAUNCH, NULL, &message);
+    const struct profile_inst *add = &profile->launches[0]->insts[0], *store = add + 1;
+    static const struct {
+        const char *name;
+        double add, store;
+    } wanted[] = {{"warp_instructions", 20, 20},
+                  {"integer_warps", 20, 0},
+                  {"f32_warps", 0, 0},
+                  {"global_store_sectors", 0, sizeof "sectors" - 1},
+                  {"global_store_requests", 0, sizeof "requests" - 1},
+                  {"global_load_sectors", 0, 0},
+                  {"global_atom_sectors", 0, 0},
+                  {"shared_conflicts", 0, 0}};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        unsigned counter = 0;
+        while (strcmp(gpu_counter_infos[counter].name, wanted[i].name) != 0)
+            assert_true(++counter < gpu_counter_count);
+        const struct gpu_counter_part *part = &gpu_counter_infos[counter].part;
+        assert_true(profile_part(part, add) == wanted[i].add);
+        assert_true(profile_part(part, store) == wanted[i].store);
+    }
     profile_free(profile);
 }
 
@@ -198,8 +211,10 @@ static void odd_files_do_no_harm(void **state)
     static const char *const texts[] = {
         KERNEL
         "{\"launch\":\"1.1\",\"gpu\":\"h200\",\"insts\":[[99,1,1,1,0,0],[-1],7,[1,1],[0,1,1,1,"
-        "0,0,[9,1],[0]],\"x\"],\"barriers\":[[99,1],3],\"grid\":3}\n",
-        KERNEL "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3],\"dropped\":1}\n",
+        "0,0,0,[9,1],[0],3],\"x\"],\"grid\":3}\n",
+        KERNEL
+        "{\"launch\":\"1.1\",\"gpu\":\"h200\"}\n{\"trace\":[[0,0,99],[],3,[0,0,2,1,1,\"store\","
+        "\"nowhere\",4,7],[0,0,2,1,1,\"branch\"]],\"dropped\":1}\n",
         ("{\"kernel\":\"1.1\",\"name\":\"k\",\"insts\":[[1,99,99,4,7,[9,9]],3,[1,2]],\"files\":3}\n"
          "{\"launch\":\"1.1\",\"gpu\":\"t4\",\"insts\":[[0,1,1,1,0,0]]}\n"),
         "{}\n", ""};
@@ -271,10 +286,11 @@ static void comparisons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_demangled),
         cmocka_unit_test(units),
         cmocka_unit_test(roofline),
         cmocka_unit_test(a_file_is_read),
+        cmocka_unit_test(a_trace_is_read),
+        cmocka_unit_test(parts_of_counters),
         cmocka_unit_test(launches_are_chosen),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(odd_files_do_no_harm),

@@ -9,7 +9,7 @@ import { openEditor } from "./editor.js";
 import { redrawFrames, showFrames } from "./frames.js";
 import { showMath } from "./math.js";
 import "./quiz.js";
-import { linesOf, showVerdict } from "./verdict.js";
+import { showVerdict } from "./verdict.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -129,11 +129,12 @@ class Work {
 
     show(verdict, when) {
         this.editor.clear();
-        showVerdict(byId("verdict"), verdict, { file: this.fileName, exercise: this.exercise, when,
+        showVerdict(byId("verdict"), verdict, { exercise: this.exercise, when,
             goTo: (line) => this.editor.goTo(line) });
         if (!this.isDirty() || !when)
-            for (const { line, words } of linesOf(verdict.text ?? "", this.fileName))
-                this.editor.mark(line, words);
+            for (const { line, text } of verdict.messages ?? [])
+                if (line)
+                    this.editor.mark(line, text);
         if (verdict.stage === "passed")
             document.querySelector(`.tabs [data-exercise="${CSS.escape(this.exercise)}"]`)
                 ?.setAttribute("data-state", "solved");

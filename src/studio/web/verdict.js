@@ -14,23 +14,12 @@ const HEADLINES = {
     broken: "Nothing could be graded",
 };
 
-/* The lines of text that speak of a line of file: [{line, words}]. */
-export function linesOf(text, file) {
-    const name = file.replace(/[.]/g, "\\.");
-    const place = new RegExp(`^(?:.*/)?${name}[:(](\\d+)(?:[:,]\\d+)?\\)?:\\s*(.*)$`);
-    return text.split("\n").map((row) => place.exec(row)).filter(Boolean)
-        .map((found) => ({ line: Number(found[1]), words: found[2] }))
-        .filter((found) => !found.words.startsWith("note:"));
-}
-
-function grader(text, file, goTo) {
-    const rows = text.replace(/\n$/, "").split("\n").map((row) => {
-        const [found] = linesOf(row, file);
-        if (!found)
-            return `${row}\n`;
-        return [element("button", { type: "button", class: "to-line", "data-line": found.line,
-            onclick: () => goTo(found.line) }, `line ${found.line}`), ` ${found.words}\n`];
-    });
+/* messages: [{line, text, detail}]; line 0 is of none. */
+function grader(messages, goTo) {
+    const rows = messages.map(({ line, text, detail }) => [
+        line ? element("button", { type: "button", class: "to-line", "data-line": line,
+            onclick: () => goTo(line) }, `line ${line}`) : "",
+        `${line ? " " : ""}${text}\n${detail ? `${detail}\n` : ""}`]);
     return element("pre", { class: "lines" }, ...rows.flat());
 }
 
@@ -51,7 +40,7 @@ function counters(list) {
     element("th", { scope: "row" }, element("code", {}, counter.name)),
     element("td", {}, number(counter.value)),
     element("td", {}, counter.most === undefined ? "" :
-        `${counter.kept ? "kept: " : "not kept: "}at most ${number(counter.most)}`),
+        `${counter.kept ? "within" : "over"} the limit of ${number(counter.most)}`),
     element("td", { class: "bar-cell" }, counter.most === undefined ? "" : bar(counter))));
     return element("div", { class: "scroll" }, element("table", { class: "counters" },
         element("caption", {}, "Counters of the measured size"), element("tbody", {}, ...rows)));
@@ -88,7 +77,7 @@ function counterList(given) {
 }
 
 /* when: "", "last time", "from the terminal" */
-export function showVerdict(place, verdict, { file, exercise, when, goTo }) {
+export function showVerdict(place, verdict, { exercise, when, goTo }) {
     const passed = verdict.stage === "passed";
     const list = counterList(verdict.counters);
     const time = verdict.time_us ? `; ${number(verdict.time_us)} µs (modelled)` : "";
@@ -99,7 +88,7 @@ export function showVerdict(place, verdict, { file, exercise, when, goTo }) {
             when ? element("span", { class: "soft" }, ` (${when})`) : null),
         passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no ` +
             "races, no stray accesses" : "Right and clean") + time + ".") : null,
-        verdict.text ? grader(verdict.text, file, goTo) : null,
+        verdict.messages?.length ? grader(verdict.messages, goTo) : null,
         list.length ? counters(list) : null,
         verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
         passed && verdict.next !== undefined ? next(verdict) : null,

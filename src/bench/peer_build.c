@@ -1,11 +1,12 @@
 /*
- * peer.c: nvcc makes a library of a peer's source, kept in the cache of built programs; see peer.h.
+ * peer_build.c: nvcc makes a library of a peer's source, kernels/FAMILY/host/peer_NAME.cu, which is
+ * kept in the cache of built programs.
  */
-#include "cli/peer.h"
-#include "cli/cli.h"
+#include "bench/contest.h"
 
 #include "host/files.h"
 #include "toolchain/build.h"
+#include "toolchain/find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,8 @@ static char *find_kernels(struct lk_arena *arena)
     return NULL;
 }
 
-char *peer_build(void *context, const struct zoo_family *family, const struct zoo_peer *peer,
-                 int arch, char **message)
+char *bench_peer_build(const struct zoo_family *family, const struct zoo_peer *peer, int arch,
+                       char **message)
 {
     struct lk_arena *arena = lk_arena_create();
     struct lk_list command = {0}, inputs = {0};

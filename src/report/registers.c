@@ -1,28 +1,12 @@
 /*
- * registers.c: asks ptxas about each PTX file that a profiled program loaded, and puts the answers
- * into the profile; see registers.h.
+ * registers.c: asks ptxas about each PTX file that a profiled program loaded, and puts the
+ * registers that it assigns into the profile.
  */
-#include "cli/registers.h"
+#include "report/profile.h"
 
 #include "toolchain/ptxas.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* -maxrregcount N of nvcc's, in any of its forms; 255, which is no limit, without. */
-static unsigned most_registers(const struct lk_list *words)
-{
-    unsigned most = 255;
-    for (const char **word = words->items; word && *word && strcmp(*word, "--") != 0; word++) {
-        const char *name = *word + strspn(*word, "-");
-        if (**word != '-' || strncmp(name, "maxrregcount", 12) != 0)
-            continue;
-        const char *value = name[12] == '=' ? name + 13 : word[1];
-        unsigned long number = value ? strtoul(value, NULL, 10) : 0;
-        most = number >= 16 && number < 255 ? (unsigned)number : most;
-    }
-    return most;
-}
 
 static bool is_same(const char *a, const char *b)
 {
@@ -43,9 +27,9 @@ static void set_registers(struct profile *profile, const char *ptx,
     }
 }
 
-void registers_from_ptxas(struct lk_arena *arena, const char *folder, const struct lk_list *words,
-                          struct profile *profile)
+void profile_ask_ptxas(struct profile *profile, const char *folder, unsigned most_registers)
 {
+    struct lk_arena *arena = profile->arena;
     if (profile->launch_count == 0)
         return;
     const struct gpu_info *gpu = profile->launches[0]->gpu;
@@ -62,8 +46,7 @@ void registers_from_ptxas(struct lk_arena *arena, const char *folder, const stru
             lk_arena_printf(arena, "%u%s", own > kernel->target ? own : kernel->target, suffix);
         char *path = lk_arena_printf(arena, "%s/%s", folder, kernel->ptx);
         size_t count;
-        const struct ptxas_kernel *answers =
-            ptxas_ask(arena, path, arch, most_registers(words), &count);
+        const struct ptxas_kernel *answers = ptxas_ask(arena, path, arch, most_registers, &count);
         for (size_t k = 0; k < count; k++)
             set_registers(profile, kernel->ptx, &answers[k]);
     }

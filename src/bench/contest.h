@@ -1,8 +1,9 @@
 /*
- * inside.h: what the files of src/bench share: the session, the memory of a problem, contestants.
+ * contest.h: what it takes to measure contestants on one problem: the session, their memory, peers,
+ * PyTorch. Only the files of src/bench include it.
  */
-#ifndef LOCKSTEP_BENCH_INSIDE_H
-#define LOCKSTEP_BENCH_INSIDE_H
+#ifndef LOCKSTEP_BENCH_CONTEST_H
+#define LOCKSTEP_BENCH_CONTEST_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -52,6 +53,9 @@ struct bench_peer_code {
     int (*run)(const struct lk_peer_call *call);
     const char *(*version)(void);
 };
+/* The path of its library, malloc'd; NULL and a malloc'd message. */
+char *bench_peer_build(const struct zoo_family *family, const struct zoo_peer *peer, int arch,
+                       char **message);
 /* Builds or opens what the peer needs; false and a malloc'd message if it is not here. */
 bool bench_peer_load(struct bench_session *session, const struct zoo_family *family,
                      const struct zoo_peer *peer, struct bench_peer_code *code, char **message);

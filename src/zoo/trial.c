@@ -1,83 +1,24 @@
 /*
- * families.c: runs variants and compares them with the reference; see families.h.
+ * trial.c: runs variants and compares them with the reference; see trial.h.
  */
-#include "cli/families.h"
+#include "zoo/trial.h"
 
-#include "cli/target.h"
+#include "base/arena.h"
 #include "host/files.h"
 #include "zoo/instance.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Words -----------------------------------------------------------------------------------------*/
-
-/* A number from 0 or 1 on; 0 after an error was said. */
-static unsigned take_number(const char *option, const char *value, unsigned most, bool *bad)
-{
-    unsigned long long number = 0;
-    *bad = !value || !cli_number(option, value, most, &number);
-    return *bad ? 0 : (unsigned)number;
-}
-
-bool families_option(struct families_request *request, int count, char **words, int *at, bool *bad)
-{
-    const char *value;
-    if (cli_option(count, words, at, "--gpu", &request->gpu)) {
-        *bad = !request->gpu;
-    } else if (cli_option(count, words, at, "--ptx", &request->ptx)) {
-        *bad = !request->ptx;
-    } else if (cli_flag(words, at, "--verbose")) {
-        request->verbose = true;
-    } else if (cli_option(count, words, at, "--repeat", &value)) {
-        request->repeat = take_number("--repeat", value, 1000000, bad);
-    } else if (cli_option(count, words, at, "--shift", &value)) {
-        request->shift = take_number("--shift", value, 1000, bad);
-    } else if (cli_option(count, words, at, "--every", &value)) {
-        request->every = take_number("--every", value, 1000000, bad);
-    } else if (cli_option(count, words, at, "--launches", &value)) {
-        request->launches = take_number("--launches", value, 1000000, bad);
-    } else if (words[*at][0] == '-') {
-        host_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
-        *bad = true;
-    } else if (strchr(words[*at], '=')) {
-        lk_buf_printf(&request->problems, "%s ", words[(*at)++]);
-    } else {
-        lk_list_add(&request->names, words[(*at)++]);
-    }
-    return true;
-}
-
-void families_request_free(struct families_request *request)
-{
-    lk_list_free(&request->names);
-    lk_buf_free(&request->problems);
-}
-
-bool families_find(const char *name, const struct zoo_family **family,
-                   const struct zoo_variant **variant)
-{
-    char *message;
-    if (zoo_find(name, family, variant, &message))
-        return true;
-    host_error("%s", message);
-    free(message);
-    return false;
-}
-
-/* Running ---------------------------------------------------------------------------------------*/
 
 struct session {
-    const struct families_request *request;
+    const struct zoo_trial_request *request;
     bool cpu;
     struct zoo_device device;
-    struct families_result *results;
+    struct zoo_trial *trials;
     size_t count;
 };
 
-/* The PTX of --ptx, malloc'd, or NULL for the built-in one. */
+/* The PTX in place of the built-in one, malloc'd; NULL: the built-in one. */
 static bool read_ptx(const struct session *session, const struct zoo_family *family,
                      const struct zoo_variant *variant, char **ptx, char **message)
 {
@@ -198,39 +139,19 @@ static bool run_problem(const struct session *session, const struct zoo_instance
     return fine;
 }
 
-static void note_result(const struct session *session, struct families_result *result,
+static void note_result(const struct session *session, struct zoo_trial *trial,
                         const struct zoo_problem *problem, bool fine, char *message)
 {
+    const struct zoo_trial_request *request = session->request;
     struct lk_buf text = {0};
     zoo_problem_print(problem, &text);
-    result->problems++;
-    if (!fine && result->failed++ == 0) {
-        struct lk_buf whole = {0};
-        lk_buf_printf(&whole, "%s: %s", text.data, message ? message : "");
-        result->message = whole.data;
-    }
-    if (session->request->verbose && !session->request->quiet)
-        printf("%s %s/%s %s%s%s\n", fine ? "right" : "WRONG", result->family->name,
-               result->variant->name, text.data, fine ? "" : ": ", fine ? "" : message);
+    trial->problems++;
+    if (!fine && trial->failed++ == 0)
+        trial->message = lk_say("%s: %s", text.data, message ? message : "");
+    if (request->problem_done)
+        request->problem_done(request->context, trial, text.data, fine ? NULL : message);
     lk_buf_free(&text);
     free(message);
-}
-
-static void print_result(const struct families_result *result)
-{
-    const char *colour = host_style(stdout, result->failed ? HOST_RED : HOST_GREEN);
-    char name[80];
-    snprintf(name, sizeof name, "%s/%s", result->family->name, result->variant->name);
-    if (result->problems == 0 && !result->failed)
-        printf("%-40s %stakes none of the problems%s\n", name, host_style(stdout, HOST_DIM),
-               host_style(stdout, HOST_PLAIN));
-    else if (result->failed)
-        printf("%-40s %sWRONG%s %u of %u problems\n    %s\n", name, colour,
-               host_style(stdout, HOST_PLAIN), result->failed, result->problems, result->message);
-    else
-        printf("%-40s %sright%s %u problem%s\n", name, colour, host_style(stdout, HOST_PLAIN),
-               result->problems, result->problems == 1 ? "" : "s");
-    fflush(stdout);
 }
 
 /* The least that is more than nothing to do. */
@@ -252,13 +173,13 @@ static size_t choose_for_variant(const struct session *session, const struct zoo
                                  const struct zoo_problem *problems, size_t count,
                                  const struct zoo_problem **chosen)
 {
-    const struct families_request *request = session->request;
+    const struct zoo_trial_request *request = session->request;
     size_t taken = 0, kept = 0, every = request->every ? request->every : 1;
     for (size_t i = 0; i < count; i++)
         if (zoo_takes(variant, &problems[i]) &&
             (session->cpu || zoo_fits(&session->device, variant, NULL, &problems[i])))
             chosen[taken++] = &problems[i];
-    if (taken && request->launches && !request->problems.size) {
+    if (taken && request->launches && !request->problems) {
         chosen[0] = small_one(chosen, taken);
         return 1;
     }
@@ -273,10 +194,9 @@ static void run_variant(struct session *session, const struct zoo_family *family
                         const struct zoo_variant *variant, const struct zoo_problem *problems,
                         size_t count)
 {
-    session->results =
-        lk_realloc(session->results, (session->count + 1) * sizeof *session->results);
-    struct families_result *result = &session->results[session->count++];
-    *result = (struct families_result){.family = family, .variant = variant};
+    session->trials = lk_realloc(session->trials, (session->count + 1) * sizeof *session->trials);
+    struct zoo_trial *trial = &session->trials[session->count++];
+    *trial = (struct zoo_trial){.family = family, .variant = variant};
     struct zoo_kernels *kernels = NULL;
     char *message = NULL, *ptx = NULL;
     if (!session->cpu) {
@@ -284,8 +204,8 @@ static void run_variant(struct session *session, const struct zoo_family *family
             kernels = zoo_kernels_load(&session->device, family, variant, ptx, NULL, &message);
         free(ptx);
         if (!kernels) {
-            result->failed = 1;
-            result->message = message;
+            trial->failed = 1;
+            trial->message = message;
             goto out;
         }
     }
@@ -299,34 +219,35 @@ static void run_variant(struct session *session, const struct zoo_family *family
             fine = run_problem(session, &instance, variant, kernels, &message);
             zoo_instance_free(&instance);
         }
-        note_result(session, result, chosen[i], fine, message);
+        note_result(session, trial, chosen[i], fine, message);
     }
     free(chosen);
 out:
     zoo_kernels_free(kernels);
-    if (!session->request->quiet)
-        print_result(result);
+    if (session->request->variant_done)
+        session->request->variant_done(session->request->context, trial);
 }
 
-static struct zoo_problem *choose_problems(const struct session *session,
-                                           const struct zoo_family *family, size_t *count)
+static struct zoo_problem *choose_problems(const struct zoo_trial_request *request,
+                                           const struct zoo_family *family, size_t *count,
+                                           char **message)
 {
-    const struct families_request *request = session->request;
-    char *message;
+    char *why = NULL;
     struct zoo_problem *problems =
-        request->problems.size ? zoo_problems(family, request->problems.data, count, &message)
-        : request->edges       ? zoo_problem_list(family, family->edges, count, &message)
-                               : zoo_problems(family, family->profile, count, &message);
+        request->problems ? zoo_problems(family, request->problems, count, &why)
+        : request->edges  ? zoo_problem_list(family, family->edges, count, &why)
+                          : zoo_problems(family, family->profile, count, &why);
     if (!problems)
-        host_error("%s: %s", family->name, message);
+        *message = lk_say("%s: %s", family->name, why);
+    free(why);
     return problems;
 }
 
 static bool run_family(struct session *session, const struct zoo_family *family,
-                       const struct zoo_variant *only)
+                       const struct zoo_variant *only, char **message)
 {
     size_t count;
-    struct zoo_problem *problems = choose_problems(session, family, &count);
+    struct zoo_problem *problems = choose_problems(session->request, family, &count, message);
     if (!problems)
         return false;
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
@@ -340,61 +261,31 @@ static bool run_family(struct session *session, const struct zoo_family *family,
     return true;
 }
 
-bool families_gpu(const char *gpu, char name[FAMILIES_GPU])
+bool zoo_try(const struct zoo_trial_request *request, const char *gpu, struct zoo_trial **trials,
+             size_t *count, char **message)
 {
-    struct target target;
-    if (!gpu)
-        gpu = getenv("LOCKSTEP_GPU");
-    if (gpu && strcmp(gpu, "cpu") == 0) {
-        snprintf(name, FAMILIES_GPU, "cpu");
-        return true;
-    }
-    if (!target_parse(gpu, &target))
-        return false;
-    if (target.simulated)
-        snprintf(name, FAMILIES_GPU, "sim:%s", target.simulated->id);
-    else
-        snprintf(name, FAMILIES_GPU, "cuda:%u", target.index);
-    return true;
-}
-
-static bool open_gpu(struct session *session)
-{
-    char name[FAMILIES_GPU], *message;
-    if (!families_gpu(session->request->gpu, name))
-        return false;
-    session->cpu = strcmp(name, "cpu") == 0;
-    if (session->cpu || zoo_device_open(name, &session->device, &message))
-        return true;
-    host_error("%s", message);
-    free(message);
-    return false;
-}
-
-bool families_run(const struct families_request *request, struct families_result **results,
-                  size_t *count)
-{
-    struct session session = {.request = request};
+    struct session session = {.request = request, .cpu = strcmp(gpu, "cpu") == 0};
+    const struct lk_list *names = request->names;
     const struct zoo_family *family;
     const struct zoo_variant *variant;
-    for (size_t i = 0; i < request->names.count; i++)
-        if (!families_find(request->names.items[i], &family, &variant))
-            return false;
-    bool fine = open_gpu(&session);
-    if (request->names.count == 0)
-        for (size_t i = 0; zoo_families[i] && fine; i++)
-            fine = run_family(&session, zoo_families[i], NULL);
-    for (size_t i = 0; i < request->names.count && fine; i++)
-        fine = families_find(request->names.items[i], &family, &variant) &&
-               run_family(&session, family, variant);
-    *results = session.results;
+    bool fine = true;
+    *message = NULL;
+    for (size_t i = 0; i < names->count && fine; i++)
+        fine = zoo_find(names->items[i], &family, &variant, message);
+    fine = fine && (session.cpu || zoo_device_open(gpu, &session.device, message));
+    for (size_t i = 0; names->count == 0 && zoo_families[i] && fine; i++)
+        fine = run_family(&session, zoo_families[i], NULL, message);
+    for (size_t i = 0; i < names->count && fine; i++)
+        fine = zoo_find(names->items[i], &family, &variant, message) &&
+               run_family(&session, family, variant, message);
+    *trials = session.trials;
     *count = session.count;
     return fine;
 }
 
-void families_free(struct families_result *results, size_t count)
+void zoo_trials_free(struct zoo_trial *trials, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        free(results[i].message);
-    free(results);
+        free(trials[i].message);
+    free(trials);
 }

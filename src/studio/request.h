@@ -1,5 +1,5 @@
 /*
- * inside.h: what the parts of the studio share: a request, its reply, and the table of routes.
+ * request.h: a request to the studio, its reply, and the table of routes: what its files share.
  *
  *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
  *   page.c     the frame of every page;  page_course.c .. page_library.c the pages
@@ -13,8 +13,8 @@
  *   I2  No name of a file comes from a request. An exercise is found by its key in the course, one
  * of our files by words of letters, digits, '_', '-' and '.', none of which begins with a '.'.
  */
-#ifndef LOCKSTEP_STUDIO_INSIDE_H
-#define LOCKSTEP_STUDIO_INSIDE_H
+#ifndef LOCKSTEP_STUDIO_REQUEST_H
+#define LOCKSTEP_STUDIO_REQUEST_H
 
 #include "base/buf.h"
 #include "studio/studio.h"

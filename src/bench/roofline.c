@@ -1,0 +1,130 @@
+/*
+ * roofline.c: where measured contestants stand under their GPU's roof: a plot on the terminal,
+ * JSON, SVG.
+ */
+#include "bench/results.h"
+
+#include "base/arena.h"
+#include "report/plot.h"
+#include "report/svg.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One contestant of one problem. */
+struct point {
+    const struct bench_result *result;
+    const struct bench_entry *entry;
+    double intensity, rate;
+    char mark;
+};
+
+static struct point *find_points(const struct bench_report *report, size_t *count)
+{
+    static const char marks[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    struct point *points = NULL;
+    *count = 0;
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t k = 0; k < report->results[i].count; k++) {
+            const struct bench_result *result = &report->results[i];
+            const struct bench_entry *entry = &result->entries[k];
+            if (entry->state != BENCH_MEASURED || !(result->bytes > 0) || !(result->flops > 0))
+                continue;
+            points = lk_realloc(points, (*count + 1) * sizeof *points);
+            points[*count] =
+                (struct point){result, entry, result->flops / result->bytes, entry->gflop_s * 1e9,
+                               marks[*count % (sizeof marks - 1)]};
+            ++*count;
+        }
+    return points;
+}
+
+/* Both axes wide enough for the roof's bend and for every point, in whole decades. */
+static struct report_plot make_plot(const struct gpu_info *gpu, const struct point *points,
+                                    size_t count)
+{
+    double peak = gpu->f32_tflops * 1e12, bandwidth = gpu->memory_gb_s * 1e9;
+    double left = 0.05, right = 20 * peak / bandwidth, low = left * bandwidth, high = 2 * peak;
+    for (size_t i = 0; i < count; i++) {
+        left = points[i].intensity / 2 < left ? points[i].intensity / 2 : left;
+        right = points[i].intensity * 2 > right ? points[i].intensity * 2 : right;
+        low = points[i].rate / 2 < low ? points[i].rate / 2 : low;
+        high = points[i].rate * 2 > high ? points[i].rate * 2 : high;
+    }
+    return (struct report_plot){.x_low = pow(10, floor(log10(left))),
+                                .x_high = pow(10, ceil(log10(right))),
+                                .y_low = pow(10, floor(log10(low))),
+                                .y_high = pow(10, ceil(log10(high))),
+                                .log_x = true,
+                                .log_y = true,
+                                .x_title = "operations a byte",
+                                .y_title = "operations a second"};
+}
+
+bool bench_has_roofline(const struct bench_report *report)
+{
+    size_t count;
+    free(find_points(report, &count));
+    return count > 0;
+}
+
+void bench_print_roofline(FILE *out, const struct report_paint *paint,
+                          const struct bench_report *report)
+{
+    size_t count;
+    struct point *points = find_points(report, &count);
+    const struct bench_place *place = report->place;
+    const struct gpu_info *gpu = place->info;
+    if (!count)
+        return;
+    double peak = gpu->f32_tflops * 1e12, bandwidth = gpu->memory_gb_s * 1e9;
+    struct report_plot plot = make_plot(gpu, points, count);
+    report_plot_line(&plot, plot.x_low, plot.x_low * bandwidth, peak / bandwidth, peak, '/');
+    report_plot_line(&plot, peak / bandwidth, peak, plot.x_high, peak, '-');
+    for (size_t i = 0; i < count; i++)
+        report_plot_mark(&plot, points[i].intensity, points[i].rate, points[i].mark);
+    fprintf(out, "%s%s%s: %.0f GB/s, %.3g TFLOP/s in f32%s\n", paint->bold, place->name,
+            paint->plain, gpu->memory_gb_s, gpu->f32_tflops,
+            place->modelled ? "; times are modelled" : "");
+    report_plot_print(out, paint, &plot);
+    for (size_t i = 0; i < count; i++) {
+        char time[REPORT_UNIT];
+        fprintf(out, "  %s%c%s %s/%s%s %s: %s, %.1f GFLOP/s, %.1f GB/s, %.1f %% of the roof\n",
+                paint->bold, points[i].mark, paint->plain, points[i].result->family->name,
+                points[i].entry->name, points[i].entry->peer ? " (peer)" : "",
+                points[i].result->text, report_seconds(time, points[i].entry->time.median),
+                points[i].entry->gflop_s, points[i].entry->gb_s, 100 * points[i].entry->roof);
+    }
+    free(points);
+}
+
+json_t *bench_roofline_json(const struct bench_report *report)
+{
+    size_t count;
+    struct point *points = find_points(report, &count);
+    const struct bench_place *place = report->place;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "family",
+                            points[i].result->family->name, "name", points[i].entry->name,
+                            "problem", points[i].result->text, "intensity", points[i].intensity,
+                            "gflop_s", points[i].entry->gflop_s, "time_us",
+                            points[i].entry->time.median * 1e6, "roof", points[i].entry->roof));
+    free(points);
+    return json_pack("{s:s, s:b, s:f, s:f, s:o}", "gpu", place->name, "modelled", place->modelled,
+                     "memory_gb_s", place->info->memory_gb_s, "f32_tflops", place->info->f32_tflops,
+                     "points", list);
+}
+
+void bench_roofline_svg(struct lk_buf *out, const struct bench_report *report)
+{
+    size_t count;
+    struct point *points = find_points(report, &count);
+    struct svg_point *drawn = lk_alloc((count + 1) * sizeof *drawn);
+    for (size_t i = 0; i < count; i++)
+        drawn[i] = (struct svg_point){points[i].intensity, points[i].rate, points[i].entry->name};
+    svg_roofline_points(out, report->place->info, drawn, count, true);
+    free(drawn);
+    free(points);
+}

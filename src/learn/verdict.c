@@ -1,0 +1,184 @@
+/*
+ * verdict.c: puts a verdict together, and writes it as JSON; see verdict.h.
+ */
+#include "learn/verdict.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const learn_stage_names[LEARN_STAGES] = {"passed", "compile", "wrong", "fault",
+                                                     "check",  "limit",   "broken"};
+
+void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigned line)
+{
+    if (verdict->stage != LEARN_PASSED)
+        return;
+    verdict->stage = stage;
+    verdict->line = line;
+}
+
+/* Messages --------------------------------------------------------------------------------------*/
+
+/* Takes text, in which a learner's name or string may be anything. */
+static void add_message(struct learn_verdict *verdict, unsigned line, char *text)
+{
+    lk_replace_bad_utf8(text);
+    verdict->message =
+        lk_realloc(verdict->message, (verdict->message_count + 1) * sizeof *verdict->message);
+    verdict->message[verdict->message_count++] = (struct learn_message){line, text, NULL};
+}
+
+static void add_detail(struct learn_verdict *verdict, const char *text)
+{
+    struct learn_message *last = &verdict->message[verdict->message_count - 1];
+    char *longer = last->detail ? lk_say("%s\n%s", last->detail, text) : strdup(text);
+    lk_replace_bad_utf8(longer);
+    free(last->detail);
+    last->detail = longer;
+}
+
+void verdict_say(struct learn_verdict *verdict, unsigned line, const char *format, ...)
+{
+    struct lk_buf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    char *more = strchr(text.data, '\n');
+    if (more)
+        *more++ = 0;
+    char *detail = more && *more ? strdup(more) : NULL;
+    add_message(verdict, line, text.data);
+    if (detail)
+        add_detail(verdict, detail);
+    free(detail);
+}
+
+void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
+{
+    struct lk_buf text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    add_detail(verdict, text.data);
+    lk_buf_free(&text);
+}
+
+/* Compilers -------------------------------------------------------------------------------------*/
+
+/* "SHOWN:12:7: words", "SHOWN(12): words" or "SHOWN: words": false if it is none of these. */
+static bool read_place(const char *row, const char *shown, unsigned *line, const char **words)
+{
+    size_t length = strlen(shown);
+    char *end;
+    if (strncmp(row, shown, length) != 0 || (row[length] != ':' && row[length] != '('))
+        return false;
+    *line = (unsigned)strtoul(row + length + 1, &end, 10);
+    end += strspn(end, ":,0123456789)");
+    *words = end + strspn(end, " ");
+    return true;
+}
+
+void verdict_take_compiler(struct learn_verdict *verdict, char *said, const char *shown)
+{
+    char *copy = strdup(said), *place = NULL;
+    for (char *row = strtok_r(copy, "\n", &place); row; row = strtok_r(NULL, "\n", &place)) {
+        const char *words = row;
+        unsigned line = 0;
+        bool is_place = read_place(row, shown, &line, &words);
+        if (is_place && strncmp(words, "note:", 5) != 0)
+            add_message(verdict, line, strdup(words));
+        else if (verdict->message_count)
+            add_detail(verdict, row);
+        else
+            add_message(verdict, 0, strdup(row));
+    }
+    free(copy);
+    verdict->text = said;
+}
+
+/* The whole -------------------------------------------------------------------------------------*/
+
+static void print_message(struct lk_buf *text, const char *shown,
+                          const struct learn_message *message)
+{
+    lk_buf_printf(text, "%s:", shown);
+    if (message->line)
+        lk_buf_printf(text, "%u:", message->line);
+    lk_buf_printf(text, " %s\n", message->text);
+    for (const char *row = message->detail; row && *row;) {
+        int length = (int)strcspn(row, "\n");
+        lk_buf_printf(text, "    %.*s\n", length, row);
+        row += length + (row[length] == '\n');
+    }
+}
+
+void verdict_finish(struct learn_verdict *verdict, const char *shown)
+{
+    struct lk_buf text = {0};
+    if (!verdict->text) {
+        for (unsigned i = 0; i < verdict->message_count; i++)
+            print_message(&text, shown, &verdict->message[i]);
+        verdict->text = text.data ? text.data : strdup("");
+    }
+    lk_replace_bad_utf8(verdict->text);
+    lk_replace_bad_utf8(verdict->picture);
+}
+
+void learn_verdict_free(struct learn_verdict *verdict)
+{
+    for (unsigned i = 0; i < verdict->message_count; i++) {
+        free(verdict->message[i].text);
+        free(verdict->message[i].detail);
+    }
+    free(verdict->message);
+    free(verdict->text);
+    free(verdict->picture);
+    json_decref(verdict->run);
+    *verdict = (struct learn_verdict){0};
+}
+
+/* JSON ------------------------------------------------------------------------------------------*/
+
+json_t *learn_messages_json(const struct learn_verdict *verdict)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < verdict->message_count; i++) {
+        const struct learn_message *message = &verdict->message[i];
+        json_array_append_new(list, json_pack("{si ss ss*}", "line", (int)message->line, "text",
+                                              message->text, "detail", message->detail));
+    }
+    return list;
+}
+
+static json_t *counters_json(const struct learn_verdict *verdict)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < verdict->counter_count; i++) {
+        const struct learn_counter *counter = &verdict->counter[i];
+        json_array_append_new(list, json_pack("{ss sf sf sb}", "name", counter->name, "value",
+                                              counter->value, "most", counter->most, "kept",
+                                              counter->kept));
+    }
+    return list;
+}
+
+json_t *learn_verdict_json(const struct learn_verdict *verdict)
+{
+    json_t *object = json_pack(
+        "{sb ss ss so si si si so sf sb ss*}", "passed", verdict->stage == LEARN_PASSED, "stage",
+        learn_stage_names[verdict->stage], "text", verdict->text, "messages",
+        learn_messages_json(verdict), "line", (int)verdict->line, "sizes", (int)verdict->sizes,
+        "right", (int)verdict->right, "counters", counters_json(verdict), "time_us",
+        verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
+    if (verdict->gpu_name[0])
+        json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
+    if (verdict->measured_us > 0)
+        json_object_set_new(object, "measured_us", json_real(verdict->measured_us));
+    return object;
+}
