@@ -3,6 +3,7 @@
 #   make test           install what is missing, build, run every test; last line "N passed, N failed"
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
+#   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
@@ -278,7 +279,7 @@ docs: $(BUILD)/tests/docs/instructions
 tables: all
 	@BUILD=$(abspath $(BUILD)) scripts/family-tables
 
-.PHONY: test test-only unit setup setup-tests
+.PHONY: test test-only test-export unit setup setup-tests
 setup:
 	@scripts/setup
 	@scripts/get-nvcc --need
@@ -296,6 +297,10 @@ test: setup-tests
 
 test-only: all kernels $(UNIT_BIN)
 	@BUILD=$(abspath $(BUILD)) scripts/run-tests $(SUITES)
+
+# `make test` takes one variant of each family.
+test-export: all $(BUILD)/tests/export/test_export
+	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
 unit: $(UNIT_BIN)
 

@@ -21,6 +21,7 @@ LOOKS_AT = {
     "zoo": ["cuda", "gpu"],
     "bench": ["zoo", "report"],
     "tune": ["zoo"],
+    "export": ["zoo", "tune", "ptx"],
     "report": ["base", "gpu"],
     "learn": ["zoo", "bench", "simt", "report", "toolchain"],
     "engine": ["zoo"],
