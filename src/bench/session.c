@@ -144,7 +144,7 @@ void bench_close(struct bench_session *session)
     bench_clocks_close(session->clocks);
     if (session->device.cuda)
         zoo_flush_close(&session->flush, &session->device);
-    if (session->stream)
+    if (session->device.cuda && session->stream)
         session->device.cuda->cuStreamDestroy_v2(session->stream);
     for (unsigned i = 0; i < session->loaded_count; i++)
         free(session->loaded[i].message);

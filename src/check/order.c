@@ -217,8 +217,9 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
         if (!waits[i])
             continue;
         memcpy(known_by(block, i), row, count * sizeof(row[0]));
-        drop(block->warps[i].foreign);
+        struct check_knowledge *old = block->warps[i].foreign;
         block->warps[i].foreign = keep(foreign);
+        drop(old);
         close_segment(&block->warps[i]);
     }
     drop(foreign);

@@ -479,7 +479,7 @@ static CHECK_HOT void visit_global(struct visit *visit, uint32_t mask, bool trac
         while (bytes) {
             uint32_t within = (uint32_t)(offset & (CHECK_CHUNK - 1));
             uint32_t part = CHECK_CHUNK - within < bytes ? CHECK_CHUNK - within : bytes;
-            if (offset >> CHECK_CHUNK_BITS != at) {
+            if (!chunk || offset >> CHECK_CHUNK_BITS != at) {
                 at = offset >> CHECK_CHUNK_BITS;
                 chunk = check_chunk_at(check, offset);
             }

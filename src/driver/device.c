@@ -58,7 +58,8 @@ static const struct gpu_info *parse_gpu(const char *text, int *count, char **mes
     const struct gpu_info *gpu = gpu_find(id);
     char *times = strrchr(id, 'x');
     if (!gpu && times && times != id && isdigit((unsigned char)times[1])) {
-        *count = atoi(times + 1);
+        long many = strtol(times + 1, NULL, 10);
+        *count = many < 1000 ? (int)many : 1000;
         *times = 0;
         gpu = gpu_find(id);
     }
@@ -259,14 +260,18 @@ CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
 
 CUresult drv_cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
-    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    unsigned long parts[3] = {0}; /* domain, bus, slot; without a domain the last two */
+    unsigned count = 0;
     if (!drv_device_count)
         return CUDA_ERROR_NOT_INITIALIZED;
     if (!device || !text)
         return CUDA_ERROR_INVALID_VALUE;
-    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3 &&
-        sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2)
+    for (char *end; count < 3 && isxdigit((unsigned char)*text); text = end + (*end == ':'))
+        parts[count++] = strtoul(text, &end, 16);
+    if (count < 2)
         return CUDA_ERROR_INVALID_VALUE;
+    unsigned long domain = count == 3 ? parts[0] : 0;
+    unsigned long bus = parts[count - 2], slot = parts[count - 1];
     if (domain || slot || bus < 1 || bus > (unsigned)drv_device_count)
         return CUDA_ERROR_INVALID_DEVICE;
     *device = (int)bus - 1;

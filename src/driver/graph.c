@@ -142,7 +142,7 @@ bool drv_graph_sort(CUgraph graph)
         }
     }
     bool fine = sorted.count == graph->nodes.count;
-    if (fine) {
+    if (fine && sorted.count) {
         memcpy(graph->nodes.items, sorted.items, sorted.count * sizeof *sorted.items);
         for (size_t i = 0; i < sorted.count && fine; i++) {
             CUgraphNode node = sorted.items[i];

@@ -103,12 +103,13 @@ static CUresult check_target(const struct gpu_info *gpu, const char *text, size_
                              char **message)
 {
     const char *at = memmem(text, size, ".target", 7);
-    unsigned arch;
-    char suffix = 0;
-    if (!at || sscanf(at + 7, " sm_%u%c", &arch, &suffix) < 1)
+    const char *name = at ? at + 7 + strspn(at + 7, " \t\r\n") : "";
+    char *suffix;
+    if (strncmp(name, "sm_", 3) != 0 || !isdigit((unsigned char)name[3]))
         return CUDA_SUCCESS; /* the parser has something to say about that */
+    unsigned arch = (unsigned)strtoul(name + 3, &suffix, 10);
     struct fatbin_entry entry = {.arch = arch,
-                                 .suffix = suffix == 'a' || suffix == 'f' ? suffix : 0};
+                                 .suffix = *suffix == 'a' || *suffix == 'f' ? *suffix : 0};
     if (fatbin_runs_on(&entry, gpu->cc_major, gpu->cc_minor))
         return CUDA_SUCCESS;
     *message = lk_say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
@@ -133,9 +134,9 @@ static CUresult check_head(const char *text, size_t size, char **message)
         *message = lk_say("this is no PTX, no fat binary and no cubin");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    unsigned major;
-    if (sscanf(at, ".version %u", &major) == 1 && major > 9) {
-        *message = lk_say("PTX version %u is newer than this machine knows", major);
+    unsigned long major = strncmp(at, ".version", 8) == 0 ? strtoul(at + 8, NULL, 10) : 0;
+    if (major > 9) {
+        *message = lk_say("PTX version %lu is newer than this machine knows", major);
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     return CUDA_SUCCESS;

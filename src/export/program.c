@@ -191,9 +191,9 @@ static bool add_block(void *context, const char *line, struct lk_buf *text)
         add_header(host, text);
     else if (strcmp(line, "@needs") == 0)
         lk_buf_printf(text,
-                      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < %d0\n"
+                      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < %ld0\n"
                       "#error \"this kernel needs nvcc -arch=sm_%s or newer\"\n#endif\n",
-                      atoi(arch), arch);
+                      strtol(arch, NULL, 10), arch);
     else if (strcmp(line, "@constants") == 0) {
         add_sizes_note(host, text);
         lk_buf_add(text, host->pieces->constants.data, host->pieces->constants.size);

@@ -41,7 +41,8 @@ static double larger(double a, double b)
 
 static double warps_of(const struct gpu_shape *shape)
 {
-    return (double)shape->blocks * ((shape->threads + 31) / 32);
+    unsigned warps_a_block = (shape->threads + 31) / 32;
+    return (double)shape->blocks * warps_a_block;
 }
 
 double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters)

@@ -75,7 +75,8 @@ static void print_x_axis(FILE *out, const struct report_paint *paint,
             snprintf(text, sizeof text, "%.3g", value);
         size_t length = strlen(text);
         int at = i * (PLOT_COLUMNS - 1) / LABELS - (i == LABELS ? (int)length - 1 : 0);
-        memcpy(line + at, text, length);
+        for (size_t k = 0; k < length; k++)
+            line[at + (int)k] = text[k];
     }
     fprintf(out, "%s%9s +", paint->dim, "");
     for (int i = 0; i < PLOT_COLUMNS; i++)

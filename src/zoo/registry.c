@@ -93,12 +93,15 @@ bool zoo_takes(const struct zoo_variant *variant, const struct zoo_problem *prob
 /* "#define BLOCK 256 // tune: 128 256 512" */
 static void read_tunable(struct zoo_source *source, const char *line, size_t length)
 {
-    char text[256];
+    char text[256], normal[24];
     snprintf(text, sizeof text, "%.*s", (int)length, line);
-    char *choices = strstr(text, "// tune:");
+    char *choices = strstr(text, "// tune:"), *rest;
     struct zoo_tunable tunable = {0};
     if (!choices || source->tunable_count == ZOO_TUNABLES ||
-        sscanf(text, " #define %23s %d", tunable.name, &tunable.normal) != 2)
+        sscanf(text, " #define %23s %23s", tunable.name, normal) != 2)
+        return;
+    tunable.normal = (int)strtol(normal, &rest, 10);
+    if (rest == normal)
         return;
     choices += strlen("// tune:");
     for (char *end; tunable.choice_count < 12; choices = end) {

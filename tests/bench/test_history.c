@@ -221,10 +221,10 @@ static void broken_json_is_refused(void **state)
         "{\"gpu_name\": 3, \"results\": []}",
         "{\"gpu_name\": \"x\", \"results\": [3]}",
         "{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{}]}]}",
-        "{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{\"name\": \"a\", \"state\": "
-        "\"measured\"}]}]}",
-        "{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{\"name\": \"a\", \"state\": "
-        "\"measured\", \"samples\": 9, \"median_us\": -1, \"low_us\": -2, \"high_us\": 3}]}]}"};
+        ("{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{\"name\": \"a\", \"state\": "
+         "\"measured\"}]}]}"),
+        ("{\"gpu_name\": \"x\", \"results\": [{\"entries\": [{\"name\": \"a\", \"state\": "
+         "\"measured\", \"samples\": 9, \"median_us\": -1, \"low_us\": -2, \"high_us\": 3}]}]}")};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *message = NULL;
         assert_null(read_text(texts[i], &message));

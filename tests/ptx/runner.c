@@ -238,7 +238,7 @@ static void run_in_child(const struct test_file *file, const struct test_run *ru
     for (char *c = why; *c; c++)
         *c = *c == '\n' ? ' ' : *c;
     bool good = run->stops ? code == 3 && strstr(text, run->stops)
-                           : code == 0 && result && atoi(result + 7) == run->fails;
+                           : code == 0 && result && strtol(result + 7, NULL, 10) == run->fails;
     report(file, run, good ? NULL : why);
 }
 
@@ -405,7 +405,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--above") && i + 1 < argc)
             options.above = (unsigned)strtoul(argv[++i] + 3, NULL, 10);
         else if (!strcmp(argv[i], "--worker") && i + 1 < argc)
-            options.progress = atoi(argv[++i]);
+            options.progress = (int)strtol(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--child") && i + 2 < argc)
             return child(argv[i + 1], argv[i + 2]);
         else

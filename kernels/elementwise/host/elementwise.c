@@ -167,8 +167,8 @@ static const struct zoo_peer peers[] = {
     {0}};
 
 static const char *const edges[] = {
-    "n=0,1,2,3,4,5,31,32,33,127,128,129,255,256,257,1023,1024,1025,4095,4096,4097,4103 "
-    "op=add,saxpy",
+    ("n=0,1,2,3,4,5,31,32,33,127,128,129,255,256,257,1023,1024,1025,4095,4096,4097,4103 "
+     "op=add,saxpy"),
     "n=0,1,7,1000,16385,40003 op=scale,relu",
     "n=257,2048 op=add,scale,relu,saxpy dist=constant,ascending,adversarial,special",
     "n=1001 op=scale,saxpy scalar=0,-7,3.14159274 dist=special",

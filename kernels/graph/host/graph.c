@@ -454,8 +454,8 @@ static const struct zoo_peer peers[] = {
 
 static const char *const edges[] = {
     "vertices=0,1,2,33,255,1000 edges_per_vertex=0,1,3,17 kind=degree",
-    "vertices=300,12288,20000 edges_per_vertex=5 kind=degree graph=uniform,powerlaw "
-    "dist=shuffled,sorted,constant",
+    ("vertices=300,12288,20000 edges_per_vertex=5 kind=degree graph=uniform,powerlaw "
+     "dist=shuffled,sorted,constant"),
     "vertices=100 edges_per_vertex=1023 kind=degree",
     "vertices=0,1,2,33,257,1000 edges_per_vertex=0,1,3,17 kind=bfs_step,bfs",
     "vertices=3000 edges_per_vertex=8 kind=bfs_step,bfs graph=uniform,powerlaw",
