@@ -2,9 +2,9 @@
  * job.c: children of the studio: 'lockstep learn check', 'lockstep profile' .., each in a folder of
  * its own that goes with it. No more of them run at once than there are cores.
  */
+#include "studio/job.h"
 #include "host/child.h"
 #include "host/files.h"
-#include "studio/job.h"
 
 #include <errno.h>
 #include <signal.h>
