@@ -98,14 +98,14 @@ struct state {
     struct export_expression expression[EXPORT_SLOTS];
 };
 
-/* What no expression is found for stays the number that it is. */
-static void pin_missing(struct export_formulas *formulas)
+/* What no expression is found for stays the number that it is, and so does the size. */
+static void pin_missing(struct export_formulas *formulas, unsigned parameter)
 {
     for (unsigned i = 0; i < formulas->samples.slot_count; i++)
         if (!formulas->pinned[i] && !is_right(formulas, i)) {
             formulas->expression[i] =
                 (struct export_expression){.a = {.factor = formulas->samples.value[i][0]}};
-            formulas->pinned[i] = formulas->fixed = true;
+            formulas->pinned[i] = formulas->fixed[parameter] = true;
         }
 }
 
@@ -152,8 +152,12 @@ static enum export_added try_size(struct export_formulas *formulas, unsigned par
         }
     setting.problem.value[parameter] = size;
     enum export_added added = export_add_sample(samples, &setting);
-    if (added == EXPORT_OTHER)
-        formulas->fixed = true;
+    if (added == EXPORT_OTHER && together == ALONE)
+        formulas->fixed[parameter] = true;
+    for (unsigned i = 0; added == EXPORT_ADDED && together == ALONE && i < samples->slot_count; i++)
+        if (formulas->pinned[i] &&
+            samples->value[i][samples->fit.sample_count - 1] != samples->value[i][0])
+            formulas->fixed[parameter] = true;
     return added;
 }
 
@@ -197,13 +201,14 @@ static bool challenge(struct export_formulas *formulas, unsigned parameter)
     return true;
 }
 
-/* Until no challenge finds a wrong expression. False if one is missing then. */
-static bool prove(struct export_formulas *formulas)
+/* Until no challenge by one of the first `sizes` parameters finds a wrong expression. False if one
+ * is missing then. */
+static bool prove(struct export_formulas *formulas, unsigned sizes)
 {
     const struct zoo_parameter *parameter = formulas->samples.setting.problem.family->parameters;
     for (unsigned round = 0; round < 40; round++) {
         bool right = true;
-        for (unsigned i = 0; parameter[i].name && right; i++)
+        for (unsigned i = 0; i < sizes && parameter[i].name && right; i++)
             right = !formulas->samples.is_size[i] || challenge(formulas, i);
         if (right)
             return true;
@@ -217,14 +222,19 @@ static bool prove(struct export_formulas *formulas)
 static void free_size(struct export_formulas *formulas, unsigned parameter)
 {
     int64_t size = formulas->samples.setting.problem.value[parameter];
+    bool any = false;
     for (unsigned number = 0; other_size(1, number); number++)
         for (int together = ALONE; together <= ALIKE; together++)
-            try_size(formulas, parameter, other_size(size, number), (enum together)together,
-                     number);
+            any |= try_size(formulas, parameter, other_size(size, number), (enum together)together,
+                            number) == EXPORT_ADDED &&
+                   together == ALONE;
+    formulas->fixed[parameter] |= !any;
     fit_all(formulas);
-    pin_missing(formulas);
-    while (!prove(formulas))
-        pin_missing(formulas);
+    pin_missing(formulas, parameter);
+    for (unsigned round = 0; round < 8 && !prove(formulas, parameter + 1); round++) {
+        formulas->fixed[parameter] = true;
+        pin_missing(formulas, parameter);
+    }
 }
 
 /* Tunables and GPUs -----------------------------------------------------------------------------*/
@@ -263,7 +273,7 @@ static void free_group(struct export_formulas *formulas, const struct export_set
     for (unsigned i = 0; i < 3 && !fine; i++) {
         for (unsigned k = 0; k < count; k++)
             add_sizes(formulas, settings[k], other_sizes[i]);
-        fine = fit_all(formulas) && prove(formulas);
+        fine = fit_all(formulas) && prove(formulas, ZOO_PARAMETERS);
         if (!fine)
             restore(formulas, before);
     }
@@ -313,7 +323,7 @@ static void tidy(struct export_formulas *formulas)
         if (!formulas->pinned[i])
             formulas->expression[i] = (struct export_expression){0};
     formulas->samples.fit.atom_count = formulas->samples.fit.named;
-    if (!fit_all(formulas) || !prove(formulas))
+    if (!fit_all(formulas) || !prove(formulas, ZOO_PARAMETERS))
         restore(formulas, before);
     free(before);
 }

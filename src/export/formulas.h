@@ -13,7 +13,8 @@ struct export_formulas {
     struct export_expression expression[EXPORT_SLOTS];
     bool pinned[EXPORT_SLOTS]; /* a number that no expression was found for */
     bool used[EXPORT_ATOMS];   /* by any of the expressions */
-    bool fixed; /* other sizes need other launches, or numbers that no expression was found for */
+    /* Sizes of which other values need other launches, or numbers that no expression gives. */
+    bool fixed[ZOO_PARAMETERS];
 };
 
 /* On failure false and a malloc'd message; in both cases export_formulas_close. */

@@ -131,17 +131,44 @@ static void add_header(const struct export_host *host, struct lk_buf *text)
     lk_buf_free(&line);
 }
 
+/* "n, m and k": the sizes that may be changed in the program, or those that may not. */
+static char *size_names(const struct export_host *host, bool fixed)
+{
+    const struct export_formulas *formulas = host->formulas;
+    const struct zoo_parameter *parameter = host->request->problem.family->parameters;
+    struct lk_buf names = {0};
+    unsigned left = 0;
+    for (unsigned i = 0; parameter[i].name; i++)
+        left += formulas->samples.is_size[i] && formulas->fixed[i] == fixed;
+    for (unsigned i = 0; parameter[i].name; i++)
+        if (formulas->samples.is_size[i] && formulas->fixed[i] == fixed) {
+            lk_buf_printf(&names, "%s%s", parameter[i].name,
+                          left > 2    ? ", "
+                          : left == 2 ? " and "
+                                      : "");
+            left--;
+        }
+    return names.data;
+}
+
 static void add_sizes_note(const struct export_host *host, struct lk_buf *text)
 {
-    if (host->formulas->fixed) {
-        lk_buf_printf(text, "// The problem. The launches below are for these sizes: for others, "
-                            "export again, as in\n// ");
-        add_command(host, text);
-        lk_buf_printf(text, "\n");
-    } else {
-        lk_buf_printf(text,
-                      "// The problem. Other sizes: change these numbers and compile again.\n");
-    }
+    char *fixed = size_names(host, true), *free_ones = size_names(host, false);
+    struct lk_buf line = {0};
+    lk_buf_printf(&line, "The problem. ");
+    if (!fixed)
+        lk_buf_printf(&line, "For other sizes change these numbers and compile again.");
+    else if (free_ones)
+        lk_buf_printf(&line,
+                      "%s can be changed here. The launches below hold for this %s; for other "
+                      "values export again.",
+                      free_ones, fixed);
+    else
+        lk_buf_printf(&line, "The launches below hold for these sizes; for others export again.");
+    add_comment(text, line.data);
+    lk_buf_free(&line);
+    free(fixed);
+    free(free_ones);
 }
 
 static void add_helpers(const struct export_host *host, struct lk_buf *text)

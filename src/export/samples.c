@@ -120,6 +120,14 @@ static bool is_possible(const struct export_samples *samples, const struct expor
            zoo_fits(&setting->device, samples->request->variant, &setting->tuning, problem);
 }
 
+/* Families cut sizes that go together badly (more edges than pairs of vertices); the exported
+ * program does not. It is right where both give the same floor. */
+static bool is_stated(const struct zoo_problem *problem, const struct export_pieces *pieces)
+{
+    double bytes = problem->family->bytes(problem);
+    return fabs(pieces->bytes_value - bytes) <= 1e-6 * bytes;
+}
+
 enum export_added export_add_sample(struct export_samples *samples,
                                     const struct export_setting *setting)
 {
@@ -131,7 +139,8 @@ enum export_added export_add_sample(struct export_samples *samples,
     enum export_added added = EXPORT_IMPOSSIBLE;
     if (export_record(&setting->device, &setting->problem, samples->request->variant,
                       &setting->tuning, samples->ptx, setting->resident, recording, &message) &&
-        export_pieces(&setting->problem, &pieces, &message))
+        export_pieces(&setting->problem, &pieces, &message) &&
+        is_stated(&setting->problem, &pieces))
         added = export_same_steps(recording, &samples->base) ? EXPORT_ADDED : EXPORT_OTHER;
     if (added == EXPORT_ADDED) {
         unsigned sample = samples->fit.sample_count++;
@@ -179,6 +188,10 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
     bool fine = export_pieces(&request->problem, &pieces, message) &&
                 export_record(request->device, &request->problem, request->variant, tuning, ptx,
                               NULL, &samples->base, message);
+    if (fine && !is_stated(&request->problem, &pieces)) {
+        *message = lk_say("these sizes do not go together; choose others");
+        fine = false;
+    }
     if (fine && samples->base.step_count == 0) {
         *message = lk_say("this problem is empty, and nothing is launched; choose larger sizes");
         fine = false;

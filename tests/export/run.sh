@@ -53,8 +53,9 @@ exports cooperative 0 'cudaLaunchAttributeCooperative.*cudaLaunchKernelEx\(&sear
 exports overlapping 0 'nvcc -arch=sm_90 overlapped\.cu.*cudaLaunchAttributeProgrammaticStreamSerialization' reduction/overlapped
 exports limits 0 'lesser\(ceil_div\(n, 4 \* BLOCK\), BLOCKS_PER_SM \* sms\)' reduction/vectorised
 # Where a formula holds for some sizes only, the program says so; where for all, that too.
-exports other-sizes 0 'Other sizes: change these numbers' reduction/vectorised
-exports fixed-sizes 0 'The launches below are for these sizes' transpose/in_place
+exports other-sizes 0 'For other sizes change these numbers' reduction/vectorised
+exports fixed-sizes 0 'hold for these sizes; for others export again' transpose/in_place
+exports some-sizes 0 'outer and middle can be changed here\. The launches below hold for this inner;' axis_reduction/warp_per_row
 expect help 0 'zoo export FAMILY/VARIANT .*-o FILE' "$LOCKSTEP" zoo --help
 
 # Programs --------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ one() {
             -include cuda_runtime.h -include cuda_fp16.h -include cooperative_groups.h
         ;;
     sizes) # what the program says can be changed, changed
-        grep -q 'Other sizes: change these numbers' "$file" || return
+        grep -q 'For other sizes change these numbers' "$file" || return
         sed -i -E '/^const long long [a-z]+ = [0-9]+;/s/= ([0-9]+);/= \1 + \1 \/ 2 + 7;/' "$file"
         program "export $name with other sizes" "$file"
         ;;

@@ -24,7 +24,7 @@ expect recorded-table 0 'Measured on Made-up GPU, driver 000.00, 2000-01-02; ker
     cat "$readme"
 expect recorded-variants 0 '\| naive \| 96.0 us \| 500 \| 50.0 % \| \| in_flight \| 60.0 us \| 800 \| 80.0 % \| \| \*CUB 0.1\* \| 64.0 us \| 750 \| 75.0 % \| +\|' \
     cat "$readme"
-expect recorded-others 0 'best peer over ours .*\| `n=8 op=add` \| naive \| 2.00 us \| 0.0480 GB/s \| 3.00 us \| 1.50x \|' \
+expect recorded-others 0 'best peer / ours .*\| `n=8 op=add` \| naive \| 2.00 us \| 0.0480 GB/s \| 3.00 us \| 1.50x \|' \
     cat "$readme"
 expect recorded-plot 0 'n=4K op=add: measured.*class="measured".*60.0 us, 1.25x.*class="peer".*</svg>' \
     cat "$work/a/elementwise/journey.svg"
@@ -32,12 +32,45 @@ expect plot-is-xml 0 '' python3 -c "import xml.dom.minidom; xml.dom.minidom.pars
 expect same-again 0 '' sh -c "$tables --into $work/b elementwise --recording $sample && diff -r $work/a $work/b"
 expect checked 0 '' $one --check
 
+# The plot first, then what was measured, and the wide table last
+expect order 0 'made by scripts/family-tables --> !\[times.*journey.svg\).*Measured on.*Modelled for an H200.*\| step \| time' \
+    cat "$readme"
+
+# Lines beside the steps, in a README that asks for them
+mkdir -p "$work/repo/scripts" "$work/repo/kernels"
+cp scripts/family-tables scripts/figures.py scripts/get-nvcc "$work/repo/scripts/"
+cp -r kernels/elementwise "$work/repo/kernels/"
+story=$work/repo/kernels/elementwise/README.md
+beside="$work/repo/scripts/family-tables elementwise --recording $PWD/$sample"
+mark() { # MARK...: below the README's title
+    cp kernels/elementwise/README.md "$story"
+    for each; do
+        sed -i "1a <!-- step $each -->\\n" "$story"
+    done
+}
+mark 'naive: time, rate, roof, instructions, sectors' 'naive on n=8 op=add: time' 'bulk: registers'
+expect steps-written 0 '^ *$' $beside
+expect steps 0 'step bulk: registers --> \*modelled: [0-9]+ registers\* .*step naive on n=8 op=add: time --> \*Made-up GPU: 2.00 us\* .*step naive: time, rate, roof, instructions, sectors --> \*Made-up GPU: 96.0 us, 500 GB/s, 50 % of the roof · modelled: [0-9.]+ [KM] instructions, [0-9.]+ sectors per request\* ' \
+    cat "$story"
+cp "$story" "$work/story.md"
+expect steps-again 0 '^ *$' sh -c "$beside && diff $story $work/story.md"
+expect steps-checked 0 '' $beside --check
+remark=$($beside --check)
+sed -i 's/96.0 us, 500 GB/69.0 us, 500 GB/' "$story"
+[ -n "$remark" ] || expect steps-out-of-date 1 "-\*Made-up GPU: 69.0 us.*\+\*Made-up GPU: 96.0 us.*run 'make tables'" $beside --check
+mark 'naive: time, wattage'
+expect unknown-figure 2 "step naive: there is no figure 'wattage'; there are time, rate, roof, modelled" $beside
+mark 'naif: time'
+expect unknown-step 2 'step naif: there are no figures' $beside
+mark 'naive on n=7 op=add: time'
+expect unknown-problem 2 'step naive: there are no figures on n=7 op=add' $beside
+
 # Without one
 printf '{"modelled": false, "gpu_name": "x", "driver": "x", "compiler": "x", "date": "x", "results": []}' \
     >"$work/empty.json"
 expect not-recorded 0 'have not been recorded yet' sh -c \
     "$tables --into $work/c elementwise --recording $work/empty.json && cat $work/c/elementwise/README.md"
-expect recording-added 1 'elementwise/README.md is stale.*Measured on Made-up' \
+expect recording-added 1 'elementwise/README.md is out of date.*Measured on Made-up' \
     $tables --into "$work/c" elementwise --recording $sample --check
 
 # Stale. Numbers are compared if the ptxas here is the kernels' own, which the check says otherwise.
@@ -47,16 +80,16 @@ sed -i 's/| naive | [0-9.]* us | \([0-9.]*x\)/| naive | 1.23 us | \1/' "$readme"
 $one && sed -i '/^| vectorised |/d' "$readme"
 expect stale-variant 1 'vectorised.*make tables' $one --check
 $one && sed -i 's/>in_flight</>in_fright</' "$work/a/elementwise/journey.svg"
-expect stale-plot 1 'journey.svg is stale' $one --check
+expect stale-plot 1 'journey.svg is out of date' $one --check
 $one && sed -i 's/\*\*grid_stride\*\*/grid stride/; s/^## What to try next/## Next/' "$readme"
 expect missing-parts 1 'lacks ## What to try next.*lacks the step grid_stride' $one --check
 $one && rm "$work/a/elementwise/journey.svg"
-expect no-plot 1 'journey.svg is stale' $one --check
+expect no-plot 1 'journey.svg is out of date' $one --check
 
 # Another compiler's numbers are not compared, but its variants are.
 $one && sed -i 's/^kernels by .*/kernels by nvcc, release 1.0, V1.0.0./;
     s/| naive | [0-9.]* us | \([0-9.]*x\)/| naive | 1.23 us | \1/' "$readme"
-expect other-compiler 0 'only names, problems and lines were compared' $one --check
+expect other-compiler 0 'only names, problems and line counts were compared' $one --check
 sed -i '/^| vectorised |/d' "$readme"
 expect other-compiler-variant 1 'vectorised' $one --check
 
@@ -64,14 +97,14 @@ expect other-compiler-variant 1 'vectorised' $one --check
 sed -i 's/^<!-- end -->//' "$readme"
 expect no-marks 2 'needs the lines' $one --check
 rm "$readme"
-expect no-readme 2 'README.md: there is none' $one --check
+expect no-readme 2 'README.md does not exist' $one --check
 expect unknown-family 2 "there is no family 'elementwize'" $tables elementwize --into "$work/a"
-expect no-recording 2 'none.json: there is no such file' $tables elementwise --recording "$work/none.json"
+expect no-recording 2 'none.json: no such file' $tables elementwise --recording "$work/none.json"
 echo '{"results": [{"entries": 3}]}' >"$work/alien.json"
-expect alien-recording 2 "is no result of 'lockstep bench --json'" \
+expect alien-recording 2 "not a result of 'lockstep bench --json'" \
     $tables elementwise --into "$work/a" --recording "$work/alien.json"
 echo '{' >"$work/broken.json"
-expect broken-recording 2 'is no result of' \
+expect broken-recording 2 'not a result of' \
     $tables elementwise --into "$work/a" --recording "$work/broken.json"
 sed 's/"modelled": false/"modelled": true/' $sample >"$work/modelled.json"
 expect modelled-recording 2 'its times are modelled' \
