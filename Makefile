@@ -11,7 +11,9 @@
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
 #   make sanitize       build with ASan and UBSan into build/asan, run every test on it
-#   make format tidy    clang-format in place; clang-tidy
+#   make format         clang-format in place
+#   make lint           install what is missing; is the format right, do clang-tidy and cppcheck find
+#                       nothing? Also one by one: make format-check tidy cppcheck
 #   make install PREFIX=/usr/local   the command, liblockstep with its header and pkg-config file
 #   make docs           the pages and pictures in docs/ that are made from the code
 #   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
@@ -444,14 +446,22 @@ endif
 fuzz-only: $(FUZZ_BIN)
 	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
 
-C_FILES := $(wildcard src/*/*.[ch] tests/*/*.[ch] include/*.h kernels/host/*.[ch] kernels/*/host/*.[ch])
-.PHONY: format tidy
+.PHONY: format format-check tidy cppcheck lint
 format:
-	clang-format -i $(C_FILES)
+	scripts/lint --format
 
-# What is included textually (exec bodies) is seen through the file that includes it.
-tidy:
-	clang-tidy --quiet $(wildcard src/*/*.c) -- $(STD) -DSIMT_ISA=v3 -DCUDART_VERSION_MAJOR=13
+# TIDY=quick leaves out the analyzer's checks, as CI does: they take 13 minutes of a core.
+TIDY ?= tidy
+lint_with = BUILD=$(abspath $(BUILD)) scripts/lint
+format-check:
+	@$(lint_with) format
+tidy: $(BUILD)/gen/bench/commit.h
+	@$(lint_with) $(TIDY)
+cppcheck:
+	@$(lint_with) cppcheck
+lint: $(BUILD)/gen/bench/commit.h
+	@scripts/setup lint || true
+	@$(lint_with) format $(TIDY) cppcheck
 
 # Programs find the library by pkg-config; it finds our own drivers in lib/lockstep, where no other
 # program looks. DESTDIR stands before the paths that are written into lockstep.pc.

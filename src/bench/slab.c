@@ -28,7 +28,7 @@ bool bench_slab_open(struct bench_slab *slab, const struct zoo_device *device,
     *message = NULL;
     lay_out(slab, instance);
     /* Two even of large ones: the end of what the launch before touched may be in the L2 still. */
-    size_t copies = wanted / slab->stride + 2;
+    size_t copies = (slab->stride ? wanted / slab->stride : 0) + 2;
     slab->copies = copies > MOST_COPIES ? MOST_COPIES : (unsigned)copies;
     CUresult status;
     for (;; slab->copies = 1) {

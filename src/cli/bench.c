@@ -167,7 +167,8 @@ static bool keep(const struct options *options, const struct bench_report *repor
     bool kept = history && bench_history_add(history, report, options->save, &message);
     bench_history_close(history);
     if (!kept)
-        host_error("%sthe run was not saved in the history: %s", options->save ? "" : "remark: ", message);
+        host_error("%sthe run was not saved in the history: %s",
+                   options->save ? "" : "remark: ", message);
     free(message);
     return kept || !options->save;
 }

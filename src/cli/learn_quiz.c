@@ -26,7 +26,8 @@ static bool judge(struct cli_learn_session *session, const struct learn_lesson *
     const struct learn_question *question = &lesson->question[number];
     bool right = choice == question->answer;
     if (!learn_progress_answer(session->progress, lesson, number, choice + 1, right))
-        host_error("remark: this answer was not saved: %s", learn_progress_error(session->progress));
+        host_error("remark: this answer was not saved: %s",
+                   learn_progress_error(session->progress));
     if (session->json)
         return right;
     printf("   %s%s%s ", host_style(stdout, right ? HOST_GREEN : HOST_RED),

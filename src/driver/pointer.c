@@ -283,12 +283,12 @@ CUresult drv_cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribu
 }
 
 CUresult drv_cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes,
-                                     size_t count, CUdeviceptr address, size_t bytes)
+                                     size_t number, CUdeviceptr address, size_t bytes)
 {
     CUresult status = CUDA_SUCCESS;
-    if (!data || !sizes || !attributes || !count)
+    if (!data || !sizes || !attributes || !number)
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
+    for (size_t i = 0; i < number && status == CUDA_SUCCESS; i++)
         status = drv_cuMemRangeGetAttribute(data[i], sizes[i], attributes[i], address, bytes);
     return status;
 }

@@ -66,7 +66,7 @@ static void choose(void)
     chosen = best();
     const char *wish = getenv("LOCKSTEP_ISA");
     for (unsigned i = 0; wish && i < sizeof names / sizeof *names; i++)
-        if (strcmp(wish, names[i]) == 0 && i <= chosen)
+        if (i <= chosen && strcmp(wish, names[i]) == 0)
             chosen = i;
 }
 

@@ -1,8 +1,8 @@
 /*
  * markdown.c: a lesson's text, or a family's README, as HTML. md4c makes it, with raw HTML switched
  * off, so that every tag in it is md4c's; then links are turned: those to lessons, exercises and
- * variants lead to our pages, interactive:NAME to the picture, and what is neither these nor the web
- * leads nowhere.
+ * variants lead to our pages, interactive:NAME to the picture, and what is neither these nor the
+ * web leads nowhere.
  */
 #include "studio/request.h"
 
