@@ -4,6 +4,7 @@
 #                       and ", N skipped" where something that tests need is not to be had
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
+#   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
@@ -324,7 +325,7 @@ $(BUILD)/tests/zoo/%: tests/zoo/%.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
-$(BUILD)/tests/export/%: tests/export/%.c $(EXPORT_OBJ) $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
+$(BUILD)/tests/export/%: tests/export/%.c $(PTX_OBJ) $(EXPORT_OBJ) $(TUNE_OBJ) $(TOOLCHAIN_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
 	$(call say,LINK)
 	$(link_unit)
 
@@ -361,7 +362,7 @@ tables: all
 help:
 	@awk '!/^#/ { exit } sub(/^#   /, "")' Makefile
 
-.PHONY: test test-only unit setup setup-tests
+.PHONY: test test-only test-export unit setup setup-tests
 without_nvcc = echo "setup: going on without nvcc: clang compiles the kernels; what needs nvcc is skipped" >&2
 setup:
 	@scripts/setup
@@ -380,6 +381,10 @@ test: setup-tests
 
 test-only: all kernels $(UNIT_BIN)
 	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) scripts/run-tests $(SUITES)
+
+# `make test` takes one variant of each family.
+test-export: all $(BUILD)/tests/export/test_export
+	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
 unit: $(UNIT_BIN)
 

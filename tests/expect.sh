@@ -21,8 +21,8 @@ is_old() {
 # why_not CU-FILE: why nvcc cannot compile it here, by its lines "// needs: HEADER" and
 # "// cuda: RELEASE", the oldest that will do; nothing if it can.
 why_not() {
-    header=$(sed -n 's|^// needs: *||p' "$1")
-    oldest=$(sed -n 's|^// cuda: *||p' "$1")
+    header=$(sed -n 's|^// needs: \([^ ]*\)$|\1|p' "$1")
+    oldest=$(sed -n 's|^// cuda: \([0-9.]*\)$|\1|p' "$1")
     if [ "$NVCC" = none ]; then
         echo "there is no nvcc"
     elif [ -n "$header" ] && ! has_header "$header"; then

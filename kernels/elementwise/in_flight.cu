@@ -31,22 +31,22 @@ static __device__ void store(float4 *at, float4 v)
 
 // here: how many vectors of the tile there are, if it is not whole.
 template <class Op>
-static __device__ __forceinline__ void do_tile(const float4 *x, const float4 *y, float4 *out,
+static __device__ __forceinline__ void do_tile(const float *x, const float *y, float *out,
                                                float scalar, bool whole, unsigned here)
 {
-    float4 a[UNROLL], b[UNROLL];
-    unsigned me = threadIdx.x;
-    x += me, y += me, out += me; // the rest are constants within the instructions
+    unsigned me = threadIdx.x; // the rest are constants within the instructions
+    const float4 *xs = (const float4 *)x + me, *ys = (const float4 *)y + me;
+    float4 *outs = (float4 *)out + me, a[UNROLL], b[UNROLL];
 #pragma unroll
     for (unsigned k = 0; k < UNROLL; k++)
         if (whole || k * BLOCK + me < here) {
-            a[k] = load(x + k * BLOCK);
-            b[k] = Op::two ? load(y + k * BLOCK) : a[k];
+            a[k] = load(xs + k * BLOCK);
+            b[k] = Op::two ? load(ys + k * BLOCK) : a[k];
         }
 #pragma unroll
     for (unsigned k = 0; k < UNROLL; k++)
         if (whole || k * BLOCK + me < here)
-            store(out + k * BLOCK, of_four<Op>(a[k], b[k], scalar));
+            store(outs + k * BLOCK, of_four<Op>(a[k], b[k], scalar));
 }
 
 template <class Op>
@@ -54,15 +54,13 @@ static __device__ void in_flight(const float *x, const float *y, float *out, flo
                                  long long n)
 {
     parts p = split(x, y, out, n);
-    const float4 *xs = (const float4 *)(x + p.head), *ys = (const float4 *)(y + p.head);
-    float4 *outs = (float4 *)(out + p.head);
-    long long whole = p.vectors / TILE;
+    long long whole = (size_t)p.vectors / TILE;
     for (long long tile = blockIdx.x; tile <= whole; tile += gridDim.x) {
-        long long i = TILE * tile;
+        long long i = p.head + 4 * TILE * tile;
         if (tile < whole)
-            do_tile<Op>(xs + i, ys + i, outs + i, scalar, true, 0);
+            do_tile<Op>(x + i, y + i, out + i, scalar, true, 0);
         else
-            do_tile<Op>(xs + i, ys + i, outs + i, scalar, false, (unsigned)(p.vectors - i));
+            do_tile<Op>(x + i, y + i, out + i, scalar, false, (unsigned)(p.vectors - TILE * tile));
     }
     do_ends<Op>(p, x, y, out, scalar, n);
 }

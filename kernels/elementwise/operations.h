@@ -65,7 +65,7 @@ static __device__ parts split(const float *x, const float *y, const float *out, 
 {
     parts p;
     p.head = min(n, before_vectors(out));
-    p.vectors = lie_alike(x, y, out) ? (n - p.head) / 4 : 0;
+    p.vectors = lie_alike(x, y, out) ? (size_t)(n - p.head) / 4 : 0;
     p.tail = p.head + p.vectors * 4;
     return p;
 }

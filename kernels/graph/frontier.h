@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(256)
     start(const int *distance, int *next_distance, long long vertices, unsigned *next_count)
 {
     long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (long long v = me; v < vertices; v += (long long)gridDim.x * blockDim.x)
+#pragma unroll 1
+    for (long long v = me; v < vertices; v += gridDim.x * blockDim.x)
         next_distance[v] = distance[v];
     if (me == 0)
         *next_count = 0;

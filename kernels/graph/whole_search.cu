@@ -51,7 +51,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 {
     unsigned target = 0;
     long long me = (long long)blockIdx.x * BLOCK + threadIdx.x;
-    long long all_threads = (long long)gridDim.x * BLOCK;
+    unsigned all_threads = gridDim.x * BLOCK;
+#pragma unroll 1
     for (long long v = me; v < vertices; v += all_threads)
         distance[v] = v == *source ? 0 : UNSEEN;
     if (me == 0) {
@@ -67,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             state->count[(level + 2) % 3] = 0;
         const int *frontier = list + level % 2 * vertices;
         int *next = list + (level + 1) % 2 * vertices;
-        for (long long i = me / 32; i < count; i += all_threads / 32)
+        for (unsigned i = me / 32; i < count; i += all_threads / 32)
             expand_vertex(offsets, neighbours, frontier[i], level + 1, distance, next,
                           &state->count[(level + 1) % 3]);
         sync_grid(&state->arrived, &target);

@@ -18,14 +18,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads();
 
     // A warp goes on or stops as a whole: the match needs all its lanes.
-    long long all_threads = (long long)gridDim.x * BLOCK;
+    unsigned all_threads = gridDim.x * BLOCK;
     long long start = (long long)blockIdx.x * BLOCK + threadIdx.x - lane;
     for (; start < n; start += all_threads) {
-        float x = start + lane < n ? in[start + lane] : -1;
-        unsigned bin = x >= 0 && x < 1 ? (unsigned)(x * bins) - first : NO_BIN;
+        unsigned bin = NO_BIN;
+        if (start + lane < n) {
+            float x = in[start + lane];
+            if (x >= 0 && x < 1)
+                bin = (unsigned)(x * bins);
+        }
         unsigned same = __match_any_sync(0xffffffff, bin);
-        if (bin < here && lane == __ffs(same) - 1)
-            atomicAdd(&counters[bin], __popc(same));
+        if (bin - first < here && lane == __ffs(same) - 1)
+            atomicAdd(&counters[bin - first], __popc(same));
     }
     __syncthreads();
     for (unsigned i = threadIdx.x; i < here; i += BLOCK)

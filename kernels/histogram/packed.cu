@@ -10,19 +10,21 @@
 #define BLOCK 1024 // tune: 512 1024
 #define UNROLL 4 // tune: 2 4
 #define FULL 0x8000u
+#define ROUND (BLOCK * UNROLL)
 #define NOT_A_NUMBER __uint_as_float(0x7fffffffu)
 
-// Where a block counts. What does not count goes to bin `none`, one more than there are.
+// Where a block counts: bin b in half of word counters[b / 2], for the bins of its range; what does
+// not count goes to bin `none`, one more than there are. A range begins at an even bin.
 struct place {
-    unsigned *counters, first, none;
+    unsigned *counters, none;
     float bins, low, high; // all bins, and the range of this block
-    unsigned *counts;      // the result, from the block's first bin on
+    unsigned *counts;      // the result
 };
 
 __device__ __forceinline__ unsigned bin_of(float x, const place &p)
 {
     float product = x * p.bins;
-    return product >= p.low && product < p.high ? (unsigned)product - p.first : p.none;
+    return product >= p.low && product < p.high ? (unsigned)product : p.none;
 }
 
 // An even bin's counter is the lower half of its word.
@@ -49,14 +51,20 @@ __device__ __forceinline__ void count_four(float4 v, const place &p)
 }
 
 // A round is UNROLL vectors of each thread of the block; past the end they are NaN.
-__device__ __forceinline__ void load_round(const float4 *body, long long start, long long vectors,
+__device__ __forceinline__ void load_round(const float4 *body, unsigned round, long long vectors,
                                            float4 *v)
 {
+    const long long i = (long long)round * ROUND + threadIdx.x;
     const float nan = NOT_A_NUMBER;
+    if (round < (unsigned)(vectors / ROUND)) {
 #pragma unroll
-    for (int k = 0; k < UNROLL; k++) {
-        long long i = start + k * BLOCK + threadIdx.x;
-        v[k] = i < vectors ? load_stream(body + i) : make_float4(nan, nan, nan, nan);
+        for (int k = 0; k < UNROLL; k++)
+            v[k] = load_stream(body + i + k * BLOCK);
+    } else {
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            v[k] = i + k * BLOCK < vectors ? load_stream(body + i + k * BLOCK)
+                                           : make_float4(nan, nan, nan, nan);
     }
 }
 
@@ -65,11 +73,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 {
     extern __shared__ unsigned counters[]; // [here / 2 + 1]
     unsigned first = blockIdx.y * range, here = min(range, bins - first);
-    for (unsigned i = threadIdx.x; i < here / 2 + 1; i += BLOCK)
+    for (unsigned i = threadIdx.x; i < here / 2 + 1; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    place p = {counters, first, here, (float)bins, (float)first, (float)(first + here),
-               counts + first};
+    place p = {counters - first / 2, first + here, (float)bins, (float)first,
+               (float)(first + here), counts};
 
     // Up to the first 16-byte boundary, and what is left at the end.
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / 4));
@@ -83,11 +91,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads();
 
     const float4 *body = (const float4 *)(in + head);
-    long long round = BLOCK * UNROLL, i = blockIdx.x * round, step = gridDim.x * round;
+    const unsigned rounds = (unsigned)((vectors + ROUND - 1) / ROUND);
     float4 now[UNROLL], next[UNROLL];
-    load_round(body, i, vectors, now);
-    for (; i < vectors; i += step) {
-        load_round(body, i + step, vectors, next);
+    load_round(body, blockIdx.x, vectors, now);
+    for (unsigned round = blockIdx.x; round < rounds; round += gridDim.x) {
+        load_round(body, round + gridDim.x, vectors, next);
 #pragma unroll
         for (int k = 0; k < UNROLL; k++)
             count_four(now[k], p);
@@ -96,9 +104,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         for (int k = 0; k < UNROLL; k++)
             now[k] = next[k];
     }
-    for (unsigned bin = threadIdx.x; bin < here; bin += BLOCK) {
-        unsigned count = counters[bin / 2] >> shift_of(bin) & 0xffff;
+    for (unsigned i = threadIdx.x; i < here; i += blockDim.x) {
+        unsigned count = counters[i / 2] >> shift_of(i) & 0xffff;
         if (count > 0)
-            atomicAdd(&p.counts[bin], count);
+            atomicAdd(&counts[first + i], count);
     }
 }

@@ -11,9 +11,11 @@
 #define UNROLL 4 // tune: 1 2 4 8
 #define SHARED_KB 32 // tune: 8 16 32 64
 
-// Where a lane counts: bin b in mine[b * copies], for the bins of this block's range.
+// Where a lane counts: bin b at mine + (b << shift), for the bins of this block's range; a bin's
+// copies take 1 << shift bytes.
 struct place {
-    unsigned *mine, copies;
+    char *mine;
+    unsigned shift;
     float bins, low, high; // all bins, and the range of this block
     unsigned none;         // the bin of what does not count
 };
@@ -24,7 +26,7 @@ __device__ __forceinline__ void count_one(float x, const place &p)
 {
     float product = x * p.bins;
     unsigned bin = product >= p.low && product < p.high ? (unsigned)product : p.none;
-    atomicAdd(&p.mine[bin * p.copies], 1);
+    atomicAdd((unsigned *)(p.mine + (bin << p.shift)), 1);
 }
 
 __device__ __forceinline__ void count_four(float4 v, const place &p)
@@ -41,7 +43,7 @@ __device__ __forceinline__ void count_all(const float *in, long long n, const pl
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / 4));
     long long vectors = (n - head) / 4, tail = head + vectors * 4;
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    long long all_threads = (long long)gridDim.x * blockDim.x;
+    unsigned all_threads = gridDim.x * blockDim.x;
     const float4 *body = (const float4 *)(in + head);
     if (i < head)
         count_one(in[i], p);
@@ -70,8 +72,13 @@ extern "C" __global__ void __launch_bounds__(1024)
     for (unsigned i = threadIdx.x; i < (here + 1) * copies; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    place p = {counters + threadIdx.x % copies - first * copies, copies, (float)bins, (float)first,
-               (float)(first + here), first + here};
+    unsigned shift = __ffs(copies) + 1; // of 4 * copies bytes
+    place p = {(char *)(counters + threadIdx.x % copies) - (first << shift),
+               shift,
+               (float)bins,
+               (float)first,
+               (float)(first + here),
+               first + here};
     count_all(in, n, p);
     __syncthreads();
     sum_copies(counters, copies, here, rows + (size_t)blockIdx.x * bins + first);

@@ -148,5 +148,14 @@ static __device__ __forceinline__ void copy_async_commit(void)
 /* Waits until at most so many groups are on their way; a constant. */
 #define copy_async_wait(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
+/* For the compiler ------------------------------------------------------------------------------*/
+
+/* The same number, but where it came from is forgotten: it stays in a register through a loop that
+ * would otherwise put it together anew in every turn. */
+static __device__ __forceinline__ unsigned keep(unsigned number)
+{
+    asm("" : "+r"(number));
+    return number;
+}
 
 #endif

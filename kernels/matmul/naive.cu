@@ -14,7 +14,8 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, long
     if (row >= m || column >= n)
         return;
     float sum = 0;
-    for (long long i = 0; i < k; i++)
+#pragma unroll 4
+    for (int i = 0; i < (int)k; i++)
         sum = fmaf(a[row * k + i], b[i * n + column], sum);
     c[row * n + column] = sum;
 }

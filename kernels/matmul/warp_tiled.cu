@@ -7,7 +7,7 @@
  * needs 192.
  */
 // arch: sm_80
-#include "device.h" /* copy_async_.. */
+#include "device.h" /* copy_async_.., keep */
 #include "wide.h"
 #define BM 128 // tune: 64 128 256
 #define BN 128 // tune: 64 128 256
@@ -58,13 +58,13 @@ static __device__ __forceinline__ copier copier_of(matrix a, matrix b, long long
     for (unsigned t = 0; t < A_COPIES; t++)
         copy.a[t] = a.at + min(row + down + t * A_ROWS, a.rows - 1) * a.columns + chunk * 4;
     copy.a_column = chunk * 4;
-    copy.to_a = stages + (down * CHUNKS + (chunk ^ swizzle_of(down))) * 16;
+    copy.to_a = keep(stages + (down * CHUNKS + (chunk ^ swizzle_of(down))) * 16);
     copy.b_row = threadIdx.x / (BN / 4);
     long long from = min(column + threadIdx.x % (BN / 4) * 4, b.columns - 1) / 4 * 4;
     copy.b = b.at + copy.b_row * b.columns + from;
     copy.b_columns = b.columns - from < 4 ? b.columns - from : 4;
     copy.b_down = B_ROWS * b.columns;
-    copy.to_b = stages + (BM * BK + threadIdx.x * 4) * 4;
+    copy.to_b = keep(stages + (BM * BK + threadIdx.x * 4) * 4);
     return copy;
 }
 
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void multiply(matrix a, matrix b, float *c)
     unsigned down = warp / WARPS_ACROSS * (8 * TM) + lane / 2 % 8;
     unsigned across = warp % WARPS_ACROSS * (4 * TN) + (lane % 2 + lane / 16 * 2) * 4;
     unsigned k = a.columns, next = 0, now = 0, into = STAGES - 1, swizzle = swizzle_of(down);
-    const float *a_tile = stages + down * BK, *b_tile = stages + BM * BK + across;
+    const float *a_tile = stages + keep(down * BK), *b_tile = stages + keep(BM * BK + across);
     long long row, column;
     place_block(a.rows, b.columns, &row, &column);
     copier copy = copier_of(a, b, row, column, shared_address(stages));

@@ -118,11 +118,10 @@ static __device__ __forceinline__ typename Op::Acc share(const T *in, long long 
     for (int k = 0; k < UNROLL - 1; k++)
         if (i + k * threads < count)
             rest[k].words = load_stream(body + i + k * threads);
-    // Elements before the first 16-byte boundary and behind the last, by the first threads.
-    if (me < head)
-        a = Op::combine(a, Op::lift(widen(in[me]), me));
-    if (me < n - tail)
-        a = Op::combine(a, Op::lift(widen(in[tail + me]), tail + me));
+    // Elements before the first 16-byte boundary and behind the last: one each for the first threads.
+    long long one = me < head ? me : tail + me - head;
+    if (one < n)
+        a = Op::combine(a, Op::lift(widen(in[one]), one));
 #pragma unroll
     for (int k = 0; k < UNROLL - 1; k++)
         if (i + k * threads < count)

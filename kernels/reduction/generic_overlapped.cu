@@ -12,9 +12,11 @@
 #define LAST 128 // tune: 128 256 512 1024
 #define ALONE 64 // tune: 16 32 64 128
 
+// An SM has room for 2048 threads; the registers are to leave it.
 #define KERNELS(operation, Operation, type, T, V)                                                  \
-    extern "C" __global__ void __launch_bounds__(BLOCK) reduce_##operation##_##type(               \
-        const T *in, long long n, Operation<V>::Acc *partials, Operation<V>::Out *result)          \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 2048 / BLOCK)                              \
+        reduce_##operation##_##type(const T *in, long long n, Operation<V>::Acc *partials,         \
+                                    Operation<V>::Out *result)                                     \
     {                                                                                              \
         cudaTriggerProgrammaticLaunchCompletion();                                                 \
         first_pass<Operation<V>, T, UNROLL>(in, n, partials, result);                              \

@@ -23,8 +23,8 @@ static __device__ float block_sum(float sum)
     return sum;
 }
 
-/* The aligned part of an array, and the up to three numbers before it and behind it, of which this
- * thread takes at most two: the first threads of the grid take one each. */
+/* The aligned part of an array; the up to three numbers before it and up to three behind it go to
+ * the first threads of the grid, one each. */
 struct vectors {
     const float4 *at;
     long long count;
@@ -35,10 +35,8 @@ static __device__ vectors split(const float *in, long long n, long long thread)
 {
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / sizeof(float)));
     long long count = (n - head) / 4, tail = head + 4 * count;
-    float rest = thread < head ? in[thread] : 0;
-    if (thread < n - tail)
-        rest += in[tail + thread];
-    return vectors{(const float4 *)(in + head), count, rest};
+    long long one = thread < head ? thread : tail + thread - head;
+    return vectors{(const float4 *)(in + head), count, one < n ? in[one] : 0};
 }
 
 #endif

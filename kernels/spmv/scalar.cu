@@ -13,6 +13,7 @@ multiply(const int *offsets, const int *columns, const float *values, const floa
     if (row >= rows)
         return;
     float sum = 0;
+#pragma unroll 4 // rows are short
     for (int j = offsets[row]; j < offsets[row + 1]; j++)
         sum = fmaf(values[j], x[columns[j]], sum);
     y[row] = sum;

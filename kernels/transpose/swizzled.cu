@@ -10,14 +10,15 @@
 extern "C" __global__ void __launch_bounds__(BLOCK)
 transpose(const float *in, float *out, long long rows, long long cols)
 {
+    unsigned across = (cols + TILE - 1) / TILE;
+    unsigned x = threadIdx.x % TILE, y0 = threadIdx.x / TILE;
     __shared__ float tile[TILE][TILE];
-    unsigned across = (cols + TILE - 1) / TILE, x = threadIdx.x % TILE;
     long long row0 = blockIdx.x / across * (long long)TILE, col0 = blockIdx.x % across * TILE;
-    for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
+    for (unsigned y = y0; y < y0 + TILE; y += BLOCK / TILE)
         if (row0 + y < rows && col0 + x < cols)
             tile[y][x ^ y] = in[(row0 + y) * cols + col0 + x];
     __syncthreads();
-    for (unsigned y = threadIdx.x / TILE; y < TILE; y += BLOCK / TILE)
+    for (unsigned y = y0; y < y0 + TILE; y += BLOCK / TILE)
         if (row0 + x < rows && col0 + y < cols)
             out[(col0 + y) * rows + row0 + x] = tile[x][y ^ x];
 }

@@ -9,15 +9,16 @@ static __device__ long long first_row(void)
 {
     return ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
 }
-static __device__ long long row_step(void)
+static __device__ unsigned row_step(void)
 {
-    return (long long)gridDim.x * blockDim.x / 32;
+    return gridDim.x * blockDim.x / 32;
 }
 
 /* Elements that stay go to the front, the zeros behind them: every place is written once. */
-static __device__ void store_compacted(int *out, long long row, int value, int before, int count)
+static __device__ void store_compacted(int *out, long long row, int value, unsigned before,
+                                       unsigned count)
 {
-    int lane = threadIdx.x % 32, place = value ? before : count + lane - before;
+    unsigned lane = threadIdx.x % 32, place = value ? before : count + lane - before;
     out[row * 32 + place] = value;
 }
 

@@ -99,6 +99,7 @@ static bool run_family(const struct bench_run_request *request, struct bench_run
         char *trouble = lk_say("%s: %s", chosen->family->name, message);
         tell(request, run, trouble);
         free(trouble);
+        count = 0;
     }
     for (size_t i = 0; i < count && !bench_is_dead(run->session); i++)
         run_problem(request, run, &problems[i], chosen->variants);

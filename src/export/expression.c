@@ -64,7 +64,7 @@ static void print_term(const struct export_fit *fit, const struct export_term *t
         lk_buf_printf(text, " / %s", fit->atom[term->under[i]].name);
     if (under > 1)
         lk_buf_printf(text, " / %.0f", under);
-    if (term->plus)
+    if (term->plus != 0)
         lk_buf_printf(text, " %c %.0f", term->plus < 0 ? '-' : '+', fabs(term->plus));
 }
 

@@ -143,7 +143,7 @@ static enum export_added try_size(struct export_formulas *formulas, unsigned par
     const int64_t *exported = samples->setting.problem.value;
     struct export_setting setting = samples->setting;
     for (unsigned i = 0; setting.problem.family->parameters[i].name; i++)
-        if (i != parameter && export_is_size(samples, i)) {
+        if (i != parameter && samples->is_size[i]) {
             if (together == MIXED && i < parameter)
                 setting.problem.value[i] = other_size(exported[i], (number + 3 * i + 1) % 5);
             if (together == ALIKE)
@@ -204,7 +204,7 @@ static bool prove(struct export_formulas *formulas)
     for (unsigned round = 0; round < 40; round++) {
         bool right = true;
         for (unsigned i = 0; parameter[i].name && right; i++)
-            right = !export_is_size(&formulas->samples, i) || challenge(formulas, i);
+            right = !formulas->samples.is_size[i] || challenge(formulas, i);
         if (right)
             return true;
         if (!fit_all(formulas))
@@ -238,7 +238,7 @@ static void add_sizes(struct export_formulas *formulas, struct export_setting se
     const int64_t *exported = samples->setting.problem.value;
     export_add_sample(samples, &setting);
     for (unsigned i = 0; setting.problem.family->parameters[i].name && other_sizes; i++) {
-        if (!export_is_size(samples, i))
+        if (!samples->is_size[i])
             continue;
         setting.problem.value[i] = exported[i] / 8 + 4;
         export_add_sample(samples, &setting);
@@ -340,7 +340,7 @@ bool export_formulas_open(struct export_formulas *formulas, const struct export_
         return false;
     fit_all(formulas);
     for (unsigned i = 0; family->parameters[i].name; i++)
-        if (export_is_size(&formulas->samples, i))
+        if (formulas->samples.is_size[i])
             free_size(formulas, i);
     for (unsigned i = 0; i < formulas->samples.source->tunable_count; i++)
         free_tunable(formulas, i);

@@ -138,7 +138,7 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
                        buffer->name, buffer->name, bytes);
         else
             export_say(text, 4, "CHECK(cudaMemset(d_%s, 0xff, %s));%s", buffer->name, bytes,
-                       poisoned ? "" : " // what is never written shows");
+                       poisoned ? "" : " // shows what is never written");
         poisoned |= buffer->role == ZOO_OUT;
         free(bytes);
     }

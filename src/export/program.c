@@ -18,7 +18,7 @@ enum { COLUMNS = 100 };
 
 /* The problem -----------------------------------------------------------------------------------*/
 
-enum { SMALL_BYTES = 32 << 20 };
+static const double SMALL_BYTES = 32 << 20;
 
 static bool suits(const struct zoo_device *device, const struct zoo_variant *variant,
                   const struct zoo_problem *problem)
@@ -119,8 +119,7 @@ static void add_header(const struct export_host *host, struct lk_buf *text)
     lk_buf_printf(text, "//     nvcc %s%s%s%s && ./a.out\n", common ? "" : "-arch=sm_",
                   common ? "" : arch, common ? "" : " ", file);
     if (common)
-        lk_buf_printf(text,
-                      "// (CUDA 12 and older need -arch=sm_75, or newer, for some kernels.)\n");
+        lk_buf_printf(text, "// (with CUDA 12: nvcc -arch=sm_75 %s)\n", file);
     lk_buf_printf(text, "//\n");
     add_comment(text, family->problem);
     lk_buf_printf(&line, "This variant: %s.", variant->technique);

@@ -144,15 +144,15 @@ enum export_added export_add_sample(struct export_samples *samples,
     return added;
 }
 
-bool export_is_size(const struct export_samples *samples, unsigned parameter)
+/* Does a constant change with the parameter? 0 asks for what is usual, and is no size. */
+static bool is_size(const struct zoo_problem *problem, unsigned parameter)
 {
-    const struct zoo_problem *problem = &samples->setting.problem;
     const struct zoo_parameter *p = &problem->family->parameters[parameter];
     struct export_pieces here = {0}, there = {0};
     struct zoo_problem other = *problem;
     char *message = NULL;
     bool differs = false;
-    if (p->words || p->scalar || other.value[parameter] < 1) /* 0 asks for the usual */
+    if (p->words || p->scalar || problem->value[parameter] < 1)
         return false;
     other.value[parameter] += other.value[parameter] < p->most ? 1 : -1;
     if (export_pieces(problem, &here, &message) && export_pieces(&other, &there, &message))
@@ -192,6 +192,8 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
         samples->setting = (struct export_setting){
             .problem = request->problem, .tuning = *tuning, .device = *request->device};
         memcpy(samples->setting.resident, samples->base.resident, sizeof samples->base.resident);
+        for (unsigned i = 0; request->problem.family->parameters[i].name; i++)
+            samples->is_size[i] = is_size(&request->problem, i);
         add_atoms(samples, &pieces);
         set_atoms(samples, &samples->setting, &pieces, 0);
         set_values(samples, &samples->setting, &samples->base, 0);

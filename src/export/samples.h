@@ -25,6 +25,7 @@ struct export_samples {
     struct export_recording base;    /* and what it launches */
     struct export_fit fit;           /* names, and their values in each sample */
     double (*value)[EXPORT_SAMPLES]; /* [slot][sample] */
+    bool is_size[ZOO_PARAMETERS];    /* the exported program has the parameter as a constant */
     /* The slots: the numbers of base, the bytes of the workspace, and each buffer's elements. */
     unsigned slot_count, workspace, buffers;
 };
@@ -40,8 +41,5 @@ void export_samples_close(struct export_samples *samples);
 enum export_added { EXPORT_ADDED, EXPORT_OTHER, EXPORT_IMPOSSIBLE };
 enum export_added export_add_sample(struct export_samples *samples,
                                     const struct export_setting *setting);
-
-/* Is the parameter a size that the exported program has as a constant? */
-bool export_is_size(const struct export_samples *samples, unsigned parameter);
 
 #endif

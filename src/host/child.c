@@ -1,37 +1,19 @@
 /*
- * child.c: starts other programs; see child.h.
- *
- * Invariants:
- *  1. Nothing is allocated between fork and exec: other threads may hold the allocator's lock.
- *  2. A limited child is in a process group of its own, and the whole group is killed: nvcc starts
- *     other programs.
- *  3. A limited child does not outlive this process: the kernel kills it (PR_SET_PDEATHSIG), and
- *     RLIMIT_CPU ends what it has started.
- *
- * RLIMIT_AS cannot bound the simulated GPU: it reserves terabytes of addresses and uses few. So the
- * resident size is read every few milliseconds; a program that grows faster than that is past its
- * limit by some hundred MiB before it is killed.
+ * child.c: starts other programs; see child.h. Between fork and exec nothing is allocated: other
+ * threads may hold the allocator's lock.
  */
 #include "host/child.h"
 
-#include "base/clock.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
-
-enum { TICK_MS = 10, LOUD_BYTES = 16 << 20 };
-#define MIB ((rlim_t)1 << 20)
 
 /* Finding ---------------------------------------------------------------------------------------*/
 
@@ -92,40 +74,9 @@ static const char **changed_environment(const char *const *changes)
 
 struct launch {
     const struct host_command *command;
-    const struct host_limits *limits; /* NULL: none */
     const char **environment;
-    pid_t parent;
-    int alive;  /* stays open as long as the child, and so tells the parent at once when it ends */
     int report; /* closed by exec; gets errno if it does not come to that */
 };
-
-static void set_limit(unsigned resource, rlim_t most)
-{
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0)
-        return;
-    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
-        limit.rlim_max = most;
-    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
-        limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(resource, &limit); /* less than before is always allowed */
-}
-
-static bool limit_self(const struct launch *launch)
-{
-    const struct host_limits *limits = launch->limits;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launch->parent || dup(launch->alive) < 0)
-        return false;
-    set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_CPU, (rlim_t)(limits->seconds + 5) * (rlim_t)(cores > 0 ? cores : 1));
-    if (!limits->reserves) {
-        set_limit(RLIMIT_AS, (limits->mib + 1024) * MIB); /* libraries take addresses too */
-        set_limit(RLIMIT_FSIZE, 256 * MIB);
-    }
-    return true;
-}
 
 /* Puts fd, or else the file, in the place of stream. */
 static bool redirect(int stream, int fd, const char *file, int flags)
@@ -156,13 +107,13 @@ static void become(const struct launch *launch)
     signal(SIGPIPE, SIG_DFL);
     if (command->own_group)
         setpgid(0, 0);
-    if (redirect_all(command) && (!launch->limits || limit_self(launch)) &&
+    if (redirect_all(command) && (!command->prepare || command->prepare(command->context)) &&
         (!command->folder || chdir(command->folder) == 0)) {
         alarm(command->seconds); /* outlives exec */
         execve(command->path ? command->path : command->words[0], (char *const *)command->words,
                (char *const *)launch->environment);
     }
-    int error = errno;
+    int error = errno ? errno : ECANCELED;
     ssize_t sent = write(launch->report, &error, sizeof error);
     _exit(sent == sizeof error ? 127 : 126);
 }
@@ -185,16 +136,13 @@ int host_wait(pid_t child)
     return exit_status(status);
 }
 
-static pid_t start(const struct host_command *command, const struct host_limits *limits, int alive)
+pid_t host_start(const struct host_command *command)
 {
     int report[2], error = 0;
     if (pipe2(report, O_CLOEXEC) != 0)
         return -1;
     struct launch launch = {.command = command,
-                            .limits = limits,
                             .environment = changed_environment(command->environment),
-                            .parent = getpid(),
-                            .alive = alive,
                             .report = report[1]};
     if (!command->output && !command->output_fd)
         fflush(stdout); /* what we printed comes before what it prints */
@@ -215,11 +163,6 @@ static pid_t start(const struct host_command *command, const struct host_limits 
     host_wait(child);
     errno = error;
     return -1;
-}
-
-pid_t host_start(const struct host_command *command)
-{
-    return start(command, NULL, -1);
 }
 
 int host_run(const struct host_command *command)
@@ -244,80 +187,4 @@ int host_capture(const struct host_command *command, struct lk_buf *output)
     }
     close(ends[0]);
     return host_wait(child);
-}
-
-/* Limits ----------------------------------------------------------------------------------------*/
-
-static unsigned long long resident_bytes(pid_t pid)
-{
-    char path[64], text[128];
-    unsigned long long resident = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file && fgets(text, sizeof text, file)) /* "SIZE RESIDENT ...", in pages */
-        resident = strtoull(text + strcspn(text, " "), NULL, 10);
-    if (file)
-        fclose(file);
-    return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
-}
-
-/* HOST_ENDED while it keeps its limits. */
-static enum host_end judge(const struct host_command *command, const struct host_limits *limits,
-                           pid_t pid, double begin)
-{
-    struct stat output;
-    if (limits->interrupted && *limits->interrupted)
-        return HOST_INTERRUPTED;
-    if (lk_seconds() - begin > limits->seconds)
-        return HOST_TOO_SLOW;
-    if (resident_bytes(pid) > limits->mib * MIB)
-        return HOST_TOO_BIG;
-    if (command->output && stat(command->output, &output) == 0 && output.st_size > LOUD_BYTES)
-        return HOST_TOO_LOUD;
-    return HOST_ENDED;
-}
-
-static enum host_end watch(const struct host_command *command, const struct host_limits *limits,
-                           pid_t pid, int alive, int *status)
-{
-    struct pollfd end = {.fd = alive, .events = POLLIN};
-    double begin = lk_seconds();
-    enum host_end how = HOST_ENDED;
-    for (;;) {
-        pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended == pid)
-            break;
-        if (ended < 0 && errno != EINTR)
-            return HOST_NOT_STARTED;
-        how = judge(command, limits, pid, begin);
-        if (how != HOST_ENDED) {
-            kill(-pid, SIGKILL);
-            while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-                ;
-            break;
-        }
-        if (poll(&end, 1, end.fd < 0 ? 1 : TICK_MS) > 0)
-            end.fd = -1; /* closed: it is about to end, so look more often */
-    }
-    *status = exit_status(*status);
-    return how;
-}
-
-enum host_end host_run_limited(const struct host_command *command, const struct host_limits *limits,
-                               int *status)
-{
-    struct host_command own = *command;
-    enum host_end how = HOST_NOT_STARTED;
-    int alive[2];
-    *status = 127;
-    if (pipe2(alive, O_CLOEXEC) != 0)
-        return how;
-    own.own_group = true;
-    own.input = "/dev/null";
-    pid_t pid = start(&own, limits, alive[1]);
-    close(alive[1]);
-    if (pid > 0)
-        how = watch(&own, limits, pid, alive[0], status);
-    close(alive[0]);
-    return how;
 }

@@ -23,6 +23,10 @@ struct host_command {
     bool joined;                         /* stderr goes where stdout goes */
     unsigned seconds;                    /* SIGALRM ends it after so long */
     bool own_group; /* has a process group of its own, which can be killed as a whole */
+    /* Called with context in the child before the program starts; it may only do what a signal
+     * handler may. False: do not start it; errno says why. */
+    bool (*prepare)(const void *context);
+    const void *context;
 };
 
 /* The child's id; -1, with errno set, if the program, its folder or one of its files cannot be

@@ -1,7 +1,7 @@
 /*
  * api.c: what the pages ask for, as JSON. docs/studio.md lists it. Verdicts are in check.c.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include "base/utf8.h"
 #include "host/files.h"

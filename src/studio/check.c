@@ -3,7 +3,8 @@
  * in a child that is that command, so that terminal and studio cannot differ. A newer check of the
  * same exercise ends an older one.
  */
-#include "studio/request.h"
+#include "studio/job.h"
+#include "studio/pages.h"
 
 #include "base/utf8.h"
 #include "host/files.h"

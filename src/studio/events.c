@@ -3,7 +3,7 @@
  * verdict comes from elsewhere (server-sent events). It looks at the file's state four times a
  * second: that sees every way in which editors save, and deletion too, on every file system.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include <stdlib.h>
 #include <string.h>

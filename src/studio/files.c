@@ -2,7 +2,7 @@
  * files.c: files as they are: ours, and those of Debian's CodeMirror and KaTeX. See I2 in inside.h
  * for what a name may be.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

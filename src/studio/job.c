@@ -4,7 +4,7 @@
  */
 #include "host/child.h"
 #include "host/files.h"
-#include "studio/request.h"
+#include "studio/job.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,8 @@
  */
 #include "base/utf8.h"
 #include "host/files.h"
-#include "studio/request.h"
+#include "studio/job.h"
+#include "studio/pages.h"
 #include "zoo/embedded.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * variants lead to our pages, interactive:NAME to the picture, and what is neither these nor the
  * web leads nowhere.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include <ctype.h>
 #include <md4c-html.h>

@@ -2,7 +2,7 @@
  * page.c: the frame of every page: head, navigation, main. Pages are whole without JavaScript; a
  * script only adds to them.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include "base/text.h"
 
@@ -74,9 +74,7 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
 {
     struct lk_buf *out = &reply->body;
     bool embedded = *studio_query(request, "embed") != 0; /* in a lesson: no frame around it */
-    char id[32] = "main";                                 /* of <main> */
-    if (page->main)
-        sscanf(page->main, "id=\"%31[a-z]", id);
+    const char *id = page->id ? page->id : "main";
     reply->status = 200;
     reply->type = "text/html; charset=utf-8";
     lk_buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -94,7 +92,8 @@ void page_begin(struct studio_request *request, struct studio_reply *reply,
         add_navigation(request, out);
         lk_buf_printf(out, "</header>\n");
     }
-    lk_buf_printf(out, "<main %s>\n", page->main ? page->main : "id=\"main\"");
+    lk_buf_printf(out, "<main id=\"%s\"%s%s>\n", id, page->data ? " " : "",
+                  page->data ? page->data : "");
 }
 
 void page_end(struct studio_reply *reply)

@@ -2,7 +2,7 @@
  * page_course.c: the first page: the course with what is done of it, and where to go on. Before the
  * learner has a folder it offers to make one.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
  * page_interactive.c: the pictures that a reader can move: their index, and the page of one, which
  * web/interactive.js fills.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +37,15 @@ void page_interactive(struct studio_request *request, struct studio_reply *reply
     for (size_t i = 0; i < INTERACTIVES; i++) {
         if (strcmp(interactives[i].name, request->rest) != 0)
             continue;
-        char *main = lk_say("id=\"interactive\" data-name=\"%s\"", interactives[i].name);
+        char *data = lk_say("data-name=\"%s\"", interactives[i].name);
         page_begin(request, reply,
                    &(struct studio_page){.title = interactives[i].title,
                                          .script = "interactive",
                                          .style = "interactives/interactives",
                                          .body = "interactive-page",
-                                         .main = main});
-        free(main);
+                                         .id = "interactive",
+                                         .data = data});
+        free(data);
         lk_buf_printf(&reply->body, "<noscript><p>This picture needs JavaScript.</p></noscript>\n");
         page_end(reply);
         return;

@@ -2,7 +2,7 @@
  * page_lesson.c: a lesson: its text and quiz beside one of its exercises, with editor and results.
  * Without JavaScript the text, the learner's file and the quiz can be read and the quiz answered.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include "base/text.h"
 #include "base/utf8.h"

@@ -5,7 +5,7 @@
  */
 #include "base/text.h"
 #include "host/files.h"
-#include "studio/request.h"
+#include "studio/pages.h"
 #include "zoo/embedded.h"
 
 #include <stdlib.h>
@@ -102,13 +102,14 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
                          const char *title, const char *run, const char *source, const char *back,
                          const char *back_words)
 {
-    char *main = lk_say("id=\"profile\" data-run=\"%s\"", run);
+    char *data = lk_say("data-run=\"%s\"", run);
     page_begin(request, reply,
                &(struct studio_page){.title = title,
                                      .script = "profile",
                                      .style = "interactives/interactives",
                                      .body = "profile-page",
-                                     .main = main});
+                                     .id = "profile",
+                                     .data = data});
     lk_buf_printf(&reply->body, "<p class=\"back\"><a href=\"%s\">%s</a></p>\n<h1>", back,
                   back_words);
     lk_buf_html(&reply->body, title);
@@ -119,7 +120,7 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
     lk_buf_html(&reply->body, source);
     lk_buf_printf(&reply->body, "</code></pre>\n");
     page_end(reply);
-    free(main);
+    free(data);
 }
 
 static void show_variant(struct studio_request *request, struct studio_reply *reply,

@@ -2,7 +2,7 @@
  * page_progress.c: what the learner has done: days in a row, exercises with attempts, hints and
  * best counters, quizzes, what comes next, and all of it as a file.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include "base/text.h"
 

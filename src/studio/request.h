@@ -1,11 +1,15 @@
 /*
- * request.h: a request to the studio, its reply, and the table of routes: what its files share.
+ * request.h: a request to the studio, its reply, and the table of routes: what all its files share.
  *
- *   server.c   connections -> guard.c (who may ask) -> route.c (which function) -> reply
- *   page.c     the frame of every page;  page_course.c .. page_library.c the pages
- *   markdown.c a text as HTML;           files.c  our own files and those of CodeMirror and KaTeX
- *   api.c      what the pages ask for;   check.c  verdicts;  library.c  runs of the library's
- * kernels job.c      children;                 events.c what changes
+ *   server.c    connections -> guard.c (who may ask) -> route.c (which function) -> reply
+ *   page.c      the frame of every page; page_course.c .. page_library.c: the pages (pages.h)
+ *   markdown.c  a text as HTML
+ *   files.c     our own files, and those of CodeMirror and KaTeX
+ *   api.c       what the pages ask for
+ *   check.c     verdicts
+ *   library.c   runs of the library's kernels
+ *   job.c       children (job.h)
+ *   events.c    what changes
  *
  * Invariants
  *   I1  One lock is held while a request is answered: course, progress and options need no other.
@@ -95,77 +99,5 @@ void reply_error(struct studio_reply *reply, unsigned status, const char *format
 void reply_refusal(struct studio_reply *reply, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void reply_see(struct studio_reply *reply, char *location); /* 303; takes it */
-
-/* Pages -----------------------------------------------------------------------------------------*/
-
-/* A path with ~ for the home folder, as shells and people write it. */
-void html_path(struct lk_buf *out, const char *path);
-/* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */
-void html_words(struct lk_buf *out, const char *name, size_t length);
-
-struct studio_page {
-    const char *title;
-    const char *script; /* a module in web/, without .js; may be NULL */
-    const char *style;  /* beside style.css, in web/, without .css; may be NULL */
-    const char *body;   /* its class; may be NULL */
-    const char *main;   /* attributes of <main>; may be NULL */
-    bool editor;        /* needs CodeMirror */
-    bool math;          /* needs KaTeX */
-};
-void page_begin(struct studio_request *request, struct studio_reply *reply,
-                const struct studio_page *page);
-void page_end(struct studio_reply *reply);
-/* "/lesson/week1/day4_first_kernel?exercise=add" */
-void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
-
-studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
-    page_begin_course, page_quiz, page_library, page_family, page_profile;
-
-/* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
- * has_math: whether a formula was in it. */
-void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
-                   const char *key, bool *has_math);
-
-/* A family's README: kernels/FAMILY/README.md. */
-void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text);
-
-/* Files and API ---------------------------------------------------------------------------------*/
-
-studio_answer file_web, file_codemirror, file_katex;
-/* Sends a file as it is; false if it cannot be read. */
-bool file_send(struct studio_reply *reply, const char *path, const char *type, const char *cache);
-#define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
-#define STUDIO_KATEX "/usr/share/javascript/katex"
-
-studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
-    studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
-    studio_api_events, studio_api_profile;
-/* Where "what next" leads: {"key", "title", "url"} or null. */
-json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
-/* A family's roofline as a picture: library.c. */
-void library_roofline(struct studio_request *request, struct studio_reply *reply,
-                      const struct zoo_family *family);
-
-/* Children: job.c
- * --------------------------------------------------------------------------------*/
-
-struct studio_job {
-    const void *subject; /* a newer job of the same one ends an older; NULL: none does */
-    struct studio_job *next;
-    pid_t child; /* 0: not started, or ended */
-    bool superseded;
-    char *folder, *out, *log; /* its own place, and what it writes to */
-};
-
-enum { JOB_WORDS = 15 };
-enum job_end { JOB_ENDED, JOB_SUPERSEDED, JOB_FAILED };
-/* Fills in the command, JOB_WORDS at most; job->folder is known by then. */
-typedef void job_words(const void *context, const struct studio_job *job, const char **words);
-/* Runs it in folder, or in its own if that is NULL. The lock is held, and let go while it waits.
- * JOB_FAILED: with a malloc'd message. What it wrote can be read until job_end. */
-enum job_end job_run(struct studio *studio, struct studio_job *job, job_words *words,
-                     const void *context, const char *folder, char **message);
-void job_end(struct studio *studio, struct studio_job *job);
-void job_stop_all(struct studio *studio); /* the lock is held */
 
 #endif

@@ -2,7 +2,7 @@
  * route.c: which function answers to which path. A page is one line here; with a title it is in the
  * navigation too.
  */
-#include "studio/request.h"
+#include "studio/pages.h"
 
 #include <string.h>
 

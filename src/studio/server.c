@@ -2,7 +2,8 @@
  * server.c: connections: a thread for each, the body of a request up to a limit, the reply with the
  * headers that every reply has.
  */
-#include "studio/request.h"
+#include "studio/job.h"
+#include "studio/pages.h"
 
 #include "base/text.h"
 #include "base/utf8.h"

@@ -54,7 +54,7 @@ expect no-variant-takes-it 0 'left out: it does not take this problem' \
 # The vectorised reduction is modelled to be faster than atomics on one word, by a lot.
 json order 'r["results"][0]["entries"][0]["median_us"] > 5 * r["results"][0]["entries"][-1]["median_us"]' \
     $bench reduction n=256K --json
-expect only-peers 0 'nobody here' $bench $small --only-peers
+expect only-peers 0 'nothing here takes this problem' $bench $small --only-peers
 
 # Files
 expect files 0 '4.00 KiB' $bench $small --csv out.csv --html out.html --json-file out2.json

@@ -11,9 +11,9 @@ __global__ void scan(int *a, int n)
     for (int step = 1; step <= threadIdx.x; step *= 2) {
         int v = s[threadIdx.x - step];
 #endif
-        __syncthreads(); // expect: barrier
+        __syncthreads(); // expect-one: barrier
         s[threadIdx.x] += v;
-        __syncthreads(); // expect: barrier
+        __syncthreads(); // expect-one: barrier
     }
     a[threadIdx.x] = s[threadIdx.x];
     a[64 + threadIdx.x] = n;

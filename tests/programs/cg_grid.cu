@@ -97,7 +97,7 @@ int main()
     for (int i = 0; i < count; i++)
         expected += in[i] = i * i % 1013;
     void *args2[] = {&in, &partial, &total, &count};
-    cudaLaunchCooperativeKernel(two_phase, dim3(12), dim3(96), args2);
+    cudaLaunchCooperativeKernel((void *)two_phase, dim3(12), dim3(96), args2);
     status = cudaDeviceSynchronize();
     printf("two phase: %lld expected %lld, block 7 saw %lld, %s\n", *total, expected, partial[7],
            cudaGetErrorName(status));

@@ -1,6 +1,7 @@
 // Errors of the host side, none of which sticks: bad launch configurations, too much shared memory,
 // bad devices, bad pointers and sizes, wrong copies, invalid handles; the last error and its reset;
 // names and strings of many codes.
+// cuda: 13.0
 
 #include <cstdio>
 

@@ -2,6 +2,7 @@
 // that each launch kernels in a stream of their own, a shared queue, per-thread last errors, the
 // current device per thread, futures, and kernels launched before main by a static constructor.
 // flags: -std=c++17
+// cuda: 13.0
 
 #include <algorithm>
 #include <atomic>

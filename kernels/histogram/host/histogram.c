@@ -159,7 +159,9 @@ struct layout {
 static struct layout lay_out(const struct zoo_call *call, unsigned counter_bytes, unsigned copies)
 {
     int64_t bins = call->problem->value[BINS]; /* and room for one more */
-    int64_t range = lesser(bins, (unsigned)call->device->shared_per_block / counter_bytes - 2);
+    /* Even, so that no range begins within a word of packed.cu's two counters. */
+    int64_t most = ((unsigned)call->device->shared_per_block / counter_bytes - 2) / 2 * 2;
+    int64_t range = lesser(bins, most);
     struct layout layout = {(unsigned)range, zoo_ceil_div(bins, range), copies, 0};
     layout.shared = (unsigned)((range + 1) * copies * counter_bytes + 3) & ~3u;
     return layout;

@@ -1,0 +1,59 @@
+/*
+ * pages.h: the studio's pages, the files that they load, and what they ask for: the functions that
+ * answer a route, and what these share.
+ */
+#ifndef LOCKSTEP_STUDIO_PAGES_H
+#define LOCKSTEP_STUDIO_PAGES_H
+
+#include "studio/request.h"
+
+/* A path with ~ for the home folder, as shells and people write it. */
+void html_path(struct lk_buf *out, const char *path);
+/* "week1" as "Week 1", "day4_first_kernel" as "Day 4 first kernel". */
+void html_words(struct lk_buf *out, const char *name, size_t length);
+
+struct studio_page {
+    const char *title;
+    const char *script; /* a module in web/, without .js; may be NULL */
+    const char *style;  /* beside style.css, in web/, without .css; may be NULL */
+    const char *body;   /* its class; may be NULL */
+    const char *id;     /* of <main>; NULL: "main" */
+    const char *data;   /* its further attributes; may be NULL */
+    bool editor;        /* needs CodeMirror */
+    bool math;          /* needs KaTeX */
+};
+void page_begin(struct studio_request *request, struct studio_reply *reply,
+                const struct studio_page *page);
+void page_end(struct studio_reply *reply);
+/* "/lesson/week1/day4_first_kernel?exercise=add" */
+void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
+
+studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
+    page_begin_course, page_quiz, page_library, page_family, page_profile;
+
+/* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
+ * has_math: whether a formula was in it. */
+void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const char *text,
+                   const char *key, bool *has_math);
+
+/* A family's README: kernels/FAMILY/README.md. */
+void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text);
+
+/* Files and API ---------------------------------------------------------------------------------*/
+
+studio_answer file_web, file_codemirror, file_katex;
+/* Sends a file as it is; false if it cannot be read. */
+bool file_send(struct studio_reply *reply, const char *path, const char *type, const char *cache);
+#define STUDIO_CODEMIRROR "/usr/share/javascript/codemirror"
+#define STUDIO_KATEX "/usr/share/javascript/katex"
+
+studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
+    studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
+    studio_api_events, studio_api_profile;
+/* Where "what next" leads: {"key", "title", "url"} or null. */
+json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
+/* A family's roofline as a picture: library.c. */
+void library_roofline(struct studio_request *request, struct studio_reply *reply,
+                      const struct zoo_family *family);
+
+#endif
