@@ -67,13 +67,14 @@ extern "C" __global__ void __launch_bounds__(1024)
     count(const float *in, long long n, unsigned bins, unsigned range, unsigned copies,
           unsigned *rows)
 {
-    extern __shared__ unsigned counters[]; // [here + 1][copies]
+    extern __shared__ unsigned counters[]; // [range + 1][copies], of which here + 1 are used
     unsigned first = blockIdx.y * range, here = min(range, bins - first);
-    for (unsigned i = threadIdx.x; i < (here + 1) * copies; i += blockDim.x)
+    // As many as any block has, so that nothing need be known of this one to begin.
+    for (unsigned i = threadIdx.x; i < (range + 1) * copies; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
     unsigned shift = __ffs(copies) + 1; // of 4 * copies bytes
-    place p = {(char *)(counters + threadIdx.x % copies) - (first << shift),
+    place p = {(char *)(counters + (threadIdx.x & (copies - 1))) - (first << shift),
                shift,
                (float)bins,
                (float)first,

@@ -29,10 +29,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
 #pragma unroll
         for (int k = 0; k < UNROLL; k++) {
             long long at = row + k * row_step();
-            unsigned votes = __ballot_sync(0xffffffff, value[k] != 0);
-            int before = __popc(votes & lanes_below()), count = __popc(votes);
+            unsigned votes = __ballot_sync(0xffffffff, value[k] != 0), count = __popc(votes);
             if (at < rows)
-                store_compacted(out, at, value[k], before, count);
+                store_compacted(out, at, value[k], __popc(votes & lanes_below()), count);
             if (at < rows && threadIdx.x % 32 == 0)
                 sizes[at] = count;
         }

@@ -9,9 +9,9 @@ static __device__ long long first_row(void)
 {
     return ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
 }
-static __device__ unsigned row_step(void)
+static __device__ long long row_step(void)
 {
-    return gridDim.x * blockDim.x / 32;
+    return (long long)gridDim.x * blockDim.x / 32;
 }
 
 /* Elements that stay go to the front, the zeros behind them: every place is written once. */
