@@ -14,8 +14,8 @@ multiply(const int *offsets, const int *columns, const float *values, const floa
     if (row >= rows)
         return;
     float sum = 0;
-    // keep: the compiler then unrolls the loop with what is left over at the end, loads together; else
-    // up to three elements come first, one after the other.
+    // keep: or the compiler puts a loop before this one for what four do not divide, which has no
+    // loads in flight together.
     for (int j = offsets[row], end = offsets[row + 1]; j < end; j = keep(j + 1))
         sum = fmaf(values[j], x[columns[j]], sum);
     y[row] = sum;
