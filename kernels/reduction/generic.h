@@ -102,7 +102,7 @@ static __device__ __forceinline__ typename Op::Acc share(const T *in, long long 
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / sizeof(T)));
     long long count = (n - head) / PER, tail = head + count * PER;
     long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x, i = me;
-    // keep: addresses are put together for each load, not stepped, which takes fewer registers.
+    // keep: the compiler then puts each load's address together from its number.
     long long threads = keep(gridDim.x * blockDim.x);
     const T *body = in + head;
     for (; i + (UNROLL - 1) * threads < count; i += UNROLL * threads) {
