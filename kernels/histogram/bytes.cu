@@ -5,7 +5,7 @@
  * permutation puts the offset together: two instructions for each element.
  */
 // arch: sm_75
-#include "device.h" // load_stream: a load that bypasses the L1; shared_address
+#include "device.h" // load_stream: a load that bypasses the L1; shared_address; keep
 #include "rows.h" // sum_copies, and the second kernel, which adds up what the blocks leave
 #define BLOCK 1024 // tune: 256 512 1024
 #define UNROLL 4 // tune: 1 2 4 8
@@ -39,7 +39,8 @@ __device__ __forceinline__ void count_all(const unsigned char *in, long long n, 
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16));
     long long vectors = (n - head) / 16, tail = head + vectors * 16;
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    long long all_threads = (long long)gridDim.x * blockDim.x;
+    // keep: or the compiler steps a pointer for each load, and registers for offsets run short.
+    long long all_threads = keep(gridDim.x * blockDim.x);
     const uint4 *body = (const uint4 *)(in + head);
     if (i < head)
         count_one(in[i], base);

@@ -102,13 +102,14 @@ static __device__ __forceinline__ typename Op::Acc share(const T *in, long long 
     long long head = min(n, (long long)((16 - (size_t)in % 16) % 16 / sizeof(T)));
     long long count = (n - head) / PER, tail = head + count * PER;
     long long me = (long long)blockIdx.x * blockDim.x + threadIdx.x, i = me;
-    unsigned threads = gridDim.x * blockDim.x;
-    const uint4 *body = (const uint4 *)(in + head);
+    // keep: the compiler then puts each load's address together from its number.
+    long long threads = keep(gridDim.x * blockDim.x);
+    const T *body = in + head;
     for (; i + (UNROLL - 1) * threads < count; i += UNROLL * threads) {
         Vector<T> v[UNROLL];
 #pragma unroll
         for (int k = 0; k < UNROLL; k++)
-            v[k].words = load_stream(body + i + k * threads);
+            v[k].words = load_stream((const uint4 *)(body + (i + k * threads) * PER));
 #pragma unroll
         for (int k = 0; k < UNROLL; k++)
             a = add_vector<Op, T>(a, v[k], head + (i + k * threads) * PER);
@@ -117,7 +118,7 @@ static __device__ __forceinline__ typename Op::Acc share(const T *in, long long 
 #pragma unroll
     for (int k = 0; k < UNROLL - 1; k++)
         if (i + k * threads < count)
-            rest[k].words = load_stream(body + i + k * threads);
+            rest[k].words = load_stream((const uint4 *)(body + (i + k * threads) * PER));
     // Elements before the first 16-byte boundary and behind the last: one each for the first threads.
     long long one = me < head ? me : tail + me - head;
     if (one < n)

@@ -137,7 +137,6 @@ static __device__ __forceinline__ float carried_in(walk w, float *carry)
     float in = __shfl_up_sync(0xffffffff, sum, 1);
     __syncthreads();
     float before = *carry, after = *carry;
-#pragma unroll 4 // all eight at once cost registers that RESIDENT does not leave
     for (unsigned k = 0; k < WARPS; k++) {
         before = k == warp ? after : before;
         after = met[k] ? sums[k] : after + sums[k];
@@ -161,8 +160,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     float carry = 0;
     for (; item < last; item += TILE) {
         long long next = min(item + TILE, last), next_end = ends_before(&p, next, end, end + TILE);
-        tile t = {item - end, end, (unsigned)(next - next_end - (item - end)),
-                  (unsigned)(next_end - end)};
+        // keep: there are registers for these two, not for what they come from.
+        tile t = {item - end, end, keep((unsigned)(next - next_end - (item - end))),
+                  keep((unsigned)(next_end - end))};
         fetch(&p, t, items);
         __syncthreads();
         walk w = walk_items(&p, items, t);

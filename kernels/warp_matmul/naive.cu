@@ -9,14 +9,14 @@ template <int SIZE>
 static __device__ __forceinline__ void multiply(const float *a, const float *b, long long batch,
                                                 float *c)
 {
-    long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     long long matrix = i / (SIZE * SIZE) * (SIZE * SIZE); /* where it begins */
     unsigned row = (unsigned)(i - matrix) / SIZE, column = (unsigned)(i - matrix) % SIZE;
     if (i >= batch * SIZE * SIZE)
         return;
     float sum = 0;
     for (unsigned k = 0; k < SIZE; k++)
-        sum = fmaf(a[matrix + row * SIZE + k], b[matrix + k * SIZE + column], sum);
+        sum = fmaf(b[matrix + k * SIZE + column], a[matrix + row * SIZE + k], sum);
     c[i] = sum;
 }
 
