@@ -339,7 +339,7 @@ static bool small_terms_fit(const struct rows *r, const struct tensor_sum *s)
 {
     bool fit = !s->tiny;
     for (unsigned m = 0; m < s->rows; m++) {
-        for (int n = 0; n < 8; n++)
+        for (int n = 0; n < 8; n++) // NOLINTNEXTLINE(clang-analyzer-core.*): all rows were written
             fit &= r->c[m][n] == 0 || __builtin_fabsf(r->c[m][n]) >= 0x1p-60f;
     }
     return fit;

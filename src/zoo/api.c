@@ -427,7 +427,7 @@ lk_status lk_explain(const char *name, const int64_t *sizes, size_t count, char 
         status =
             api_fail(LK_BAD_ARGUMENT, "explain", "count is %zu; lk_%s has %u integer arguments",
                      count, api_call(id)->name, api_call(id)->size_count);
-    if (status == LK_OK)
+    if (status == LK_OK && sizes)
         status = take_sizes(&request, id, sizes, false);
     if (status == LK_OK)
         status = api_current(request.call->name, &request.context);

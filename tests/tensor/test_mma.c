@@ -158,7 +158,7 @@ static void check_float(const struct kind *kind, enum ptx_type c_type, unsigned 
     for (unsigned lane = 0; lane < 32; lane++) {
         for (unsigned i = 0; i < kind->m / 4; i++) {
             struct place p = ref_place_c(lane, i);
-            uint32_t a[32], b[32];
+            uint32_t a[32] = {0}, b[32] = {0};
             for (unsigned k = 0; k < kind->k; k++) {
                 a[k] = (uint32_t)a_bits[p.row][k];
                 b[k] = (uint32_t)b_bits[k][p.col];
