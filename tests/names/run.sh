@@ -18,7 +18,8 @@ fi
 
 source=tests/names/names.cu
 header=kernels/include/cuda_names.h
-clang_flags="-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -Wno-unknown-cuda-version"
+clang_flags="-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -Wno-unknown-cuda-version
+    --cuda-feature=+ptx78 -Xclang -target-feature -Xclang +ptx80"
 flags="-ptx -O3 -std=c++17 -arch=compute_90"
 compile() {
     # shellcheck disable=SC2086
