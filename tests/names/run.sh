@@ -18,7 +18,9 @@ fi
 
 source=tests/names/names.cu
 header=kernels/include/cuda_names.h
-clang_flags="-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -Wno-unknown-cuda-version"
+# As the kernels are compiled, up to the architecture.
+clang_flags=$(sed -n 's/^CLANG("\(.*\)")$/\1/p' src/toolchain/ptx_command.def |
+    grep -v '{\|^-include$\|^-S$\|^-O3$\|^-gline\|^-Wno-taut')
 flags="-ptx -O3 -std=c++17 -arch=compute_90"
 compile() {
     # shellcheck disable=SC2086
@@ -49,6 +51,13 @@ grep 'ok names' "$work/out"
 tell printf "$([ "$(grep -c '^12 printed$' "$work/out")" -eq 2 ] || cat "$work/out")"
 
 tell "nothing for nvcc" "$(diff "$work/nvcc.ptx" "$work/with.ptx" | head -n 5)"
+
+# By itself clang asks an installed toolkit which PTX to write.
+# shellcheck disable=SC2086
+"$CLANG" $clang_flags -S -O3 --cuda-gpu-arch=sm_90 --cuda-path="$work/no_toolkit" -include $header \
+    -o "$work/bare.ptx" $source 2>"$work/bare.err"
+tell "without a toolkit" "$(cat "$work/bare.err"; diff "$work/clang.ptx" "$work/bare.ptx" 2>&1 |
+    head -n 5)"
 
 for arch in 75 80; do
     # shellcheck disable=SC2086

@@ -160,6 +160,7 @@ static void ptx_commands(void **state)
     check_command(true, "/bin/compiler|-ptx|-O3|-lineinfo|-std=c++17|-arch=compute_90a|"
                         "-I/my headers|-o|k.ptx|k.cu");
     check_command(false, "/bin/compiler|-x|cuda|--cuda-device-only|--cuda-gpu-arch=sm_90a|"
+                         "--cuda-feature=+ptx78|-Xclang|-target-feature|-Xclang|+ptx80|"
                          "-nocudainc|-nocudalib|-S|-O3|-gline-tables-only|-std=c++17|"
                          "-Wno-unknown-cuda-version|-Wno-tautological-compare|-I/my headers|"
                          "-include|/my headers/cuda_names.h|-fno-color-diagnostics|-o|k.ptx|k.cu");
