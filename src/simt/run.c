@@ -118,6 +118,7 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
+    memset(block->shared, 0, block->shared_bytes); /* so that runs repeat whatever ran before */
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
     if (launch->machine->watch)

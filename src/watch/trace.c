@@ -155,9 +155,10 @@ static void add(struct trace *trace, const struct record *record)
 
 void trace_access(struct trace *trace, const struct watch_access *access)
 {
-    const char *kind = access->is_write && access->is_read ? "atomic"
-                       : access->is_write                  ? "store"
-                                                           : "load";
+    const char *kind = access->what->counts_lanes            ? "count"
+                       : access->is_write && access->is_read ? "atomic"
+                       : access->is_write                    ? "store"
+                                                             : "load";
     add(trace, &(struct record){access->w, access->in, access->mask, kind, access});
 }
 
