@@ -28,7 +28,8 @@ struct bench_history {
 
 /* Opening ---------------------------------------------------------------------------------------*/
 
-char *bench_history_path(void)
+/* malloc'd; NULL if no home is known. */
+static char *history_path(void)
 {
     const char *path = getenv("LOCKSTEP_HISTORY");
     return path && *path ? strdup(path) : host_data_path("history.db");
@@ -68,7 +69,7 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
 
 struct bench_history *bench_history_open_usual(bool writable, char **message)
 {
-    char *path = bench_history_path();
+    char *path = history_path();
     struct bench_history *history = NULL;
     *message = NULL;
     if (path)

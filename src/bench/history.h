@@ -20,14 +20,10 @@ struct bench_saved {
 };
 void bench_saved_free(struct bench_saved *saved);
 
-/* LOCKSTEP_HISTORY, or ${XDG_DATA_HOME:-~/.local/share}/lockstep/history.db; malloc'd, NULL if no
- * home is known. */
-char *bench_history_path(void);
-
 struct bench_history;
 /* NULL and a malloc'd message. writable: the file and its folder are made if needed. */
 struct bench_history *bench_history_open(const char *path, bool writable, char **message);
-/* The same for the file of bench_history_path. */
+/* The same for LOCKSTEP_HISTORY, or ${XDG_DATA_HOME:-~/.local/share}/lockstep/history.db. */
 struct bench_history *bench_history_open_usual(bool writable, char **message);
 void bench_history_close(struct bench_history *history);
 /* Files the report, whole or not at all. name NULL: under none; a run that had the name loses it.

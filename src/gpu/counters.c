@@ -1,13 +1,7 @@
 /*
- * counters.c: names of counters, classes and memory spaces, as tables.
+ * counters.c: names of counters and memory spaces, as tables.
  */
 #include "gpu/counters.h"
-
-const char *const gpu_class_keys[GPU_CLASS_COUNT] = {
-#define CLASS(name, key, words) key,
-#include "gpu/classes.def"
-#undef CLASS
-};
 
 const char *const gpu_space_keys[GPU_SPACES] = {
 #define SPACE(name, key) key,

@@ -11,12 +11,11 @@
 #include <stdint.h>
 
 enum gpu_class {
-#define CLASS(name, key, words) GPU_CLASS_##name,
+#define CLASS(name, words) GPU_CLASS_##name,
 #include "gpu/classes.def"
 #undef CLASS
     GPU_CLASS_COUNT
 };
-extern const char *const gpu_class_keys[GPU_CLASS_COUNT];
 
 struct gpu_counters {
 #define COUNTER(name, ncu, words, part) uint64_t name;

@@ -41,7 +41,7 @@ char *learner_file(const char *folder, const struct learn_exercise *exercise)
                   exercise->is_c ? "c" : "cu");
 }
 
-char *learner_text(const char *folder, const struct learn_lesson *lesson)
+static char *lesson_text(const char *folder, const struct learn_lesson *lesson)
 {
     return lk_say("%s/%s/lesson.md", folder, lesson->id);
 }
@@ -68,7 +68,7 @@ static bool copy_file(const char *from, char *to, char **message)
 static bool copy_text(const char *folder, const struct learn_lesson *lesson, char **message)
 {
     char *from = lk_say("%s/lesson.md", lesson->folder);
-    bool fine = copy_file(from, learner_text(folder, lesson), message);
+    bool fine = copy_file(from, lesson_text(folder, lesson), message);
     free(from);
     return fine;
 }

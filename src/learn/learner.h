@@ -12,8 +12,6 @@
 
 /* FOLDER/WEEK/DAY/NAME.cu; of a kata FOLDER/kata/DATE_NAME.cu */
 char *learner_file(const char *folder, const struct learn_exercise *exercise);
-/* FOLDER/WEEK/DAY/lesson.md */
-char *learner_text(const char *folder, const struct learn_lesson *lesson);
 
 /* Makes the folder and lays out all of the course in it; keeps it in mind as the learner's. The
  * folder's real path. */

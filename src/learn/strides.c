@@ -21,7 +21,7 @@ const char *const strides_way_names[STRIDES_WAYS] = {"view", "copy", "refused"};
 
 /* Layouts ---------------------------------------------------------------------------------------*/
 
-int64_t strides_count(const struct strides_tensor *tensor)
+static int64_t element_count(const struct strides_tensor *tensor)
 {
     int64_t count = 1;
     for (unsigned i = 0; i < tensor->rank; i++)
@@ -29,7 +29,8 @@ int64_t strides_count(const struct strides_tensor *tensor)
     return count;
 }
 
-void strides_lay_out(struct strides_tensor *tensor)
+/* The strides that the shape has when it lies row by row. */
+static void lay_out(struct strides_tensor *tensor)
 {
     int64_t step = 1;
     tensor->offset = 0;
@@ -42,7 +43,7 @@ void strides_lay_out(struct strides_tensor *tensor)
 bool strides_is_contiguous(const struct strides_tensor *tensor)
 {
     int64_t step = 1;
-    if (strides_count(tensor) == 0)
+    if (element_count(tensor) == 0)
         return true;
     for (unsigned i = tensor->rank; i-- > 0; step *= tensor->shape[i])
         if (tensor->shape[i] != 1 && tensor->stride[i] != step)
@@ -101,7 +102,7 @@ bool strides_read_shape(const char *text, struct strides_tensor *tensor, char **
         *message = lk_say("'%s' has too many elements", text);
         return false;
     }
-    strides_lay_out(tensor);
+    lay_out(tensor);
     return true;
 }
 
@@ -275,7 +276,7 @@ static bool slice(const struct strides_tensor *from, const char *value, struct s
 static bool read_new_shape(const struct strides_tensor *from, const char *value,
                            struct strides_tensor *to, char **message)
 {
-    int64_t known = 1, count = strides_count(from);
+    int64_t known = 1, count = element_count(from);
     int open = -1;
     *to = (struct strides_tensor){0};
     if (!read_numbers(value, -1, to->shape, &to->rank, message))
@@ -291,7 +292,7 @@ static bool read_new_shape(const struct strides_tensor *from, const char *value,
         *message = lk_say("'%s' has too many elements", value);
         return false;
     }
-    known = strides_count(to);
+    known = element_count(to);
     if (open >= 0 && known > 0 && count % known == 0)
         known *= to->shape[open] = count / known;
     else if (open >= 0 && known == 0) {
@@ -358,7 +359,7 @@ static bool reshape(const struct strides_tensor *from, const char *value, struct
     if (!read_new_shape(from, value, &to, message))
         return false;
     if (strides_is_contiguous(from)) {
-        strides_lay_out(&to);
+        lay_out(&to);
         to.offset = from->offset;
         step->why =
             lk_say("It lies row by row without gaps, so any shape of as many elements fits.");
@@ -372,7 +373,7 @@ static bool reshape(const struct strides_tensor *from, const char *value, struct
         to.offset = from->offset;
         if (step->why) {
             step->way = STRIDES_COPY;
-            strides_lay_out(&to);
+            lay_out(&to);
         } else {
             step->why = lk_say("Every dimension that is split or joined is walked in even steps.");
         }
@@ -404,7 +405,7 @@ static bool contiguous(const struct strides_tensor *from, const char *value,
         step->why = lk_say("It lies row by row already.");
         return true;
     }
-    strides_lay_out(&step->tensor);
+    lay_out(&step->tensor);
     step->way = STRIDES_COPY;
     step->why = lk_say("All elements are written again, row by row.");
     return true;

@@ -38,9 +38,6 @@ bool strides_apply(const struct strides_tensor *from, const char *operation, con
 /* Does this word name an operation, and does it take a value? */
 bool strides_is_operation(const char *word, bool *takes_value);
 
-int64_t strides_count(const struct strides_tensor *tensor); /* of elements */
 bool strides_is_contiguous(const struct strides_tensor *tensor);
-/* The strides that the shape has when it lies row by row. */
-void strides_lay_out(struct strides_tensor *tensor);
 
 #endif
