@@ -63,7 +63,7 @@ static int compare_sectors(const void *left, const void *right)
 
 static unsigned record_sectors(const struct profile_record *record)
 {
-    int64_t sectors[64];
+    int64_t sectors[64] = {0};
     unsigned count = 0, distinct = 0;
     for (unsigned lane = 0; lane < 32; lane++)
         if (record->mask >> lane & 1) {

@@ -62,7 +62,7 @@ static const struct fact facts[] = {
 
 static double fact_value(const struct gpu_info *gpu, const struct fact *fact)
 {
-    const char *place = (const char *)gpu + fact->offset;
+    const void *place = (const char *)gpu + fact->offset;
     switch (fact->kind) {
     case FACT_UNSIGNED:
         return *(const unsigned *)place;

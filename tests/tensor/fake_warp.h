@@ -194,8 +194,8 @@ static inline bool fake_run(struct fake_inst *f)
             first.went_on = went_on;
             first.fault = fake_fault;
         } else if (memcmp(first.regs, fake_regs, sizeof(fake_regs)) != 0 ||
-                   memcmp(first.memory, fake_memory, FAKE_MEMORY) != 0 || first.went_on != went_on ||
-                   first.fault != fake_fault) {
+                   memcmp(first.memory, fake_memory, FAKE_MEMORY) != 0 ||
+                   first.went_on != went_on || first.fault != fake_fault) {
             fprintf(stderr, "the bodies of instruction sets 0 and %u differ\n", i);
             return false;
         }
