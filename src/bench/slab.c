@@ -1,5 +1,5 @@
 /*
- * slab.c: the device memory of a problem, several times over; see inside.h.
+ * slab.c: the device memory of a problem, several times over; see contest.h.
  */
 #include "bench/contest.h"
 

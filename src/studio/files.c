@@ -1,5 +1,5 @@
 /*
- * files.c: files as they are: ours, and those of Debian's CodeMirror and KaTeX. See I2 in inside.h
+ * files.c: files as they are: ours, and those of Debian's CodeMirror and KaTeX. See I2 in request.h
  * for what a name may be.
  */
 #include "studio/pages.h"
