@@ -1,8 +1,8 @@
 /*
  * formulas.c: finds an expression for every number of a variant's launches; see formulas.h. Samples
- * are added in groups: one for each size, each tunable and each property of the GPU. A group that
- * no expressions are found for is dropped again, and what depends on it stays a number. Expressions
- * that depend on sizes are then challenged with many more of them.
+ * are added in groups: first one for each size; numbers that no expression is found for stay as
+ * they are, and the others are challenged with many more sizes. Then one for each tunable and for
+ * the GPU; such a group is dropped again where it leaves a number without expression.
  */
 #include "export/formulas.h"
 
@@ -92,12 +92,6 @@ static bool fit_all(struct export_formulas *formulas)
     return missing == 0;
 }
 
-/* What fitting changes. */
-struct state {
-    struct export_fit fit;
-    struct export_expression expression[EXPORT_SLOTS];
-};
-
 /* What no expression is found for stays the number that it is, and so does the size. */
 static void pin_missing(struct export_formulas *formulas, unsigned parameter)
 {
@@ -108,6 +102,12 @@ static void pin_missing(struct export_formulas *formulas, unsigned parameter)
             formulas->pinned[i] = formulas->fixed[parameter] = true;
         }
 }
+
+/* What fitting changes. */
+struct state {
+    struct export_fit fit;
+    struct export_expression expression[EXPORT_SLOTS];
+};
 
 static struct state *save(const struct export_formulas *formulas)
 {

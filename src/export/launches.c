@@ -34,7 +34,18 @@ static unsigned shared_slot(const struct export_step *step)
     return step->first + EXPORT_DYNAMIC;
 }
 
-/* More than 48 KiB of dynamic shared memory must be asked for, once for each kernel. */
+/* More than 48 KiB of dynamic shared memory must be asked for. Other sizes may need so much. */
+static bool may_be_large(const struct export_host *host, const struct export_step *step)
+{
+    const struct export_formulas *formulas = host->formulas;
+    const struct export_term *term = &formulas->expression[shared_slot(step)].a;
+    bool grows = false;
+    for (unsigned i = 0; i < term->over_count; i++)
+        grows |= formulas->samples.fit.atom[term->over[i]].kind == EXPORT_SIZE;
+    return grows || formulas->samples.base.number[shared_slot(step)] > 48 * 1024;
+}
+
+/* Once for each kernel. */
 static void allow_shared(const struct export_host *host, struct lk_buf *text)
 {
     const struct export_recording *base = &host->formulas->samples.base;
@@ -44,7 +55,7 @@ static void allow_shared(const struct export_host *host, struct lk_buf *text)
         for (unsigned k = 0; k < i; k++)
             again |= base->step[k].kind == EXPORT_LAUNCH &&
                      strcmp(base->step[k].kernel, step->kernel) == 0;
-        if (again || step->kind != EXPORT_LAUNCH || base->number[shared_slot(step)] <= 48 * 1024)
+        if (again || step->kind != EXPORT_LAUNCH || !may_be_large(host, step))
             continue;
         char *bytes = export_slot_text(host, shared_slot(step));
         export_say(text, 4,
