@@ -237,7 +237,7 @@ $(BUILD)/liblockstep.so: $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(BUILD)/gen/liblocks
 	    -Wl,--version-script=$(BUILD)/gen/liblockstep.map $(OPENMP) -ljansson $(LIBS)
 	ln -sf liblockstep.so $(BUILD)/liblockstep.so.0
 
-$(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(wildcard src/driver/libcuda.map)
+$(BUILD)/libcuda.so.1: $(MACHINE_OBJ) $(DRIVER_OBJ) $(TOOLCHAIN_OBJ) $(wildcard src/driver/libcuda.map)
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
 	    $(call version_script,src/driver/libcuda.map) $(LIBS)

@@ -148,7 +148,7 @@ void check_shared_variables(struct check *check)
 {
     const struct simt_code *code = check->launch->code;
     for (uint32_t i = 0; code->shared_var_count > 0 && i < code->inst_count; i++) {
-        const struct watch_inst *what = &check->machine->watch->insts[i];
+        const struct watch_inst *what = &check->launch->watch->insts[i];
         const struct ptx_inst *ptx = code->insts[i].ptx;
         if ((what->kind != WATCH_LOAD && what->kind != WATCH_STORE && what->kind != WATCH_RED &&
              what->kind != WATCH_ATOM) ||

@@ -7,7 +7,6 @@
 #include "host/files.h"
 #include "report/advice.h"
 #include "report/report.h"
-#include "toolchain/nvcc_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,12 +174,10 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     char *file = lk_arena_printf(arena, "%s/counters", folder);
     host_write_file(file, "", 0, NULL); /* a program without kernels writes none */
     start_put("LOCKSTEP_PROFILE", file);
-    start_put("LOCKSTEP_PROFILE_PTX", folder);
     ask_for_trace(arena, options);
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
     measured.profile = profile_read(file, &options->filter, &message);
     if (measured.profile) {
-        profile_ask_ptxas(measured.profile, folder, nvcc_most_registers(words));
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
     } else {

@@ -185,6 +185,15 @@ static bool compile(struct lk_arena *arena, const struct request *request,
     return done;
 }
 
+/* Registers decide about occupancy, and so about modelled time. */
+static void put_most_registers(struct lk_arena *arena, int count, char **words)
+{
+    const struct lk_list list = {.items = (const char **)words, .count = (size_t)count};
+    unsigned most = nvcc_most_registers(&list);
+    if (most < 255)
+        start_put("LOCKSTEP_REGISTERS", lk_arena_printf(arena, "%u", most));
+}
+
 /* parse -> choose the GPU -> compile -> set the environment */
 bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start)
 {
@@ -212,6 +221,7 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
         goto out;
     if (request.verbose)
         fprintf(stderr, "+ %s # on %s\n", built.path, getenv("LOCKSTEP_GPU"));
+    put_most_registers(arena, count, words);
     start->path = built.path;
     start->name = built.name;
     start->arguments = request.arguments;

@@ -34,11 +34,18 @@ static void finish_at_exit(void)
 }
 
 /* Those that the environment asks for; each variable names the file to write. */
-static void add_watchers(struct simt_machine *machine)
+static void add_watchers(struct drv_device *device)
 {
+    struct simt_machine *machine = device->machine;
     const char *profile = getenv("LOCKSTEP_PROFILE"), *check = getenv("LOCKSTEP_CHECK");
-    if (profile && *profile)
+    device->profiles = profile && *profile;
+    simt_set_timer(machine, device->profiles ? counters_open_beside : counters_open_timer);
+    if (!check || !*check)
+        simt_set_yield(machine, drv_machine_yields, device);
+    if (device->profiles)
         simt_watch_add(machine, counters_open(machine, profile));
+    else if (check && *check) /* beside a checker, one that counts what is timed */
+        simt_watch_add(machine, counters_open_timer(machine));
     if (check && *check)
         simt_watch_add(machine, checker_open(machine, check));
 }
@@ -52,7 +59,7 @@ static CUresult device_start(struct drv_device *device)
     device->machine = simt_create(device->gpu, &options);
     if (!device->machine)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    add_watchers(device->machine);
+    add_watchers(device);
     drv_memory_share(device);
     static bool registered;
     if (!registered)

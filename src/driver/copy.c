@@ -102,6 +102,16 @@ static char *side_bytes(const struct drv_copy_side *side, const struct drv_copy_
     return host;
 }
 
+double drv_model_start(CUcontext context, enum drv_engine engine, double clock)
+{
+    if (engine == DRV_ENGINE_NONE)
+        return clock;
+    drv_enter_lock();
+    double busy = context->device->engine_clock[engine];
+    drv_leave_lock();
+    return clock > busy ? clock : busy;
+}
+
 void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock)
 {
     if (engine == DRV_ENGINE_NONE) {

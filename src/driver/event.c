@@ -1,5 +1,7 @@
 /*
- * event.c: events: a point in a stream, to wait for and to take modelled time between.
+ * event.c: events: a point in a stream, to wait for and to take modelled time between. Once one
+ * that takes the time is recorded, launches are counted, so that they last as long as `profile`
+ * says.
  */
 #include "driver/state.h"
 
@@ -23,8 +25,18 @@ CUresult drv_cuEventCreate(CUevent *event, unsigned flags)
     return CUDA_SUCCESS;
 }
 
+void drv_event_recorded(CUevent event)
+{
+    if (event->is_timing || (event->flags & CU_EVENT_DISABLE_TIMING))
+        return;
+    event->is_timing = true;
+    event->context->device->timing_events++;
+}
+
 static void event_free(CUevent event)
 {
+    if (event->is_timing)
+        event->context->device->timing_events--;
     drv_capture_leave_event(event);
     drv_op_release(event->op);
     drv_delete(event);
@@ -79,6 +91,7 @@ CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned fla
         status = flags & CU_EVENT_RECORD_EXTERNAL ? drv_capture_add(stream, &work, NULL)
                                                   : drv_capture_record(stream, event);
     } else if (status == CUDA_SUCCESS) {
+        drv_event_recorded(event);
         struct drv_op *op = drv_submit(stream, &work, NULL, true);
         drv_capture_leave_event(event);
         drv_op_release(event->op);

@@ -129,6 +129,7 @@ static void launch_events(CUgraph graph, CUstream stream, struct drv_op *launch)
             struct drv_work wait = {.kind = DRV_WORK_WAIT, .event = work->event};
             drv_op_release(drv_submit(stream, &wait, work->event->op, true));
         } else if (work->kind == DRV_WORK_RECORD && launch) {
+            drv_event_recorded(work->event);
             drv_capture_leave_event(work->event);
             drv_op_release(work->event->op);
             work->event->op = drv_op_retain(launch);

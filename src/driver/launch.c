@@ -148,6 +148,13 @@ static CUresult fault_error(enum simt_fault_kind kind)
     }
 }
 
+/* A grid that fills the GPU keeps the next one waiting; small ones run side by side. */
+static enum drv_engine kernel_engine(CUcontext context, const struct drv_kernel_work *kernel)
+{
+    uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    return blocks >= context->device->gpu->sms ? DRV_ENGINE_COMPUTE : DRV_ENGINE_NONE;
+}
+
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
@@ -157,10 +164,17 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
                                  .cooperative = kernel->cooperative};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
+    launch.starts = drv_model_start(context, kernel_engine(context, kernel), *clock);
+    launch.timed =
+        context->device->timing_events > 0 || simt_kernel_reads_clock(kernel->function->kernel);
+    if (launch.timed || context->device->profiles)
+        drv_ask_registers(kernel->function->module);
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memcpy(launch.cluster, kernel->cluster, sizeof launch.cluster);
     enum simt_fault_kind kind = simt_run(machine, &launch, &stats, &fault);
+    if (stats.yielded)
+        drv_machine_resumes(context->device);
     if (kind != SIMT_OK) {
         simt_flush_printf(machine);
         drv_remark("%s", fault.text);
@@ -171,10 +185,7 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
         fflush(NULL);
         _exit(3);
     }
-    /* A grid that fills the GPU keeps the next one waiting; small ones run side by side. */
-    uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
-    drv_model(context, blocks >= context->device->gpu->sms ? DRV_ENGINE_COMPUTE : DRV_ENGINE_NONE,
-              stats.modelled_seconds, clock);
+    drv_model(context, kernel_engine(context, kernel), stats.modelled_seconds, clock);
     return fault_error(kind);
 }
 

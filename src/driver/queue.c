@@ -173,7 +173,7 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     CUcontext context = op->stream->context;
     bool machine = drv_work_uses_machine(&op->work);
     if (machine)
-        device->machine_busy = true;
+        device->machine_busy++;
     /* One idle executor may have been woken for two operations, and this one may wait for what the
      * other does. */
     if (ready_find(device, NULL))
@@ -192,11 +192,28 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         op->work.kind = DRV_WORK_EMPTY;
     }
     if (machine)
-        device->machine_busy = false;
+        device->machine_busy--;
     op_done(device, op, helper);
     if (op->stream->destroyed && op->stream->last == op)
         drv_stream_retire(op->stream);
     drv_op_release(op);
+}
+
+void drv_machine_yields(void *context)
+{
+    struct drv_device *device = context;
+    drv_enter_lock();
+    device->machine_busy--;
+    if (ready_find(device, NULL))
+        wake_executor(device);
+    drv_leave_lock();
+}
+
+void drv_machine_resumes(struct drv_device *device)
+{
+    drv_enter_lock();
+    device->machine_busy++;
+    drv_leave_lock();
 }
 
 static void *executor(void *argument)

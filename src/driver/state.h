@@ -192,10 +192,12 @@ struct drv_device {
     uint64_t next_sequence;
     pthread_cond_t changed; /* something is ready, or is done */
     unsigned executors, idle;
-    unsigned waiters; /* threads that wait for an operation */
-    bool machine_busy;
-    double engine_clock[3];   /* modelled: compute, copies to the device, copies from it */
-    uint64_t graph_memory[4]; /* by CUgraphMem_attribute */
+    unsigned waiters;               /* threads that wait for an operation */
+    bool profiles;                  /* every launch is counted, into a file */
+    unsigned machine_busy;          /* kernels that run, but for those that wait for another */
+    double engine_clock[3];         /* modelled: compute, copies to the device, copies from it */
+    _Atomic unsigned timing_events; /* recorded, and somebody may ask for the time since */
+    uint64_t graph_memory[4];       /* by CUgraphMem_attribute */
 };
 
 struct CUctx_st {
@@ -236,6 +238,7 @@ struct CUevent_st {
     struct drv_object object;
     CUcontext context;
     unsigned flags;
+    bool is_timing;    /* one of the device's timing_events */
     struct drv_op *op; /* its latest record; NULL: never recorded */
     struct drv_capture *capture;
     struct drv_list capture_nodes;
@@ -278,6 +281,7 @@ CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
 void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
+void drv_event_recorded(CUevent event); /* kernels are counted from now on, if it takes the time */
 
 /* Queue: lock held ----------------------------------------------------------------------------- */
 
@@ -288,6 +292,9 @@ void drv_op_release(struct drv_op *op);
 struct drv_op *drv_op_retain(struct drv_op *op);
 /* An error of the device: it stays with every context of it, as on a GPU. */
 void drv_device_fault(struct drv_device *device, CUresult error);
+/* A kernel only polls, and another may begin beside it; then it has ended (simt_set_yield). */
+void drv_machine_yields(void *device);
+void drv_machine_resumes(struct drv_device *device);
 /* Waits, helping; then the context's error. */
 CUresult drv_wait(CUcontext context, struct drv_op *op);
 CUresult drv_wait_stream(CUstream stream);
@@ -342,6 +349,7 @@ enum drv_engine {
     DRV_ENGINE_FROM_DEVICE,
     DRV_ENGINE_NONE
 };
+double drv_model_start(CUcontext context, enum drv_engine engine, double clock);
 void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock);
 
 /* Copies and fills: checks, then work. */
@@ -360,6 +368,7 @@ struct CUmod_st {
     struct simt_module *module;
     struct drv_list functions;
     CUlibrary library; /* loaded for it; NULL: by itself */
+    bool knows_registers;
 };
 
 struct drv_function_settings {
@@ -410,6 +419,9 @@ CUresult drv_module_function(CUmodule module, const char *name, CUfunction *func
 void drv_module_free(CUmodule module);
 /* A function from a CUfunction or a CUkernel handle, in context. */
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
+
+/* What NVIDIA's assembler gives its kernels, asked once. */
+void drv_ask_registers(CUmodule module);
 
 /* Checks a launch as a GPU does; then packs it into work. */
 CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kernel);

@@ -18,21 +18,30 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 };
 
 #define LAUNCH_SECONDS 2.6e-6 /* an empty kernel, between two events */
-#define DRAM_EFFICIENCY 0.86  /* of the datasheet's bandwidth, reads and writes mixed */
-#define L2_SECTOR_CYCLES 0.5  /* of an SM, per sector */
-#define L2_PARTIAL_CYCLES 4.2 /* per sector of which a store writes only a part */
-#define DRAM_CYCLES 860.0     /* latency of a load that misses everywhere, */
-#define L2_CYCLES 340.0       /* of one that finds its data in the L2, */
-#define L1_CYCLES 38.0        /* and of one that finds it in the L1 */
-#define SHARED_CYCLES 40.0
-#define ISSUE_CYCLES 1.8 /* from a warp's instruction to its next */
-#define BARRIER_CYCLES 60.0
-#define WARP_CYCLES 350.0  /* to begin and end a warp */
-#define WARP_SLOTS 5.0     /* instructions at a kernel's begin that PTX does not show */
+#define START_CYCLES 1400.0   /* until code, parameters and tables of pages have come */
+#define BLOCK_CYCLES 1.07     /* to start a block, one after the other for the whole GPU */
+#define DRAM_EFFICIENCY 0.856 /* of the datasheet's bandwidth, reads and writes mixed */
+#define LONE_READ_BYTES                                                                            \
+    55.0 /* what could have been read, had half a line not been asked for alone, */
+#define LONE_WRITE_BYTES 206.0 /* or been written */
+#define L2_SECTOR_CYCLES 0.47  /* of an SM, per sector */
+#define L2_PARTIAL_CYCLES 1.11 /* per sector of which a store writes only a part, */
+#define L2_LINE_CYCLES 2.51    /* and per line with such sectors */
+#define L2_ATOMIC_CYCLES 2.28  /* per sector of atomics */
+#define L1_FILL_CYCLES 0.6     /* per sector that comes from the L2 */
+#define ISSUE_CYCLES 2.2       /* from a warp's instruction to its next */
+#define TENSOR_CYCLES 35.0     /* from a tensor product to its result */
+#define BARRIER_CYCLES 27.0
+#define WARP_CYCLES 100.0  /* to begin and end a warp */
+#define WARP_SLOTS 2.0     /* instructions at a kernel's begin that PTX does not show */
+#define QUEUE_PART 0.52    /* of a load's latency, more of it where memory is busy all the time */
 #define KEPT_INTEGERS 0.65 /* of PTX's integer instructions; addressing takes in the others */
-#define ATOMIC_CYCLES 0.7  /* per sector of atomics in one slice of the L2, */
+#define ATOMIC_CYCLES 0.73 /* per sector of atomics in one slice of the L2, */
 #define TURN_CYCLES 1.3    /* per atomic at an address that others want too, */
 #define FLOAT_CYCLES 3.5   /* and per addition of floats there */
+#define OVERLAP 2.29       /* exponent of the norm that sums up what overlaps */
+/* What mma.sync reaches of the tensor cores' peak: Hopper's is for wgmma. */
+#define TENSOR_PART(gpu) ((gpu)->cc_major == 9 ? 0.66 : 0.9)
 
 static double larger(double a, double b)
 {
@@ -71,7 +80,7 @@ static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c,
     parts[GPU_BOUND_SPECIAL] = (double)(c->special_warps + c->convert_warps) * 32 / 16 * cycle;
     if (gpu->tensor_f16 > 0)
         parts[GPU_BOUND_TENSOR] =
-            (double)c->tensor_flops / (gpu->tensor_f16 * 1e12 * sms / gpu->sms);
+            (double)c->tensor_flops / (gpu->tensor_f16 * 1e12 * TENSOR_PART(gpu) * sms / gpu->sms);
 }
 
 /* How long a load takes that others wait for. A warp waits for the slowest of what it loads
@@ -83,26 +92,66 @@ static double load_cycles(const struct gpu_counters *c)
     double from_l2 = (double)c->l2_read_sectors + (double)c->l2_atom_sectors;
     double phases = (double)c->load_phases;
     if (asked <= 0 || phases <= 0)
-        return L1_CYCLES;
+        return GPU_L1_CYCLES;
     double miss = from_l2 / asked < 1 ? from_l2 / asked : 1;
-    double waits = 1 - pow(1 - miss, asked / phases / 4);
     double dram = from_l2 > 0 ? (double)c->dram_read_bytes / 32 / from_l2 : 0;
-    dram = dram < 1 ? dram : 1;
-    return L1_CYCLES + larger(miss, waits) * (L2_CYCLES - L1_CYCLES) +
-           miss * dram * (DRAM_CYCLES - L2_CYCLES);
+    dram = miss * (dram < 1 ? dram : 1);
+    double together = asked / phases / 4;
+    return GPU_L1_CYCLES +
+           larger(miss, 1 - pow(1 - miss, together)) * (GPU_L2_CYCLES - GPU_L1_CYCLES) +
+           larger(dram, 1 - pow(1 - dram, together)) * (GPU_DRAM_CYCLES - GPU_L2_CYCLES);
 }
 
 /* From a warp's first to its last instruction, nobody else in the way. */
 static double warp_cycles(const struct gpu_counters *c, double warps)
 {
     double waiting = (double)c->load_phases * load_cycles(c) +
-                     (double)c->shared_phases * SHARED_CYCLES +
-                     (double)c->barriers * BARRIER_CYCLES;
+                     (double)c->shared_phases * GPU_SHARED_CYCLES +
+                     (double)c->tensor_warps * TENSOR_CYCLES + (double)c->barriers * BARRIER_CYCLES;
     return WARP_CYCLES + (waiting + (double)c->issue_slots * ISSUE_CYCLES) / larger(warps, 1);
 }
 
-/* Parts that share nothing overlap, but not wholly: the time is their Euclidean sum. Instruction
- * issue and the arithmetic units it feeds are one group, L1 and shared memory another. */
+/* The same for the launch, in rounds of blocks. A warp with so much more to do than others is there
+ * alone in the end; the few instructions more that a block's first warp has often cost less than
+ * the mean. */
+static double latency(const struct gpu_shape *shape, const struct gpu_counters *c, double rounds)
+{
+    double each = warp_cycles(c, warps_of(shape)), mean = gpu_mean_warp(shape, c);
+    double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;
+    return larger(each * rounds, alone) + START_CYCLES;
+}
+
+/* Memory, beyond the latency of loads. */
+static void memory_times(const struct gpu_info *gpu, const struct gpu_counters *c, double cycle,
+                         struct gpu_model *model)
+{
+    double all =
+        1 / (gpu->sms * gpu->boost_mhz * 1e6); /* what a cycle of an SM is to all of them */
+    double atomics = (double)(c->global_red_sectors + c->global_atom_sectors);
+    double partial = (double)c->global_store_partial, *parts = model->parts;
+    double whole = (double)(c->l2_hit_sectors + c->l2_miss_sectors) - partial;
+    model->bytes = (double)(c->dram_read_bytes + c->dirty_bytes);
+    /* Sectors of which only a part was ever written are read first. */
+    if (atomics == 0 && c->dirty_bytes > c->global_store_bytes) {
+        double most = (double)(c->dirty_bytes - c->global_store_bytes) * 4 / 3;
+        double fill = (double)c->fill_sectors * 32;
+        model->bytes += fill < most ? fill : most;
+    }
+    double lone =
+        (double)c->lone_reads * LONE_READ_BYTES + (double)c->lone_writes * LONE_WRITE_BYTES;
+    parts[GPU_BOUND_DRAM] = (model->bytes / DRAM_EFFICIENCY + lone) / (gpu->memory_gb_s * 1e9);
+    parts[GPU_BOUND_L2] = whole * L2_SECTOR_CYCLES * cycle +
+                          (partial * L2_PARTIAL_CYCLES + atomics * L2_ATOMIC_CYCLES +
+                           (double)c->store_partial_lines * L2_LINE_CYCLES) *
+                              all;
+    parts[GPU_BOUND_L1] =
+        ((double)c->l1_cycles + (double)c->l2_read_sectors * L1_FILL_CYCLES) * cycle;
+    parts[GPU_BOUND_SHARED] = (double)c->shared_wavefronts * cycle;
+}
+
+/* Parts that share nothing overlap, but not wholly: the time is a norm of theirs, nearly the
+ * Euclidean. Instruction issue and the arithmetic units it feeds are one group, L1 and shared
+ * memory another. */
 static double overlap(const struct gpu_model *model)
 {
     const double *parts = model->parts;
@@ -112,11 +161,12 @@ static double overlap(const struct gpu_model *model)
     double groups[] = {
         compute * model->tail,    (parts[GPU_BOUND_L1] + parts[GPU_BOUND_SHARED]) * model->tail,
         parts[GPU_BOUND_L2],      parts[GPU_BOUND_DRAM],
-        parts[GPU_BOUND_LATENCY], parts[GPU_BOUND_ATOMICS]};
+        parts[GPU_BOUND_LATENCY], parts[GPU_BOUND_ATOMICS],
+        parts[GPU_BOUND_BLOCKS]};
     double sum = 0;
     for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-        sum += groups[i] * groups[i];
-    return sqrt(sum);
+        sum += pow(groups[i], OVERLAP);
+    return pow(sum, 1 / OVERLAP);
 }
 
 static void find_roof(const struct gpu_info *gpu, const struct gpu_counters *c,
@@ -153,28 +203,19 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     /* The busiest SM has a whole number of blocks; the others wait for it. */
     double per_sm = blocks / gpu->sms;
     model->tail = per_sm > 1 ? ceil(per_sm - 1e-9) / per_sm : 1;
-    model->bytes = (double)(c->dram_read_bytes + c->dirty_bytes);
-    /* Sectors of which only a part was ever written are read first. */
-    if (!c->global_red_sectors && !c->global_atom_sectors && c->dirty_bytes > c->global_store_bytes)
-        model->bytes += (double)(c->dirty_bytes - c->global_store_bytes);
+    memory_times(gpu, c, cycle, model);
     parts[GPU_BOUND_LAUNCH] = LAUNCH_SECONDS;
-    parts[GPU_BOUND_DRAM] = model->bytes / (gpu->memory_gb_s * 1e9 * DRAM_EFFICIENCY);
-    double partial = (double)c->global_store_partial;
-    double whole = (double)(c->l2_hit_sectors + c->l2_miss_sectors) - partial;
-    parts[GPU_BOUND_L2] = (whole * L2_SECTOR_CYCLES + partial * L2_PARTIAL_CYCLES) * cycle;
-    parts[GPU_BOUND_L1] = (double)c->l1_cycles * cycle;
-    parts[GPU_BOUND_SHARED] = (double)c->shared_wavefronts * cycle;
+    parts[GPU_BOUND_BLOCKS] = blocks * BLOCK_CYCLES / hertz;
     pipe_times(gpu, c, warps, cycle, sms, parts);
     double turns = (double)c->global_atomic_turns, floats = (double)c->global_float_turns;
     double in_turn = (turns - floats) * TURN_CYCLES + floats * FLOAT_CYCLES;
     parts[GPU_BOUND_ATOMICS] =
         larger((double)c->global_atomic_hottest * ATOMIC_CYCLES, in_turn) / hertz;
-    double rounds = larger(blocks / (sms * resident), 1);
-    /* A warp with so much more to do than others that it is there alone in the end; the few
-     * instructions more that a block's first warp has often cost less than the mean. */
-    double each = warp_cycles(c, warps), mean = gpu_mean_warp(shape, c);
-    double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;
-    parts[GPU_BOUND_LATENCY] = larger(each * rounds, alone) / hertz;
+    parts[GPU_BOUND_LATENCY] = latency(shape, c, larger(blocks / (sms * resident), 1)) / hertz;
+    double busy = larger(parts[GPU_BOUND_DRAM], parts[GPU_BOUND_L1]) / parts[GPU_BOUND_LATENCY];
+    parts[GPU_BOUND_LATENCY] *= 1 + QUEUE_PART * (busy < 1 ? busy : 1);
+    /* No shorter than its own clocks say, by which it may have waited. */
+    parts[GPU_BOUND_LATENCY] = larger(parts[GPU_BOUND_LATENCY], (double)c->clock_cycles / hertz);
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;

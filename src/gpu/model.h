@@ -38,6 +38,10 @@ struct gpu_model {
     double flops, bytes; /* for the roofline: operations, DRAM bytes */
 };
 
+/* Cycles from a load to what waits for it: of one that finds its data in the L1, in the L2, in
+ * DRAM, or in shared memory. */
+enum { GPU_L1_CYCLES = 38, GPU_L2_CYCLES = 220, GPU_DRAM_CYCLES = 719, GPU_SHARED_CYCLES = 34 };
+
 /* Warp instructions of a warp. */
 double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters);
 

@@ -37,6 +37,9 @@ int host_wait(pid_t child);
 int host_run(const struct host_command *command); /* both */
 /* Runs it and appends what it prints on stdout to output. */
 int host_capture(const struct host_command *command, struct lk_buf *output);
+/* The same for a tool that is asked from inside a program that is not ours; stderr joins, and it is
+ * killed after so many seconds. */
+int host_ask(const char *const *words, unsigned seconds, struct lk_buf *output);
 
 /* An executable file: name itself if it has a slash, else the first of that name on PATH. NULL if
  * there is none. */

@@ -79,6 +79,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                    which,
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
                                    WARP_INSTRUCTIONS,
+                                   "LOCKSTEP_REGISTERS=estimated", /* a learner waits */
                                    "LOCKSTEP_SCHEDULE",
                                    NULL};
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",

@@ -60,7 +60,6 @@ struct profile_kernel {
     char target_suffix;         /* 'a', 'f' or 0 */
     const char *registers_from; /* "ptxas" or "estimated" */
     unsigned spill_bytes;       /* per thread, if ptxas said so */
-    const char *ptx;            /* name of its module's PTX file, or NULL */
     struct profile_code *code;  /* [code_count] */
     unsigned code_count;
 };
@@ -144,9 +143,6 @@ struct profile_filter {
  * that ends in the middle of a line is read up to there. */
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message);
 void profile_free(struct profile *profile);
-/* Registers and spills as NVIDIA's assembler assigns them, at most so many a thread, to kernels
- * whose PTX is in folder; without ptxas, and where it refuses, the machine's estimate stays. */
-void profile_ask_ptxas(struct profile *profile, const char *folder, unsigned most_registers);
 void profile_evaluate(struct profile *profile);
 
 /* The line's text without its newline; NULL if it is not there. */

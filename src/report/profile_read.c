@@ -152,12 +152,14 @@ static bool read_kernel(struct profile *profile, const json_t *object)
     kernel->name = lk_arena_strndup(profile->arena, name, strlen(name));
     free(name);
     kernel->registers = (unsigned)number_of(object, "registers");
-    kernel->registers_from = "estimated";
+    unsigned assembled = (unsigned)number_of(object, "assembled_registers");
+    kernel->registers = assembled ? assembled : kernel->registers;
+    kernel->registers_from = assembled ? "ptxas" : "estimated";
+    kernel->spill_bytes = (unsigned)number_of(object, "spill_bytes");
     kernel->static_shared = (unsigned)number_of(object, "static_shared");
     kernel->local_bytes = (unsigned)number_of(object, "local_bytes");
     kernel->target = (unsigned)number_of(object, "target");
     kernel->target_suffix = suffix ? *suffix : 0;
-    kernel->ptx = keep(profile, json_object_get(object, "ptx"));
     read_code(profile, object, kernel);
     GROW(profile->kernels, profile->kernel_count, profile->kernel_capacity);
     profile->kernels[profile->kernel_count++] = kernel;

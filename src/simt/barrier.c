@@ -4,6 +4,7 @@
  * without a count waits for every thread that has not exited; with a count, a warp that has arrived
  * whole counts as 32, as it does on a GPU.
  */
+#include "simt/clock.h"
 #include "simt/watch.h"
 
 static struct simt_warp_state *warp_at(struct simt_block *block, uint32_t index)
@@ -48,10 +49,24 @@ static void give_result(struct simt_warp_state *warp, const struct simt_path *pa
     }
 }
 
+/* Who came early has waited for the last. */
+static void meet(struct simt_block *block, const struct simt_barrier *barrier)
+{
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        uint64_t now = barrier->lanes[i] ? simt_clock(&block->warps[i]) : 0;
+        latest = now > latest ? now : latest;
+    }
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (barrier->lanes[i])
+            block->warps[i].clock += latest - simt_clock(&block->warps[i]);
+}
+
 static void release(struct simt_block *block, uint32_t id)
 {
     struct simt_barrier *barrier = &block->barriers[id];
-    if (block->launch->machine->watch)
+    meet(block, barrier);
+    if (block->launch->watch)
         simt_watch_barrier(block, id);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = warp_at(block, i);

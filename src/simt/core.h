@@ -136,9 +136,11 @@ struct simt_code {
     struct simt_function *functions; /* [0] is the entry */
     uint32_t function_count;
     uint32_t static_shared;
-    uint32_t local_bytes;       /* per lane, for the deepest chain of calls */
-    bool unbounded_stack;       /* recursion or indirect calls */
-    uint32_t registers;         /* estimate, for occupancy */
+    uint32_t local_bytes; /* per lane, for the deepest chain of calls */
+    bool unbounded_stack; /* recursion or indirect calls */
+    uint32_t registers;   /* estimate, for occupancy */
+    bool reads_clock;
+    bool fixed_params;          /* an address of the machine's buffer for parameters is in it */
     struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
     struct simt_shared_var {
         const struct ptx_var *var;
@@ -153,7 +155,8 @@ struct simt_kernel {
     struct simt_kernel_info info;
     struct simt_code *code; /* NULL until first needed */
     pthread_mutex_t lock;
-    uint32_t profile_number; /* in the counters' file; 0: not in it yet */
+    uint32_t profile_number;                   /* in the counters' file; 0: not in it yet */
+    unsigned assembled_registers, spill_bytes; /* by NVIDIA's assembler; 0: it was not asked */
 };
 
 struct simt_module {
@@ -165,6 +168,12 @@ struct simt_module {
 };
 
 const struct simt_code *simt_kernel_code(struct simt_kernel *kernel);
+
+/* Per thread, for occupancy: the assembler's if it was asked. */
+static inline unsigned simt_kernel_registers(const struct simt_kernel *kernel)
+{
+    return kernel->assembled_registers ? kernel->assembled_registers : kernel->info.registers;
+}
 
 /* Value of &function: the kernel-independent number of a function of the module. */
 static inline uint64_t simt_function_address(const struct ptx_function *function)
@@ -235,6 +244,12 @@ struct simt_warp_state {
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
     uint32_t busy;   /* watched: turns since it last polled in vain (poll.c) */
+    /* Time, in sixteenths of a cycle since the launch began (clock.h). */
+    uint64_t clock;
+    uint64_t wait_from, wait_seen;  /* when it came to the loop that waits for a clock, */
+    uint64_t wait_loop;             /* which is this one, and when it last read the clock there */
+    bool waits_for_clock;           /* in this slice */
+    int32_t ran;                    /* fuel of its last slice */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
 };
@@ -250,6 +265,7 @@ struct simt_block {
     uint32_t shared_bytes;
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
+    uint32_t slot;           /* of its worker's slots */
     uint64_t random;
     struct check_block *check; /* what the checker knows of it, while one looks on */
 };
@@ -259,33 +275,48 @@ struct simt_worker {
     unsigned index;
     struct simt_block *parked_first, *parked_last;
     uint32_t parked_count, waits;
+    uint32_t vain; /* turns in a row in which its blocks only polled */
+    bool is_vain;  /* and it is one of the launch's vain */
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
-    uint64_t ticks; /* the clock that kernels see: instructions, and what waiting was charged */
+    uint64_t *slots; /* [slot_count]: when the block that is resident there ended */
+    uint32_t slot_count;
+    uint64_t started; /* blocks */
+    uint64_t latest;  /* where the block that ran last has got to */
 };
 
 struct simt_launch_state {
     struct simt_machine *machine;
+    struct simt_watch *watch; /* NULL: nobody looks on */
     struct simt_kernel *kernel;
     const struct simt_code *code;
     const struct simt_launch *launch;
     const struct simt_function *entry;
     uint8_t *params;         /* host view */
     uint64_t params_address; /* device address */
+    uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
+    uint64_t grid_number;
+    bool beside; /* it runs beside another launch, which waits for it (beside.c) */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
     uint32_t shared_bytes;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
-    bool single;             /* one worker: atomics need no lock */
+    _Atomic bool single;     /* one worker, and no other launch: atomics need no lock */
     uint64_t random;         /* what the blocks' random numbers begin with */
-    uint64_t started_ns;     /* %globaltimer when the launch began */
+    double started;          /* seconds of the machine's time when the launch began */
+    uint32_t pace;           /* sixteenths of a cycle that an instruction of a warp takes */
+    uint32_t wait_part;      /* clock.h */
     _Atomic uint64_t next_block;
-    _Atomic uint64_t instructions, ticks;
+    _Atomic uint64_t instructions;
+    _Atomic uint64_t ended;  /* when its last warp ended, as warps' clocks have it */
+    _Atomic bool keeps_time; /* a warp read a clock, or slept */
     uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
                           takes a launch that ends blocks for one that comes to its end */
     uint64_t worked;   /* watched: turns of warps that have not polled in vain for long */
     _Atomic int stop;  /* a fault was raised */
+    _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
+    _Atomic bool yielded;
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
     struct { /* where it was raised; valid once fault->kind is set */
@@ -299,17 +330,24 @@ struct simt_machine {
     const struct gpu_info *gpu;
     struct simt_options options;
     struct simt_memory memory;
-    pthread_mutex_t launch_lock;
+    pthread_mutex_t launch_lock; /* of what follows, and of grid_count, elapsed and timer */
+    pthread_cond_t launch_changed;
+    unsigned launches, working; /* that run, and those of them that do not wait for another */
+    bool timer_busy;
+    simt_yield *yield; /* NULL, or tells the driver that another launch may begin */
+    void *yield_context;
     struct lk_pool *pool;
     uint64_t params_address; /* a buffer for kernel parameters */
-    uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
+    uint64_t grid_workspace; /* as in a launch: the first one's */
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    uint64_t elapsed_ns;      /* what %globaltimer has counted in earlier launches */
-    struct simt_watch *watch; /* NULL: nobody looks on */
+    double elapsed;           /* seconds of earlier launches, for %globaltimer */
+    struct simt_watch *watch; /* looks on at every launch; NULL: nobody does */
+    struct simt_watch *timer; /* counts launches whose time is asked for; NULL until then */
+    simt_timer_open *open_timer;
     unsigned index;
 };
 

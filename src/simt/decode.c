@@ -6,6 +6,8 @@
  */
 #include "simt/decode.h"
 
+#include "simt/clock.h"
+
 #include <stdlib.h>
 
 /* Functions
@@ -308,6 +310,7 @@ struct simt_code *simt_decode(struct simt_module *module, const struct ptx_funct
     uint8_t *state = lk_alloc_zeroed(code->function_count + 1);
     code->unbounded_stack |= reaches_itself(code, decoder.function_numbers, 0, state);
     free(state);
+    simt_find_waits(code);
     free(firsts);
     free(decoder.function_numbers);
     free(decoder.shared_offsets);

@@ -168,6 +168,7 @@ static uint32_t var_slot(struct decoder *decoder, const struct ptx_inst *ptx,
                          const struct ptx_var *var, int64_t addend, unsigned bits)
 {
     uint64_t address;
+    decoder->code->fixed_params |= is_kernel_param(var);
     if (decode_fixed_address(decoder, var, &address))
         return slot_literal(decoder, address + (uint64_t)addend, 0, bits);
     uint32_t slot = slot_new(decoder, 64);

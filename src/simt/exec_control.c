@@ -2,7 +2,7 @@
  * exec_control.c: branches, calls, returns, exits.
  * What they do to paths is in path.c; here is only what the instructions say.
  */
-#include "simt/core.h"
+#include "simt/clock.h"
 
 SIMT_BODY(run_bra)
 {
@@ -83,10 +83,18 @@ SIMT_BODY(run_brkpt)
                       "breakpoint, and no debugger is attached");
 }
 
-/* The rest of the slice is given up: somebody else has something to do meanwhile. */
+/* The rest of the slice is given up: somebody else has something to do meanwhile. A GPU sleeps for
+ * a millisecond at most. */
 SIMT_BODY(run_nanosleep)
 {
-    simt_charge(w, 4096);
+    const uint32_t *wanted = SIMT_SLOT(const uint32_t, in->a);
+    uint32_t ns = 0;
+    for (int i = 0; i < SIMT_LANES; i++)
+        ns = w->mask >> i & 1 && wanted[i] > ns ? wanted[i] : ns;
+    simt_charge_turns(w, 4096);
+    atomic_store_explicit(&w->block->launch->keeps_time, true, memory_order_relaxed);
+    simt_state(w)->clock +=
+        simt_cycles_of_ns(w->block->launch->machine, ns < 1000000 ? ns : 1000000);
     return in + 1;
 }
 

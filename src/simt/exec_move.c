@@ -1,7 +1,7 @@
 /*
  * exec_move.c: mov in all its forms, address conversions, special registers that change.
  */
-#include "simt/core.h"
+#include "simt/clock.h"
 
 #include <time.h>
 
@@ -151,40 +151,52 @@ SIMT_MAP1(mapa_32, uint32_t, uint32_t, x)
 SIMT_MAP1(rank_zero, uint32_t, uint32_t, x & 0)
 SIMT_MAP1(rank_zero_64, uint32_t, uint64_t, x & 0)
 
-/* Special registers that change while a kernel runs. Time is counted in instructions, so that it
- * does not depend on the host. */
-static uint64_t ticks(struct simt_warp *w)
+/* Special registers that change while a kernel runs: see clock.h. A loop that only waits for one of
+ * them has its number, and its length, in imm. */
+static uint64_t clock_now(struct simt_warp *w, const struct simt_inst *in)
 {
-    simt_charge(w, 16);
-    const struct simt_worker *worker = w->block->worker;
-    return worker->ticks + (uint64_t)(simt_state(w)->slice_fuel - simt_state(w)->fuel);
+    enum { TURNS = 12, SLACK = 64 };
+    struct simt_warp_state *warp = simt_state(w);
+    simt_charge(w, 4);
+    simt_charge_turns(w, TURNS);
+    uint64_t now = simt_clock(warp), loop = (uint64_t)in->imm;
+    atomic_store_explicit(&w->block->launch->keeps_time, true, memory_order_relaxed);
+    if (!loop)
+        return now;
+    uint64_t turn = ((loop & UINT32_MAX) + SLACK) * w->block->launch->pace;
+    if (warp->wait_loop != loop || now - warp->wait_seen > turn) {
+        warp->wait_loop = loop;
+        warp->wait_from = now;
+    }
+    uint64_t skip = (now - warp->wait_from) / w->block->launch->wait_part;
+    warp->waits_for_clock = true;
+    warp->clock += skip;
+    return warp->wait_seen = now + skip;
+}
+
+static uint64_t clock_value(struct simt_warp *w, const struct simt_inst *in)
+{
+    const struct simt_launch_state *launch = w->block->launch;
+    double mhz = launch->machine->gpu->boost_mhz;
+    uint64_t cycles = clock_now(w, in) >> SIMT_CLOCK_BITS;
+    if (in->ptx->operands[1].sreg < PTX_SREG_GLOBALTIMER)
+        return (uint64_t)(launch->started * mhz * 1e6) + cycles;
+    return (uint64_t)(launch->started * 1e9 + (double)cycles * 1e3 / mhz);
 }
 
 SIMT_BODY(read_clock_64)
 {
-    uint64_t value = ticks(w), *d = SIMT_SLOT(uint64_t, in->d);
-    value = in->ptx->operands[1].sreg == PTX_SREG_GLOBALTIMER ? w->block->launch->started_ns + value
-                                                              : value;
+    uint64_t value = clock_value(w, in), *d = SIMT_SLOT(uint64_t, in->d);
     SIMT_STORE_LANES(uint64_t, value)
 }
 
 SIMT_BODY(read_clock_32)
 {
-    uint64_t value = ticks(w);
+    uint64_t value = clock_value(w, in);
     uint32_t *d = SIMT_SLOT(uint32_t, in->d);
-    switch (in->ptx->operands[1].sreg) {
-    case PTX_SREG_CLOCK_HI:
+    enum ptx_sreg sreg = in->ptx->operands[1].sreg;
+    if (sreg == PTX_SREG_CLOCK_HI || sreg == PTX_SREG_GLOBALTIMER_HI)
         value >>= 32;
-        break;
-    case PTX_SREG_GLOBALTIMER_LO:
-        value += w->block->launch->started_ns;
-        break;
-    case PTX_SREG_GLOBALTIMER_HI:
-        value = (value + w->block->launch->started_ns) >> 32;
-        break;
-    default:
-        break;
-    }
     SIMT_STORE_LANES(uint32_t, value)
 }
 

@@ -305,7 +305,10 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
         return in + 1;
     }
     if (what->kind) {
+        watch->latency = 0;
         uint32_t allowed = watch_access(watch, w, in, what);
+        if (what->waits)
+            simt_state(w)->clock += (uint64_t)watch->latency << SIMT_CLOCK_BITS;
         if (allowed != w->mask) {
             if (!what->is_write)
                 clear_results(w, in, w->mask & ~allowed);
@@ -336,7 +339,7 @@ bool SIMT_NAME(simt_watched_slice)(struct simt_warp_state *warp, struct simt_pat
                                    int32_t fuel)
 {
     struct simt_warp *w = &warp->w;
-    struct simt_watch *watch = w->block->launch->machine->watch;
+    struct simt_watch *watch = w->block->launch->watch;
     const struct simt_inst *in = simt_slice_begin(warp, path, fuel);
     uint64_t count = 0;
     do {

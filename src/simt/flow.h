@@ -35,6 +35,11 @@ struct flow_range {
 };
 struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_function *function);
 
+/* The registers of an instruction: reads first, then writes, as it does them. partly: what was
+ * there before stays in some lanes or bits. */
+typedef void flow_visit(void *context, uint32_t reg, bool written, bool partly);
+void simt_flow_visit(const struct ptx_inst *inst, flow_visit *visit, void *context);
+
 /* Operand roles, from ops.def. */
 struct flow_roles {
     uint8_t count;

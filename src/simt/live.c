@@ -55,10 +55,8 @@ static bool has_bit(const uint64_t *set, uint32_t reg)
     return set[reg / 64] >> (reg % 64) & 1;
 }
 
-typedef void visit_register(void *context, uint32_t reg, bool written, bool partly);
-
 static void visit_operand(const struct ptx_operand *operand, bool written, bool partly,
-                          visit_register *visit, void *context)
+                          flow_visit *visit, void *context)
 {
     if (operand->kind == PTX_OPERAND_VECTOR) {
         for (uint32_t i = 0; i < operand->item_count; i++)
@@ -72,8 +70,7 @@ static void visit_operand(const struct ptx_operand *operand, bool written, bool 
         visit(context, operand->pair, written, partly);
 }
 
-/* Reads first, then writes, as an instruction does. */
-static void visit_inst(const struct ptx_inst *inst, visit_register *visit, void *context)
+void simt_flow_visit(const struct ptx_inst *inst, flow_visit *visit, void *context)
 {
     const struct flow_roles *role = simt_flow_roles(inst->op);
     bool is_call = inst->op == PTX_OP_CALL;
@@ -164,7 +161,7 @@ struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_fun
         struct block_sets sets = {live.kill + (size_t)block * live.words,
                                   live.use + (size_t)block * live.words};
         for (uint32_t i = flow.start[block]; i < flow.start[block + 1]; i++)
-            visit_inst(&function->insts[i], note_block, &sets);
+            simt_flow_visit(&function->insts[i], note_block, &sets);
     }
     uint64_t *out = lk_alloc_zeroed((live.words + 1) * sizeof(uint64_t));
     for (bool changed = true; changed;) {
@@ -178,7 +175,7 @@ struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_fun
         extend_set(ranges, live.in + (size_t)block * live.words, live.words, flow.start[block]);
         for (uint32_t i = flow.start[block]; i < flow.start[block + 1]; i++) {
             struct range_context here = {ranges, i};
-            visit_inst(&function->insts[i], note_range, &here);
+            simt_flow_visit(&function->insts[i], note_range, &here);
         }
     }
     free(out);

@@ -98,6 +98,7 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     machine->grid_workspace =
         simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, true);
     pthread_mutex_init(&machine->launch_lock, NULL);
+    pthread_cond_init(&machine->launch_changed, NULL);
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
     simt_watch_host_faults();
@@ -115,6 +116,7 @@ void simt_destroy(struct simt_machine *machine)
     simt_memory_close(&machine->memory);
     give_index(machine->index);
     pthread_mutex_destroy(&machine->launch_lock);
+    pthread_cond_destroy(&machine->launch_changed);
     pthread_mutex_destroy(&machine->print_lock);
     lk_buf_free(&machine->print);
     free(machine);
@@ -347,6 +349,24 @@ const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel)
 {
     simt_kernel_code(kernel);
     return &kernel->info;
+}
+
+bool simt_kernel_reads_clock(struct simt_kernel *kernel)
+{
+    return simt_kernel_code(kernel)->reads_clock;
+}
+
+void simt_kernel_set_registers(struct simt_kernel *kernel, unsigned registers, unsigned spilled)
+{
+    kernel->assembled_registers = registers;
+    kernel->spill_bytes = spilled;
+}
+
+const char *simt_module_source(const struct simt_module *module, unsigned *target, char *suffix)
+{
+    *target = module->ptx->target;
+    *suffix = module->ptx->target_suffix;
+    return module->ptx->text;
 }
 
 bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offset, size_t *size)

@@ -164,7 +164,7 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
     case PTX_SREG_NSMID:
         return gpu->sms;
     case PTX_SREG_GRIDID:
-        return state->machine->grid_count;
+        return state->grid_number;
     case PTX_SREG_TOTAL_SMEM_SIZE:
     case PTX_SREG_AGGR_SMEM_SIZE:
         return state->shared_bytes + gpu->shared_reserved_per_block;
@@ -182,8 +182,8 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
                            */
         if (!launch->cooperative)
             return 0;
-        return number == 2   ? (uint32_t)state->machine->grid_workspace
-               : number == 1 ? state->machine->grid_workspace >> 32
+        return number == 2   ? (uint32_t)state->grid_workspace
+               : number == 1 ? state->grid_workspace >> 32
                              : 0;
     default:
         return 0;
@@ -406,7 +406,7 @@ static bool let_go(struct simt_warp_state *warp, struct simt_path *path)
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path)
 {
     enum { LONG = 1 << 24 };
-    path->ran += (uint32_t)warp->slice_fuel;
+    path->ran += (uint32_t)warp->ran;
     warp->next_path = (uint32_t)(path - warp->paths + 1) % SIMT_LANES;
     if (warp->sync_ops == 0 && path->ran < LONG)
         return;

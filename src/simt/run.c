@@ -3,6 +3,8 @@
  * A worker runs one block at a time. A block whose warps all poll memory is put aside for another,
  * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
  */
+#include "simt/beside.h"
+#include "simt/clock.h"
 #include "simt/slice.h"
 #include "simt/watch.h"
 
@@ -20,6 +22,9 @@ enum { SLICE = 16384, WATCHED_SLICE = 64 };
 /* Turns without a poll in vain after which a watched warp is taken to work; poll.c waits for
  * longer than that. */
 enum { BUSY = 128 };
+
+/* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
+enum { FASTEST = 29 };
 
 /* Instructions
  * -------------------------------------------------------------------------------------- */
@@ -119,11 +124,41 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
     memset(block->shared, 0, block->shared_bytes); /* so that runs repeat whatever ran before */
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        simt_warp_start(&block->warps[i], block, i);
-    if (launch->machine->watch)
+    block->slot = (uint32_t)(worker->started++ % worker->slot_count);
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        simt_warp_start(warp, block, i);
+        warp->clock = worker->slots[block->slot];
+        warp->wait_loop = 0;
+        warp->fuel = warp->slice_fuel = 0;
+    }
+    if (launch->watch)
         simt_watch_block(block, true);
     return block;
+}
+
+/* What the block's warps have waited for, others did meanwhile. */
+static void catch_up(struct simt_worker *worker, struct simt_block *block)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_warp_state *warp = &block->warps[i];
+        if (warp->w.live && !warp->waits_for_clock && warp->clock < worker->latest)
+            warp->clock = worker->latest;
+    }
+}
+
+static void note_clock(struct simt_worker *worker, struct simt_block *block, bool ends)
+{
+    _Atomic uint64_t *ended = &worker->launch->ended;
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        latest = block->warps[i].clock > latest ? block->warps[i].clock : latest;
+    worker->latest = latest;
+    if (!ends)
+        return;
+    worker->slots[block->slot] = latest;
+    for (uint64_t now = *ended; now < latest && !atomic_compare_exchange_weak(ended, &now, latest);)
+        continue;
 }
 
 enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
@@ -133,7 +168,7 @@ static bool unblock_barrier(struct simt_block *block)
 {
     bool any = false;
     for (uint32_t i = 0; i < block->warp_count; i++) {
-        if (block->launch->machine->watch && block->warps[i].w.live)
+        if (block->launch->watch && block->warps[i].w.live)
             simt_watch_stuck(&block->warps[i].w, true);
         any |= simt_path_unblock(&block->warps[i], SIMT_PATH_BARRIER);
     }
@@ -153,7 +188,7 @@ static enum block_result block_round(struct simt_block *block)
         any_live = true;
         if (shuffle)
             warp->next_path = (uint32_t)(next_random(&block->random) % SIMT_LANES);
-        struct simt_watch *watch = block->launch->machine->watch;
+        struct simt_watch *watch = block->launch->watch;
         struct simt_path *path = simt_path_ready(warp);
         if (!path && watch)
             simt_watch_stuck(&warp->w, false);
@@ -244,6 +279,7 @@ static struct simt_block *unpark(struct simt_worker *worker)
     struct simt_block *block = worker->parked_first;
     if (!block)
         return NULL;
+    catch_up(worker, block);
     worker->parked_first = block->next;
     if (!worker->parked_first)
         worker->parked_last = NULL;
@@ -278,16 +314,18 @@ static void run_blocks(struct simt_worker *worker)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS;
+        note_clock(worker, block, result == BLOCK_DONE);
+        simt_worker_polls(worker, result == BLOCK_WAITS);
         if (result == BLOCK_STUCK)
             raise_stuck(block);
         if (result == BLOCK_WAITS) {
             /* Alone: let the other workers, or the host, do what it waits for. A watched launch has
              * one worker, and turns so short that only some of them are given away. */
-            if (!worker->parked_count && (!launch->machine->watch || worker->waits++ % 64 == 0))
+            if (!worker->parked_count && (!launch->watch || worker->waits++ % 64 == 0))
                 usleep(0);
             park(worker, block);
         } else {
-            if (launch->machine->watch)
+            if (launch->watch)
                 simt_watch_block(block, false);
             block->next = worker->free_blocks;
             worker->free_blocks = block;
@@ -297,9 +335,19 @@ static void run_blocks(struct simt_worker *worker)
     }
 }
 
+/* Blocks that a worker's part of the GPU holds at once. */
+static uint32_t slot_count(const struct simt_launch_state *launch)
+{
+    uint64_t count =
+        launch->resident_limit < launch->block_count ? launch->resident_limit : launch->block_count;
+    return count ? (uint32_t)count : 1;
+}
+
 static void worker_main(void *context, unsigned index)
 {
     struct simt_worker worker = {.launch = context, .index = index};
+    worker.slot_count = slot_count(worker.launch);
+    worker.slots = lk_alloc_zeroed(worker.slot_count * sizeof(*worker.slots));
     run_blocks(&worker);
     for (struct simt_block *block; (block = unpark(&worker));)
         block_free(block);
@@ -310,7 +358,8 @@ static void worker_main(void *context, unsigned index)
         block_free(block);
     }
     atomic_fetch_add(&worker.launch->instructions, worker.instructions);
-    atomic_fetch_add(&worker.launch->ticks, worker.ticks);
+    free(worker.slots);
+    simt_worker_ends(&worker);
     atomic_fetch_sub(&worker.launch->instructions, worker.hidden);
 }
 
@@ -318,10 +367,10 @@ static void worker_main(void *context, unsigned index)
  * -------------------------------------------------------------------------------------------------
  */
 
-static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks)
+static unsigned worker_count(const struct simt_launch_state *state)
 {
-    unsigned threads = machine->watch ? 1 : machine->options.threads;
-    return blocks < threads ? (unsigned)blocks : threads;
+    unsigned threads = state->watch || state->beside ? 1 : state->machine->options.threads;
+    return state->block_count < threads ? (unsigned)state->block_count : threads;
 }
 
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
@@ -341,35 +390,47 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     if (code->unbounded_stack)
         state->local_stride += (uint32_t)machine->stack_bytes * 16;
     state->local_stride = (state->local_stride + 15) & ~15u;
-    state->params_address = machine->params_address;
-    state->params = (uint8_t *)(uintptr_t)(machine->params_address + SIMT_BACKING);
-    unsigned workers = worker_count(machine, state->block_count);
-    state->single = workers <= 1;
+    simt_launch_enter(state);
+    state->params = (uint8_t *)(uintptr_t)(state->params_address + SIMT_BACKING);
+    unsigned workers = worker_count(state);
+    state->workers = workers;
+    state->single = workers <= 1 && !state->beside;
     struct gpu_occupancy occupancy =
-        gpu_occupancy(machine->gpu, state->threads_per_block, launch->kernel->info.registers,
+        gpu_occupancy(machine->gpu, state->threads_per_block, simt_kernel_registers(launch->kernel),
                       state->shared_bytes);
     uint64_t resident =
         (uint64_t)machine->gpu->sms * (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
     state->resident_limit =
         launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
+    /* A scheduler issues one instruction a cycle, to the warps of its SM in turn. */
+    uint64_t blocks_of_sm = (state->block_count + machine->gpu->sms - 1) / machine->gpu->sms;
+    if (occupancy.blocks_per_sm && blocks_of_sm > occupancy.blocks_per_sm)
+        blocks_of_sm = occupancy.blocks_per_sm;
+    uint64_t warps = blocks_of_sm * state->warps_per_block;
+    state->pace = (uint32_t)(warps * (1 << SIMT_CLOCK_BITS) / machine->gpu->schedulers_per_sm);
+    state->pace = state->pace < FASTEST ? FASTEST : state->pace;
+    uint64_t waiting = resident < state->block_count ? resident : state->block_count;
+    waiting = waiting * state->warps_per_block / 512;
+    state->wait_part = SIMT_WAIT_PART_FEW / (uint32_t)(waiting ? waiting : 1);
+    state->wait_part =
+        state->wait_part < SIMT_WAIT_PART_MANY ? SIMT_WAIT_PART_MANY : state->wait_part;
     /* Another order in each launch, the same in each run of the program. */
     state->random = machine->options.seed;
-    state->random = next_random(&state->random) + machine->grid_count;
+    state->random = next_random(&state->random) + state->grid_number;
     state->random = next_random(&state->random);
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
-/* With its launch: from the counters if somebody counts, else as if every scheduler issued one
- * instruction a cycle. */
-static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats,
-                            double counted)
+/* From the counters if somebody counts, else as if every scheduler issued one instruction a cycle,
+ * which is nobody's answer: a launch that is timed is counted. */
+static double model_seconds(const struct simt_launch_state *state)
 {
-    const struct gpu_info *gpu = machine->gpu;
-    if (counted > 0)
-        return counted;
-    double sms = stats->blocks < gpu->sms ? (double)stats->blocks : gpu->sms;
+    const struct gpu_info *gpu = state->machine->gpu;
+    if (state->watch && state->watch->modelled_seconds > 0)
+        return state->watch->modelled_seconds;
+    double sms = state->block_count < gpu->sms ? (double)state->block_count : gpu->sms;
     double issue = sms * gpu->schedulers_per_sm * gpu->boost_mhz * 1e6;
-    return (issue > 0 ? (double)stats->warp_instructions / issue : 0) + 3e-6;
+    return (issue > 0 ? (double)state->instructions / issue : 0) + 3e-6;
 }
 
 enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_launch *launch,
@@ -377,31 +438,31 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
 {
     struct simt_launch_state state = {0};
     double start = lk_seconds();
-    pthread_mutex_lock(&machine->launch_lock);
     fault->kind = SIMT_OK;
     fault->text[0] = 0;
     state.fault = fault;
-    machine->grid_count++;
     prepare(&state, machine, launch);
-    state.started_ns = machine->elapsed_ns;
     if (launch->params && launch->kernel->info.param_bytes)
         memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
-    memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
-    if (machine->watch)
+    memset((void *)(uintptr_t)(state.grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
+    if (state.watch)
         simt_watch_launch(&state);
-    lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
-    if (machine->watch)
+    if (state.beside)
+        worker_main(&state, 0);
+    else
+        lk_pool_run(machine->pool, worker_count(&state), worker_main, &state);
+    if (state.watch)
         simt_watch_done(&state);
-    double counted = machine->watch ? machine->watch->modelled_seconds : 0;
-    machine->elapsed_ns += state.ticks + 1000;
+    double seconds = model_seconds(&state);
+    simt_launch_leave(&state, seconds);
     pthread_mutex_destroy(&state.fault_lock);
-    pthread_mutex_unlock(&machine->launch_lock);
     if (stats) {
         *stats = (struct simt_stats){.warp_instructions = state.instructions,
                                      .blocks = state.block_count,
                                      .warps = state.block_count * state.warps_per_block,
-                                     .host_seconds = lk_seconds() - start};
-        stats->modelled_seconds = model_seconds(machine, stats, counted);
+                                     .host_seconds = lk_seconds() - start,
+                                     .modelled_seconds = seconds,
+                                     .yielded = state.yielded};
     }
     return fault->kind;
 }

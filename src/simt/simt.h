@@ -55,6 +55,16 @@ struct simt_options simt_options_from_environment(void);
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options);
 void simt_destroy(struct simt_machine *machine);
 
+/* How the machine gets a watcher that counts, for launches whose time is asked for. */
+struct simt_watcher;
+typedef struct simt_watcher *simt_timer_open(struct simt_machine *machine);
+void simt_set_timer(struct simt_machine *machine, simt_timer_open *open);
+
+/* Called when a launch does nothing but poll memory: another may begin beside it, and write what it
+ * waits for. */
+typedef void simt_yield(void *context);
+void simt_set_yield(struct simt_machine *machine, simt_yield *yield, void *context);
+
 /* Device memory -------------------------------------------------------------------------------
  * A device address is not a host address: simt_host turns one into the other. Device memory that
  * the host may touch at the same address (managed, pinned) is asked for with host_visible.
@@ -108,6 +118,11 @@ struct simt_kernel_info {
     unsigned required_cluster[3];
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
+bool simt_kernel_reads_clock(struct simt_kernel *kernel);
+/* Registers as NVIDIA's assembler assigns them, in place of the estimate in models of occupancy. */
+void simt_kernel_set_registers(struct simt_kernel *kernel, unsigned registers, unsigned spilled);
+/* The PTX that a module was loaded from, and what it is for: 90 and 'a' for sm_90a. */
+const char *simt_module_source(const struct simt_module *module, unsigned *target, char *suffix);
 bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offset, size_t *size);
 
 /* Launches --------------------------------------------------------------------------------------
@@ -119,13 +134,16 @@ struct simt_launch {
     uint32_t dynamic_shared;
     const void *params; /* param_bytes, already packed */
     bool cooperative;   /* every block is resident */
+    bool timed;         /* somebody asks how long it takes: what it does is counted */
+    double starts; /* when, in modelled seconds; earlier than what ran before: right after it */
 };
 
 struct simt_stats { /* of one launch; cheap, always on */
     uint64_t warp_instructions;
     uint64_t blocks, warps;
     double host_seconds;
-    double modelled_seconds; /* on the machine's GPU; rough unless counters are on */
+    bool yielded;            /* another launch was let begin beside it */
+    double modelled_seconds; /* on the machine's GPU; rough unless the launch was counted */
 };
 
 /* Runs the whole grid; returns SIMT_OK or the first fault. stats may be NULL. */

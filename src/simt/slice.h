@@ -4,7 +4,7 @@
 #ifndef LOCKSTEP_SIMT_SLICE_H
 #define LOCKSTEP_SIMT_SLICE_H
 
-#include "simt/core.h"
+#include "simt/clock.h"
 
 static inline const struct simt_inst *simt_slice_begin(struct simt_warp_state *warp,
                                                        struct simt_path *path, int32_t fuel)
@@ -12,6 +12,7 @@ static inline const struct simt_inst *simt_slice_begin(struct simt_warp_state *w
     simt_path_enter(warp, path);
     warp->fuel = warp->slice_fuel = fuel;
     warp->sync_ops = 0;
+    warp->waits_for_clock = false;
     return path->ip;
 }
 
@@ -19,9 +20,10 @@ static inline const struct simt_inst *simt_slice_begin(struct simt_warp_state *w
 static inline bool simt_slice_end(struct simt_warp_state *warp, const struct simt_inst *in,
                                   uint64_t count)
 {
-    struct simt_worker *worker = warp->w.block->worker;
-    worker->instructions += count;
-    worker->ticks += (uint64_t)(warp->slice_fuel - warp->fuel);
+    warp->w.block->worker->instructions += count;
+    warp->clock = simt_clock(warp);
+    warp->ran = warp->slice_fuel;
+    warp->slice_fuel = warp->fuel;
     if (in)
         warp->w.path->ip = in;
     return in != NULL;

@@ -108,7 +108,7 @@ bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t m
     unsigned count = 0;
     bool elsewhere = false;
     if (!missing || warp->gathered) {
-        if (w->block->launch->machine->watch)
+        if (w->block->launch->watch)
             simt_watch_warp_sync(w, in, members & w->live);
         return true;
     }
@@ -133,7 +133,7 @@ bool simt_wait_lanes(struct simt_warp *w, const struct simt_inst *in, uint32_t m
         return false;
     }
     uint32_t lanes = w->mask | here;
-    if (w->block->launch->machine->watch)
+    if (w->block->launch->watch)
         simt_watch_warp_sync(w, in, lanes);
     if (elsewhere)
         run_together(warp, in, others, count, lanes);

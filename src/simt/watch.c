@@ -10,37 +10,81 @@
 /* Watchers --------------------------------------------------------------------------------------
  */
 
-void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher)
+static void add(struct simt_watch **watch, struct simt_watcher *watcher)
 {
-    if (!watcher)
-        return;
-    if (!machine->watch)
-        machine->watch = lk_alloc_zeroed(sizeof(*machine->watch));
-    machine->watch->slice = simt_watched_slice();
-    watcher->next = machine->watch->first;
-    machine->watch->wants_all |= watcher->wants_all;
-    machine->watch->first = watcher;
+    if (!*watch)
+        *watch = lk_alloc_zeroed(sizeof(**watch));
+    (*watch)->slice = simt_watched_slice();
+    watcher->next = (*watch)->first;
+    (*watch)->wants_all |= watcher->wants_all;
+    (*watch)->first = watcher;
 }
 
-void simt_watch_close(struct simt_machine *machine)
+void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher)
 {
-    if (!machine->watch)
+    if (watcher)
+        add(&machine->watch, watcher);
+}
+
+static void watch_close(struct simt_watch **watch)
+{
+    if (!*watch)
         return;
-    for (struct simt_watcher *watcher = machine->watch->first, *next; watcher; watcher = next) {
+    for (struct simt_watcher *watcher = (*watch)->first, *next; watcher; watcher = next) {
         next = watcher->next;
         if (watcher->close)
             watcher->close(watcher);
     }
-    free(machine->watch);
-    machine->watch = NULL;
+    free(*watch);
+    *watch = NULL;
+}
+
+void simt_watch_close(struct simt_machine *machine)
+{
+    watch_close(&machine->watch);
+    watch_close(&machine->timer);
+}
+
+void simt_set_timer(struct simt_machine *machine, simt_timer_open *open)
+{
+    machine->open_timer = open;
+}
+
+struct simt_watch *simt_watch_for(struct simt_machine *machine,
+                                  const struct simt_launch_state *state)
+{
+    struct simt_watch *beside = NULL;
+    if (machine->watch && !state->beside)
+        return machine->watch;
+    if (!machine->open_timer || !(state->launch->timed || machine->watch))
+        return NULL;
+    if (machine->timer_busy || state->beside) { /* a launch that waits for this one may have it */
+        add(&beside, machine->open_timer(machine));
+        return beside;
+    }
+    if (!machine->timer)
+        add(&machine->timer, machine->open_timer(machine));
+    machine->timer_busy = true;
+    return machine->timer;
+}
+
+void simt_watch_return(struct simt_machine *machine, struct simt_launch_state *state)
+{
+    if (state->watch == machine->timer)
+        machine->timer_busy = false;
+    else if (state->watch != machine->watch)
+        watch_close(&state->watch);
 }
 
 void simt_watch_launch(struct simt_launch_state *launch)
 {
-    struct simt_watch *watch = launch->machine->watch;
+    struct simt_watch *watch = launch->watch;
     watch->code = launch->code;
-    if (!launch->code->watched) /* launches take turns */
+    watch->modelled_seconds = 0;
+    pthread_mutex_lock(&launch->machine->launch_lock);
+    if (!launch->code->watched)
         ((struct simt_code *)launch->code)->watched = simt_watch_describe(launch->code);
+    pthread_mutex_unlock(&launch->machine->launch_lock);
     watch->insts = launch->code->watched;
     watch->tallies = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*watch->tallies));
     EACH_WATCHER(watch, launch) watcher->launch(watcher, launch);
@@ -48,7 +92,7 @@ void simt_watch_launch(struct simt_launch_state *launch)
 
 void simt_watch_done(struct simt_launch_state *launch)
 {
-    struct simt_watch *watch = launch->machine->watch;
+    struct simt_watch *watch = launch->watch;
     EACH_WATCHER(watch, done) watcher->done(watcher, launch);
     free(watch->tallies);
     watch->insts = NULL;
@@ -58,23 +102,23 @@ void simt_watch_done(struct simt_launch_state *launch)
 
 void simt_watch_block(struct simt_block *block, bool begins)
 {
-    EACH_WATCHER(block->launch->machine->watch, block) watcher->block(watcher, block, begins);
+    EACH_WATCHER(block->launch->watch, block) watcher->block(watcher, block, begins);
 }
 
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes)
 {
-    EACH_WATCHER(w->block->launch->machine->watch, warp_sync)
+    EACH_WATCHER(w->block->launch->watch, warp_sync)
     watcher->warp_sync(watcher, w, in, lanes);
 }
 
 void simt_watch_barrier(struct simt_block *block, uint32_t id)
 {
-    EACH_WATCHER(block->launch->machine->watch, barrier) watcher->barrier(watcher, block, id);
+    EACH_WATCHER(block->launch->watch, barrier) watcher->barrier(watcher, block, id);
 }
 
 void simt_watch_stuck(struct simt_warp *w, bool barrier)
 {
-    EACH_WATCHER(w->block->launch->machine->watch, stuck) watcher->stuck(watcher, w, barrier);
+    EACH_WATCHER(w->block->launch->watch, stuck) watcher->stuck(watcher, w, barrier);
 }
 
 /* Memory, as the host uses it ---------------------------------------------------------------------

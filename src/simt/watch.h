@@ -37,6 +37,8 @@ struct watch_inst {
     uint8_t slots;       /* machine instructions that it becomes */
     uint8_t load_phases; /* of the basic block that it begins: global loads one after the other, */
     uint8_t shared_phases; /* and shared loads */
+    bool waits;            /* a load that begins such a phase */
+    uint8_t quarters;      /* of load_phases, a quarter each: fewer in loops that are unrolled */
 };
 
 /* How the addresses of a full warp lie; what is not simple is scattered. */
@@ -117,12 +119,17 @@ struct simt_watch {
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
+    uint32_t latency;        /* cycles that the last access takes, as the counters have it */
     double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
 };
 
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher);
 void simt_watch_close(struct simt_machine *machine);
+/* Who looks on at this launch (NULL: nobody), and its end. launch_lock held. */
+struct simt_watch *simt_watch_for(struct simt_machine *machine,
+                                  const struct simt_launch_state *state);
+void simt_watch_return(struct simt_machine *machine, struct simt_launch_state *state);
 void simt_watch_launch(struct simt_launch_state *launch);
 void simt_watch_done(struct simt_launch_state *launch);
 void simt_watch_block(struct simt_block *block, bool begins);

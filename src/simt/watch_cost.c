@@ -2,7 +2,9 @@
  * watch_cost.c: what an instruction costs, for the time model: how many machine instructions the
  * assembler makes of it, and how often a basic block must wait for loads.
  * Loads of a block are started as early as their addresses are known; only a load whose address
- * comes from another one, or that follows a store of loaded values, starts a new phase.
+ * comes from another one, or that follows a store of loaded values, starts a new phase. A small
+ * loop that counts its turns, loads, and neither stores nor waits, is unrolled by the assembler
+ * until it has about eight loads to start together.
  */
 #include "simt/watch.h"
 
@@ -30,10 +32,10 @@ static unsigned slots_of(const struct ptx_inst *ptx, const struct watch_inst *wh
     case PTX_OP_MUL_HI:
         return is_wide(ptx) ? 4 : 1;
     case PTX_OP_FDIV:
-        return is_wide(ptx) ? 20 : 10;
+        return is_wide(ptx) ? 40 : 19;
     case PTX_OP_SQRT:
     case PTX_OP_RCP:
-        return is_wide(ptx) ? 16 : 9;
+        return is_wide(ptx) ? 32 : 14;
     case PTX_OP_FDIV_APPROX:
         return 3;
     case PTX_OP_SIN:
@@ -62,6 +64,8 @@ static unsigned slots_of(const struct ptx_inst *ptx, const struct watch_inst *wh
  */
 
 struct phases {
+    unsigned loads;
+    bool stays, counts; /* it is not unrolled; it compares for equality, as loops that count do */
     uint8_t *global, *shared; /* [reg]: loads that must have come before it is known */
     unsigned deepest_global, deepest_shared, floor_global, floor_shared;
 };
@@ -112,7 +116,7 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-static void pass(struct phases *phases, const struct ptx_inst *ptx, const struct watch_inst *what)
+static void pass(struct phases *phases, const struct ptx_inst *ptx, struct watch_inst *what)
 {
     unsigned global, shared;
     source_depths(phases, ptx, &global, &shared);
@@ -120,11 +124,17 @@ static void pass(struct phases *phases, const struct ptx_inst *ptx, const struct
     bool is_load = what->kind == WATCH_LOAD || what->kind == WATCH_ATOM ||
                    (what->kind == WATCH_MATRIX && !what->is_write) ||
                    (what->kind == WATCH_TILE && !what->is_write);
+    phases->counts |= (ptx->op == PTX_OP_SETP_INT || ptx->op == PTX_OP_SETP_INT_BOOL) &&
+                      (ptx_has(ptx, PTX_MOD_NE) || ptx_has(ptx, PTX_MOD_EQ));
+    phases->loads += is_load && !is_shared && what->space != PTX_SPACE_CONST;
+    phases->stays |= what->class == GPU_CLASS_BARRIER || (what->kind && !is_load) ||
+                     (what->kind && is_shared) || what->kind == WATCH_ATOM;
     if (is_load && what->space != PTX_SPACE_CONST) {
         if (is_shared)
             shared = larger(shared, phases->floor_shared) + 1;
         else
             global = larger(global, what->space == PTX_SPACE_LOCAL ? 0 : phases->floor_global) + 1;
+        what->waits = is_shared ? shared > phases->deepest_shared : global > phases->deepest_global;
     } else if (what->class == GPU_CLASS_BARRIER) {
         phases->floor_global = phases->deepest_global;
         phases->floor_shared = phases->deepest_shared;
@@ -137,6 +147,17 @@ static void pass(struct phases *phases, const struct ptx_inst *ptx, const struct
     phases->deepest_global = larger(phases->deepest_global, global);
     phases->deepest_shared = larger(phases->deepest_shared, shared);
     set_results(phases, ptx, global, shared);
+}
+
+/* Does the block lead back to itself, so that its turns differ in their addresses alone? */
+static bool is_unrolled(const struct flow *flow, uint32_t block, const struct phases *phases)
+{
+    enum { ENOUGH = 8 };
+    bool loops = false;
+    for (uint32_t i = flow->first_edge[block]; i < flow->first_edge[block + 1]; i++)
+        loops |= flow->edges[i].to == block;
+    return loops && phases->counts && !phases->stays && phases->deepest_global == 1 &&
+           phases->loads > 1 && phases->loads < ENOUGH;
 }
 
 void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
@@ -155,12 +176,17 @@ void simt_watch_cost(const struct ptx_function *function, const uint32_t *places
             continue;
         struct watch_inst *leader = &insts[places[first]];
         leader->load_phases = (uint8_t)(phases.deepest_global > 255 ? 255 : phases.deepest_global);
+        leader->quarters =
+            is_unrolled(&flow, flow.block_of[i], &phases)
+                ? (uint8_t)(phases.loads > 4 ? phases.loads / 2 : 2)
+                : (uint8_t)(leader->load_phases > 63 ? 255 : leader->load_phases * 4);
         leader->shared_phases =
             (uint8_t)(phases.deepest_shared > 255 ? 255 : phases.deepest_shared);
         memset(phases.global, 0, function->reg_count);
         memset(phases.shared, 0, function->reg_count);
         phases.deepest_global = phases.deepest_shared = 0;
-        phases.floor_global = phases.floor_shared = 0;
+        phases.floor_global = phases.floor_shared = phases.loads = 0;
+        phases.stays = phases.counts = false;
         first = i + 1;
     }
     free(phases.global);

@@ -18,7 +18,7 @@
 enum { SECONDS = 20 };
 
 /* Where the answer to this question is kept; NULL if there is no cache. */
-static char *kept_path(struct lk_arena *arena, const char *ptxas, const struct lk_buf *ptx,
+static char *kept_path(struct lk_arena *arena, const char *ptxas, const char *text,
                        const char *arch, unsigned most)
 {
     struct lk_hash128 hash = lk_hash128_start();
@@ -29,25 +29,32 @@ static char *kept_path(struct lk_arena *arena, const char *ptxas, const struct l
     lk_hash128_add(&hash, &program.st_mtim, sizeof program.st_mtim);
     lk_hash128_add_text(&hash, arch);
     lk_hash128_add(&hash, &most, sizeof most);
-    lk_hash128_add(&hash, ptx->data, ptx->size);
+    lk_hash128_add(&hash, text, strlen(text));
     return cache ? lk_arena_printf(arena, "%s/ptxas.%016llx%016llx", cache,
                                    (unsigned long long)hash.high, (unsigned long long)hash.low)
                  : NULL;
 }
 
-static bool run(struct lk_arena *arena, const char *ptxas, const char *ptx, const char *arch,
+static bool run(struct lk_arena *arena, const char *ptxas, const char *text, const char *arch,
                 unsigned most, struct lk_buf *answer)
 {
+    char *folder = host_temporary_folder("ptxas", NULL);
+    if (!folder)
+        return false;
+    const char *path = lk_arena_printf(arena, "%s/kernels.ptx", folder);
     const char *const words[] = {ptxas,
                                  "-v",
                                  lk_arena_printf(arena, "-arch=sm_%s", arch),
                                  lk_arena_printf(arena, "-maxrregcount=%u", most),
-                                 ptx,
+                                 path,
                                  "-o",
                                  "/dev/null",
                                  NULL};
-    struct host_command command = {.words = words, .joined = true, .seconds = SECONDS};
-    return host_capture(&command, answer) == 0;
+    bool done =
+        host_write_file(path, text, strlen(text), NULL) && host_ask(words, SECONDS, answer) == 0;
+    host_remove_tree(folder);
+    free(folder);
+    return done;
 }
 
 /* The number that ends before at, which lies in line. */
@@ -84,25 +91,24 @@ static const struct ptxas_kernel *parse(struct lk_arena *arena, char *answer, si
     return found;
 }
 
-const struct ptxas_kernel *ptxas_ask(struct lk_arena *arena, const char *ptx, const char *arch,
+const struct ptxas_kernel *ptxas_ask(struct lk_arena *arena, const char *text, const char *arch,
                                      unsigned most_registers, size_t *count)
 {
     const struct ptxas_kernel *kernels = NULL;
-    struct lk_buf text = {0}, answer = {0};
+    struct lk_buf answer = {0};
     char *ptxas = toolchain_find_ptxas(arena);
     *count = 0;
-    if (!ptxas || !host_read_file(ptx, &text, NULL))
+    if (!ptxas)
         return NULL;
-    char *kept = kept_path(arena, ptxas, &text, arch, most_registers);
+    char *kept = kept_path(arena, ptxas, text, arch, most_registers);
     bool known = kept && host_read_file(kept, &answer, NULL);
-    if (!known && run(arena, ptxas, ptx, arch, most_registers, &answer)) {
+    if (!known && run(arena, ptxas, text, arch, most_registers, &answer)) {
         known = true;
         if (kept)
             (void)host_replace_file(kept, answer.data, answer.size, NULL); /* asked again if not */
     }
     if (known && answer.data)
         kernels = parse(arena, answer.data, count);
-    lk_buf_free(&text);
     lk_buf_free(&answer);
     return kernels;
 }

@@ -15,13 +15,13 @@ void cache_open(struct cache *cache, size_t bytes)
     cache->sets = lk_alloc_zeroed(cache->set_count * sizeof(*cache->sets));
     cache->epoch = 1;
     cache->clock = 0;
-    cache->written_back = cache->dirtied = 0;
+    cache->written_back = cache->dirtied = cache->read_alone = cache->dirty_alone = 0;
     memset(cache->recent, 0, sizeof(cache->recent));
 }
 
 void cache_clear(struct cache *cache)
 {
-    cache->written_back = cache->dirtied = 0;
+    cache->written_back = cache->dirtied = cache->read_alone = cache->dirty_alone = 0;
     /* The clock goes on, so that lines of earlier epochs are the first to go. */
     if (++cache->epoch < 1u << (64 - CACHE_EPOCH_SHIFT) && cache->clock < UINT32_MAX / 2)
         return;

@@ -30,6 +30,9 @@ struct cache {
     uint64_t epoch;        /* lines of another one are not there: clearing costs nothing */
     uint64_t written_back; /* dirty sectors that had to go */
     uint64_t dirtied;      /* sectors that became dirty */
+    /* Pieces of 64 bytes, in which DRAM is read, that are the only one of their line: */
+    uint64_t read_alone, dirty_alone;
+    bool by_bursts; /* what is fetched is fetched in such pieces */
     uint32_t clock;
     struct cache_recent { /* where a line was last found; true only if it is still there */
         struct cache_set *set;
@@ -68,6 +71,32 @@ static inline int cache_oldest(const struct cache_set *set)
     return best;
 }
 
+/* Pieces of 64 bytes, two sectors each, of a line: bits 0 and 1. */
+static inline unsigned cache_bursts(unsigned sectors)
+{
+    return (sectors & 3 ? 1u : 0) | (sectors & 12 ? 2u : 0);
+}
+
+static inline bool cache_is_one(unsigned bursts)
+{
+    return bursts == 1 || bursts == 2;
+}
+
+static inline void cache_dirty(struct cache *cache, uint8_t *dirty, unsigned sectors)
+{
+    unsigned before = cache_bursts(*dirty), after = cache_bursts(*dirty | sectors);
+    cache->dirtied += (unsigned)__builtin_popcount(sectors & ~(unsigned)*dirty);
+    cache->dirty_alone += (uint64_t)cache_is_one(after) - cache_is_one(before);
+    *dirty |= (uint8_t)sectors;
+}
+
+static inline void cache_fetch(struct cache *cache, uint8_t *valid, unsigned missing)
+{
+    unsigned bursts = cache_bursts(missing), before = cache_bursts(*valid);
+    cache->read_alone += (uint64_t)cache_is_one(before | bursts) - cache_is_one(before);
+    *valid |= (uint8_t)((bursts & 1) * 3 | (bursts >> 1) * 12);
+}
+
 /* Sectors (a bit each) of a line that were there; the others are now, if allocate. */
 static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned sectors,
                                     bool is_write, bool allocate)
@@ -92,12 +121,12 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
     *recent = (struct cache_recent){set, way};
     set->used[way] = ++cache->clock;
     unsigned hits = set->valid[way] & sectors;
+    if (cache->by_bursts && !is_write && (sectors & ~hits))
+        cache_fetch(cache, &set->valid[way], sectors & ~hits);
     if (allocate)
         set->valid[way] |= (uint8_t)sectors;
-    if (is_write && allocate) {
-        cache->dirtied += (unsigned)__builtin_popcount(sectors & ~(unsigned)set->dirty[way]);
-        set->dirty[way] |= (uint8_t)sectors;
-    }
+    if (is_write && allocate)
+        cache_dirty(cache, &set->dirty[way], sectors);
     return hits;
 }
 

@@ -25,13 +25,23 @@ static size_t shared_carveout(const struct gpu_info *gpu, size_t bytes)
     return gpu->shared_per_sm;
 }
 
+/* The L2 of large GPUs has two halves, and what SMs of both sides use is in both. */
+static size_t l2_holds(const struct gpu_info *gpu)
+{
+    bool has_halves = gpu->cc_major >= 8 && gpu->l2_bytes >= (size_t)40 << 20 && gpu->cc_minor != 9;
+    return has_halves ? gpu->l2_bytes / 2 : gpu->l2_bytes;
+}
+
 static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
 {
     struct counters *counters = (struct counters *)watcher;
     const struct gpu_info *gpu = launch->machine->gpu;
+    if (!counters->file && !launch->launch->timed)
+        return;
     counters->insts = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*counters->insts));
-    struct gpu_occupancy occupancy = gpu_occupancy(
-        gpu, launch->threads_per_block, launch->kernel->info.registers, launch->shared_bytes);
+    struct gpu_occupancy occupancy =
+        gpu_occupancy(gpu, launch->threads_per_block, simt_kernel_registers(launch->kernel),
+                      launch->shared_bytes);
     size_t resident = occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1;
     size_t shared = launch->shared_bytes
                         ? resident * (launch->shared_bytes + gpu->shared_reserved_per_block)
@@ -40,9 +50,11 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     for (unsigned i = 0; i < gpu->sms; i++)
         cache_close(&counters->l1s[i]);
     if (!counters->l2.sets)
-        cache_open(&counters->l2, gpu->l2_bytes);
+        cache_open(&counters->l2, l2_holds(gpu));
     else
         cache_clear(&counters->l2);
+    counters->l2.by_bursts = true;
+    counters->fill_sectors = counters->partial_lines = 0;
     if (counters->trace)
         trace_launch(counters->trace, launch);
 }
@@ -65,6 +77,8 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
 {
     struct counters *counters = (struct counters *)watcher;
     const uint32_t *lanes = block->barriers[id].lanes;
+    if (!counters->insts)
+        return;
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         uint64_t ran = block->warps[i].steps - block->warps[i].steps_released;
@@ -101,7 +115,13 @@ static void forget_touched(struct counters *counters)
 static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
 {
     struct counters *counters = (struct counters *)watcher;
-    count_write(counters, launch);
+    if (!counters->insts)
+        return;
+    struct gpu_counters sum;
+    count_sum(counters, launch, &sum);
+    launch->watch->modelled_seconds = count_seconds(launch, &sum);
+    if (counters->file)
+        count_write(counters, launch, &sum);
     forget_touched(counters);
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
@@ -123,7 +143,8 @@ static void count_close(struct simt_watcher *watcher)
     free(counters->hot);
     free(counters->turns);
     trace_close(counters->trace);
-    fclose(counters->file);
+    if (counters->file)
+        fclose(counters->file);
     free(counters);
 }
 
@@ -142,6 +163,23 @@ typedef uint32_t count_access(struct simt_watcher *watcher, const struct watch_a
 SIMT_ISAS(DECLARE_COUNT)
 static count_access *const access_counters[] = {SIMT_ISAS(COUNT)};
 
+static struct counters *new_counters(struct simt_machine *machine)
+{
+    struct counters *counters = lk_alloc_zeroed(sizeof(*counters));
+    counters->machine = machine;
+    counters->l1s = lk_alloc_zeroed(machine->gpu->sms * sizeof(*counters->l1s));
+    counters->touched = lk_alloc_zeroed((SIMT_ARENA >> COUNT_CHUNK_BITS) * sizeof(uint64_t *));
+    counters->hot = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->hot));
+    counters->turns = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->turns));
+    counters->watcher = (struct simt_watcher){.launch = begin_launch,
+                                              .block = begin_or_end_block,
+                                              .access = access_counters[simt_isa()],
+                                              .barrier = count_barrier,
+                                              .done = end_launch,
+                                              .close = count_close};
+    return counters;
+}
+
 struct simt_watcher *counters_open(struct simt_machine *machine, const char *path)
 {
     FILE *file = fopen(path, "ae");
@@ -150,21 +188,21 @@ struct simt_watcher *counters_open(struct simt_machine *machine, const char *pat
                 path);
         return NULL;
     }
-    struct counters *counters = lk_alloc_zeroed(sizeof(*counters));
-    counters->machine = machine;
+    struct counters *counters = new_counters(machine);
     counters->file = file;
-    counters->l1s = lk_alloc_zeroed(machine->gpu->sms * sizeof(*counters->l1s));
-    counters->touched = lk_alloc_zeroed((SIMT_ARENA >> COUNT_CHUNK_BITS) * sizeof(uint64_t *));
-    counters->hot = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->hot));
-    counters->turns = lk_alloc_zeroed(COUNT_HOT * sizeof(*counters->turns));
     counters->trace = trace_open();
-    counters->watcher = (struct simt_watcher){.launch = begin_launch,
-                                              .block = begin_or_end_block,
-                                              .access = access_counters[simt_isa()],
-                                              .barrier = count_barrier,
-                                              .step = count_step,
-                                              .wants_all = counters->trace != NULL,
-                                              .done = end_launch,
-                                              .close = count_close};
+    counters->watcher.step = count_step;
+    counters->watcher.wants_all = counters->trace != NULL;
     return &counters->watcher;
+}
+
+struct simt_watcher *counters_open_timer(struct simt_machine *machine)
+{
+    return &new_counters(machine)->watcher;
+}
+
+struct simt_watcher *counters_open_beside(struct simt_machine *machine)
+{
+    struct simt_watcher *watcher = counters_open(machine, getenv("LOCKSTEP_PROFILE"));
+    return watcher ? watcher : counters_open_timer(machine);
 }

@@ -25,16 +25,19 @@ struct count_inst {
 struct counters {
     struct simt_watcher watcher;
     struct simt_machine *machine;
-    FILE *file;
-    struct count_inst *insts; /* [code->inst_count] */
+    FILE *file;               /* NULL: only the time is wanted, of launches that are timed */
+    struct count_inst *insts; /* [code->inst_count]; NULL: this launch is not counted */
     struct cache *l1s;        /* [sms]; sets NULL until used */
     struct cache l2;
+    uint64_t fill_sectors;          /* stores of a part of them met nothing of them in the L2, */
+    uint64_t partial_lines;         /* and lines with such a store */
     size_t l1_bytes;                /* what shared memory leaves of it in this launch */
     struct cache *l1;               /* of the block that runs, */
     const struct simt_block *block; /* which is this */
     uint64_t **touched;             /* [SIMT_ARENA >> COUNT_CHUNK_BITS]: a bit per sector */
     struct count_hot *hot;          /* atomics by piece of memory, */
     struct count_hot *turns;        /* and by address; COUNT_HOT of each */
+    uint32_t latency;               /* of the access that is looked at */
     uint64_t longest_warp;          /* instructions of the warp that ran most of them */
     uint32_t *chunks;               /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
@@ -44,7 +47,7 @@ struct counters {
 enum { COUNT_CHUNK_BITS = 20 };
 
 /* Atomics to one piece of memory meet in one slice of the L2. */
-enum { COUNT_HOT_BITS = 12, COUNT_HOT = 4096 };
+enum { COUNT_HOT_BITS = 10, COUNT_HOT = 4096 };
 /* Those to one address take turns there, within a warp and between warps. Of the pieces, or the
  * addresses, that share an entry the one that is met more often than all others together has it in
  * the end. */
@@ -56,9 +59,12 @@ struct count_hot {
 #ifdef SIMT_ISA
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
 #endif
+/* What the time model makes of the launch. */
+double count_seconds(const struct simt_launch_state *launch, const struct gpu_counters *sum);
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
-void count_write(struct counters *counters, struct simt_launch_state *launch);
+void count_write(struct counters *counters, struct simt_launch_state *launch,
+                 const struct gpu_counters *sum);
 
 /* trace.c */
 struct trace *trace_open(void); /* by LOCKSTEP_TRACE, or NULL */

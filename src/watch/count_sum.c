@@ -3,6 +3,8 @@
  */
 #include "watch/count.h"
 
+#include "gpu/model.h"
+#include "simt/clock.h"
 #include "simt/tensor_shape.h"
 
 static bool is_x2(const struct ptx_inst *ptx)
@@ -220,8 +222,8 @@ static void keep_larger(uint64_t *most, uint64_t value)
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum)
 {
-    const struct simt_watch *watch = launch->machine->watch;
-    uint64_t all = 0, hits = 0, from_dram = 0;
+    const struct simt_watch *watch = launch->watch;
+    uint64_t all = 0, hits = 0, from_dram = 0, quarters = 0;
     bool polls = false;
     memset(sum, 0, sizeof(*sum));
     /* ncu's total has one more for each warp, and shuffles. */
@@ -236,7 +238,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
             sum->shared_wavefronts += tally->warps;
         sum->issue_slots += tally->warps * what->slots;
-        sum->load_phases += tally->warps * what->load_phases;
+        quarters += tally->warps * what->quarters;
         sum->shared_phases += tally->warps * what->shared_phases;
         add_class(sum, launch->code->insts[i].ptx, what, tally);
         if (memory[GPU_SPACE_GLOBAL].requests)
@@ -256,10 +258,27 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         keep_larger(&sum->global_atomic_turns, counters->turns[i].count);
         keep_larger(&sum->global_float_turns, counters->turns[i].floats);
     }
+    sum->load_phases = quarters / 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
+    sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
+    sum->fill_sectors = counters->fill_sectors;
+    sum->lone_reads = counters->l2.read_alone;
+    sum->lone_writes = counters->l2.dirty_alone;
+    sum->store_partial_lines = counters->partial_lines;
     sum->l2_hit_sectors = hits;
     sum->l2_miss_sectors = all - hits;
     sum->dram_read_bytes = from_dram << CACHE_SECTOR_BITS;
     sum->dram_write_bytes = counters->l2.written_back << CACHE_SECTOR_BITS;
+}
+
+double count_seconds(const struct simt_launch_state *launch, const struct gpu_counters *sum)
+{
+    struct gpu_model model;
+    struct gpu_shape shape = {.blocks = launch->block_count,
+                              .threads = launch->threads_per_block,
+                              .registers = simt_kernel_registers(launch->kernel),
+                              .shared = launch->shared_bytes};
+    gpu_model(launch->machine->gpu, &shape, sum, &model);
+    return model.seconds;
 }

@@ -5,11 +5,6 @@
  */
 #include "watch/count.h"
 
-#include "base/hash.h"
-#include "gpu/model.h"
-#include "host/files.h"
-
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Where an instruction comes from: [file, line], then where that was inlined, outwards. */
@@ -24,24 +19,6 @@ static void put_places(struct lk_buf *out, const struct ptx_module *module,
         at = loc->inlined_at;
     }
     lk_buf_printf(out, "]");
-}
-
-/* With LOCKSTEP_PROFILE_PTX=FOLDER the module's text goes there, named by its hash, so that ptxas
- * can say what registers its kernels take. */
-static void put_ptx(struct lk_buf *out, const struct ptx_module *module)
-{
-    const char *folder = getenv("LOCKSTEP_PROFILE_PTX");
-    if (!folder || !*folder)
-        return;
-    size_t size = strlen(module->text);
-    unsigned long long hash = lk_hash64(LK_HASH64, module->text, size);
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/%016llx.ptx", folder, hash);
-    if (access(path, R_OK) != 0 && !host_write_file(path, module->text, size, NULL)) {
-        unlink(path);
-        return;
-    }
-    lk_buf_printf(out, ",\"ptx\":\"%016llx.ptx\"", hash);
 }
 
 static void put_code(struct lk_buf *out, const struct ptx_module *module,
@@ -78,7 +55,9 @@ static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launc
                   module->target);
     if (module->target_suffix)
         lk_buf_printf(out, ",\"target_suffix\":\"%c\"", module->target_suffix);
-    put_ptx(out, module);
+    if (kernel->assembled_registers)
+        lk_buf_printf(out, ",\"assembled_registers\":%u,\"spill_bytes\":%u",
+                      kernel->assembled_registers, kernel->spill_bytes);
     lk_buf_printf(out, ",\"files\":[");
     for (uint32_t i = 0; i < module->file_count; i++) {
         lk_buf_printf(out, i ? "," : "");
@@ -89,7 +68,7 @@ static void put_kernel(struct lk_buf *out, const struct simt_launch_state *launc
         const struct simt_inst *in = &launch->code->insts[i];
         lk_buf_printf(out, i ? ",[" : "[");
         if (!(in->flags & SIMT_FLAG_HIDDEN))
-            put_code(out, module, in, &launch->machine->watch->insts[i]);
+            put_code(out, module, in, &launch->watch->insts[i]);
         lk_buf_printf(out, "]");
     }
     lk_buf_printf(out, "]}\n");
@@ -130,7 +109,7 @@ static void put_tally(struct lk_buf *out, uint32_t inst, const struct watch_tall
 static void put_tallies(struct lk_buf *out, const struct counters *counters,
                         const struct simt_launch_state *launch)
 {
-    const struct simt_watch *watch = launch->machine->watch;
+    const struct simt_watch *watch = launch->watch;
     bool any = false;
     lk_buf_printf(out, ",\"insts\":[");
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
@@ -143,27 +122,15 @@ static void put_tallies(struct lk_buf *out, const struct counters *counters,
     lk_buf_printf(out, "]");
 }
 
-static double modelled_seconds(const struct simt_launch_state *launch,
-                               const struct gpu_counters *counters)
+void count_write(struct counters *counters, struct simt_launch_state *launch,
+                 const struct gpu_counters *sum)
 {
-    struct gpu_model model;
-    struct gpu_shape shape = {.blocks = launch->block_count,
-                              .threads = launch->threads_per_block,
-                              .registers = launch->kernel->info.registers,
-                              .shared = launch->shared_bytes};
-    gpu_model(launch->machine->gpu, &shape, counters, &model);
-    return model.seconds;
-}
-
-void count_write(struct counters *counters, struct simt_launch_state *launch)
-{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* launches may end side by side */
     struct lk_buf out = {0};
+    pthread_mutex_lock(&lock);
     const struct simt_launch *config = launch->launch;
     if (!launch->kernel->profile_number)
         put_kernel(&out, launch);
-    struct gpu_counters sum;
-    count_sum(counters, launch, &sum);
-    launch->machine->watch->modelled_seconds = modelled_seconds(launch, &sum);
     lk_buf_printf(&out, "{\"launch\":\"%ld.%u\",\"gpu\":\"%s\"", (long)getpid(),
                   launch->kernel->profile_number, launch->machine->gpu->id);
     lk_buf_printf(&out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"dynamic_shared\":%u",
@@ -172,7 +139,7 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
     lk_buf_printf(&out, ",\"counters\":{");
     for (unsigned i = 0; i < gpu_counter_count; i++)
         lk_buf_printf(&out, "%s\"%s\":%llu", i ? "," : "", gpu_counter_infos[i].name,
-                      (unsigned long long)*gpu_counter(&sum, i));
+                      (unsigned long long)*gpu_counter((struct gpu_counters *)sum, i));
     lk_buf_printf(&out, "}");
     put_tallies(&out, counters, launch);
     if (launch->fault->kind != SIMT_OK) {
@@ -184,5 +151,6 @@ void count_write(struct counters *counters, struct simt_launch_state *launch)
     if (counters->trace)
         trace_write(counters->trace, counters->file);
     fflush(counters->file);
+    pthread_mutex_unlock(&lock);
     lk_buf_free(&out);
 }

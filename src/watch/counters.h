@@ -9,5 +9,9 @@
 
 /* Appends to the file at path; NULL, after a message on stderr, if it cannot be written. */
 struct simt_watcher *counters_open(struct simt_machine *machine, const char *path);
+/* One that only counts launches that are timed, and writes nothing: simt_stats has their time. */
+simt_timer_open counters_open_timer;
+/* A second one that writes to LOCKSTEP_PROFILE, for a launch that runs beside another. */
+simt_timer_open counters_open_beside;
 
 #endif

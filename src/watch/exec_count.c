@@ -4,6 +4,7 @@
  */
 #include "watch/count.h"
 
+#include "gpu/model.h"
 #include "simt/access.h"
 #include "simt/lanes.h"
 
@@ -46,11 +47,18 @@ static unsigned first_touch(struct counters *counters, uint64_t line, unsigned s
     return (unsigned)__builtin_popcountll(fresh);
 }
 
+/* A warp waits for the slowest of what it loads together. */
+static void note_latency(struct counters *counters, uint32_t cycles)
+{
+    counters->latency = cycles > counters->latency ? cycles : counters->latency;
+}
+
 enum cache_use { USE_LOAD, USE_LOAD_L2, USE_STORE, USE_ATOMIC, USE_LOCAL_STORE };
 
-/* One line of an access, through both caches. */
+/* One line of an access, through both caches. partial: stores that write only a part of a sector.
+ */
 static void use_line(struct counters *counters, struct count_memory *memory, struct cache *l1,
-                     uint64_t line, unsigned sectors, enum cache_use use)
+                     uint64_t line, unsigned sectors, enum cache_use use, bool partial)
 {
     unsigned missing = sectors;
     bool is_local = line >> (62 - CACHE_LINE_BITS);
@@ -62,6 +70,7 @@ static void use_line(struct counters *counters, struct count_memory *memory, str
     else if (use == USE_STORE)
         cache_access(l1, line, sectors, false, false);
     memory->l1_hits += (unsigned)__builtin_popcount(sectors & ~missing);
+    note_latency(counters, GPU_L1_CYCLES);
     if (!missing)
         return;
     __builtin_prefetch(cache_set_of(&counters->l2, line)); /* the L2's tags are megabytes */
@@ -72,10 +81,16 @@ static void use_line(struct counters *counters, struct count_memory *memory, str
     unsigned asked = (unsigned)__builtin_popcount(missing);
     unsigned found = (unsigned)__builtin_popcount(hits & missing);
     memory->l2_sectors += asked;
+    note_latency(counters, asked == found ? GPU_L2_CYCLES : GPU_DRAM_CYCLES);
     /* A store needs nothing from DRAM: it counts as a hit, as ncu has it. */
     memory->l2_hits += use == USE_STORE ? asked : found;
-    if (use != USE_STORE)
-        memory->dram_sectors += asked - found;
+    counters->partial_lines += partial;
+    if (use == USE_STORE) {
+        counters->fill_sectors += partial ? asked - found : 0;
+        return;
+    }
+    unsigned bursts = cache_bursts(missing & ~hits);
+    memory->dram_sectors += 2 * ((bursts & 1) + (bursts >> 1));
 }
 
 /* Global memory ----------------------------------------------------------------------------------
@@ -102,10 +117,10 @@ static enum cache_use use_of(const struct watch_access *access)
     }
 }
 
-/* A load/store unit takes a pass, or two sectors, a cycle. */
-static unsigned busy(unsigned passes, unsigned sectors)
+/* A load/store unit takes a pass, or two lines, a cycle. */
+static unsigned busy(unsigned passes, unsigned lines)
 {
-    return passes > (sectors + 1) / 2 ? passes : (sectors + 1) / 2;
+    return passes > (lines + 1) / 2 ? passes : (lines + 1) / 2;
 }
 
 /* Neighbours, or all the same: no list of lines is needed. */
@@ -122,15 +137,15 @@ static void count_simple(struct counters *counters, struct count_memory *memory,
     unsigned passes = bytes > 4 ? bytes / 4 : 1;
     unsigned sectors = (unsigned)((last >> 5) - (first >> 5)) + 1;
     memory->wavefronts += passes;
-    memory->l1_cycles += busy(passes, sectors);
-    if (use == USE_STORE)
-        memory->partial += unique < 32
-                               ? sectors
-                               : (unsigned)((first & 31) != 0) + (unsigned)(((last + 1) & 31) != 0);
+    memory->l1_cycles += busy(passes, (unsigned)((last >> 7) - (first >> 7)) + 1);
+    unsigned partial =
+        unique < 32 ? sectors : (unsigned)((first & 31) != 0) + (unsigned)(((last + 1) & 31) != 0);
+    memory->partial += use == USE_STORE ? partial : 0;
     for (uint64_t line = first >> 7; line <= last >> 7; line++) {
         unsigned low = line == first >> 7 ? (unsigned)(first >> 5 & 3) : 0;
         unsigned high = line == last >> 7 ? (unsigned)(last >> 5 & 3) : 3;
-        use_line(counters, memory, counters->l1, line, (15u >> (3 - high)) & (15u << low), use);
+        use_line(counters, memory, counters->l1, line, (15u >> (3 - high)) & (15u << low), use,
+                 use == USE_STORE && partial);
     }
 }
 
@@ -183,14 +198,15 @@ static void count_halves(struct counters *counters, struct count_memory *memory,
         unique += from[1] >= to[0] || from[0] >= to[1] ? to[1] - from[1] : 0;
     for (unsigned i = 0; i < count; i++) {
         sectors += (unsigned)__builtin_popcount(masks[i]);
-        use_line(counters, memory, counters->l1, lines[i], masks[i], use);
+        use_line(counters, memory, counters->l1, lines[i], masks[i], use,
+                 use == USE_STORE && partial);
     }
     unsigned passes = access->bytes > 4 ? access->bytes / 4 : simple_passes(access);
     memory->sectors += sectors;
     memory->sectors_ideal += (unique + 31) / 32;
     memory->partial += use == USE_STORE ? partial : 0;
     memory->wavefronts += passes;
-    memory->l1_cycles += busy(passes, sectors);
+    memory->l1_cycles += busy(passes, count);
 }
 
 static bool is_float_atomic(const struct ptx_inst *ptx)
@@ -212,15 +228,19 @@ static void note_hot(struct count_hot *table, uint64_t key, unsigned count, bool
     hot->floats += floats ? count : 0;
 }
 
-/* Where the atomics of a launch crowd: by the piece of memory of their first lane, and by its
- * address. */
+/* Where the atomics of a launch crowd: by pieces of memory, and by the address of their first lane.
+ * turns: those that lanes at the same address take, of which the first line has the rest. */
 static void note_atomics(struct counters *counters, const struct watch_access *access,
-                         unsigned sectors, unsigned turns)
+                         const struct lanes_line *lines, unsigned count, unsigned more,
+                         unsigned turns)
 {
-    uint64_t address = access->addresses[__builtin_ctz(access->mask)];
     bool floats = is_float_atomic(access->in->ptx);
-    note_hot(counters->hot, address >> COUNT_HOT_BITS, sectors, floats);
-    note_hot(counters->turns, address, turns, floats);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned sectors = (unsigned)__builtin_popcount(lanes_line_sectors(&lines[i]));
+        note_hot(counters->hot, lines[i].line >> (COUNT_HOT_BITS - CACHE_LINE_BITS),
+                 sectors + (i ? 0 : more), floats);
+    }
+    note_hot(counters->turns, access->addresses[__builtin_ctz(access->mask)], turns, floats);
 }
 
 static void count_global(struct counters *counters, struct count_memory *memory,
@@ -271,9 +291,9 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         unsigned mask = lanes_line_sectors(&lines[i]);
         sectors += (unsigned)__builtin_popcount(mask);
         unique += lanes_line_bytes(&lines[i]);
-        if (use == USE_STORE)
-            memory->partial += lanes_line_partial(&lines[i]);
-        use_line(counters, memory, counters->l1, lines[i].line, mask, use);
+        unsigned partial = use == USE_STORE ? lanes_line_partial(&lines[i]) : 0;
+        memory->partial += partial;
+        use_line(counters, memory, counters->l1, lines[i].line, mask, use, partial != 0);
     }
     memory->sectors_ideal += (unique + 31) / 32;
     if (use == USE_ATOMIC) {
@@ -282,7 +302,7 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         memory->l2_sectors += all - sectors; /* later turns find it in the L2 */
         memory->l2_hits += all - sectors;
         memory->turns += turns;
-        note_atomics(counters, access, all, turns);
+        note_atomics(counters, access, lines, count, all - sectors, turns);
         sectors = all;
     } else if (access->what->kind == WATCH_COPY && access->what->skips_l1 && access->partner) {
         sectors = lanes_bypass_sectors(access->addresses, access->partner, access->mask);
@@ -295,7 +315,7 @@ static void count_global(struct counters *counters, struct count_memory *memory,
         passes = by_bank > passes ? by_bank : passes;
     }
     memory->wavefronts += passes;
-    memory->l1_cycles += busy(passes, sectors);
+    memory->l1_cycles += busy(passes, count);
     int64_t stride = access->mask == SIMT_ALL ? stride_of(access->addresses) : 0;
     if (stride) {
         memory->strided++;
@@ -397,24 +417,26 @@ static void count_local(struct counters *counters, struct count_memory *memory,
             unsigned mask = lanes_line_sectors(&lines[i]);
             sectors += (unsigned)__builtin_popcount(mask);
             use_line(counters, memory, counters->l1, lines[i].line, mask,
-                     access->is_write ? USE_LOCAL_STORE : USE_LOAD);
+                     access->is_write ? USE_LOCAL_STORE : USE_LOAD, false);
         }
         memory->sectors += sectors;
         memory->sectors_ideal += ((unsigned)__builtin_popcount(access->mask) * 4 + 31) / 32;
         memory->wavefronts += (count + 3) / 4;
-        memory->l1_cycles += busy((count + 3) / 4, sectors);
+        memory->l1_cycles += busy((count + 3) / 4, count);
     }
 }
 
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
 {
     struct counters *counters = (struct counters *)watcher;
-    struct count_inst *inst = &counters->insts[access->number];
-    if (access->audience == WATCH_FOR_CHECKS)
+    if (!counters->insts || access->audience == WATCH_FOR_CHECKS)
         return 0;
+    struct count_inst *inst = &counters->insts[access->number];
     if (counters->trace)
         trace_access(counters->trace, access);
+    uint32_t *latency = &access->w->block->launch->watch->latency;
     if (access->space == PTX_SPACE_SHARED) {
+        *latency = GPU_SHARED_CYCLES;
         if (access->what->counted_bytes)
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
@@ -422,9 +444,11 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
         return 0;
     }
     find_l1(counters, access->w->block);
+    counters->latency = 0;
     if (access->space == PTX_SPACE_LOCAL)
         count_local(counters, &inst->memory[GPU_SPACE_LOCAL], access);
     else if (access->space == PTX_SPACE_GLOBAL)
         count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
+    *latency = counters->latency > *latency ? counters->latency : *latency;
     return 0;
 }

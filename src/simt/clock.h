@@ -1,0 +1,46 @@
+/*
+ * clock.h: the time that kernels see: %clock, %globaltimer, nanosleep.
+ * Every warp has a clock of its own, which counts its instructions at the pace that its SM gives
+ * it, what its loads wait for while they are counted, and what it sleeps; a barrier brings the
+ * clocks of its warps together. A block begins when the one before it on its SM ended. So time
+ * depends neither on the host nor on how many workers there are. A loop that does nothing but wait
+ * for a clock is fast-forwarded: the longer it has waited, the further a turn takes it (waits.c
+ * finds such loops).
+ */
+#ifndef LOCKSTEP_SIMT_CLOCK_H
+#define LOCKSTEP_SIMT_CLOCK_H
+
+#include "simt/core.h"
+
+enum {
+    SIMT_CLOCK_BITS = 4, /* sixteenths */
+    /* A turn of a waiting loop takes it this part of the time further that it has waited for: so
+     * much too long a wait becomes at most. Where thousands of warps wait, the part is larger, and
+     * where few do, smaller. */
+    SIMT_WAIT_PART_FEW = 256,
+    SIMT_WAIT_PART_MANY = 32
+};
+
+/* Of a path that runs: with what its slice has taken so far. */
+static inline uint64_t simt_clock(const struct simt_warp_state *warp)
+{
+    int64_t used = (int64_t)warp->slice_fuel - warp->fuel;
+    return warp->clock + (uint64_t)used * warp->w.block->launch->pace;
+}
+
+static inline uint64_t simt_cycles_of_ns(const struct simt_machine *machine, uint64_t ns)
+{
+    return (uint64_t)((double)ns * machine->gpu->boost_mhz * 1e-3 * (1 << SIMT_CLOCK_BITS));
+}
+
+/* Gives turns to others without taking time. */
+static inline void simt_charge_turns(struct simt_warp *w, int fuel)
+{
+    simt_charge(w, fuel);
+    simt_state(w)->slice_fuel -= fuel;
+}
+
+/* waits.c */
+void simt_find_waits(struct simt_code *code);
+
+#endif

@@ -1,0 +1,76 @@
+#!/bin/bash
+# One model, one answer for time: what events measure under `run` is what `profile` says of the same
+# launches, whatever the host's threads, and clocks inside kernels agree with them.
+set -u
+LOCKSTEP=${LOCKSTEP:-build/lockstep}
+unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PROFILE LOCKSTEP_TRACE
+if ! scripts/get-nvcc --find >/dev/null; then
+    echo "skip timing: there is no nvcc"
+    exit 0
+fi
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+status=0
+
+same() { # NAME WANTED GOT
+    if diff "$2" "$3" >"$work/diff"; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        sed 's/^/    /' "$work/diff"
+        status=1
+    fi
+}
+
+times() { # what a profile says, one "name microseconds" a line
+    python3 -c '
+import json, sys
+for kernel in json.load(sys.stdin)["kernels"]:
+    print("%s %.8g" % (kernel["name"].split("(")[0], kernel["time_us"]))'
+}
+
+equal() { # NAME WANTED GOT: times as far as the float that CUDA hands out can hold them
+    if paste "$2" "$3" | awk '{ off = $2 - $4; if (off < 0) off = -off
+                               if ($1 != $3 || $2 <= 0 || off > 2e-7 * $2) bad = 1 } END { exit bad || NR < 6 }'; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        paste "$2" "$3" | sed 's/^/    /'
+        status=1
+    fi
+}
+
+for gpu in h200 t4; do
+    options=()
+    [ $gpu = t4 ] && options=(-arch=sm_75)
+    "$LOCKSTEP" run --gpu sim:$gpu tests/timing/events.cu "${options[@]}" >"$work/events" ||
+        { echo "not ok events on $gpu"; exit 1; }
+    "$LOCKSTEP" profile --json --gpu sim:$gpu tests/timing/events.cu "${options[@]}" 2>/dev/null |
+        times >"$work/profile"
+    head -n 6 "$work/events" >"$work/got"
+    head -n 6 "$work/profile" >"$work/wanted"
+    equal "events equal profile on $gpu" "$work/wanted" "$work/got"
+    awk '/^vector_add|^reduce/ { sum[$1] = $2 } END { printf "two %.4g\n", sum["vector_add"] + sum["reduce"] }' \
+        "$work/profile" >"$work/wanted"
+    awk '/^two/ { printf "two %.4g\n", $2 }' "$work/events" >"$work/got"
+    same "two launches last as long as both on $gpu" "$work/wanted" "$work/got"
+    "$LOCKSTEP" run --threads 1 --gpu sim:$gpu tests/timing/events.cu "${options[@]}" >"$work/got"
+    same "one host thread, the same times on $gpu" "$work/events" "$work/got"
+    "$LOCKSTEP" check --gpu sim:$gpu tests/timing/events.cu "${options[@]}" 2>/dev/null |
+        grep -E '^[a-z_]+ [0-9.]+$' >"$work/got"
+    same "the same under check on $gpu" "$work/events" "$work/got"
+done
+
+"$LOCKSTEP" run --gpu sim:h200 tests/timing/spins.cu >"$work/spins"
+spun=$?
+grep -E '^(not )?ok ' "$work/spins"
+"$LOCKSTEP" profile --json --gpu sim:h200 tests/timing/spins.cu 2>"$work/printed" | times >"$work/profile"
+if [ "$(grep -c '^take_turns' "$work/profile")" = 2 ] && [ "$(grep -c '^ok ' "$work/printed")" -ge 11 ]; then
+    echo "ok kernels that wait for each other are profiled"
+else
+    echo "not ok kernels that wait for each other are profiled"
+    sed 's/^/    /' "$work/printed" "$work/profile" | head -n 40
+    status=1
+fi
+[ $spun = 0 ] && [ "$(grep -c '^ok ' "$work/spins")" = 11 ] || { echo "not ok spins"; status=1; }
+exit $status
