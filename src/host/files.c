@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,6 +157,23 @@ bool host_make_folder(const char *path, char **message)
     if (errno == EEXIST && stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
         errno = ENOTDIR;
     return errno == EEXIST || fail(path, message);
+}
+
+int host_lock_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? lk_say("%.*s/", (int)(slash - path), path) : lk_say(".");
+    int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    return lock;
+}
+
+void host_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)

@@ -30,7 +30,13 @@ static char *check_source(const char *path, const char *shown)
     if (status.st_size > SOURCE_BYTES)
         return lk_say("%s: it has %lld bytes; an exercise has at most %d\n", shown,
                       (long long)status.st_size, SOURCE_BYTES);
-    return NULL;
+    char *message = NULL, *text = host_read_text(path, &message);
+    if (text && (off_t)strlen(text) < status.st_size)
+        message = lk_say("%s: this is not text: it has a byte 0 in it\n", shown);
+    else if (text)
+        message = learn_check_includes(text, shown);
+    free(text);
+    return message;
 }
 
 /* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
@@ -135,6 +141,16 @@ static void c_command(struct lk_arena *arena, const char *clang,
         lk_list_add(command, words[i]);
 }
 
+/* Variables by which compilers look into further folders. */
+static const char *const without_folders[] = {"CPATH",
+                                              "C_INCLUDE_PATH",
+                                              "CPLUS_INCLUDE_PATH",
+                                              "OBJC_INCLUDE_PATH",
+                                              "NVCC_PREPEND_FLAGS",
+                                              "NVCC_APPEND_FLAGS",
+                                              "CCC_OVERRIDE_OPTIONS",
+                                              NULL};
+
 /* Is there all that the compiler needs? The headers are in folder then. */
 static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
                     const struct learn_exercise *exercise, const char *path, const char *shown,
@@ -164,7 +180,8 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
         else
             toolchain_ptx_command(arena, &ptx, &words);
         const char *log = lk_arena_printf(arena, "%s/log", folder);
-        struct host_command command = {.words = words.items, .output = log, .joined = true};
+        struct host_command command = {
+            .words = words.items, .output = log, .joined = true, .environment = without_folders};
         struct host_limits limits = {.seconds = grader->seconds ? grader->seconds : SECONDS,
                                      .mib = grader->mib ? grader->mib : MIB,
                                      .interrupted = grader->interrupted};

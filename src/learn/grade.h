@@ -29,6 +29,9 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
 bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
                   const char *result_path);
 
+/* NULL, or an error with its line: the text names files outside the folders that exercises may
+ * include from; includes.c. */
+char *learn_check_includes(const char *text, const char *shown);
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
                    const char *path, const char *shown, const char *folder, char **said);

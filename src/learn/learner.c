@@ -124,6 +124,7 @@ bool learner_reset(const char *folder, const struct learn_exercise *exercise, ch
                    char **message)
 {
     char *path = learner_file(folder, exercise);
+    int lock = host_lock_parent(path); /* against a studio that saves at this moment */
     bool fine = true;
     *kept = NULL;
     if (access(path, F_OK) == 0) {
@@ -140,6 +141,7 @@ bool learner_reset(const char *folder, const struct learn_exercise *exercise, ch
             (void)rename(*kept, path); /* better the learner's than none */
         fine = false;
     }
+    host_unlock(lock);
     free(path);
     if (!fine) {
         free(*kept);
