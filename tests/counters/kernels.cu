@@ -1,15 +1,12 @@
 /*
  * kernels.cu: ordinary kernels, one launch each, for comparing counters and modelled time with a
- * GPU's (`make gpu-counters`).
- *   kernels            runs each kernel once: under ncu, or under `lockstep profile`
- *   kernels time       times each one on this GPU, with a cold L2: median of 21, in microseconds
+ * GPU's. The time model was fitted to these; memory_kernels.cu and mixed_kernels.cu have others.
+ * timing.h says how to run it.
  */
+#include "timing.h"
+
 #include <cuda_fp16.h>
 #include <mma.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 1 << 24, SIDE = 4096, MAT = 512, ROWS = 4096, COLS = 1024, CHAIN = 512 };
 
@@ -318,58 +315,11 @@ __global__ void fill_ints(int *a, int n, unsigned below)
         a[i] = (int)((i * 2654435761u >> 4) % below);
 }
 
-static void check(cudaError_t status, const char *what)
-{
-    if (status == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-    exit(1);
-}
-
-static bool timing;
-static char *flush_memory;
-enum { FLUSH = 256 << 20, REPEATS = 21 };
-
-static int by_size(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-#define LAUNCH(label, ...)                                                                         \
-    do {                                                                                           \
-        float times[REPEATS];                                                                      \
-        cudaEvent_t from, to;                                                                      \
-        cudaEventCreate(&from);                                                                    \
-        cudaEventCreate(&to);                                                                      \
-        for (int r = 0; r < (timing ? REPEATS : 1); r++) {                                         \
-            if (timing)                                                                            \
-                cudaMemsetAsync(flush_memory, r, FLUSH);                                           \
-            cudaEventRecord(from);                                                                 \
-            __VA_ARGS__;                                                                           \
-            cudaEventRecord(to);                                                                   \
-            check(cudaEventSynchronize(to), label);                                                \
-            cudaEventElapsedTime(&times[r], from, to);                                             \
-        }                                                                                          \
-        check(cudaGetLastError(), label);                                                          \
-        qsort(times, timing ? REPEATS : 1, sizeof(float), by_size);                                \
-        if (timing)                                                                                \
-            printf("%s\t%.2f\n", label, times[REPEATS / 2] * 1000);                                \
-        else                                                                                       \
-            printf("%s\n", label);                                                                 \
-        fflush(stdout);                                                                            \
-    } while (0)
-
 int main(int argc, char **argv)
 {
-    timing = argc > 1 && strcmp(argv[1], "time") == 0;
-    float *a, *b;
-    int *index;
-    check(cudaMalloc(&a, N * 4), "memory");
-    check(cudaMalloc(&b, N * 4), "memory");
-    check(cudaMalloc(&index, N * 4), "memory");
-    if (timing)
-        check(cudaMalloc(&flush_memory, FLUSH), "memory");
+    begin(argc, argv);
+    float *a = memory<float>(N), *b = memory<float>(N);
+    int *index = memory<int>(N);
     LAUNCH("fill_floats", (fill_floats<<<1056, 256>>>(a, N)));
     LAUNCH("fill_ints", (fill_ints<<<1056, 256>>>(index, N, N)));
     check(cudaMemset(b, 0, N * 4), "memory");
