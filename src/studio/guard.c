@@ -119,7 +119,7 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
     const char *from = studio_header(request, "Sec-Fetch-Site");
     cookie_name(request, name);
     reply->cookie =
-        lk_say("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, request->studio->token);
+        lk_format("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, request->studio->token);
     if (strcmp(from, "cross-site") != 0 && strcmp(from, "same-site") != 0) {
         reply_see(reply, without_token(request));
         return;
