@@ -80,8 +80,8 @@ static void run_problem(const struct bench_run_request *request, struct bench_ru
     struct bench_result *result = bench_report_add(&run->report);
     char *message = NULL, *trouble = NULL;
     if (!bench_problem(run->session, &wanted, result, &message))
-        trouble = lk_say("%s %s: %s", result->family->name, result->text,
-                         message ? message : "it cannot be measured");
+        trouble = lk_format("%s %s: %s", result->family->name, result->text,
+                            message ? message : "it cannot be measured");
     tell(request, run, trouble);
     free(trouble);
     free(message);
@@ -96,7 +96,7 @@ static bool run_family(const struct bench_run_request *request, struct bench_run
     struct zoo_problem *problems =
         choose_problems(request, run->report.place, chosen->family, &count, &message);
     if (!problems) {
-        char *trouble = lk_say("%s: %s", chosen->family->name, message);
+        char *trouble = lk_format("%s: %s", chosen->family->name, message);
         tell(request, run, trouble);
         free(trouble);
         count = 0;

@@ -55,7 +55,7 @@ static void fail(struct bench_entrant *entrant, const struct race *race, const c
                  CUresult status)
 {
     bench_entrant_fail(entrant, BENCH_WRONG,
-                       lk_say("%s failed: %s", what, zoo_error(race->cuda, status)));
+                       lk_format("%s failed: %s", what, zoo_error(race->cuda, status)));
 }
 
 static bool launch_next(struct race *race, struct bench_entrant *entrant)
@@ -121,7 +121,8 @@ static bool collect(struct race *race, unsigned mhz_before, char **message)
     if (status == CUDA_SUCCESS)
         return true;
     session->dead = true;
-    *message = lk_say("the GPU stopped while it was measured: %s", zoo_error(race->cuda, status));
+    *message =
+        lk_format("the GPU stopped while it was measured: %s", zoo_error(race->cuda, status));
     return false;
 }
 
@@ -413,7 +414,7 @@ bool bench_time(struct bench_session *session, struct bench_entrant *entrants, s
             status = race->cuda->cuEventCreate(&race->pairs[i].end, 0);
     }
     if (status != CUDA_SUCCESS)
-        *message = lk_say("events: %s", zoo_error(race->cuda, status));
+        *message = lk_format("events: %s", zoo_error(race->cuda, status));
     bool fine = status == CUDA_SUCCESS && run_race(race, seconds, message);
     for (size_t i = 0; i < count; i++)
         forget_graph(race, &entrants[i]);

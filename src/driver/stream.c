@@ -186,61 +186,26 @@ CUresult drv_cuStreamQuery(CUstream handle)
     return status;
 }
 
-CUresult drv_cuStreamGetPriority(CUstream handle, int *priority)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!priority)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *priority = stream->priority;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetFlags(CUstream handle, unsigned *flags)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *flags = stream->flags;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetId(CUstream handle, unsigned long long *id)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!id)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *id = stream->id;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetCtx(CUstream handle, CUcontext *result)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!result)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *result = stream->context;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
+/* The calls that read one value of a stream. */
+#define GETTER(call, type, value)                                                                  \
+    CUresult drv_##call(CUstream handle, type *result)                                             \
+    {                                                                                              \
+        CUcontext context;                                                                         \
+        CUstream stream;                                                                           \
+        if (!result)                                                                               \
+            return CUDA_ERROR_INVALID_VALUE;                                                       \
+        CUresult status = stream_enter(handle, &context, &stream);                                 \
+        if (status != CUDA_SUCCESS)                                                                \
+            return status;                                                                         \
+        *result = value;                                                                           \
+        drv_leave_lock();                                                                          \
+        return CUDA_SUCCESS;                                                                       \
+    }
+GETTER(cuStreamGetPriority, int, stream->priority)
+GETTER(cuStreamGetFlags, unsigned, stream->flags)
+GETTER(cuStreamGetId, unsigned long long, stream->id)
+GETTER(cuStreamGetCtx, CUcontext, stream->context)
+#undef GETTER
 
 CUresult drv_cuStreamGetDevice(CUstream handle, CUdevice *device)
 {

@@ -78,9 +78,10 @@ static char *bytes_text(const struct export_host *host, unsigned buffer)
     char *count = export_slot_text(host, host->formulas->samples.buffers + buffer), *text;
     const char *type = export_c_type(host->buffer[buffer].type);
     if (strcmp(count, "1") == 0)
-        text = lk_say("sizeof(%s)", type);
+        text = lk_format("sizeof(%s)", type);
     else
-        text = lk_say(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
+        text =
+            lk_format(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
     free(count);
     return text;
 }

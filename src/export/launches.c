@@ -207,7 +207,7 @@ static void add_pointer(const struct export_host *host, const struct export_step
     bool workspace = target == EXPORT_WORKSPACE;
     char type[64], *offset = export_slot_text(host, step->first + EXPORT_FIRST_ARGUMENT + argument);
     const char *plus = strcmp(offset, "0") == 0 ? "" : offset;
-    char *name = workspace ? strdup("workspace") : lk_say("d_%s", host->buffer[target].name);
+    char *name = workspace ? strdup("workspace") : lk_format("d_%s", host->buffer[target].name);
     bool known =
         export_argument_type(host->source, step->kernel, step->argument_count, argument, type);
     if (known && !workspace && !*plus && same_type(type, export_c_type(host->buffer[target].type)))

@@ -57,8 +57,8 @@ bool export_small_problem(const struct zoo_device *device, const struct zoo_fami
         find_problem(device, family, variant, family->bench, true, problem) ||
         find_problem(device, family, variant, family->edges, true, problem))
         return true;
-    *message = lk_say("%s/%s takes no small problem on %s; name one, as in n=1M", family->name,
-                      variant->name, device->name);
+    *message = lk_format("%s/%s takes no small problem on %s; name one, as in n=1M", family->name,
+                         variant->name, device->name);
     return false;
 }
 

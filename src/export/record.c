@@ -227,10 +227,10 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     recording->workspace_bytes = variant->workspace ? variant->workspace(&call) : 0;
     CUresult status = variant->launch(&call);
     if (status != CUDA_SUCCESS)
-        *message = lk_say("%s/%s does not launch: %s", problem->family->name, variant->name,
-                          now.error    ? now.error
-                          : call.error ? call.error
-                                       : zoo_error(device->cuda, status));
+        *message = lk_format("%s/%s does not launch: %s", problem->family->name, variant->name,
+                             now.error    ? now.error
+                             : call.error ? call.error
+                                          : zoo_error(device->cuda, status));
     zoo_kernels_free(kernels);
     return status == CUDA_SUCCESS;
 }

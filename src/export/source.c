@@ -82,7 +82,7 @@ static struct header *look_up(struct inlining *inlining, const char *name)
         if (inlining->header[i].file == file)
             return &inlining->header[i];
     if (!file || inlining->header_count == HEADERS) {
-        inlining->message = lk_say("%s: there is no header '%s'", inlining->family->name, name);
+        inlining->message = lk_format("%s: there is no header '%s'", inlining->family->name, name);
         return NULL;
     }
     struct header *header = &inlining->header[inlining->header_count++];

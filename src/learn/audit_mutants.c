@@ -61,16 +61,16 @@ static void audit_mutant(struct audit *audit, const struct learn_exercise *exerc
     const char *reason = reason_for(exercise, mutant->name);
     char *why = NULL;
     if (stage == LEARN_BROKEN)
-        why = lk_say("it could not be graded");
+        why = lk_format("it could not be graded");
     else if (stage == LEARN_COMPILE)
         audit->counts->not_compiled++;
     else if (stage == LEARN_PASSED && !reason)
-        why =
-            lk_say("this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
-                   "why it is none");
+        why = lk_format(
+            "this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
+            "why it is none");
     else if (stage != LEARN_PASSED && reason)
-        why = lk_say("\"equivalent\" says that this passes, and it does not (%s)",
-                     learn_stage_names[stage]);
+        why = lk_format("\"equivalent\" says that this passes, and it does not (%s)",
+                        learn_stage_names[stage]);
     audit->counts->survived += stage == LEARN_PASSED && !reason;
     audit->counts->equivalent += stage == LEARN_PASSED && reason;
     audit->counts->caught +=
@@ -90,7 +90,7 @@ static void check_reasons(struct audit *audit, const struct learn_exercise *exer
         for (size_t i = 0; i < count; i++)
             known = known || strcmp(mutants[i].name, name) == 0;
         if (!known)
-            tell(audit, exercise, name, lk_say("there is no such place any more"));
+            tell(audit, exercise, name, lk_format("there is no such place any more"));
     }
 }
 
@@ -129,7 +129,7 @@ unsigned learn_audit_mutants(const struct learn_grader *grader, const struct lea
         return 1;
     }
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        char *path = lk_say("%s/%s", folder, learn_solution(&lesson->exercise[i]));
+        char *path = lk_format("%s/%s", folder, learn_solution(&lesson->exercise[i]));
         audit_exercise(&audit, &lesson->exercise[i], path);
         free(path);
     }

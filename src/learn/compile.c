@@ -24,15 +24,15 @@ static char *check_source(const char *path, const char *shown)
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return lk_say("%s: %s\n", shown, strerror(errno));
+        return lk_format("%s: %s\n", shown, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return lk_say("%s: this is no file\n", shown);
+        return lk_format("%s: this is no file\n", shown);
     if (status.st_size > SOURCE_BYTES)
-        return lk_say("%s: it has %lld bytes; an exercise has at most %d\n", shown,
-                      (long long)status.st_size, SOURCE_BYTES);
+        return lk_format("%s: it has %lld bytes; an exercise has at most %d\n", shown,
+                         (long long)status.st_size, SOURCE_BYTES);
     char *message = NULL, *text = host_read_text(path, &message);
     if (text && (off_t)strlen(text) < status.st_size)
-        message = lk_say("%s: this is not text: it has a byte 0 in it\n", shown);
+        message = lk_format("%s: this is not text: it has a byte 0 in it\n", shown);
     else if (text)
         message = learn_check_includes(text, shown);
     free(text);
@@ -80,22 +80,23 @@ static char *explain(const struct host_command *command, const struct host_limit
 {
     char *text = NULL;
     if (how == HOST_NOT_STARTED)
-        text = lk_say("%s did not start\n", command->words[0]);
+        text = lk_format("%s did not start\n", command->words[0]);
     else if (how == HOST_TOO_SLOW)
-        text = lk_say("%s: the compiler was stopped after %u seconds; it had not come to an end\n",
+        text =
+            lk_format("%s: the compiler was stopped after %u seconds; it had not come to an end\n",
                       shown, limits->seconds);
     else if (how == HOST_TOO_BIG || strstr(said, "out of memory") || strstr(said, "bad_alloc"))
-        text = lk_say("%s: the compiler was stopped: it needed more than %u MiB of memory\n", shown,
-                      limits->mib);
+        text = lk_format("%s: the compiler was stopped: it needed more than %u MiB of memory\n",
+                         shown, limits->mib);
     else if (how == HOST_TOO_LOUD)
-        text = lk_say(
+        text = lk_format(
             "%s: the compiler was stopped: it complained without end, and began with\n%.2000s\n",
             shown, said);
     else if (how == HOST_INTERRUPTED)
-        text = lk_say("%s: stopped while it was compiled\n", shown);
+        text = lk_format("%s: stopped while it was compiled\n", shown);
     else if (status > 128)
-        text = lk_say("%s: the compiler itself failed (signal %d)\n%.2000s", shown, status - 128,
-                      said);
+        text = lk_format("%s: the compiler itself failed (signal %d)\n%.2000s", shown, status - 128,
+                         said);
     else
         return said;
     free(said);
@@ -158,7 +159,8 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
 {
     *said = check_source(path, shown);
     if (!*said && exercise->is_c && !grader->c_compiler)
-        *said = lk_say("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
+        *said =
+            lk_format("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
     return !*said && zoo_write_headers("include", folder, said) &&
            (!exercise->is_c || write_c_headers(arena, folder, said));
 }

@@ -135,8 +135,8 @@ static char *name_buffer(void *context, unsigned number, uint64_t bytes)
     unsigned count = problem->buffer_count;
     if (!count || number == 0 || (number - 1) / count >= problem->size_count)
         return NULL;
-    return lk_say("%s (%llu bytes; %s)", problem->buffer[(number - 1) % count].name,
-                  (unsigned long long)bytes, problem->size[(number - 1) / count]);
+    return lk_format("%s (%llu bytes; %s)", problem->buffer[(number - 1) % count].name,
+                     (unsigned long long)bytes, problem->size[(number - 1) / count]);
 }
 
 static void add_finding(struct job *job, const json_t *object)

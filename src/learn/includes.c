@@ -136,10 +136,10 @@ char *learn_check_includes(const char *text, const char *shown)
         size_t hash = hash_length(at);
         if ((hash && may_begin_directive(joined, at) && names_other_file(at + hash)) ||
             asks_for_other_file(joined, at))
-            message = lk_say("%s:%u: error: an exercise may include files from its own folder, "
-                             "Lockstep's headers and the compiler's, by a name that is written "
-                             "out, without '/' before it and without '..'\n",
-                             shown, line);
+            message = lk_format("%s:%u: error: an exercise may include files from its own folder, "
+                                "Lockstep's headers and the compiler's, by a name that is written "
+                                "out, without '/' before it and without '..'\n",
+                                shown, line);
         line += *at == '\n';
     }
     free(joined);

@@ -330,7 +330,8 @@ static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
     lesson->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!lesson->json) {
-        reader->error = lk_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
+        reader->error =
+            lk_format("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
         return false;
     }
     if (!reader_keys(reader, lesson->json, "title minutes exercises quiz"))

@@ -217,6 +217,6 @@ struct mutant *mutants_find(const char *source, size_t *count)
 
 char *mutant_apply(const char *source, const struct mutant *mutant)
 {
-    return lk_say("%.*s%s%s", (int)mutant->at, source, mutant->put,
-                  source + mutant->at + mutant->length);
+    return lk_format("%.*s%s%s", (int)mutant->at, source, mutant->put,
+                     source + mutant->at + mutant->length);
 }

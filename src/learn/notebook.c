@@ -73,7 +73,7 @@ static char *read_text(struct maker *maker, const char *path)
     char *text = host_read_text(path, maker->message);
     json_t *probe = text ? json_string(text) : NULL;
     if (text && !probe) {
-        *maker->message = lk_say("%s: is not UTF-8", path);
+        *maker->message = lk_format("%s: is not UTF-8", path);
         free(text);
         text = NULL;
     }

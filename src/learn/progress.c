@@ -48,7 +48,7 @@ struct learn_progress *learn_progress_open(const char *path, char **message)
     }
     if (status == SQLITE_OK)
         return progress;
-    *message = lk_say("%s: %s", path, sqlite3_errmsg(progress->db));
+    *message = lk_format("%s: %s", path, sqlite3_errmsg(progress->db));
     learn_progress_close(progress);
     return NULL;
 }

@@ -35,7 +35,7 @@ static void add_message(struct learn_verdict *verdict, unsigned line, char *text
 static void add_detail(struct learn_verdict *verdict, const char *text)
 {
     struct learn_message *last = &verdict->message[verdict->message_count - 1];
-    char *longer = last->detail ? lk_say("%s\n%s", last->detail, text) : strdup(text);
+    char *longer = last->detail ? lk_format("%s\n%s", last->detail, text) : strdup(text);
     lk_replace_bad_utf8(longer);
     free(last->detail);
     last->detail = longer;

@@ -232,9 +232,7 @@ static void parse_body_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".file")) {
         ptx_parse_file(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_expect(p, ';');
     } else {
         linkage.is_extern = ptx_accept_dot(p, ".extern");

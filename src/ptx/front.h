@@ -276,7 +276,8 @@ bool ptx_accept_dot(struct ptx_parser *p, const char *text);
 bool ptx_is_word(const struct ptx_parser *p, const char *text);
 struct ptx_name *ptx_take_name(struct ptx_parser *p); /* an identifier; fails if there is none */
 char *ptx_take_string(struct ptx_parser *p);
-void ptx_enter(struct ptx_parser *p); /* counts nesting; fails beyond the limit */
+void ptx_skip_pragma(struct ptx_parser *p); /* its strings: hints for a compiler */
+void ptx_enter(struct ptx_parser *p);       /* counts nesting; fails beyond the limit */
 void ptx_leave(struct ptx_parser *p);
 
 /* symbols.c */

@@ -112,9 +112,7 @@ static bool parse_directive(struct ptx_parser *p, struct ptx_function *function)
     else if (ptx_accept_dot(p, ".abi_preserve") || ptx_accept_dot(p, ".abi_preserve_control"))
         parse_one(p);
     else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_accept(p, ';');
     } else
         return false;

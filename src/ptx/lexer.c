@@ -320,6 +320,13 @@ char *ptx_take_string(struct ptx_parser *p)
     return copy;
 }
 
+void ptx_skip_pragma(struct ptx_parser *p)
+{
+    do
+        ptx_take_string(p);
+    while (ptx_accept(p, ','));
+}
+
 void ptx_enter(struct ptx_parser *p)
 {
     if (++p->depth > PTX_MAX_NESTING)

@@ -132,9 +132,7 @@ static void parse_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".alias")) {
         ptx_parse_alias(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_expect(p, ';');
     } else {
         parse_definition(p);

@@ -97,7 +97,8 @@ static char *name_allocation(const struct check_names *names, const json_t *allo
     unsigned number = (unsigned)json_integer_value(json_object_get(allocation, "number"));
     uint64_t bytes = (uint64_t)json_integer_value(json_object_get(allocation, "bytes"));
     char *name = names ? names->allocation(names->context, number, bytes) : NULL;
-    return name ? name : lk_say("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
+    return name ? name
+                : lk_format("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
 }
 
 /* The checker leaves the name of the allocation open. */
@@ -110,7 +111,7 @@ static void complete_text(json_t *object, const struct check_names *names)
     if (!at)
         return;
     char *name = name_allocation(names, allocation);
-    char *whole = lk_say("%.*s%s%s", (int)(at - text), text, name, at + strlen(open));
+    char *whole = lk_format("%.*s%s%s", (int)(at - text), text, name, at + strlen(open));
     json_object_set_new(object, "text", json_string(whole));
     free(whole);
     free(name);
@@ -180,7 +181,7 @@ bool check_read(const char *path, const char *program, const struct check_names 
     char *text = NULL;
     size_t capacity = 0;
     if (!file) {
-        *message = lk_say("%s: %s", path, strerror(errno));
+        *message = lk_format("%s: %s", path, strerror(errno));
         return false;
     }
     findings->errors = json_array();

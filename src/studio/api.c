@@ -147,7 +147,7 @@ void studio_api_answer(struct studio_request *request, struct studio_reply *repl
 void studio_api_progress(struct studio_request *request, struct studio_reply *reply)
 {
     if (*studio_query(request, "download"))
-        reply->download = lk_say("lockstep-progress.json");
+        reply->download = lk_format("lockstep-progress.json");
     reply_json(
         reply, 200,
         learner_progress_json(request->studio->options.course, request->studio->options.progress));

@@ -16,7 +16,7 @@
 
 static json_t *broken(const char *format, const char *text)
 {
-    char *words = lk_say(format, text);
+    char *words = lk_format(format, text);
     lk_replace_bad_utf8(words);
     json_t *verdict = json_pack("{sb ss ss s[{si ss}] si si si s[]}", "passed", 0, "stage",
                                 "broken", "text", words, "messages", "line", 0, "text", words,

@@ -134,7 +134,7 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
     if (!is_users_own(studio, user))
         studio->user[studio->user_count < STUDIO_USERS ? studio->user_count++ : 0] = user;
     cookie_name(request, name);
-    reply->cookie = lk_say("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, studio->cookie);
+    reply->cookie = lk_format("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, studio->cookie);
     if (strcmp(from, "cross-site") != 0 && strcmp(from, "same-site") != 0) {
         reply_see(reply, without_token(request));
         return;

@@ -134,7 +134,7 @@ static void add_headers(struct MHD_Response *response, const struct studio_reply
     if (reply->cookie)
         MHD_add_response_header(response, "Set-Cookie", reply->cookie);
     if (reply->download) {
-        char *value = lk_say("attachment; filename=\"%s\"", reply->download);
+        char *value = lk_format("attachment; filename=\"%s\"", reply->download);
         MHD_add_response_header(response, "Content-Disposition", value);
         free(value);
     }
@@ -233,10 +233,11 @@ static bool listen_here(struct studio *studio, char **message)
     setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (socket_ < 0 || bind(socket_, (struct sockaddr *)&address, size) != 0 ||
         listen(socket_, 64) != 0 || getsockname(socket_, (struct sockaddr *)&address, &size) != 0) {
-        *message = errno == EADDRINUSE
-                       ? lk_say("port %u is in use; without --port a free one is taken",
-                                studio->options.port)
-                       : lk_say("port %u of 127.0.0.1: %s", studio->options.port, strerror(errno));
+        *message =
+            errno == EADDRINUSE
+                ? lk_format("port %u is in use; without --port a free one is taken",
+                            studio->options.port)
+                : lk_format("port %u of 127.0.0.1: %s", studio->options.port, strerror(errno));
         if (socket_ >= 0)
             close(socket_);
         return false;
@@ -249,7 +250,7 @@ static bool listen_here(struct studio *studio, char **message)
         MHD_OPTION_NOTIFY_COMPLETED, forget, studio, MHD_OPTION_NOTIFY_CONNECTION, peers_notify,
         studio->peers, MHD_OPTION_END);
     if (!studio->daemon) {
-        *message = lk_say("the server did not start");
+        *message = lk_format("the server did not start");
         close(socket_);
     }
     return studio->daemon != NULL;
@@ -282,11 +283,11 @@ struct studio *studio_start(const struct studio_options *options, char **message
     studio->peers = peers_create();
     signal(SIGPIPE, SIG_IGN);
     if (!studio->token[0] || !studio->ticket[0] || !studio->cookie[0]) {
-        *message = lk_say("this computer gives no random numbers");
+        *message = lk_format("this computer gives no random numbers");
     } else if ((studio->temporary = host_temporary_folder("studio", message)) &&
                listen_here(studio, message)) {
-        studio->url = lk_say("http://127.0.0.1:%u/?token=%s", studio->port, studio->token);
-        studio->visit = lk_say("http://127.0.0.1:%u/?ticket=%s", studio->port, studio->ticket);
+        studio->url = lk_format("http://127.0.0.1:%u/?token=%s", studio->port, studio->token);
+        studio->visit = lk_format("http://127.0.0.1:%u/?ticket=%s", studio->port, studio->ticket);
         return studio;
     }
     studio_stop(studio);

@@ -20,7 +20,7 @@ bool zoo_write_headers(const char *of, const char *folder, char **message)
         if (strncmp(file->path, of, length) != 0 || file->path[length] != '/' || !ending ||
             strcmp(ending, ".h") != 0)
             continue;
-        char *path = lk_say("%s%s", folder, file->path + length);
+        char *path = lk_format("%s%s", folder, file->path + length);
         fine = host_write_file(path, file->text, (size_t)(file->text_end - file->text), message);
         free(path);
     }

@@ -144,6 +144,11 @@ struct zoo_family {
     const struct zoo_peer *peers;       /* until a NULL name */
 };
 
+/* A family's file defines these under their own names, and ends its zoo_family with this. */
+#define ZOO_FAMILY_PARTS                                                                           \
+    .edges = edges, .bench = bench, .shape = shape, .generate = generate, .reference = reference,  \
+    .bytes = bytes, .flops = flops, .variants = variants, .peers = peers
+
 /* Every family, until NULL. */
 extern const struct zoo_family *const zoo_families[];
 

@@ -67,7 +67,7 @@ static void fields_are_read(void **state)
 /* Only the second has a name of its own. */
 static char *name(void *context, unsigned number, uint64_t bytes)
 {
-    return number == 2 ? lk_say("%s (%u bytes)", (const char *)context, (unsigned)bytes) : NULL;
+    return number == 2 ? lk_format("%s (%u bytes)", (const char *)context, (unsigned)bytes) : NULL;
 }
 
 static void allocations_have_names(void **state)
