@@ -1,6 +1,6 @@
 /*
- * bounds.c: whether an access stays inside of an allocation, variable, or the shared or local
- * memory there is, and what to say if not.
+ * bounds.c: checks that an access stays inside an allocation, a variable, or the shared or local
+ * memory that exists, and words the error if it does not.
  */
 #include "check/check.h"
 

@@ -1,9 +1,9 @@
 /*
- * check.h: what the checker's files share. check.c looks at every access; memory.c knows the
- * allocations and what was ever written; bounds.c judges where an access leads; race.c
- * remembers who touched each word last; order.c knows what is ordered before what;
- * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
- * place.c names places, threads and arrays; write.c writes what was found.
+ * check.h: what the checker's files share. check.c examines every access; memory.c tracks the
+ * allocations and which bytes were ever written; bounds.c decides whether an access is in bounds;
+ * race.c remembers who touched each word last; order.c knows what is ordered before what; sync.c
+ * judges barriers and .sync masks; poll.c finds launches that wait forever; place.c names places,
+ * threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -88,7 +88,7 @@ struct check_warp {
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
     uint64_t news;        /* since the checker's was this */
-    /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
+    /* A .sync or barrier that some lanes have passed is reported if they never reach it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
     uint32_t skipped_lanes;
@@ -193,7 +193,7 @@ struct check {
     uint64_t versions;
     struct check_block *spare_blocks;
     uint64_t writes; /* stores to memory, and blocks that began or ended */
-    uint64_t news;   /* whatever else was more than polling in vain */
+    uint64_t news;   /* anything else that was more than a failed poll */
     uint64_t worked; /* as the launch's when it was last looked at */
     uint64_t naps_news;
     uint32_t naps;    /* since naps_news */
@@ -233,7 +233,7 @@ size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
 
 /* bounds.c */
-/* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
+/* Lanes of an access to global or constant memory that must not happen; the error is reported. */
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
 uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access);
@@ -251,7 +251,7 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
 #define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: told at the end, */
 #define CHECK_TRAIT_RACED 16    /* unless a race is why */
-/* Which variable's addresses an instruction for shared memory uses, where it can be told. */
+/* Which variable's addresses an instruction for shared memory uses, where that is known. */
 void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
 
@@ -277,7 +277,7 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 
 /* poll.c */
-/* access: what it reads, or NULL if that is no access. */
+/* access: what it reads, or NULL if it is not an access. */
 void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                 const struct watch_access *access);
 void check_poll_end(struct check *check);

@@ -1,6 +1,6 @@
 /*
- * write.c: the checker's file, one JSON object a line: errors as they are found, so that
- * nothing is lost if the program dies, and at the end of a launch how often they came again.
+ * write.c: the checker's file, one JSON object a line: errors as they are found, so that nothing is
+ * lost if the program dies, and at the end of a launch how often each was repeated.
  * src/report/check_read.c reads it.
  */
 #include "check/check.h"
@@ -155,7 +155,7 @@ static bool is_at(const struct check_error *error, int side, const struct check_
     return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
 }
 
-/* Has the newest error been told of these lines already? Then it is the same. */
+/* Was the newest error already reported for these lines? Then it is the same one. */
 static bool is_same_line(struct check *check, const struct check_side *side,
                          const struct check_side *other)
 {

@@ -1,7 +1,7 @@
 /*
  * fatbin.c: see fatbin.h. A container is a 16-byte header and entries; an entry is a header, whose
  * size it names itself, and a payload, which may be packed with LZ4 (nvcc's "speed", and all nvcc
- * before 12.4) or Zstandard. The layout was read off nvcc 13's output; docs of it do not exist.
+ * before 12.4) or Zstandard. The layout was read off nvcc 13's output; it is not documented.
  */
 #include "driver/fatbin.h"
 

@@ -233,7 +233,7 @@ CUresult drv_wait(CUcontext context, struct drv_op *op)
         pthread_cond_wait(&device->changed, &drv_lock);
         device->waiters--;
     }
-    if (device->ready_first) /* another thread's, which nobody was woken for */
+    if (device->ready_first) /* another thread's, for which no executor was woken */
         wake_executor(device);
     if (context->host_clock < op->clock)
         context->host_clock = op->clock;

@@ -1,5 +1,5 @@
 /*
- * stream.c: streams: handles, waiting, asking, attributes, and the small operations in them.
+ * stream.c: streams: handles, waiting, queries, attributes, and the small operations in them.
  */
 #include "driver/state.h"
 

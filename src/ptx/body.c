@@ -93,7 +93,7 @@ static void add_move(struct ptx_parser *p, const struct ptx_inst *vector, struct
     PTX_PUSH(p->insts, p->inst_count, p->inst_capacity) = mov;
 }
 
-/* mov.v4.u32 %v, %tid is four movs, so that nobody behind the parser needs to know it. */
+/* mov.v4.u32 %v, %tid is four movs, so that nothing after the parser needs to know about it. */
 static void add_moves(struct ptx_parser *p, const struct ptx_inst *vector)
 {
     const struct ptx_operand *to = &vector->operands[0], *from = &vector->operands[1];

@@ -4,7 +4,7 @@
  */
 #include "ptx/front.h"
 
-/* Parameters lie behind one another, each on its alignment: the layout of a kernel's block. */
+/* Parameters follow one another, each on its alignment: the layout of a kernel's block. */
 static uint32_t place_params(struct ptx_parser *p, struct ptx_formal *formals, uint32_t count,
                              uint32_t offset)
 {

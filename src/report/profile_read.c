@@ -1,6 +1,6 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch or a launch's trace; what is not understood in one is left out.
+ * A line is a kernel, a launch or a launch's trace; unknown parts of a line are ignored.
  */
 #include "report/profile.h"
 

@@ -83,7 +83,7 @@ SIMT_BODY(run_brkpt)
                       "breakpoint, and no debugger is attached");
 }
 
-/* The rest of the slice is given up: somebody else has something to do meanwhile. */
+/* Gives up the rest of the slice, so that other paths can run meanwhile. */
 SIMT_BODY(run_nanosleep)
 {
     simt_charge(w, 4096);

@@ -1,5 +1,5 @@
 /*
- * exec_watch.c: the run loop of a watched launch: counts what runs, and hands the accesses of a
+ * exec_watch.c: the run loop of a watched launch: counts what runs, and passes the accesses of a
  * warp to the watchers. Built per instruction set, as bodies are.
  */
 #include "simt/access.h"

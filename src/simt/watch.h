@@ -117,7 +117,7 @@ struct simt_watch {
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
-    double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
+    double modelled_seconds; /* of the last launch, from its counters; 0 without counters */
 };
 
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */
