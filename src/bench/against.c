@@ -1,5 +1,5 @@
 /*
- * against.c: a run beside one of before: from a file of --json, or from the history.
+ * against.c: compares a run with an earlier one, from a --json file or from the history.
  */
 #include "bench/history.h"
 

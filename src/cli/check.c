@@ -1,5 +1,5 @@
 /*
- * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
+ * check.c: lockstep check: runs a program with the machine's checker on, and reports what it found.
  * The checker (src/check) writes a file of JSON lines while the program runs; here it is
  * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */

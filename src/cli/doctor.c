@@ -1,5 +1,5 @@
 /*
- * doctor.c: lockstep doctor: is this machine ready, and what is missing.
+ * doctor.c: lockstep doctor: whether this machine is ready, and what is missing.
  * One row a thing: what was found, what it is for and the command that installs it.
  */
 #include "cli/doctor.h"

@@ -1,7 +1,7 @@
 /*
  * learn_kata.c: lockstep learn kata: a small exercise for today, on an empty page. The date chooses
- * it among the katas of the days up to where the learner is. Its file is of that day, so that the
- * same kata begins anew when its turn comes again; it does not count for finishing a lesson.
+ * it among the katas of the days up to where the learner is. Its file is dated, so that the same
+ * kata starts afresh when its turn comes again; it does not count for finishing a lesson.
  */
 #include "cli/learn.h"
 #include "learn/learner.h"

@@ -1,6 +1,6 @@
 /*
  * learn_notebooks.c: 'lockstep learn notebooks DIR': the lessons as DIR/WEEK/DAY.ipynb. A notebook
- * that somebody changed or ran is not written again, or with --force only beside a copy of it.
+ * that was changed or run is not overwritten; with --force, it is first copied.
  */
 #include "cli/learn.h"
 #include "host/files.h"

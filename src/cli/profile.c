@@ -1,7 +1,7 @@
 /*
  * profile.c: lockstep profile: runs a CUDA program on a simulated GPU with its counters on, and
- * says what its kernels did, line by line, what bounds them, and what to do about it.
- * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
+ * shows what its kernels did, line by line, what bounds them, and what to do about it. The program
+ * writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
 #include "cli/start.h"
 #include "host/files.h"

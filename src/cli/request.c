@@ -1,5 +1,5 @@
 /*
- * request.c: tells our options, nvcc's and the program's apart; see request.h.
+ * request.c: separates our options from nvcc's and the program's; see request.h.
  */
 #include "cli/request.h"
 

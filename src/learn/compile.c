@@ -34,8 +34,8 @@ static char *check_source(const char *path, const char *shown)
 }
 
 /* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
- * template brings forth is cut: nobody reads a hundred lines. Notes on our own macro, which stands
- * in no file, are left out with the lines that they show. */
+ * template produces is cut short: no one reads a hundred lines. Notes on our own macro, which is in
+ * no file, are dropped with the lines that they show. */
 static char *read_log(const char *log, const char *path, const char *shown)
 {
     static const char included[] = "In file included from", ours[] = "<command line>:";

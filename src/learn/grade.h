@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-/* What grading needs to know of this machine. */
+/* What grading needs to know about this machine. */
 struct learn_grader {
     const char *compiler; /* nvcc or clang */
     bool is_nvcc;

@@ -1,5 +1,5 @@
 /*
- * lesson.c: reads a lesson's lesson.json and checks every field of it; see lesson.h.
+ * lesson.c: reads a lesson's lesson.json and checks every field; see lesson.h.
  */
 #include "learn/lesson.h"
 

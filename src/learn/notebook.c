@@ -1,6 +1,6 @@
 /*
  * notebook.c: builds a lesson's notebook: the cell that loads the magic, the text split at its
- * headings, the exercises behind the section "Code", the quiz at the end.
+ * headings, the exercises after the section "Code", the quiz at the end.
  */
 #include "learn/notebook.h"
 

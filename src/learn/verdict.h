@@ -1,6 +1,6 @@
 /*
- * verdict.h: what the grader says of a learner's kernel: a stage, messages with the lines they are
- * about, counters, a picture. Terminal, studio and notebooks all show these fields.
+ * verdict.h: what the grader says about a learner's kernel: a stage, messages with the lines they
+ * are about, counters, a picture. Terminal, studio and notebooks all show these fields.
  */
 #ifndef LOCKSTEP_LEARN_VERDICT_H
 #define LOCKSTEP_LEARN_VERDICT_H

@@ -1,8 +1,8 @@
 /*
- * guard.c: who may ask. The server listens on 127.0.0.1 only, but every page in the learner's
- * browser and every user of the computer can reach that. So a request must name us as its host (a
- * name that somebody else's server points here is not ours), must have the token in a cookie, and,
- * if it changes anything, must come from one of our own pages.
+ * guard.c: decides which requests are allowed. The server listens on 127.0.0.1 only, but every page
+ * in the learner's browser and every user of the computer can reach that. So a request must name us
+ * as its host (another name that someone else points here is not ours), must have the token in
+ * a cookie, and, if it changes anything, must come from one of our own pages.
  */
 #include "studio/request.h"
 
@@ -98,7 +98,7 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* The same place without the token; "/" where the path is none of ours. */
+/* The same place without the token; "/" where the path is not one of ours. */
 static char *without_token(const struct studio_request *request)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

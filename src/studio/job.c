@@ -37,8 +37,8 @@ static bool start_child(struct studio *studio, struct studio_job *job, const cha
     return child > 0;
 }
 
-/* A child that has ended is kept until the lock is held again: its number cannot become another's
- * while somebody may want to end it. */
+/* A child that has ended is kept until the lock is held again: its process id cannot be reused
+ * while it may still have to be killed. */
 static void wait_for_child(struct studio *studio, struct studio_job *job)
 {
     siginfo_t info;

@@ -34,7 +34,7 @@ const struct studio_route studio_routes[] = {
 };
 const size_t studio_route_count = sizeof studio_routes / sizeof studio_routes[0];
 
-/* The rest of path behind the route's; NULL if it is another path. */
+/* The rest of path after the route's; NULL if it is another path. */
 static const char *behind(const struct studio_route *route, const char *path)
 {
     size_t length = strlen(route->path);

@@ -248,7 +248,7 @@ bool zoo_run_launch(struct zoo_run *run, char **message)
     return status == CUDA_SUCCESS;
 }
 
-/* The bytes behind a buffer are as zoo_run_reset left them. */
+/* The bytes after a buffer are as zoo_run_reset left them. */
 static bool guard_holds(const struct zoo_run *run, CUdeviceptr at)
 {
     unsigned char guard[GUARD];

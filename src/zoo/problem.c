@@ -57,7 +57,7 @@ bool zoo_parse_count(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 0.5, -1e3: what is no whole number. */
+/* 0.5, -1e3: numbers that are not whole. */
 static bool parse_float(const char *text, size_t length, int64_t *value)
 {
     char copy[64], *end;

@@ -1,7 +1,6 @@
 /*
  * table_read.c: tables of choices from JSON: those in the library, and the file of 'lockstep tune'.
- * What is wrong in a file leaves its row out and is remembered as a remark: a call never fails for
- * it.
+ * A bad row is ignored and remembered as a remark: a call never fails because of it.
  */
 #include "zoo/table.h"
 

@@ -67,8 +67,8 @@ struct zoo_buffer {
 };
 
 /* What one output buffer must hold. The caller allocates value and bound, zeroed, one for each
- * element; a reference that finds fewer elements defined lowers count, and what lies behind them
- * must then not be written. */
+ * element; a reference that finds fewer elements defined lowers count, and what follows them must
+ * then not be written. */
 struct zoo_expected {
     size_t count;
     double *value;
