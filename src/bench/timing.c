@@ -345,7 +345,7 @@ static void show_progress(const struct race *race, double elapsed, double second
         host->progress(host->context, race->result->text, by_time > by_count ? by_time : by_count);
 }
 
-/* Samples at a clock far below the highest seen tell of another GPU. */
+/* Samples at a clock far below the highest seen do not describe this GPU. */
 static void discard_slow_clocks(struct race *race)
 {
     unsigned least = (unsigned)(LOW_CLOCK * race->session->most_mhz);

@@ -66,7 +66,7 @@ struct check_chunk {
 /* Order -----------------------------------------------------------------------------------------
  */
 
-/* What is known of warps of other blocks: ranges of warps of the grid, and up to when. */
+/* What is known about warps of other blocks: ranges of warps of the grid, and up to when. */
 struct check_range {
     uint32_t first, last; /* both included */
     uint32_t time;
@@ -139,8 +139,8 @@ struct check_event {
     uint64_t to, from, size;
 };
 
-/* Stands in messages for the allocation of their subject. Who reads the file writes a name for it:
- * "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
+/* Stands in messages for the allocation of their subject. The reader of the file puts a name in its
+ * place: "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
 #define CHECK_ALLOCATION "{allocation}"
 
 /* What an error is about. */
@@ -171,7 +171,7 @@ struct check {
     struct simt_machine *machine;
     FILE *file;
 
-    /* Memory. host_lock: allocations, freed and events; other threads tell of them. */
+    /* Memory. host_lock: allocations, freed and events; other threads report them. */
     pthread_mutex_t host_lock;
     struct check_allocation *allocations, *freed; /* sorted by address */
     size_t allocation_count, allocation_capacity, freed_count, freed_capacity;
@@ -245,11 +245,11 @@ void check_describe_address(struct check *check, struct check_subject *subject,
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
 
-/* What is known of an instruction before the launch. */
+/* What is known about an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: told at the end, */
+#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: reported at the end, */
 #define CHECK_TRAIT_RACED 16    /* unless a race is why */
 /* Which variable's addresses an instruction for shared memory uses, where that is known. */
 void check_shared_variables(struct check *check);
@@ -309,7 +309,7 @@ void check_report_host(struct check *check, enum check_kind kind,
                        const struct check_subject *subject, const struct check_callers *callers,
                        const struct check_callers *other, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Quick: has this pair been told already? Counts it if so. */
+/* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);
 void check_write_counts(struct check *check);

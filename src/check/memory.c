@@ -119,7 +119,7 @@ static void copy_written(struct check *check, uint64_t to, uint64_t from, uint64
     }
 }
 
-/* The memory of what is remembered about freed bytes is given back. */
+/* Frees the shadow of freed bytes. */
 static void forget(struct check *check, uint64_t address, uint64_t size)
 {
     uint64_t first = address - check->machine->memory.base, end = first + size;

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 enum {
-    EVERY = 16, /* polls of a warp, and its registers are looked at, which costs a little */
-    VAIN = 128, /* looks in vain, and the host gets time; so many turns without a poll are work
+    EVERY = 16, /* polls of a warp between two looks at its registers, which cost a little */
+    VAIN = 128, /* failed looks before the host gets time; this many turns without a poll are work
                    (run.c) */
     NAP_US = 200000,
-    NAPS = 30, /* so often, with another look each time, and then it is told */
+    NAPS = 30, /* sleeps, with another look after each, before it is reported */
     STATES = 1 << 17
 };
 

@@ -123,7 +123,7 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
     return error != NULL;
 }
 
-/* False: enough errors have been told. */
+/* False: enough errors were reported. */
 static bool add_error(struct check *check, enum check_kind kind, const struct ptx_inst *in,
                       const struct ptx_inst *other)
 {
@@ -278,7 +278,8 @@ void check_report_host(struct check *check, enum check_kind kind,
     lk_buf_free(&text);
 }
 
-/* What was told before, and how often it has come again. Instructions may go with their module. */
+/* What was reported before, and how often it was repeated. Instructions may go with their module.
+ * */
 void check_write_counts(struct check *check)
 {
     for (size_t i = 0; i < check->error_count; i++) {

@@ -186,5 +186,5 @@ static int run(int count, char **words)
     return ready ? CLI_OK : CLI_FINDINGS;
 }
 
-const struct cli_command cli_doctor = {"doctor", "is this machine ready, and what is missing", help,
-                                       run};
+const struct cli_command cli_doctor = {"doctor", "checks what this machine has and what is missing",
+                                       help, run};

@@ -15,7 +15,7 @@ static bool choose(struct cli_learn_session *session, const struct learn_exercis
         if (!cli_learn_choose(session, kata))
             return false;
         if (!(*kata)->is_kata)
-            host_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
+            host_error("%s is not a kata; 'lockstep learn start %s' goes there", (*kata)->name,
                        (*kata)->name);
         return (*kata)->is_kata;
     }

@@ -71,11 +71,11 @@ int cli_learn_notebooks(struct cli_learn_session *session)
         if (end == LEARN_NOTEBOOK_KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
-                       "anew and keeps yours beside it",
+                       "again and keeps yours beside it",
                        path);
         }
         if (aside && !session->json)
-            printf("%s is written anew; yours is %s\n", path, aside);
+            printf("%s was written again; yours is %s\n", path, aside);
         free(aside);
         free(message);
     }

@@ -81,7 +81,7 @@ static bool check_inputs(struct request *request)
         struct stat status;
         sources = sources || build_is_source(path);
         if (!known && request->nvcc.words.count > 1) {
-            host_error("run: '%s' is no source file; the program's own arguments go after --",
+            host_error("run: '%s' is not a source file; the program's own arguments go after --",
                        path);
             return false;
         }

@@ -65,7 +65,7 @@ static bool find_container(const uint8_t *data, size_t size, size_t offset, size
             continue;
         }
         if (header.magic != FATBIN_MAGIC) {
-            *message = at ? "something follows a fat binary that is none" : "this is no fat binary";
+            *message = at ? "what follows a fat binary is not one" : "this is not a fat binary";
             return false;
         }
         if (header.header_size < sizeof header || header.header_size > size - at ||
@@ -91,7 +91,7 @@ bool fatbin_next(const void *data, size_t size, size_t *offset, struct fatbin_en
     struct entry_header header;
     *message = NULL;
     if (size < sizeof(struct container_header)) {
-        *message = *offset ? NULL : "this is no fat binary";
+        *message = *offset ? NULL : "this is not a fat binary";
         return false;
     }
     for (;;) {

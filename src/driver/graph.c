@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct drv_list orphans; /* user objects whose graph is gone; let go of without the lock */
+static struct drv_list orphans; /* user objects whose graph is gone; released without the lock */
 
 CUgraph drv_graph_new(void)
 {

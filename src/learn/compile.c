@@ -26,7 +26,7 @@ static char *check_source(const char *path, const char *shown)
     if (stat(path, &status) != 0)
         return lk_format("%s: %s\n", shown, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return lk_format("%s: this is no file\n", shown);
+        return lk_format("%s: not a file\n", shown);
     if (status.st_size > SOURCE_BYTES)
         return lk_format("%s: it has %lld bytes; an exercise has at most %d\n", shown,
                          (long long)status.st_size, SOURCE_BYTES);

@@ -96,7 +96,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                             status);
 }
 
-/* Wrong results and faults. False if the counters say nothing. */
+/* Wrong results and faults. False if the counters mean nothing. */
 static bool read_sizes(struct job *job, json_t *result)
 {
     struct learn_verdict *verdict = job->verdict;

@@ -23,14 +23,14 @@ bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, 
 bool learner_reset(const char *folder, const struct learn_exercise *exercise, char **kept,
                    char **message);
 
-/* The text of a file of the learner's; it has to be text. */
+/* The content of a learner's file, which must be text. */
 char *learner_read(const char *path, char **message);
-/* A word that stands for a text: another text has another one. Of NULL, no file, it is "none". */
+/* A word that identifies a text, like a version number; "none" for NULL, no file. */
 enum { LEARNER_VERSION = 20 };
 void learner_version(const char *text, char version[LEARNER_VERSION]);
 
-/* Writes the learner's file if it is still what the writer has seen (a version), or not there; text
- * that is there already is fine too. *there is what was there before, malloc'd or NULL. */
+/* Writes the learner's file if it is still what the writer has seen (a version), or missing; if the
+ * file already has this text, that is fine too. *there is the text before, malloc'd or NULL. */
 enum learner_saved { LEARNER_SAVED, LEARNER_CHANGED, LEARNER_FAILED };
 enum learner_saved learner_save(const char *folder, const struct learn_exercise *exercise,
                                 const char *seen, const char *text, char **there, char **message);

@@ -96,7 +96,7 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
             json_decref(formula);
             return argument->value != NULL;
         }
-    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'",
+    return reader_fail(reader, "arguments", "'%s' is neither a buffer nor a value such as 'int n'",
                        text);
 }
 

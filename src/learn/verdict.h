@@ -14,7 +14,7 @@ enum learn_stage {
     LEARN_FAULT,   /* it does not end, or cannot be launched */
     LEARN_CHECK,   /* out of bounds, a race .. */
     LEARN_LIMIT,   /* right, and too costly */
-    LEARN_BROKEN,  /* nothing could be said: the machine's or the lesson's fault */
+    LEARN_BROKEN,  /* no verdict: the machine's or the lesson's fault */
     LEARN_STAGES
 };
 extern const char *const learn_stage_names[LEARN_STAGES];

@@ -209,7 +209,7 @@ static void parse_pair(struct ptx_parser *p, struct ptx_raw *raw)
         return;
     struct ptx_symbol *symbol = ptx_lookup(p, name);
     if (!symbol || symbol->kind != PTX_SYMBOL_REG)
-        ptx_fail(p, offset, "'%s' is no register", name->text);
+        ptx_fail(p, offset, "'%s' is not a register", name->text);
     raw->operand.pair = symbol->reg;
 }
 
@@ -306,7 +306,7 @@ static void parse_address(struct ptx_parser *p, struct ptx_raw *raw)
             ptx_fail(p, raw->offset + 1, "'%s' is not declared", raw->name->text);
         if ((raw->operand.kind != PTX_OPERAND_REG && raw->operand.kind != PTX_OPERAND_VAR) ||
             raw->operand.selector || raw->has_pair)
-            ptx_fail(p, raw->offset + 1, "'%s' is no address", raw->name->text);
+            ptx_fail(p, raw->offset + 1, "'%s' is not an address", raw->name->text);
         parse_offset(p, raw);
     } else {
         raw->operand.imm = (int64_t)ptx_parse_integer(p, "an address");

@@ -326,7 +326,7 @@ struct profile *profile_read(const char *path, const struct profile_filter *filt
         if (!object)
             lk_buf_printf(&problem, "%s:%zu: %s", path, number, error.text);
         else if (!read_object(&reading, object))
-            lk_buf_printf(&problem, "%s:%zu: is no line of a counters' file", path, number);
+            lk_buf_printf(&problem, "%s:%zu: not a line of a counters file", path, number);
         json_decref(object);
     }
     free(line);

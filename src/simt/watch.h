@@ -15,7 +15,7 @@ enum watch_kind {
 #undef KIND
 };
 
-/* What is known of an instruction before it runs. */
+/* What is known about an instruction before it runs. */
 struct watch_inst {
     uint8_t kind;       /* enum watch_kind */
     uint8_t class;      /* enum gpu_class */

@@ -23,7 +23,7 @@ void studio_random(char word[STUDIO_TOKEN])
         snprintf(word + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* In constant time, so that timing does not reveal how much is right. */
 static bool is_same(const char *given, size_t length, const char *wanted)
 {
     unsigned char differs = length != strlen(wanted);

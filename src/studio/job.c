@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
+enum { SECONDS = 300 }; /* no job takes that long; a child that hangs is killed */
 
 static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
                         const char *folder)

@@ -51,7 +51,7 @@ char *studio_field(const struct studio_request *request, const char *name)
     return NULL;
 }
 
-/* What is known of a request while its body comes. */
+/* The state of a request while its body arrives. */
 struct incoming {
     struct lk_buf body;
     bool too_large;

@@ -24,7 +24,7 @@ struct studio_options {
 
 /* NULL and a malloc'd message. */
 struct studio *studio_start(const struct studio_options *options, char **message);
-/* With the token, for the learner's eyes. */
+/* With the token; only the learner should see it. */
 const char *studio_url(const struct studio *studio);
 /* The same for one visit, for the command line of a browser, which other users can read. */
 const char *studio_visit(const struct studio *studio);

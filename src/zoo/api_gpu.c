@@ -179,7 +179,7 @@ static struct zoo_kernels *choose(struct api_context *context, const struct zoo_
         }
         if (!row)
             return NULL;
-        lk_buf_printf(&context->table.remarks, "%s is left out: %s\n", row->ptx, *message);
+        lk_buf_printf(&context->table.remarks, "%s is ignored: %s\n", row->ptx, *message);
         ((struct zoo_row *)row)->broken = true;
     }
     return NULL;

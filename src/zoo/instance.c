@@ -271,7 +271,7 @@ static bool guards_hold(const struct zoo_run *run, char **message)
         name = "the workspace";
     if (name) {
         struct lk_buf text = {0};
-        lk_buf_printf(&text, "it wrote behind the end of %s", name);
+        lk_buf_printf(&text, "it wrote past the end of %s", name);
         *message = text.data;
     }
     return !name;

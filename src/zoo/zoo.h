@@ -95,7 +95,7 @@ struct zoo_variant {
     unsigned traits;                                        /* of enum zoo_trait */
 };
 
-/* Somebody else's solution of the same problem, for src/bench; kernels/host/peer.h says how it
+/* Another library's solution of the same problem, for src/bench; kernels/host/peer.h says how it
  * is called. */
 enum zoo_peer_kind {
     ZOO_PEER_NVCC,    /* kernels/FAMILY/host/peer_NAME.cu, built by nvcc where there is one: CUB */
