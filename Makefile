@@ -1,7 +1,7 @@
 # Lockstep: one Makefile.
 #   make                build everything into build/
 #   make test           install what is missing, build, run every test; last line "N passed, N failed",
-#                       and ", N skipped" where something that tests need is not to be had
+#                       and ", N skipped" where something that tests need is missing
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
@@ -20,7 +20,7 @@
 #   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
 #   make help           this list
 #   make clean
-# A folder without sources yet is left out, so that every commit builds.
+# A folder without sources is skipped, so that every commit builds.
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
@@ -456,7 +456,7 @@ fuzz-only: $(FUZZ_BIN)
 format:
 	scripts/lint --format
 
-# TIDY=quick leaves out the analyzer's checks, as CI does: they take 13 minutes of a core.
+# TIDY=quick skips the analyzer's checks, as CI does: they take 13 minutes of a core.
 TIDY ?= tidy
 lint_with = BUILD=$(abspath $(BUILD)) scripts/lint
 format-check:

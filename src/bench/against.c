@@ -1,5 +1,5 @@
 /*
- * against.c: a run beside one of before: from a file of --json, or from the history.
+ * against.c: compares a run with an earlier one, from a --json file or from the history.
  */
 #include "bench/history.h"
 
@@ -94,7 +94,7 @@ struct bench_saved *bench_saved_read(const char *path, char **message)
     saved->modelled = json_is_true(json_object_get(report, "modelled"));
     json_t *results = json_object_get(report, "results");
     if (!json_is_array(results) || !*saved->gpu_name || !read_results(saved, results)) {
-        *message = lk_format("%s: is no result of 'lockstep bench --json'", path);
+        *message = lk_format("%s: not a result of 'lockstep bench --json'", path);
         bench_saved_free(saved);
         saved = NULL;
     }

@@ -1,5 +1,5 @@
 /*
- * peers.c: other people's solutions in our process: libraries that nvcc makes of
+ * peers.c: other libraries' solutions in our process: libraries that nvcc makes of
  * kernels/FAMILY/host/peer_NAME.cu, and those whose functions the family has itself. They share our
  * primary context, as the CUDA runtime uses it too.
  */

@@ -1,5 +1,5 @@
 /*
- * problem.c: one problem: who takes part, who is right, how long each takes.
+ * problem.c: one problem: which contestants take part, which are right, how long each takes.
  */
 #include "bench/contest.h"
 
@@ -50,7 +50,7 @@ void bench_entry_finish(const struct bench_place *place, const struct bench_resu
     struct report_roofline roofline = report_roofline(place->info, result->bytes, result->flops,
                                                       seconds, place->info->f32_tflops);
     entry->roof = roofline.fraction;
-    if (!roofline.memory_bound) /* the copy says nothing then */
+    if (!roofline.memory_bound) /* a copy's bandwidth means nothing then */
         entry->copy_roof = roofline.fraction;
 }
 

@@ -14,7 +14,7 @@ struct bench_run_request {
     bool no_peers, only_peers;
     bool quick;      /* of the family's own problems only the main ones, its first line */
     bool first_only; /* only the very first */
-    /* What the caller hears of; each may be NULL. */
+    /* Callbacks; each may be NULL. */
     void *context;
     /* Before anything is measured; false: it is not wanted here. */
     bool (*begin)(void *context, const struct bench_report *report);

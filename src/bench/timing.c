@@ -1,6 +1,6 @@
 /*
- * timing.c: samples on a real GPU. Contestants take turns sample by sample, so that whatever drifts
- * drifts for all; the host stays ahead of the GPU, so that no sample waits for it.
+ * timing.c: samples on a real GPU. Contestants take turns sample by sample, so that any drift
+ * affects all alike; the host stays ahead of the GPU, so that no sample waits for it.
  *
  * Long kernels: one launch between two events, rotating through copies of the buffers. Where the
  * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #define SHORT_SECONDS 20e-6   /* below this, launches are timed many at a time */
-#define SAMPLE_SECONDS 400e-6 /* which then take about so long together */
+#define SAMPLE_SECONDS 400e-6 /* which then take about this long together */
 #define BATCH_SECONDS 30e-3   /* between two waits of the host */
 #define ENOUGH 0.005          /* uncertainty of the median */
-#define SETTLED_SECONDS 0.05  /* nobody is settled before so much GPU time, or */
+#define SETTLED_SECONDS 0.05  /* no contestant counts as settled before this much GPU time, or */
 #define LOW_CLOCK 0.85        /* of the highest seen: discarded below */
 enum {
     LEAST_SAMPLES = 15,
@@ -41,7 +41,7 @@ struct race {
     double share; /* seconds of GPU time that each may take */
     struct pair pairs[PAIRS];
     unsigned used;
-    unsigned next_copy; /* everybody's: whoever comes next finds a copy that nobody had lately */
+    unsigned next_copy; /* shared by all, so that each finds a copy that was not used lately */
 };
 
 /* What a sample consists of ---------------------------------------------------------------------*/
@@ -345,7 +345,7 @@ static void show_progress(const struct race *race, double elapsed, double second
         host->progress(host->context, race->result->text, by_time > by_count ? by_time : by_count);
 }
 
-/* Samples at a clock far below the highest seen tell of another GPU. */
+/* Samples at a clock far below the highest seen do not describe this GPU. */
 static void discard_slow_clocks(struct race *race)
 {
     unsigned least = (unsigned)(LOW_CLOCK * race->session->most_mhz);

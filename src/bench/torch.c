@@ -1,7 +1,7 @@
 /*
  * torch.c: PyTorch in a process of its own (python/peer_torch.py, which is built in), in lines of
  * JSON over two pipes. It opens our memory by its CUDA IPC handle. Where there is no Python, no
- * PyTorch or no such memory, the peer is left out with a remark.
+ * PyTorch or no such memory, the peer is skipped with a remark.
  */
 #include "bench/contest.h"
 
@@ -65,7 +65,7 @@ static bool start_python(struct bench_torch *torch, char **message)
     return torch->child > 0;
 }
 
-/* One line, without its end; malloc'd. NULL if the process has ended or says nothing. */
+/* One line, without its newline; malloc'd. NULL if the process has ended or does not answer. */
 static char *read_line(struct bench_torch *torch)
 {
     struct lk_buf *pending = &torch->pending;

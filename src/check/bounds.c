@@ -1,6 +1,6 @@
 /*
- * bounds.c: whether an access stays inside of an allocation, variable, or the shared or local
- * memory there is, and what to say if not.
+ * bounds.c: checks that an access stays inside an allocation, a variable, or the shared or local
+ * memory that exists, and words the error if it does not.
  */
 #include "check/check.h"
 
@@ -96,8 +96,8 @@ static void report_misaligned(struct check *check, const struct watch_access *ac
     uint64_t address = access->addresses[lane];
     struct check_subject subject = {.space = access->space, .address = address};
     check_report(check, CHECK_MISALIGNED, &subject, &side, NULL,
-                 "misaligned: %s of %u bytes at 0x%llx, which is no multiple of %u", verb(access),
-                 access->bytes, (unsigned long long)address, align);
+                 "misaligned: %s of %u bytes at 0x%llx, which is not a multiple of %u",
+                 verb(access), access->bytes, (unsigned long long)address, align);
 }
 
 static uint32_t misaligned(struct check *check, const struct watch_access *access)

@@ -1,6 +1,6 @@
 /*
- * check.c: the checker: looks at every access of a watched launch before it happens, refuses those
- * that lead outside, and tells what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
+ * check.c: the checker: examines every access of a watched launch before it happens, blocks those
+ * that are out of bounds, and reports what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
  */
 #include "check/check.h"
 #include "check/checker.h"
@@ -54,7 +54,7 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
         block->launch->progress = block->launch->instructions;
 }
 
-/* Stores, and atomics that nobody reads the result of, are no polls. */
+/* Stores, and atomics whose result is never read, do not count as polls. */
 static bool is_poll(const struct watch_access *access)
 {
     return access->what->is_ordered && access->is_read && access->what->kind != WATCH_RED;

@@ -1,9 +1,9 @@
 /*
- * check.h: what the checker's files share. check.c looks at every access; memory.c knows the
- * allocations and what was ever written; bounds.c judges where an access leads; race.c
- * remembers who touched each word last; order.c knows what is ordered before what;
- * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
- * place.c names places, threads and arrays; write.c writes what was found.
+ * check.h: what the checker's files share. check.c examines every access; memory.c tracks the
+ * allocations and which bytes were ever written; bounds.c decides whether an access is in bounds;
+ * race.c remembers who touched each word last; order.c knows what is ordered before what; sync.c
+ * judges barriers and .sync masks; poll.c finds launches that wait forever; place.c names places,
+ * threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -66,7 +66,7 @@ struct check_chunk {
 /* Order -----------------------------------------------------------------------------------------
  */
 
-/* What is known of warps of other blocks: ranges of warps of the grid, and up to when. */
+/* What is known about warps of other blocks: ranges of warps of the grid, and up to when. */
 struct check_range {
     uint32_t first, last; /* both included */
     uint32_t time;
@@ -88,7 +88,7 @@ struct check_warp {
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
     uint64_t news;        /* since the checker's was this */
-    /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
+    /* A .sync or barrier that some lanes have passed is reported if they never reach it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
     uint32_t skipped_lanes;
@@ -139,8 +139,8 @@ struct check_event {
     uint64_t to, from, size;
 };
 
-/* Stands in messages for the allocation of their subject. Who reads the file writes a name for it:
- * "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
+/* Stands in messages for the allocation of their subject. The reader of the file puts a name in its
+ * place: "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
 #define CHECK_ALLOCATION "{allocation}"
 
 /* What an error is about. */
@@ -171,7 +171,7 @@ struct check {
     struct simt_machine *machine;
     FILE *file;
 
-    /* Memory. host_lock: allocations, freed and events; other threads tell of them. */
+    /* Memory. host_lock: allocations, freed and events; other threads report them. */
     pthread_mutex_t host_lock;
     struct check_allocation *allocations, *freed; /* sorted by address */
     size_t allocation_count, allocation_capacity, freed_count, freed_capacity;
@@ -193,7 +193,7 @@ struct check {
     uint64_t versions;
     struct check_block *spare_blocks;
     uint64_t writes; /* stores to memory, and blocks that began or ended */
-    uint64_t news;   /* whatever else was more than polling in vain */
+    uint64_t news;   /* anything else that was more than a failed poll */
     uint64_t worked; /* as the launch's when it was last looked at */
     uint64_t naps_news;
     uint32_t naps;    /* since naps_news */
@@ -233,7 +233,7 @@ size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
 
 /* bounds.c */
-/* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
+/* Lanes of an access to global or constant memory that must not happen; the error is reported. */
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
 uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access);
@@ -245,13 +245,13 @@ void check_describe_address(struct check *check, struct check_subject *subject,
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
 
-/* What is known of an instruction before the launch. */
+/* What is known about an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: told at the end, */
+#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: reported at the end, */
 #define CHECK_TRAIT_RACED 16    /* unless a race is why */
-/* Which variable's addresses an instruction for shared memory uses, where it can be told. */
+/* Which variable's addresses an instruction for shared memory uses, where that is known. */
 void check_shared_variables(struct check *check);
 uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
 
@@ -277,7 +277,7 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 
 /* poll.c */
-/* access: what it reads, or NULL if that is no access. */
+/* access: what it reads, or NULL if it is not an access. */
 void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                 const struct watch_access *access);
 void check_poll_end(struct check *check);
@@ -309,7 +309,7 @@ void check_report_host(struct check *check, enum check_kind kind,
                        const struct check_subject *subject, const struct check_callers *callers,
                        const struct check_callers *other, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Quick: has this pair been told already? Counts it if so. */
+/* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);
 void check_write_counts(struct check *check);

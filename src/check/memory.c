@@ -1,8 +1,7 @@
 /*
  * memory.c: the checker's view of memory: the program's allocations, alive and freed, and
- * which bytes were ever written. The host allocates and copies from any thread, also while a kernel
- * runs: what changes the shadow is put into a list, which the launch takes up before its next
- * access.
+ * which bytes were ever written. The host allocates and copies from any thread, even while a kernel
+ * runs: changes to the shadow go into a list, which the launch applies before its next access.
  */
 #include "check/check.h"
 
@@ -35,7 +34,7 @@ void check_memory_open(struct check *check)
 void check_memory_close(struct check *check)
 {
     for (uint64_t i = 0; i < CHUNKS; i++) {
-        if (i % 512 == 0) { /* pages of the table that nobody touched cost nothing to read */
+        if (i % 512 == 0) { /* untouched pages of the table cost nothing to read */
             unsigned char resident = 0;
             if (mincore(&check->chunks[i], 4096, &resident) == 0 && !(resident & 1)) {
                 i += 511;
@@ -120,7 +119,7 @@ static void copy_written(struct check *check, uint64_t to, uint64_t from, uint64
     }
 }
 
-/* The memory of what is remembered about freed bytes is given back. */
+/* Frees the shadow of freed bytes. */
 static void forget(struct check *check, uint64_t address, uint64_t size)
 {
     uint64_t first = address - check->machine->memory.base, end = first + size;

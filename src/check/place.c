@@ -374,7 +374,7 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
     }
 }
 
-/* Only registers that are written in one place have a value that can be told from there. */
+/* Only registers that are written in one place have a value that is known from there. */
 static struct value register_value(struct tracer *tracer, uint32_t reg)
 {
     if (++tracer->steps > 256)

@@ -14,7 +14,7 @@ struct visit {
     uint32_t first; /* older segments are history (C2) */
     uint32_t grid_warp;
     bool is_volatile;   /* of shared memory */
-    uint32_t passed_on; /* nobody of another block can know what came after that */
+    uint32_t passed_on; /* no other block can know what came after that */
 };
 
 /* Reports ----------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ static const uint8_t *stored_value(const struct watch_access *access, int lane, 
     return access->w->regs + slot + (unsigned)lane * *bytes;
 }
 
-/* A write of what is there already harms nobody: flags are often set so. */
+/* Writing the value that is already there is harmless: flags are often set that way. */
 static bool writes_same(const struct visit *visit, uint64_t address, int lane)
 {
     const struct watch_access *access = visit->access;
@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
         conflicts(visit, lane, cell->write_segment, cell->write_info))
         report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
-    /* Two blocks have read it, and nobody can know of both: whoever writes will be told of one of
+    /* Two blocks have read it, and no thread can know of both: a writer gets a report about one of
      * them, so this reader need not be remembered. */
     if (cell->apart && cell->read_segment[0] > visit->passed_on &&
         cell->read_segment[1] > visit->passed_on &&
@@ -293,8 +293,8 @@ static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
         written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
 }
 
-/* A read before the write that it should have waited for finds nothing written, too: it is told at
- * the end of the launch, if no race was found there. */
+/* A read before the write that it should have waited for also finds nothing written: it is reported
+ * at the end of the launch, if no race was found there. */
 static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
                                                        int lane)
 {
@@ -367,7 +367,7 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 /* Accesses
  * ----------------------------------------------------------------------------------------- */
 
-/* Lanes that read what a lane before them reads are left out, in the ways that are common: runs of
+/* Lanes that read what an earlier lane reads are skipped, in the common cases: runs of
  * lanes, or two halves alike. */
 static inline __attribute__((always_inline)) uint32_t
 without_copies(const struct watch_access *access, uint32_t mask, bool *halves)

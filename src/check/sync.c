@@ -1,7 +1,7 @@
 /*
  * sync.c: barriers that not all threads reach, and .sync masks that name the wrong lanes.
- * A thread that has exited is missing nowhere: early returns are common and work. A thread that
- * passed by a barrier or .sync on its way, and never comes to it, is an error.
+ * An exited thread is not missed anywhere: early returns are common and work. A thread that skips a
+ * barrier or .sync and never comes back to it is an error.
  */
 #include "check/check.h"
 
@@ -143,7 +143,7 @@ void check_sync_gathered(struct check *check, struct simt_warp *w, const struct 
 /* Barriers
  * ----------------------------------------------------------------------------------------- */
 
-/* bar.sync and .aligned forms are for whole warps; barrier.sync is for whoever comes. */
+/* bar.sync and .aligned forms are for whole warps; barrier.sync is for any set of threads. */
 static bool is_aligned(const struct ptx_inst *ptx)
 {
     return strcmp(ptx_op_infos[ptx->op].mnemonic, "bar") == 0 || ptx_has(ptx, PTX_MOD_ALIGNED);

@@ -1,6 +1,6 @@
 /*
- * write.c: the checker's file, one JSON object a line: errors as they are found, so that
- * nothing is lost if the program dies, and at the end of a launch how often they came again.
+ * write.c: the checker's file, one JSON object a line: errors as they are found, so that nothing is
+ * lost if the program dies, and at the end of a launch how often each was repeated.
  * src/report/check_read.c reads it.
  */
 #include "check/check.h"
@@ -123,7 +123,7 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
     return error != NULL;
 }
 
-/* False: enough errors have been told. */
+/* False: enough errors were reported. */
 static bool add_error(struct check *check, enum check_kind kind, const struct ptx_inst *in,
                       const struct ptx_inst *other)
 {
@@ -155,7 +155,7 @@ static bool is_at(const struct check_error *error, int side, const struct check_
     return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
 }
 
-/* Has the newest error been told of these lines already? Then it is the same. */
+/* Was the newest error already reported for these lines? Then it is the same one. */
 static bool is_same_line(struct check *check, const struct check_side *side,
                          const struct check_side *other)
 {
@@ -278,7 +278,8 @@ void check_report_host(struct check *check, enum check_kind kind,
     lk_buf_free(&text);
 }
 
-/* What was told before, and how often it has come again. Instructions may go with their module. */
+/* What was reported before, and how often it was repeated. Instructions may go with their module.
+ * */
 void check_write_counts(struct check *check)
 {
     for (size_t i = 0; i < check->error_count; i++) {

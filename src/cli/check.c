@@ -1,5 +1,5 @@
 /*
- * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
+ * check.c: lockstep check: runs a program with the machine's checker on, and reports what it found.
  * The checker (src/check) writes a file of JSON lines while the program runs; here it is
  * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */
@@ -28,14 +28,13 @@ static const char help[] =
     "misaligned or to freed memory, bad frees, reads of what was never written, races in shared "
     "and\n"
     "global memory, barriers that not all threads reach, wrong .sync masks, endless loops. Memory\n"
-    "that is never freed is remarked upon.\n"
+    "that is never freed is reported as a remark.\n"
     "\n"
-    "  --json         the same for programs; the program's own output goes to stderr\n"
-    "  --limit N      take a launch for an endless loop after so many warp instructions in which "
-    "no\n"
-    "                 block has ended (default " DEFAULT_LIMIT ")\n"
-    "  --no-host-lines  compile without -g, as 'run' does: calls of the host (where memory was\n"
-    "                 allocated or freed) are then told without their lines\n"
+    "  --json         print JSON; the program's own output goes to stderr\n"
+    "  --limit N      report an endless loop after this many warp instructions without a block\n"
+    "                 that ends (default " DEFAULT_LIMIT ")\n"
+    "  --no-host-lines  compile without -g, as 'run' does: host calls (where memory was allocated\n"
+    "                 or freed) are then reported without line numbers\n"
     "Every other option is as for 'lockstep run'.\n"
     "\n"
     "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "

@@ -1,5 +1,5 @@
 /*
- * doctor.c: lockstep doctor: is this machine ready, and what is missing.
+ * doctor.c: lockstep doctor: whether this machine is ready, and what is missing.
  * One row a thing: what was found, what it is for and the command that installs it.
  */
 #include "cli/doctor.h"
@@ -186,5 +186,5 @@ static int run(int count, char **words)
     return ready ? CLI_OK : CLI_FINDINGS;
 }
 
-const struct cli_command cli_doctor = {"doctor", "is this machine ready, and what is missing", help,
-                                       run};
+const struct cli_command cli_doctor = {"doctor", "checks what this machine has and what is missing",
+                                       help, run};

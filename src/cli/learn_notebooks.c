@@ -1,6 +1,6 @@
 /*
  * learn_notebooks.c: 'lockstep learn notebooks DIR': the lessons as DIR/WEEK/DAY.ipynb. A notebook
- * that somebody changed or ran is not written again, or with --force only beside a copy of it.
+ * that was changed or run is not overwritten; with --force, it is first copied.
  */
 #include "cli/learn.h"
 #include "host/files.h"
@@ -71,11 +71,11 @@ int cli_learn_notebooks(struct cli_learn_session *session)
         if (end == LEARN_NOTEBOOK_KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
-                       "anew and keeps yours beside it",
+                       "again and keeps yours beside it",
                        path);
         }
         if (aside && !session->json)
-            printf("%s is written anew; yours is %s\n", path, aside);
+            printf("%s was written again; yours is %s\n", path, aside);
         free(aside);
         free(message);
     }

@@ -1,7 +1,7 @@
 /*
  * profile.c: lockstep profile: runs a CUDA program on a simulated GPU with its counters on, and
- * says what its kernels did, line by line, what bounds them, and what to do about it.
- * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
+ * shows what its kernels did, line by line, what bounds them, and what to do about it. The program
+ * writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
 #include "cli/start.h"
 #include "host/files.h"
@@ -30,7 +30,7 @@ static const char help[] =
     "  --trace FILE           what single warps did, as JSON (docs/trace.md)\n"
     "  --trace-blocks A-B     of these blocks (default 0-1)\n"
     "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
-    "  --trace-records N      at most so many records of a launch (default 4096)\n"
+    "  --trace-records N      at most this many records of a launch (default 4096)\n"
     "  --gpu sim:NAME         the GPU (default sim:h200); 'lockstep gpus' lists them\n"
     "  --threads --schedule --limit --keep --verbose   as 'lockstep run'\n"
     "\n"
@@ -265,7 +265,7 @@ static json_t *report_of(struct lk_arena *arena, const struct options *options, 
         if (saved && json_is_array(json_object_get(saved, "kernels")))
             return saved;
         if (saved)
-            host_error("%s: is no result of 'lockstep profile --json'", name);
+            host_error("%s: not a result of 'lockstep profile --json'", name);
         else
             host_error("%s:%d:%d: %s", name, error.line, error.column, error.text);
         json_decref(saved);

@@ -1,5 +1,5 @@
 /*
- * request.c: tells our options, nvcc's and the program's apart; see request.h.
+ * request.c: separates our options from nvcc's and the program's; see request.h.
  */
 #include "cli/request.h"
 
@@ -81,7 +81,7 @@ static bool check_inputs(struct request *request)
         struct stat status;
         sources = sources || build_is_source(path);
         if (!known && request->nvcc.words.count > 1) {
-            host_error("run: '%s' is no source file; the program's own arguments go after --",
+            host_error("run: '%s' is not a source file; the program's own arguments go after --",
                        path);
             return false;
         }

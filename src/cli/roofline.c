@@ -21,7 +21,7 @@ static const char help[] =
     "  --time T      seconds, or with a unit: 3.2us, 1.5ms\n"
     "  --gpu NAME    h200, sim:a100 .. (default h200)\n"
     "  --type TYPE   f32 (default), f64, f16, tensor-f16, tensor-tf32, tensor-f8, tensor-f64\n"
-    "  --json        the same for programs\n"
+    "  --json        print JSON\n"
     "\n"
     "With a family it measures the variants and their peers, as 'lockstep bench' does, and draws\n"
     "where each stands under the roof: on the terminal, and with --svg into a file. --time is "

@@ -18,7 +18,7 @@ static const char help[] =
     "                         default: $LOCKSTEP_GPU, else cuda:0 if there is one, else sim:h200\n"
     "  --threads N            host threads; 1 makes a simulated run deterministic (default: all)\n"
     "  --schedule random:SEED shuffle warps and blocks, to shake out races\n"
-    "  --limit N              stop a kernel after so many warp instructions\n"
+    "  --limit N              stop a kernel after this many warp instructions\n"
     "  --keep                 keep nvcc's intermediate files (PTX ...) and say where\n"
     "  --verbose              show what is done\n"
     "Every other option is nvcc's: -O3 -std=c++17 -Iinclude -DN=8 -arch=sm_80 -lfoo ...\n"

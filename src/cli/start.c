@@ -55,7 +55,7 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
         host_error("%s: is damaged: its ELF tables lead out of the file", path);
         break;
     case ELF_OTHER:
-        host_error("%s: is no program for this machine (an object file, or for another one)", path);
+        host_error("%s: not a program for this machine (an object file, or for another one)", path);
         break;
     case ELF_NOT:
         host_error("%s: is neither a CUDA source file (.cu) nor a program", path);

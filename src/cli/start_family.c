@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first word that is no option names a family: it has no ending, and is no file. */
+/* The first word that is not an option names a family: it has no extension, and is not a file. */
 bool start_is_family(int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {

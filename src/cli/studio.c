@@ -28,7 +28,7 @@ static const char help[] =
     "  --json           print {\"url\": ...}, and start no browser\n"
     "\n"
     "LOCKSTEP_COURSE, LOCKSTEP_PROGRESS and LOCKSTEP_WEB name other places for the lessons, the\n"
-    "progress and the pages. docs/studio.md says who is let in and what the pages ask for.\n"
+    "progress and the pages. docs/studio.md describes the requests that it answers.\n"
     "\n"
     "examples:\n"
     "  lockstep studio\n"
@@ -91,7 +91,7 @@ static void open_browser(struct cli_learn_session *session, const char *url)
     if (!opener || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
         return;
     const char *const words[] = {opener, url, NULL};
-    /* Nobody waits for it. */
+    /* It is not waited for. */
     host_start(&(struct host_command){.words = words,
                                       .input = "/dev/null",
                                       .output = "/dev/null",

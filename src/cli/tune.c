@@ -27,7 +27,7 @@ static const char help[] =
     "  --compiler NAME      nvcc or clang; default: whichever is found first\n"
     "  --output FILE        the table, in place of the one in ~/.local/share/lockstep/tuned\n"
     "  --dry-run            writes nothing\n"
-    "  --seed N             of the random part of the search\n"
+    "  --seed N             seed of the random part of the search\n"
     "  --verbose            a line for each configuration\n"
     "  --json               the result for programs\n"
     "\n"

@@ -1,6 +1,6 @@
 /*
  * load.c: the driver API's table from a library: NVIDIA's libcuda.so.1, or ours by the same name.
- * Needs nothing of the machine, so that what links it (liblockstep) works beside either.
+ * Does not need the machine, so that what links it (liblockstep) works with either.
  */
 #include "cuda/load.h"
 

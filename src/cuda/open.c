@@ -1,6 +1,6 @@
 /*
  * open.c: the one way to open a driver: by a GPU's name, or the one that the program has loaded
- * already. A process has one driver; whoever asks first decides. Needs nothing of the machine, so
+ * already. A process has one driver; the first caller decides. Needs nothing of the machine, so
  * that what links it (lockstep, liblockstep, tests) works beside NVIDIA's libcuda.so.1 and ours.
  */
 #include "cuda/driver.h"

@@ -1,8 +1,7 @@
 /*
  * cudart.h: what the files of this folder share. The runtime is a thin layer over the driver API
-(cuda/api.def), which it calls by its exported symbols; its own are errors per thread, the
- * device per thread, and the registry that maps a program's host addresses to kernels and
- * variables.
+ * (cuda/api.def), which it calls by its exported symbols; it adds errors per thread, the device per
+ * thread, and the registry that maps a program's host addresses to kernels and variables.
  */
 #ifndef LOCKSTEP_CUDART_CUDART_H
 #define LOCKSTEP_CUDART_CUDART_H

@@ -1,7 +1,7 @@
 /*
  * graph_node.c: nodes of graphs, except copies (graph_copy.c): kernels, fills, host functions,
- * child graphs, events, allocations. Here the runtime and the driver differ in two things: the
- * runtime names a kernel by its host address, and it knows no contexts.
+ * child graphs, events, allocations. The runtime differs from the driver in two ways here: it names
+ * a kernel by its host address, and it has no contexts.
  */
 #include "cudart/cudart.h"
 

@@ -4,7 +4,7 @@
  * something in it is first needed, so the order of static constructors does not matter.
  * Invariants, all under `lock`:
  *   R1  by_host has every registered kernel and variable by its host address, and kernels also by
- *       the address of their record, which is what __cudaGetKernel hands out.
+ *       the address of their record, which is what __cudaGetKernel returns.
  *   R2  Records are never freed: a removed one is only taken out of by_host (keys point into it).
  *   R3  A fatbin is loaded at most once; a failed load gives the same error every time.
  */

@@ -131,7 +131,7 @@ static void model_copy(CUcontext context, const struct drv_copy_work *copy, doub
         drv_model(context, DRV_ENGINE_FROM_DEVICE, 1.5e-6 + bytes / link, clock);
 }
 
-/* For those who look on: which device bytes were written, row by row, and from where. */
+/* For watchers: which device bytes were written, row by row, and from where. */
 static void note_written(CUcontext context, const struct drv_copy_work *copy)
 {
     const struct drv_copy_side *to = &copy->to, *from = &copy->from;

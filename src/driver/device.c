@@ -1,5 +1,5 @@
 /*
- * device.c: the simulated devices: which there are, and what they say of themselves.
+ * device.c: the simulated devices: which there are, and what they report.
  * The facts come from src/gpu; what no table has (PCI ids, UUIDs, texture limits) is made up once
  * here, stable from run to run.
  */

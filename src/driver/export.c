@@ -9,7 +9,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* By this the real driver is told from the drop-in. */
+/* Tells our drop-in from the real driver. */
 EXPORT const int lk_driver_marker = CUDA_VERSION;
 
 static CUresult unsupported(const char *name)

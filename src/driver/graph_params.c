@@ -1,6 +1,6 @@
 /*
- * graph_params.c: what nodes are asked and told after they were added: parameters, events,
- * attributes, in a graph or in an executable one.
+ * graph_params.c: reads and changes nodes after they were added: parameters, events, attributes, in
+ * a graph or in an executable one.
  */
 #include "driver/state.h"
 

@@ -48,7 +48,7 @@ static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size
 
 /* A program built with -rdc=true: the linked machine code, and the objects' own containers beside
  * it. One of those is the device runtime library, which has no PTX for most GPUs; what lacks PTX is
- * left out, and the PTX parser complains if it is missed. */
+ * skipped, and the PTX parser complains if it is needed. */
 static CUresult ptx_of_list(const struct gpu_info *gpu, void *const *list, char **text,
                             size_t *text_size, char **message)
 {
@@ -118,8 +118,8 @@ static CUresult check_target(const struct gpu_info *gpu, const char *text, size_
     return CUDA_ERROR_INVALID_PTX;
 }
 
-/* Text that does not begin as PTX does is no image at all; PTX of a newer major version than ours
- * is refused as a driver refuses what it is too old for. */
+/* Text that does not begin like PTX is not an image at all; PTX of a newer major version than ours
+ * is refused, as it is by a driver that is too old for it. */
 static CUresult check_head(const char *text, size_t size, char **message)
 {
     const char *at = text, *end = text + size;

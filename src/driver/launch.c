@@ -258,7 +258,7 @@ static CUresult apply_attribute(struct drv_kernel_work *kernel, const CUlaunchAt
     }
 }
 
-/* An event of the launch's own is recorded behind it: later than on a GPU, never too early. */
+/* An event of the launch itself is recorded after it: later than on a GPU, never too early. */
 static CUresult record_launch_events(const CUlaunchConfig *config)
 {
     CUresult status = CUDA_SUCCESS;

@@ -106,7 +106,7 @@ CUresult drv_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
     return drv_cuLinkAddFile_v2(state, type, path, count, options, values);
 }
 
-/* Loading it once shows what is wrong while somebody looks at the log. */
+/* Loading it once reports errors while the caller still reads the log. */
 CUresult drv_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
     CUmodule probe;

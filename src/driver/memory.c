@@ -1,6 +1,6 @@
 /*
  * memory.c: the program's allocations: device, pinned, managed and registered memory.
- * simt holds the bytes; here is whose they are and what CUDA says about them.
+ * simt holds the bytes; this file knows who owns them and what CUDA reports about them.
  */
 #include "driver/state.h"
 

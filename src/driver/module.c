@@ -34,7 +34,7 @@ CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **val
             jit->error_size = (unsigned)(uintptr_t)values[i];
             jit->error_size_out = &values[i];
             break;
-        default: /* how to optimise is nothing to an interpreter */
+        default: /* optimisation levels mean nothing to an interpreter */
             if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
                 return CUDA_ERROR_INVALID_VALUE;
         }

@@ -76,7 +76,7 @@ static struct drv_op *ready_take(struct drv_device *device, CUstream only)
     return op;
 }
 
-/* Somebody must look at the ready list: an idle executor, or a new one. */
+/* Wakes an idle executor for the ready list, or starts a new one. */
 static void wake_executor(struct drv_device *device)
 {
     if (device->idle || device->waiters)
@@ -226,14 +226,14 @@ CUresult drv_wait(CUcontext context, struct drv_op *op)
             op_run(device, mine, op->stream);
             continue;
         }
-        /* What it waits for is not this thread's to run. */
+        /* This thread must not run what it waits for. */
         if (device->ready_first)
             wake_executor(device);
         device->waiters++;
         pthread_cond_wait(&device->changed, &drv_lock);
         device->waiters--;
     }
-    if (device->ready_first) /* another thread's, which nobody was woken for */
+    if (device->ready_first) /* another thread's, for which no executor was woken */
         wake_executor(device);
     if (context->host_clock < op->clock)
         context->host_clock = op->clock;

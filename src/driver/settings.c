@@ -1,5 +1,6 @@
 /*
- * settings.c: what a context can be asked and told: limits, flags, cache preferences, waiting.
+ * settings.c: reads and changes the settings of a context: limits, flags, cache preferences,
+ * waiting.
  */
 #include "driver/state.h"
 

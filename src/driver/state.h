@@ -97,7 +97,7 @@ struct drv_kernel_work {
     int priority;
     void *params; /* owned, packed as the kernel wants them */
     size_t params_size;
-    void **pointers; /* owned, made on demand: params as CUDA hands them out */
+    void **pointers; /* owned, made on demand: params as CUDA returns them */
 };
 
 /* One side of a copy: host bytes, and what the address was when it was asked for. */
@@ -335,7 +335,7 @@ void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
-/* Modelled time: an engine of the device is busy for so long; *clock becomes the end. */
+/* Modelled time: an engine of the device is busy for `seconds`; *clock becomes the end. */
 enum drv_engine {
     DRV_ENGINE_COMPUTE,
     DRV_ENGINE_TO_DEVICE,

@@ -1,5 +1,5 @@
 /*
- * stream.c: streams: handles, waiting, asking, attributes, and the small operations in them.
+ * stream.c: streams: handles, waiting, queries, attributes, and the small operations in them.
  */
 #include "driver/state.h"
 
@@ -218,7 +218,7 @@ CUresult drv_cuStreamGetDevice(CUstream handle, CUdevice *device)
     return status;
 }
 
-/* Attributes: kept, and of no effect. */
+/* Attributes are kept, but have no effect. */
 static bool attribute_known(CUstreamAttrID id)
 {
     return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||

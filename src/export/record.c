@@ -1,5 +1,5 @@
 /*
- * record.c: a driver that notes launches down; see record.h.
+ * record.c: a driver that records launches; see record.h.
  */
 #include "export/record.h"
 
@@ -47,7 +47,8 @@ static void add_number(double number)
     now.recording->number[now.recording->number_count++] = number;
 }
 
-/* A buffer's index or EXPORT_WORKSPACE, with the offset in it; EXPORT_SCALAR if it is no pointer.
+/* A buffer's index or EXPORT_WORKSPACE, with the offset in it; EXPORT_SCALAR if it is not a
+ * pointer.
  */
 static int locate(CUdeviceptr at, double *offset)
 {

@@ -1,5 +1,5 @@
 /*
- * find.c: a GPU by the name that somebody typed, and the nearest known one for "did you mean".
+ * find.c: a GPU by the name that a user typed, and the nearest known one for "did you mean".
  * Case and punctuation do not matter: "RTX 4090", "rtx-4090" and "rtx4090" are the same, and so
  * is the name that the device gives itself.
  */
@@ -51,7 +51,7 @@ const struct gpu_info *gpu_nearest(const char *id)
     if (!id || !plain_name(id, plain))
         return NULL;
     const struct gpu_info *nearest = NULL;
-    unsigned least = 4; /* so many edits make another name */
+    unsigned least = 4; /* this many edits make another name */
     for (unsigned i = 0; i < gpu_info_count; i++) {
         if (!plain_name(gpu_infos[i].id, other))
             continue;

@@ -92,7 +92,7 @@ static double load_cycles(const struct gpu_counters *c)
            miss * dram * (DRAM_CYCLES - L2_CYCLES);
 }
 
-/* From a warp's first to its last instruction, nobody else in the way. */
+/* From a warp's first to its last instruction, undisturbed. */
 static double warp_cycles(const struct gpu_counters *c, double warps)
 {
     double waiting = (double)c->load_phases * load_cycles(c) +

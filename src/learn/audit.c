@@ -142,7 +142,7 @@ static char *judge(struct audit *audit, const struct learn_exercise *exercise, c
         if (verdict.stage != LEARN_PASSED)
             why = lk_format("must pass, and got: %s", verdict.text);
     } else if (regcomp(&expression, wanted, REG_EXTENDED | REG_NOSUB) != 0) {
-        why = lk_format("'%s' is no regular expression", wanted);
+        why = lk_format("'%s' is not a regular expression", wanted);
     } else {
         if (verdict.stage == LEARN_PASSED)
             why = lk_format("must fail with '%s', and passes", wanted);
@@ -163,7 +163,7 @@ static void audit_kernel(struct audit *audit, const struct learn_exercise *exerc
          judge(audit, exercise, file, wanted));
 }
 
-/* Every file of wrong/ must be in lesson.json; that every one named is there, grading finds. */
+/* Every file of wrong/ must be in lesson.json; grading finds those that are named but missing. */
 static char *check_wrong_files(const struct learn_exercise *exercise)
 {
     DIR *folder = opendir(learn_path(exercise, "wrong"));

@@ -67,7 +67,7 @@ static void audit_mutant(struct audit *audit, const struct learn_exercise *exerc
     else if (stage == LEARN_PASSED && !reason)
         why = lk_format(
             "this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
-            "why it is none");
+            "why it is not a mistake");
     else if (stage != LEARN_PASSED && reason)
         why = lk_format("\"equivalent\" says that this passes, and it does not (%s)",
                         learn_stage_names[stage]);

@@ -26,7 +26,7 @@ static char *check_source(const char *path, const char *shown)
     if (stat(path, &status) != 0)
         return lk_format("%s: %s\n", shown, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return lk_format("%s: this is no file\n", shown);
+        return lk_format("%s: not a file\n", shown);
     if (status.st_size > SOURCE_BYTES)
         return lk_format("%s: it has %lld bytes; an exercise has at most %d\n", shown,
                          (long long)status.st_size, SOURCE_BYTES);
@@ -40,8 +40,8 @@ static char *check_source(const char *path, const char *shown)
 }
 
 /* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
- * template brings forth is cut: nobody reads a hundred lines. Notes on our own macro, which stands
- * in no file, are left out with the lines that they show. */
+ * template produces is cut short: no one reads a hundred lines. Notes on our own macro, which is in
+ * no file, are dropped with the lines that they show. */
 static char *read_log(const char *log, const char *path, const char *shown)
 {
     static const char included[] = "In file included from", ours[] = "<command line>:";

@@ -20,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
+/* An exercise is small: a kernel that runs this many without finishing a block, or this long, does
+ * not end. */
 #define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
 enum { SECONDS = 20, MIB = 1024 };
 
@@ -95,7 +96,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                             status);
 }
 
-/* Wrong results and faults. False if the counters say nothing. */
+/* Wrong results and faults. False if the counters mean nothing. */
 static bool read_sizes(struct job *job, json_t *result)
 {
     struct learn_verdict *verdict = job->verdict;
@@ -229,7 +230,7 @@ static void tell_end(struct job *job, enum host_end how, int status)
     char *log = host_read_text(file_in(job, path, "log"), &message);
     enum learn_stage stage = LEARN_FAULT;
     if (how == HOST_ENDED && status == LK_EXIT_NO_MEMORY)
-        how = HOST_TOO_BIG; /* it asked for so much at once that it was not given */
+        how = HOST_TOO_BIG; /* it asked for more at once than it could get */
     if (how == HOST_TOO_SLOW) {
         verdict_say(job->verdict, 0,
                     "the kernel was stopped after %u seconds: is there an endless loop?",
@@ -273,7 +274,7 @@ static void run_real(struct job *job)
     enum learn_stage before = verdict->stage;
     if (!job->grader->real || (before != LEARN_PASSED && before != LEARN_LIMIT))
         return;
-    verdict->stage = LEARN_PASSED; /* so that what is wrong there is told */
+    verdict->stage = LEARN_PASSED; /* so that errors there are reported */
     verdict->right = 0;
     json_t *result = run_and_load(job, job->grader->real);
     const char *name = json_string_value(json_object_get(result, "name"));

@@ -9,14 +9,14 @@
 
 #include <signal.h>
 
-/* What grading needs to know of this machine. */
+/* What grading needs to know about this machine. */
 struct learn_grader {
     const char *compiler; /* nvcc or clang */
     bool is_nvcc;
     const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
     const char *self;       /* this program, for 'learn grade-worker' */
     const char *gpu;        /* "sim:h200" */
-    const char *real;       /* "cuda:0": run there what is right; NULL: nowhere else */
+    const char *real;       /* "cuda:0": also run correct kernels there; NULL: nowhere else */
     unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
     const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };

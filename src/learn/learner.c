@@ -1,6 +1,6 @@
 /*
- * learner.c: the learner's folder and place: laying out exercises, putting one back, what comes
- * next, the notebook.
+ * learner.c: the learner's folder and place in the course: lays out exercises, resets one, finds
+ * what comes next, keeps notes.
  */
 #include "learn/learner.h"
 
@@ -24,7 +24,7 @@ static struct tm today(void)
     return here;
 }
 
-/* Of the day, so that the same kata begins anew when its turn comes again. */
+/* Dated, so that the same kata starts afresh when its turn comes again. */
 static char *kata_file(const char *folder, const struct learn_exercise *exercise)
 {
     char day[32];

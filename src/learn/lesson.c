@@ -1,5 +1,5 @@
 /*
- * lesson.c: reads a lesson's lesson.json and checks every field of it; see lesson.h.
+ * lesson.c: reads a lesson's lesson.json and checks every field; see lesson.h.
  */
 #include "learn/lesson.h"
 
@@ -96,7 +96,7 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
             json_decref(formula);
             return argument->value != NULL;
         }
-    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'",
+    return reader_fail(reader, "arguments", "'%s' is neither a buffer nor a value such as 'int n'",
                        text);
 }
 

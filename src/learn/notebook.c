@@ -1,6 +1,6 @@
 /*
  * notebook.c: builds a lesson's notebook: the cell that loads the magic, the text split at its
- * headings, the exercises behind the section "Code", the quiz at the end.
+ * headings, the exercises after the section "Code", the quiz at the end.
  */
 #include "learn/notebook.h"
 
@@ -210,7 +210,7 @@ static void add_question(struct maker *maker, unsigned number)
 static void add_quiz(struct maker *maker)
 {
     static const char intro[] =
-        "## Quiz\n\nWrite the number of your answer behind `answer=`, and run the cell.";
+        "## Quiz\n\nWrite the number of your answer after `answer=`, and run the cell.";
     if (maker->lesson->question_count)
         add_text(maker, intro, strlen(intro));
     for (unsigned i = 0; i < maker->lesson->question_count; i++)

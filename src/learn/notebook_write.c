@@ -1,5 +1,5 @@
 /*
- * notebook_write.c: a lesson's notebook into a file. What somebody has changed or run is not
+ * notebook_write.c: a lesson's notebook into a file. One that was changed or run is not
  * overwritten, or only after it was set aside.
  */
 #include "learn/notebook.h"

@@ -21,7 +21,7 @@ char *learner_read(const char *path, char **message)
     if (text && stat(path, &status) == 0 && (size_t)status.st_size > strlen(text)) {
         free(text);
         text = NULL;
-        *message = lk_format("%s: is no text: it has a byte 0 in it", path);
+        *message = lk_format("%s: not text: it contains a zero byte", path);
     }
     return text;
 }

@@ -80,7 +80,7 @@ static bool read_numbers(const char *text, int64_t least, int64_t numbers[STRIDE
     }
 }
 
-/* Products of sizes, with zeros left out, must stay small: strides are made of them. */
+/* Products of sizes, ignoring zeros, must stay small: strides are made of them. */
 static bool is_too_large(const struct strides_tensor *tensor)
 {
     int64_t product = 1;
@@ -173,7 +173,7 @@ struct range {
     bool has_first, has_end, is_index;
 };
 
-/* "3", "1:4", "::2", "4:1:-1"; at is moved behind it. */
+/* "3", "1:4", "::2", "4:1:-1"; at is moved past it. */
 static bool read_range(const char **at, struct range *range)
 {
     int64_t *const parts[] = {&range->first, &range->end, &range->step};

@@ -23,7 +23,7 @@ void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigne
 
 /* Messages --------------------------------------------------------------------------------------*/
 
-/* Takes text, in which a learner's name or string may be anything. */
+/* Takes text, which may contain any name or string of the learner's. */
 static void add_message(struct learn_verdict *verdict, unsigned line, char *text)
 {
     lk_replace_bad_utf8(text);

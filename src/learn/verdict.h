@@ -1,6 +1,6 @@
 /*
- * verdict.h: what the grader says of a learner's kernel: a stage, messages with the lines they are
- * about, counters, a picture. Terminal, studio and notebooks all show these fields.
+ * verdict.h: what the grader says about a learner's kernel: a stage, messages with the lines they
+ * are about, counters, a picture. Terminal, studio and notebooks all show these fields.
  */
 #ifndef LOCKSTEP_LEARN_VERDICT_H
 #define LOCKSTEP_LEARN_VERDICT_H
@@ -14,7 +14,7 @@ enum learn_stage {
     LEARN_FAULT,   /* it does not end, or cannot be launched */
     LEARN_CHECK,   /* out of bounds, a race .. */
     LEARN_LIMIT,   /* right, and too costly */
-    LEARN_BROKEN,  /* nothing could be said: the machine's or the lesson's fault */
+    LEARN_BROKEN,  /* no verdict: the machine's or the lesson's fault */
     LEARN_STAGES
 };
 extern const char *const learn_stage_names[LEARN_STAGES];

@@ -278,9 +278,9 @@ static void check_scalar(const struct attempt *a, unsigned index, const struct p
             check_symbol(a, index, raw, wanted, source);
         return;
     case PTX_OPERAND_ADDRESS:
-        fail_operand(a, index, raw, "is no address: leave the [] out");
+        fail_operand(a, index, raw, "is not an address: leave out the []");
     default:
-        fail_operand(a, index, raw, "is no vector");
+        fail_operand(a, index, raw, "is not a vector");
     }
 }
 

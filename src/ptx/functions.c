@@ -4,7 +4,7 @@
  */
 #include "ptx/front.h"
 
-/* Parameters lie behind one another, each on its alignment: the layout of a kernel's block. */
+/* Parameters follow one another, each on its alignment: the layout of a kernel's block. */
 static uint32_t place_params(struct ptx_parser *p, struct ptx_formal *formals, uint32_t count,
                              uint32_t offset)
 {
@@ -260,7 +260,7 @@ static struct ptx_function *take_function(struct ptx_parser *p)
     struct ptx_name *name = ptx_take_name(p);
     struct ptx_symbol *symbol = name->symbol;
     if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
-        ptx_fail(p, offset, "'%s' is no function declared above", name->text);
+        ptx_fail(p, offset, "'%s' is not a function declared above", name->text);
     return symbol->function;
 }
 

@@ -1,7 +1,7 @@
 /*
  * lexer.c: PTX text to tokens, one at a time.
  * A suffix, a directive and a vector component look alike (".x"): all are DOT tokens, and the
- * parser knows from the place which one it is. Comments and blanks vanish here.
+ * parser knows from the place which one it is. Comments and blanks are dropped here.
  */
 #include "ptx/front.h"
 

@@ -1,7 +1,7 @@
 /*
  * compare.c: two profiles side by side: time, what bounds it, and the counters that changed most.
  * Works on what `profile --json` prints, so that saved results can be compared too. Launches are
- * paired by name in launch order; what is left over, in launch order.
+ * paired by name in launch order; the rest, in launch order.
  */
 #include "report/report.h"
 

@@ -144,7 +144,7 @@ struct profile_filter {
  * that ends in the middle of a line is read up to there. */
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message);
 void profile_free(struct profile *profile);
-/* Registers and spills as NVIDIA's assembler assigns them, at most so many a thread, to kernels
+/* Registers and spills as NVIDIA's assembler assigns them, at most this many a thread, to kernels
  * whose PTX is in folder; without ptxas, and where it refuses, the machine's estimate stays. */
 void profile_ask_ptxas(struct profile *profile, const char *folder, unsigned most_registers);
 void profile_evaluate(struct profile *profile);

@@ -1,6 +1,6 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch or a launch's trace; what is not understood in one is left out.
+ * A line is a kernel, a launch or a launch's trace; unknown parts of a line are ignored.
  */
 #include "report/profile.h"
 
@@ -326,7 +326,7 @@ struct profile *profile_read(const char *path, const struct profile_filter *filt
         if (!object)
             lk_buf_printf(&problem, "%s:%zu: %s", path, number, error.text);
         else if (!read_object(&reading, object))
-            lk_buf_printf(&problem, "%s:%zu: is no line of a counters' file", path, number);
+            lk_buf_printf(&problem, "%s:%zu: not a line of a counters file", path, number);
         json_decref(object);
     }
     free(line);

@@ -139,7 +139,7 @@ struct simt_code {
     uint32_t local_bytes;       /* per lane, for the deepest chain of calls */
     bool unbounded_stack;       /* recursion or indirect calls */
     uint32_t registers;         /* estimate, for occupancy */
-    struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
+    struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
     struct simt_shared_var {
         const struct ptx_var *var;
         uint32_t offset;
@@ -234,7 +234,7 @@ struct simt_warp_state {
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
-    uint32_t busy;   /* watched: turns since it last polled in vain (poll.c) */
+    uint32_t busy;   /* watched: turns since its last failed poll (poll.c) */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
 };
@@ -251,7 +251,7 @@ struct simt_block {
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
-    struct check_block *check; /* what the checker knows of it, while one looks on */
+    struct check_block *check; /* the checker's state, while there is a checker */
 };
 
 struct simt_worker {
@@ -284,7 +284,7 @@ struct simt_launch_state {
     _Atomic uint64_t instructions, ticks;
     uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
                           takes a launch that ends blocks for one that comes to its end */
-    uint64_t worked;   /* watched: turns of warps that have not polled in vain for long */
+    uint64_t worked;   /* watched: turns of warps without a failed poll for a long time */
     _Atomic int stop;  /* a fault was raised */
     pthread_mutex_t fault_lock;
     struct simt_fault *fault;
@@ -309,7 +309,7 @@ struct simt_machine {
     struct lk_buf print;
     uint64_t grid_count;
     uint64_t elapsed_ns;      /* what %globaltimer has counted in earlier launches */
-    struct simt_watch *watch; /* NULL: nobody looks on */
+    struct simt_watch *watch; /* NULL: no watchers */
     unsigned index;
 };
 

@@ -1,6 +1,6 @@
 /*
  * decode_inst.c: one PTX instruction becomes one simt_inst: its operands are placed, its body
- * chosen. Branches and calls, which need to know of other instructions, are in decode.c and
+ * chosen. Branches and calls, which depend on other instructions, are in decode.c and
  * decode_call.c.
  */
 #include "simt/decode.h"

@@ -52,7 +52,7 @@ SIMT_BODY(run_call_indirect)
     const struct simt_function *callee = function_at(w->block->launch->code, addresses[first]);
     if (!callee)
         return simt_raise(w, in, SIMT_FAULT_INVALID_PC, first,
-                          "call through a pointer (0x%llx) that is no device function",
+                          "call through a pointer (0x%llx) that is not a device function",
                           (unsigned long long)addresses[first]);
     if (lanes != w->path_mask) {
         const struct simt_inst *next = simt_split(w, in, lanes, in, in + 1);
@@ -83,7 +83,7 @@ SIMT_BODY(run_brkpt)
                       "breakpoint, and no debugger is attached");
 }
 
-/* The rest of the slice is given up: somebody else has something to do meanwhile. */
+/* Gives up the rest of the slice, so that other paths can run meanwhile. */
 SIMT_BODY(run_nanosleep)
 {
     simt_charge(w, 4096);

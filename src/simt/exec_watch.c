@@ -1,5 +1,5 @@
 /*
- * exec_watch.c: the run loop of a watched launch: counts what runs, and hands the accesses of a
+ * exec_watch.c: the run loop of a watched launch: counts what runs, and passes the accesses of a
  * warp to the watchers. Built per instruction set, as bodies are.
  */
 #include "simt/access.h"
@@ -300,7 +300,7 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(on);
     if (!w->mask) {
-        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which nobody takes */
+        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which no lane takes */
             EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
         return in + 1;
     }

@@ -1,5 +1,5 @@
 /*
- * fault.c: what the machine says when a kernel does what it must not.
+ * fault.c: words the errors of kernels.
  * The message names the kernel, block and thread, the PTX line and the source line.
  */
 #include "simt/core.h"

@@ -1,5 +1,5 @@
 /*
- * flow.h: the control-flow graph of a PTX function, and what the decoder asks of it.
+ * flow.h: the control-flow graph of a PTX function, and what the decoder needs from it.
  */
 #ifndef LOCKSTEP_SIMT_FLOW_H
 #define LOCKSTEP_SIMT_FLOW_H

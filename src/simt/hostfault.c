@@ -1,5 +1,5 @@
 /*
- * hostfault.c: says why a host program that follows a device pointer crashes.
+ * hostfault.c: explains the crash when a host program dereferences a device pointer.
  * It crashes as it does with a GPU; the message is ours. A program that handles SIGSEGV itself is
  * left alone.
  */

@@ -1,5 +1,5 @@
 /*
- * machine.c: a machine and its modules: loading, variables, kernels and what is known of them.
+ * machine.c: a machine and its modules: loading, variables, kernels and their properties.
  */
 #include "simt/core.h"
 #include "simt/watch.h"

@@ -1,6 +1,6 @@
 /*
  * memory.c: device memory: address space, allocation, lookup.
- * See core.h for the layout. Addresses are handed out from fresh space, or from freed blocks of
+ * See core.h for the layout. Addresses come from fresh space, or from freed blocks of
  * exactly the same size; a freed block is unmapped from kernels' view at once.
  */
 #include "simt/watch.h"
@@ -24,8 +24,8 @@ static void *map_at(uint64_t address, uint64_t size, int protection, int flags, 
     return MAP_FAILED;
 }
 
-/* The two halves at the device addresses, then the bytes behind them. What was mapped before one of
- * them failed is taken back: the rest of that space may be somebody else's. */
+/* The two halves at the device addresses, then the bytes behind them. If one fails, what was
+ * already mapped is unmapped: the rest of that space may be in use. */
 static bool map_views(struct simt_memory *memory)
 {
     int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
@@ -143,8 +143,8 @@ static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to,
     return to - place >= size && place < to ? place : 0;
 }
 
-/* While a checker looks on, freed addresses are not used again as long as there are others, so
- * that a use of freed memory is seen, and blocks lie further apart. */
+/* Under a checker, freed addresses are not reused as long as there are others, so that a use of
+ * freed memory is detected, and blocks lie further apart. */
 static uint64_t guard_zone(void)
 {
     const char *check = getenv("LOCKSTEP_CHECK");

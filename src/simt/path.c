@@ -439,7 +439,8 @@ const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *i
         path_free(warp, path);
         settle(warp, innermost);
     }
-    /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers.
+    /* Some lanes may be waiting for lanes that have exited: .sync waits and barriers are checked
+     * again.
      */
     for (int i = 0; warp->path_count && i < SIMT_LANES; i++)
         if (warp->paths[i].state == SIMT_PATH_SYNC)

@@ -17,8 +17,8 @@
  * that the caches see them side by side. */
 enum { SLICE = 16384, WATCHED_SLICE = 64 };
 
-/* Turns without a poll in vain after which a watched warp is taken to work; poll.c waits for
- * longer than that. */
+/* A watched warp counts as busy after this many turns without a failed poll; poll.c waits longer
+ * than that. */
 enum { BUSY = 128 };
 
 /* Instructions
@@ -359,8 +359,8 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
-/* With its launch: from the counters if somebody counts, else as if every scheduler issued one
- * instruction a cycle. */
+/* Includes launch overhead; from the counters if there are any, else as if every scheduler issued
+ * one instruction a cycle. */
 static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats,
                             double counted)
 {

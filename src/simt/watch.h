@@ -15,7 +15,7 @@ enum watch_kind {
 #undef KIND
 };
 
-/* What is known of an instruction before it runs. */
+/* What is known about an instruction before it runs. */
 struct watch_inst {
     uint8_t kind;       /* enum watch_kind */
     uint8_t class;      /* enum gpu_class */
@@ -117,7 +117,7 @@ struct simt_watch {
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
-    double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
+    double modelled_seconds; /* of the last launch, from its counters; 0 without counters */
 };
 
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */

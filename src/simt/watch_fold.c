@@ -17,7 +17,7 @@ enum { MOST_ZEROS = 32, DEEPEST = 24, RUN_LENGTH = 64 };
 struct fold {
     const struct ptx_function *function;
     uint32_t *def;  /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
-    uint8_t *zeros; /* [reg]: low bits that are certainly zero, whoever wrote it */
+    uint8_t *zeros; /* [reg]: low bits that are certainly zero, whatever instruction wrote it */
     struct flow flow;
 };
 
@@ -192,7 +192,7 @@ struct run { /* loads or stores of one base in one basic block */
     } loads[RUN_LENGTH];
 };
 
-/* Bytes of a plain load or store of one element in shared memory; 0 if it is none. */
+/* Bytes of a plain load or store of one element in shared memory; 0 for any other instruction. */
 static unsigned plain_bytes(const struct ptx_inst *ptx, enum ptx_op op)
 {
     unsigned address = op == PTX_OP_LD ? 1 : 0;

@@ -154,7 +154,7 @@ void studio_api_progress(struct studio_request *request, struct studio_reply *re
 }
 
 /* The last run of the measured size of ?exercise, or of the current one. Nothing (204) if there is
- * none: that is no error, and a browser would write one into its console for a 404. */
+ * none: that is not an error, and for a 404 a browser would log one in its console. */
 void studio_api_run(struct studio_request *request, struct studio_reply *reply)
 {
     struct studio *studio = request->studio;

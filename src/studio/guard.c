@@ -1,12 +1,12 @@
 /*
- * guard.c: who may ask. The server listens on 127.0.0.1 only, but every page in the learner's
- * browser and every user of the computer can reach that. So a request must name us as its host (a
- * name that somebody else's server points here is not ours), must have our cookie, and, if it
- * changes anything, must come from one of our own pages.
+ * guard.c: decides which requests are allowed. The server listens on 127.0.0.1 only, but every page
+ * in the learner's browser and every user of the computer can reach that. So a request must name us
+ * as its host (another name that someone else points here is not ours), must have our cookie, and,
+ * if it changes anything, must come from one of our own pages.
  *
- * A browser sends the cookies of 127.0.0.1 to every port of it, and so to servers of other users.
- * So the cookie is good only for processes of the user who showed the token, has a name with our
- * port in it, and is a random number that ends with the studio.
+ * A browser sends the cookies of 127.0.0.1 to all of its ports, also to servers of other users. So
+ * the cookie works only for processes of the user who showed the token, has our port in its name,
+ * and is a random number that is forgotten when the studio ends.
  */
 #include "studio/request.h"
 
@@ -27,7 +27,7 @@ void studio_random(char word[STUDIO_TOKEN])
         snprintf(word + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* In constant time, so that timing does not reveal how much is right. */
 static bool is_same(const char *given, size_t length, const char *wanted)
 {
     unsigned char differs = length != strlen(wanted);
@@ -110,7 +110,7 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* The same place without the token; "/" where the path is none of ours. */
+/* The same place without the token; "/" where the path is not one of ours. */
 static char *without_token(const struct studio_request *request)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

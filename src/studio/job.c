@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
+enum { SECONDS = 300 }; /* no job takes that long; a child that hangs is killed */
 
 static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
                         const char *folder)
@@ -37,8 +37,8 @@ static bool start_child(struct studio *studio, struct studio_job *job, const cha
     return child > 0;
 }
 
-/* A child that has ended is kept until the lock is held again: its number cannot become another's
- * while somebody may want to end it. */
+/* A child that has ended is kept until the lock is held again: its process id cannot be reused
+ * while it may still have to be killed. */
 static void wait_for_child(struct studio *studio, struct studio_job *job)
 {
     siginfo_t info;

@@ -21,7 +21,7 @@ struct order {
     char *file;       /* what the child writes beside its output; in the job's folder */
 };
 
-/* The child's last words, for people. */
+/* The end of the child's output, as a message. */
 static void fail(struct studio_reply *reply, const struct studio_job *job, const char *message)
 {
     char *unread = NULL, *log = job->log ? host_read_text(job->log, &unread) : NULL;
@@ -141,7 +141,7 @@ void studio_api_profile(struct studio_request *request, struct studio_reply *rep
     if (!zoo_find(name, &family, &variant, &message)) {
         reply_error(reply, 404, "%s", message);
     } else if (!variant || variant->cpu) {
-        reply_error(reply, 404, "'%s' is no variant that runs on a GPU", name);
+        reply_error(reply, 404, "'%s' is not a variant that runs on a GPU", name);
     } else {
         char *kept =
             lk_format("%s/%s.%s.json", request->studio->temporary, family->name, variant->name);

@@ -2,7 +2,7 @@
  * request.h: a request to the studio, its reply, and the table of routes: what all its files share.
  *
  *   peers.c     connections: places and deadlines
- *   server.c    requests -> guard.c (who may ask) -> route.c (which function) -> reply
+ *   server.c    requests -> guard.c (is it allowed?) -> route.c (which function) -> reply
  *   page.c      the frame of every page; page_course.c .. page_library.c: the pages (pages.h)
  *   markdown.c  a text as HTML
  *   files.c     our own files, and those of CodeMirror and KaTeX
@@ -57,7 +57,7 @@ struct studio_request {
     struct studio *studio;
     struct MHD_Connection *connection;
     const char *method, *path;
-    const char *rest; /* of the path, behind the route's */
+    const char *rest; /* of the path, after the route's */
     char *body;       /* ended by a NUL */
     size_t body_size;
     const struct learn_exercise *exercise; /* that ?exercise= names, where the route asks for it */
@@ -66,7 +66,7 @@ struct studio_request {
 struct studio_reply {
     unsigned status;
     const char *type;  /* "text/html; charset=utf-8" */
-    const char *cache; /* Cache-Control; "no-store" if not said */
+    const char *cache; /* Cache-Control; "no-store" by default */
     struct lk_buf body;
     char *location;              /* malloc'd; with a status of 303 */
     char *cookie;                /* malloc'd */

@@ -51,7 +51,7 @@ char *studio_field(const struct studio_request *request, const char *name)
     return NULL;
 }
 
-/* A request whose body is still coming. */
+/* The state of a request while its body arrives. */
 struct incoming {
     struct lk_buf body;
 };

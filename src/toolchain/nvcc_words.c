@@ -140,7 +140,7 @@ static bool takes_value(enum form form)
 }
 
 /* The architectures that text names, as in sm_80 or arch=compute_90a,code=[sm_90a,compute_90a];
- * "native", "all" and the like name none, and leave the choice to us. */
+ * "native", "all" and similar words name none, and leave the choice to us. */
 static void add_archs(struct lk_arena *arena, const char *text, struct lk_list *archs)
 {
     static const char *const kinds[] = {"compute_", "sm_", "lto_"};

@@ -139,7 +139,7 @@ lk_status api_current(const char *call, struct api_context **context)
 
 /* Kernels ---------------------------------------------------------------------------------------*/
 
-/* A stream of this thread may be recording a graph; loading kernels is no part of it. */
+/* A stream of this thread may be recording a graph; loading kernels must not become part of it. */
 static struct zoo_kernels *load(const struct api_context *context, const struct zoo_choice *choice,
                                 const struct zoo_family *family, char **message)
 {
@@ -159,8 +159,8 @@ static struct zoo_kernels *load(const struct api_context *context, const struct 
     return kernels;
 }
 
-/* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is left out from
- * then on, so that a bad file makes a call slower and not wrong. */
+/* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is ignored from then
+ * on, so that a bad file makes a call slower and not wrong. */
 static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
                                   bool deterministic, struct zoo_choice *choice, char **message)
 {
@@ -179,7 +179,7 @@ static struct zoo_kernels *choose(struct api_context *context, const struct zoo_
         }
         if (!row)
             return NULL;
-        lk_buf_printf(&context->table.remarks, "%s is left out: %s\n", row->ptx, *message);
+        lk_buf_printf(&context->table.remarks, "%s is ignored: %s\n", row->ptx, *message);
         ((struct zoo_row *)row)->broken = true;
     }
     return NULL;

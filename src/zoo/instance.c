@@ -248,7 +248,7 @@ bool zoo_run_launch(struct zoo_run *run, char **message)
     return status == CUDA_SUCCESS;
 }
 
-/* The bytes behind a buffer are as zoo_run_reset left them. */
+/* The bytes after a buffer are as zoo_run_reset left them. */
 static bool guard_holds(const struct zoo_run *run, CUdeviceptr at)
 {
     unsigned char guard[GUARD];
@@ -271,7 +271,7 @@ static bool guards_hold(const struct zoo_run *run, char **message)
         name = "the workspace";
     if (name) {
         struct lk_buf text = {0};
-        lk_buf_printf(&text, "it wrote behind the end of %s", name);
+        lk_buf_printf(&text, "it wrote past the end of %s", name);
         *message = text.data;
     }
     return !name;

@@ -1,6 +1,6 @@
 /*
- * instance.h: a problem with its data: inputs, what the reference says of the outputs, the same on
- * a device, and the comparison. This is how a variant is run by tests, benchmarks and profiles.
+ * instance.h: a problem with its data: inputs, what the reference expects of the outputs, the same
+ * on a device, and the comparison. This is how a variant is run by tests, benchmarks and profiles.
  *
  *   zoo_instance_make -> zoo_run_open -> zoo_run_reset -> zoo_run_launch -> zoo_run_verify
  */

@@ -57,7 +57,7 @@ bool zoo_parse_count(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 0.5, -1e3: what is no whole number. */
+/* 0.5, -1e3: numbers that are not whole. */
 static bool parse_float(const char *text, size_t length, int64_t *value)
 {
     char copy[64], *end;
@@ -85,7 +85,8 @@ static bool set_parameter(const struct zoo_parameter *parameter, const char *tex
     if (parameter->scalar && parse_float(text, length, value))
         return true;
     if (!zoo_parse_count(text, length, value)) {
-        lk_buf_printf(message, "%s=%.*s: is no number; write 1000, 64K, 16M or 1G (powers of 1024)",
+        lk_buf_printf(message,
+                      "%s=%.*s is not a number; write 1000, 64K, 16M or 1G (powers of 1024)",
                       parameter->name, (int)length, text);
         return false;
     }

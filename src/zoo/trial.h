@@ -22,10 +22,11 @@ struct zoo_trial_request {
     bool edges;                  /* those at the edges, else the one that is profiled */
     const char *ptx; /* a folder of FAMILY/VARIANT.ptx in place of the built-in kernels */
     unsigned repeat; /* times that each is run; what claims to be deterministic gives equal bits */
-    unsigned shift;  /* buffers begin so many elements from where memory is aligned */
+    unsigned shift;  /* buffers begin this many elements after an aligned address */
     unsigned every;  /* of a variant's problems the last and every so manyth before it */
-    unsigned launches; /* instead: so many of one small problem, after which no memory is missing */
-    /* What the caller hears of; each may be NULL. message: why it is wrong; NULL: it is right. */
+    unsigned launches; /* instead: this many of one small problem, which must not leak memory */
+    /* Called back after each problem and variant; each may be NULL. message: why it is wrong; NULL:
+     * it is right. */
     void *context;
     void (*problem_done)(void *context, const struct zoo_trial *trial, const char *problem,
                          const char *message);

@@ -67,8 +67,8 @@ struct zoo_buffer {
 };
 
 /* What one output buffer must hold. The caller allocates value and bound, zeroed, one for each
- * element; a reference that finds fewer elements defined lowers count, and what lies behind them
- * must then not be written. */
+ * element; a reference that finds fewer elements defined lowers count, and what follows them must
+ * then not be written. */
 struct zoo_expected {
     size_t count;
     double *value;
@@ -95,7 +95,7 @@ struct zoo_variant {
     unsigned traits;                                        /* of enum zoo_trait */
 };
 
-/* Somebody else's solution of the same problem, for src/bench; kernels/host/peer.h says how it
+/* Another library's solution of the same problem, for src/bench; kernels/host/peer.h says how it
  * is called. */
 enum zoo_peer_kind {
     ZOO_PEER_NVCC,    /* kernels/FAMILY/host/peer_NAME.cu, built by nvcc where there is one: CUB */

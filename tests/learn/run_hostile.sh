@@ -72,9 +72,9 @@ expect dev-zero 1 'add.cu' $learn check --seconds 5
 head -c 3000000 /dev/zero | tr '\0' ' ' >$add
 expect big-source 1 'add.cu: it has 3000000 bytes; an exercise has at most 1048576' $learn check
 rm $add && mkfifo $add
-expect pipe 1 'add.cu: this is no file' $learn check
+expect pipe 1 'add.cu: not a file' $learn check
 rm $add && mkdir $add
-expect directory 1 'add.cu: this is no file' $learn check
+expect directory 1 'add.cu: not a file' $learn check
 rmdir $add && cp "$solution" $add
 expect limit-zero 2 '--seconds counts from 1' $learn check --seconds 0
 expect limit-word 2 'memory' $learn check --memory much
@@ -82,7 +82,7 @@ expect limit-word 2 'memory' $learn check --memory much
 # Disks: a small one in a mount namespace of its own, where the system allows that.
 if unshare -rm true 2>/dev/null; then
     cat >disk.sh <<'SH'
-# disk.sh KIB COMMAND: runs COMMAND in a shell where disk/ is a file system of so many KiB.
+# disk.sh KIB COMMAND: runs COMMAND in a shell where disk/ is a file system of that many KiB.
 mkdir -p disk
 mount -t tmpfs -o size="$1"k none disk || exit 9
 full() { dd if=/dev/zero of=disk/rest bs=1024 2>/dev/null; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # lockstep profile from outside: each rule of the advice speaks on the line that its kernel marks
-# and is silent on the mended kernel (-DMENDED); JSON, trace, HTML, filters, comparison, bad input.
+# and is silent on the fixed kernel (-DFIXED); JSON, trace, HTML, filters, comparison, bad input.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../expect.sh"
@@ -38,7 +38,7 @@ for source in *.cu; do
     case $rule in plain | faults | none) continue ;; esac
     for wanted in given quiet; do
         define=-DBAD
-        [ $wanted = given ] || define=-DMENDED
+        [ $wanted = given ] || define=-DFIXED
         "$LOCKSTEP" profile --json "$source" $define >"$work/$rule.$wanted.json" 2>"$work/err"
         if problem=$(python3 check_advice.py "$rule" "$source" $wanted \
             <"$work/$rule.$wanted.json" 2>&1); then
@@ -48,7 +48,7 @@ for source in *.cu; do
         fi
     done
 done
-# What is promised comes true, by the model, where bad and mended kernels do the same work in the
+# What is promised comes true, by the model, where bad and fixed kernels do the same work in the
 # same shape.
 for rule in uncoalesced misaligned narrow-loads local-memory bank-conflicts contended-atomics \
     divergence low-occupancy few-blocks tail-wave uneven-warps f64-by-accident no-tensor-cores; do
@@ -78,7 +78,7 @@ json json-ptxas 'k["registers_from"] == "ptxas" or not __import__("shutil").whic
     $run --json
 json json-spills 'k["registers_from"] == "estimated" or (k["registers"] == 24 and
     any("ptxas spills" in x["text"] for x in k["advice"]))' \
-    "$LOCKSTEP" profile --json local-memory.cu -DMENDED -maxrregcount 24
+    "$LOCKSTEP" profile --json local-memory.cu -DFIXED -maxrregcount 24
 json json-without-ptxas 'k["registers_from"] == "estimated" and k["registers"] > 0' \
     env PATH=/usr/bin:/bin NVCC=/dev/null/nvcc "$LOCKSTEP" profile --json "$(
         "$LOCKSTEP" profile plain.cu --verbose 2>&1 | sed -n 's/^+ # cached: //p')"
@@ -177,6 +177,6 @@ echo '{"no": "profile"}' >"$work/other.json"
 echo '{' >"$work/broken.json"
 expect compare-one 2 'needs two' "$LOCKSTEP" profile --compare plain.cu
 expect compare-missing 2 'gone.json' "$LOCKSTEP" profile --compare gone.json "$work/out.json"
-expect compare-other 2 'is no result of' "$LOCKSTEP" profile --compare "$work/other.json" plain.cu
+expect compare-other 2 'not a result of' "$LOCKSTEP" profile --compare "$work/other.json" plain.cu
 expect compare-broken 2 'broken.json:' "$LOCKSTEP" profile --compare plain.cu "$work/broken.json"
 expect compare-html 2 'goes with' "$LOCKSTEP" profile --compare a b --html x

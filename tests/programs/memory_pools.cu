@@ -1,5 +1,5 @@
 // Stream-ordered allocation: cudaMallocAsync and cudaFreeAsync, the default pool and its threshold
-// and counters, a pool of one's own, cudaMallocFromPoolAsync, reuse after a free in the stream,
+// and counters, a second pool, cudaMallocFromPoolAsync, reuse after a free in the stream,
 // out of memory, cudaMemGetInfo in proportion, memory set and copied in all directions.
 
 #include <cstdio>

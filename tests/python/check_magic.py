@@ -1,4 +1,4 @@
-"""The magic: what cells show, and that trouble is told in words and not as a traceback."""
+"""The magic: what cells show, and that errors are shown as messages, not as tracebacks."""
 
 import os
 import shutil

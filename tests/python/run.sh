@@ -39,7 +39,7 @@ cp $day changed.ipynb
 expect changed-refused 1 "$day: you have changed or run it, so it stays" notebooks mine
 expect changed-refused-json 1 '"kept": \[ *"mine/week1/day1_small.ipynb"' notebooks mine --json
 cmp -s $day changed.ipynb && echo "ok changed-stays" || echo "not ok changed-stays"
-expect changed-forced 0 "is written anew; yours is mine/week1/day1_small.1.ipynb" \
+expect changed-forced 0 "was written again; yours is mine/week1/day1_small.1.ipynb" \
     notebooks mine --force
 cmp -s $day first.ipynb && cmp -s mine/week1/day1_small.1.ipynb changed.ipynb &&
     echo "ok forced-keeps" || echo "not ok forced-keeps: $(ls mine/week1)"

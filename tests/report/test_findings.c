@@ -1,6 +1,6 @@
 /*
- * test_findings.c: the checker's file read: counts join their errors, remarks are apart, and the
- * reader chooses what an allocation is called.
+ * test_findings.c: the checker's file read: counts join their errors, remarks are separate, and the
+ * caller chooses what an allocation is called.
  */
 #include "report/check.h"
 

@@ -142,7 +142,7 @@ def syntax_error(browser):
     browser.click(".to-line[data-line='4']")
     same(browser.script("return document.querySelector('.CodeMirror').CodeMirror.getCursor().line"),
          3, "the cursor's line, from 0")
-    same(browser.run(live.course_file(ADD)), "passed", "mended")
+    same(browser.run(live.course_file(ADD)), "passed", "the solution")
     same(len(browser.all(".line-words")), 0, "marks that are left")
 
 

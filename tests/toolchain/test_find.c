@@ -106,8 +106,8 @@ static void compilers(void **state)
     unsetenv("CLANG");
 }
 
-/* nvcc lies elsewhere than its toolkit, behind links, as distributions have it. It is asked once in
- * a process, so this is the one test of it, and comes before ptxas is looked for. */
+/* nvcc is not in its toolkit's folder but behind symbolic links, as in some distributions. It is
+ * asked once in a process, so this is the one test of it, and comes before ptxas is looked for. */
 static void toolkit(void **state)
 {
     assert_true(host_make_folder(path_of("kit/bin"), NULL));
@@ -167,7 +167,7 @@ static void check_words(const char *command, const char *const *expected)
             fail_msg("%s is not in %s", *expected, command);
 }
 
-/* What each compiler must be told; ptx_command.def has the rest. */
+/* The words that each compiler needs; ptx_command.def has the rest. */
 static void ptx_commands(void **state)
 {
     check_words(ptx_command(true),

@@ -98,7 +98,7 @@ function drawFormula(figure, view) {
         ], width, "bytes at each level", BAR),
         element("h2", {}, "DRAM bytes over the tile's size"), tileBars(n, tile, width),
         element("p", { class: "soft-words" }, "A tile of T × T in shared memory uses each value " +
-            "T times. A tile of 1 is no tile. Real caches keep some of it too."));
+            "T times. A tile of 1 is no tiling at all. Real caches keep some of it too."));
     view.result("operands", bytes(traffic.operands), "bytes of operands");
     view.result("dram", bytes(traffic.dram), "DRAM bytes");
     view.result("reuse", `${number(traffic.operands / traffic.dram)} ×`,
