@@ -11,7 +11,7 @@
 #   make bench-machine  how fast the machine is
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
-#   make sanitize       build with ASan and UBSan into build/asan, run every test on it
+#   make sanitize       with ASan and UBSan (build/asan), then with TSan (build/tsan): tests on each
 #   make format         clang-format in place
 #   make lint           install what is missing; is the format right, do clang-tidy and cppcheck find
 #                       nothing? Also one by one: make format-check tidy cppcheck
@@ -419,13 +419,21 @@ gpu-counters: all
 # Conversions are judged in the ordinary build: with the sanitizers' code in it, gcc knows fewer ranges.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE_SUITES ?= tests/base tests/host tests/toolchain tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
-.PHONY: sanitize sanitize-only
+.PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
+	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
 	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
+
+# Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.
+THREAD_SUITES ?= tests/simt tests/driver tests/watch tests/zoo/test_api
+sanitize-threads:
+	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/tsan PTX=$(PTX) \
+	    ISAS='v2 v3' CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
+	    SUITES='$(THREAD_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.

@@ -96,7 +96,7 @@ static void depend(struct drv_op *op, struct drv_op *before)
 {
     if (!before)
         return;
-    if (before->clock > op->clock && before->state == DRV_OP_DONE)
+    if (before->state == DRV_OP_DONE && before->clock > op->clock)
         op->clock = before->clock;
     if (before->state == DRV_OP_DONE || drv_list_has(&before->dependents, op))
         return;

@@ -31,11 +31,16 @@
  * a host program that follows a device pointer faults as it does with a GPU. The second half is
  * host-visible: both views show the same bytes. A granule map says which 512-byte pieces are
  * allocated; kernels look nowhere else. */
+#ifdef __SANITIZE_THREAD__ /* which follows only addresses below 512 GiB and near the stack */
+#define SIMT_ARENA (UINT64_C(1) << 34)
+#define SIMT_ARENA_BASE UINT64_C(0x1000000000)
+#else
 #define SIMT_ARENA (UINT64_C(1) << 40)
-#define SIMT_ARENA_HALF (SIMT_ARENA / 2)
-#define SIMT_BACKING (UINT64_C(1) << 41)
 #define SIMT_ARENA_BASE UINT64_C(0x200000000000)
-#define SIMT_ARENA_STEP (UINT64_C(1) << 42) /* between machines of one process */
+#endif
+#define SIMT_ARENA_HALF (SIMT_ARENA / 2)
+#define SIMT_BACKING (SIMT_ARENA * 2)
+#define SIMT_ARENA_STEP (SIMT_ARENA * 4) /* between machines of one process */
 #define SIMT_GRANULE_BITS 9
 #define SIMT_GRANULE (UINT64_C(1) << SIMT_GRANULE_BITS)
 
