@@ -138,6 +138,7 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes;       /* per lane, for the deepest chain of calls */
     bool unbounded_stack;       /* recursion or indirect calls */
+    bool uses_reserved;         /* asks where the reserved shared memory lies */
     uint32_t registers;         /* estimate, for occupancy */
     struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
     struct simt_shared_var {
@@ -247,7 +248,8 @@ struct simt_block {
     uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;            /* the kernel's own */
+    uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
@@ -274,7 +276,7 @@ struct simt_launch_state {
     uint64_t params_address; /* device address */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     bool single;             /* one worker: atomics need no lock */
@@ -312,6 +314,18 @@ struct simt_machine {
     struct simt_watch *watch; /* NULL: nobody looks on */
     unsigned index;
 };
+
+/* From sm_80 on a block has some shared memory that is the system's; cooperative groups keep the
+ * state of large tiles there. It lies behind the kernel's own, so far that running off the end of
+ * that does not reach it, and only for kernels that ask where it is. */
+enum { SIMT_RESERVED_GAP = 4096 };
+
+/* Is [address, address + size) in the block's reserved shared memory? */
+static inline bool simt_reserved(const struct simt_block *block, uint64_t address, uint64_t size)
+{
+    return address >= block->reserved_at && address < block->shared_end &&
+           size <= block->shared_end - address;
+}
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);

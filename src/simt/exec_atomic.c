@@ -21,7 +21,7 @@ static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t si
 
 static inline bool in_shared(const struct simt_warp *w, const void *place)
 {
-    return (uintptr_t)place - (uintptr_t)w->block->shared < w->block->shared_bytes;
+    return (uintptr_t)place - (uintptr_t)w->block->shared < w->block->shared_end;
 }
 
 /* May device memory be changed with plain instructions? With one worker, unless the program says
