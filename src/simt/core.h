@@ -59,7 +59,8 @@ struct simt_memory {
     struct simt_allocation_list dead[2]; /* freed, to be used again; by half, unsorted */
     uint64_t next[2];                    /* first never-used address of each half */
     uint64_t used;                       /* bytes allocated */
-    uint64_t limit;                      /* bytes the GPU has */
+    uint64_t total;                      /* bytes the GPU has */
+    uint64_t limit;                      /* of these, what the host can back */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
