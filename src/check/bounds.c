@@ -70,7 +70,11 @@ void check_describe_address(struct check *check, struct check_subject *subject, 
             check_name(var->var->name, text);
             return;
         }
-        if (address >= code->static_shared)
+        const struct simt_launch_state *launch = check->launch;
+        if (launch->shared_end > launch->reserved_at && address >= launch->reserved_at)
+            lk_buf_printf(text, "byte %llu of the reserved shared memory",
+                          (unsigned long long)(address - launch->reserved_at));
+        else if (address >= code->static_shared)
             lk_buf_printf(text, "byte %llu of the dynamic shared memory",
                           (unsigned long long)(address - code->static_shared));
         return;
@@ -261,6 +265,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
         int lane = __builtin_ctz(rest);
         uint64_t address = access->addresses[lane];
         if (address >= whole.low && address < whole.high && whole.high - address >= access->bytes)
+            continue;
+        if (simt_reserved(access->w->block, address, access->bytes))
             continue;
         refused |= 1u << lane;
         if (var) {

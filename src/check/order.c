@@ -555,9 +555,9 @@ static struct check_block *block_new(struct check *check, const struct simt_bloc
     block->warps = lk_alloc_zeroed(simt->warp_count * sizeof(*block->warps));
     block->known =
         lk_alloc_zeroed((size_t)simt->warp_count * simt->warp_count * sizeof(*block->known));
-    block->shared_bytes = simt->shared_bytes;
-    block->cells = lk_alloc_zeroed((simt->shared_bytes / 4 + 1) * sizeof(*block->cells));
-    block->written = lk_alloc_zeroed(simt->shared_bytes / 8 + 1);
+    block->shared_bytes = simt->shared_end;
+    block->cells = lk_alloc_zeroed((simt->shared_end / 4 + 1) * sizeof(*block->cells));
+    block->written = lk_alloc_zeroed(simt->shared_end / 8 + 1);
     return block;
 }
 

@@ -69,6 +69,7 @@ struct cudart_variable {
     struct cudart_variable *next;
 };
 
+void cudart_registry_forked(void); /* in a child: its lock is held by nobody */
 struct cudart_fatbin *cudart_add_fatbin(const struct cudart_fatbin_wrapper *wrapper);
 void cudart_remove_fatbin(struct cudart_fatbin *fatbin);
 void cudart_add_kernel(struct cudart_fatbin *fatbin, const void *host, const char *name);

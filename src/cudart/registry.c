@@ -37,6 +37,15 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct lk_map by_host;   /* host address -> struct entry */
 static struct lk_map by_handle; /* CUkernel or CUfunction -> struct cudart_kernel */
 
+void cudart_registry_forked(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
 static void put(const void *address, struct cudart_kernel *kernel, struct cudart_variable *variable)
 {
     struct entry *entry = lk_map_get(&by_host, (const char *)&address, sizeof address);

@@ -109,6 +109,7 @@ static CUresult set_gpu(const char *name, char **message)
         pthread_cond_init(&device->changed, NULL);
     }
     drv_device_count = count;
+    drv_watch_forks();
     return CUDA_SUCCESS;
 }
 

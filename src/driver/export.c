@@ -20,11 +20,16 @@ static CUresult unsupported(const char *name)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+#define REFUSE_IN_CHILD(name)                                                                      \
+    if (__builtin_expect(drv_forked, 0) && drv_fork_refuses(#name))                                \
+        return CUDA_ERROR_NOT_INITIALIZED;
+
 /* A call whose stream 0 is the calling thread's own. */
 #define PER_THREAD(result, name, suffix, parameters, arguments)                                    \
     EXPORT result name##suffix parameters;                                                         \
     EXPORT result name##suffix parameters                                                          \
     {                                                                                              \
+        REFUSE_IN_CHILD(name)                                                                      \
         drv_thread.per_thread_default++;                                                           \
         result status = drv_##name arguments;                                                      \
         drv_thread.per_thread_default--;                                                           \
@@ -34,6 +39,7 @@ static CUresult unsupported(const char *name)
     EXPORT result name parameters;                                                                 \
     EXPORT result name parameters                                                                  \
     {                                                                                              \
+        REFUSE_IN_CHILD(name)                                                                      \
         return drv_##name arguments;                                                               \
     }
 #define FN_PTSZ(result, name, parameters, arguments)                                               \

@@ -92,8 +92,11 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
                       struct drv_allocation **allocation)
 {
     CUdeviceptr address = simt_alloc(context->device->machine, size, kind);
-    if (!address)
+    if (!address) {
+        if (simt_memory_host_limits(context->device->machine, size))
+            drv_remark_once("an allocation fits the simulated GPU, but not this machine's memory");
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     *allocation = remember(context, address, size, kind);
     for (int i = 0; i < drv_device_count; i++)
         show(*allocation, &drv_devices[i]);

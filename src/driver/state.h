@@ -257,6 +257,11 @@ extern pthread_mutex_t drv_lock;
 void drv_enter_lock(void);
 void drv_leave_lock(void);
 
+/* In the child of a process that has used the driver calls fail, but for a few that need nothing. */
+extern bool drv_forked;
+void drv_watch_forks(void);
+bool drv_fork_refuses(const char *name);
+
 extern struct drv_device drv_devices[DRV_DEVICES_MAX];
 extern int drv_device_count; /* 0 before cuInit */
 

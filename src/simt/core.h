@@ -64,7 +64,8 @@ struct simt_memory {
     struct simt_allocation_list dead[2]; /* freed, to be used again; by half, unsorted */
     uint64_t next[2];                    /* first never-used address of each half */
     uint64_t used;                       /* bytes allocated */
-    uint64_t limit;                      /* bytes the GPU has */
+    uint64_t total;                      /* bytes the GPU has */
+    uint64_t limit;                      /* of these, what the host can back */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
@@ -143,6 +144,7 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes;       /* per lane, for the deepest chain of calls */
     bool unbounded_stack;       /* recursion or indirect calls */
+    bool uses_reserved;         /* asks where the reserved shared memory lies */
     uint32_t registers;         /* estimate, for occupancy */
     struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
     struct simt_shared_var {
@@ -252,7 +254,8 @@ struct simt_block {
     uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;            /* the kernel's own */
+    uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint64_t random;
@@ -279,7 +282,7 @@ struct simt_launch_state {
     uint64_t params_address; /* device address */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     bool single;             /* one worker: atomics need no lock */
@@ -317,6 +320,18 @@ struct simt_machine {
     struct simt_watch *watch; /* NULL: no watchers */
     unsigned index;
 };
+
+/* From sm_80 on a block has some shared memory that is the system's; cooperative groups keep the
+ * state of large tiles there. It lies behind the kernel's own, so far that running off the end of
+ * that does not reach it, and only for kernels that ask where it is. */
+enum { SIMT_RESERVED_GAP = 4096 };
+
+/* Is [address, address + size) in the block's reserved shared memory? */
+static inline bool simt_reserved(const struct simt_block *block, uint64_t address, uint64_t size)
+{
+    return address >= block->reserved_at && address < block->shared_end &&
+           size <= block->shared_end - address;
+}
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);

@@ -267,6 +267,21 @@ static void list_shared(struct decoder *decoder, uint32_t vars)
             add_shared(code, decoder->module->ptx->vars[i], decoder->shared_offsets[i]);
 }
 
+static bool asks_for_reserved(const struct simt_function *function)
+{
+    for (uint32_t i = 0; i < function->sreg_count; i++)
+        switch (function->sregs[i].sreg) {
+        case PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_END:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_0:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_1:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}
+
 struct simt_code *simt_decode(struct simt_module *module, const struct ptx_function *entry)
 {
     struct lk_arena *arena = lk_arena_create();
@@ -305,6 +320,8 @@ struct simt_code *simt_decode(struct simt_module *module, const struct ptx_funct
         code->functions[i].entry = &code->insts[firsts[i]];
         code->local_bytes += code->functions[i].local_bytes;
     }
+    for (uint32_t i = 0; i < code->function_count; i++)
+        code->uses_reserved |= asks_for_reserved(&code->functions[i]);
     uint8_t *state = lk_alloc_zeroed(code->function_count + 1);
     code->unbounded_stack |= reaches_itself(code, decoder.function_numbers, 0, state);
     free(state);

@@ -107,7 +107,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
     }
     switch (space) {
     case PTX_SPACE_SHARED:
-        if (address + size > block->shared_bytes || address + size < size)
+        if ((address + size > block->shared_bytes || address + size < size) &&
+            !simt_reserved(block, address, size))
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,
                                "outside of the block's shared memory");
         return block->shared + address;

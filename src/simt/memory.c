@@ -50,6 +50,17 @@ static bool map_views(struct simt_memory *memory)
     return true;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t host_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+}
+
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit)
 {
     memset(memory, 0, sizeof(*memory));
@@ -57,7 +68,8 @@ bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit
     uint64_t base = SIMT_ARENA_BASE + index * SIMT_ARENA_STEP;
     int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
     memory->base = base;
-    memory->limit = limit;
+    memory->total = limit;
+    memory->limit = least(limit, host_bytes());
     memory->next[0] = base;
     memory->next[1] = base + SIMT_ARENA_HALF;
     memory->file = memfd_create("lockstep", MFD_CLOEXEC);
@@ -318,15 +330,25 @@ void *simt_host(struct simt_machine *machine, uint64_t address, size_t size)
     return (void *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
 }
 
-/* Kernels use the host's memory: more than it has is not promised. */
+/* Kernels use the host's memory: more than it has is not promised, and not allocated. A large block
+ * takes whole units, so an odd remainder is of no use to one: whatever is said to be free can be
+ * allocated at once. */
 void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes)
 {
     struct simt_memory *memory = &machine->memory;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t host = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : memory->limit;
-    uint64_t most = host < memory->limit ? host : memory->limit;
     pthread_mutex_lock(&memory->lock);
-    *total_bytes = memory->limit;
-    *free_bytes = memory->used < most ? most - memory->used : 0;
+    uint64_t left = memory->used < memory->limit ? memory->limit - memory->used : 0;
+    *total_bytes = memory->total;
+    *free_bytes = left & ~((left >= LARGE ? LARGE : SIMT_GRANULE) - 1);
     pthread_mutex_unlock(&memory->lock);
+}
+
+bool simt_memory_host_limits(struct simt_machine *machine, size_t size)
+{
+    struct simt_memory *memory = &machine->memory;
+    pthread_mutex_lock(&memory->lock);
+    bool limits = size <= memory->total && memory->used + rounded(size) <= memory->total &&
+                  memory->used + rounded(size) > memory->limit;
+    pthread_mutex_unlock(&memory->lock);
+    return limits;
 }

@@ -166,8 +166,18 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
     case PTX_SREG_GRIDID:
         return state->machine->grid_count;
     case PTX_SREG_TOTAL_SMEM_SIZE:
+        return state->shared_bytes;
     case PTX_SREG_AGGR_SMEM_SIZE:
         return state->shared_bytes + gpu->shared_reserved_per_block;
+    case PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN:
+    case PTX_SREG_RESERVED_SMEM_OFFSET_0:
+        return state->reserved_at;
+    case PTX_SREG_RESERVED_SMEM_OFFSET_1:
+        return state->reserved_at + (state->shared_end - state->reserved_at) / 2;
+    case PTX_SREG_RESERVED_SMEM_OFFSET_END:
+        return state->shared_end;
+    case PTX_SREG_RESERVED_SMEM_OFFSET_CAP:
+        return gpu->shared_reserved_per_block;
     case PTX_SREG_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SREG_CLUSTER_CTARANK:

@@ -61,7 +61,9 @@ static struct simt_block *block_new(struct simt_worker *worker)
     block->warp_count = launch->warps_per_block;
     block->warps = lk_alloc_zeroed(block->warp_count * sizeof(*block->warps));
     block->shared_bytes = launch->shared_bytes;
-    block->shared = aligned_alloc(1024, (launch->shared_bytes + 2047) & ~1023u);
+    block->reserved_at = launch->reserved_at;
+    block->shared_end = launch->shared_end;
+    block->shared = aligned_alloc(1024, (launch->shared_end + 2047) & ~1023u);
     if (!block->shared)
         abort();
     for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
@@ -118,7 +120,7 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
-    memset(block->shared, 0, block->shared_bytes); /* so that runs repeat whatever ran before */
+    memset(block->shared, 0, block->shared_end); /* so that runs repeat whatever ran before */
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
     if (launch->machine->watch)
@@ -337,6 +339,12 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     state->warps_per_block = (state->threads_per_block + SIMT_LANES - 1) / SIMT_LANES;
     state->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     state->shared_bytes = code->static_shared + launch->dynamic_shared;
+    state->reserved_at = state->shared_end = state->shared_bytes;
+    if (code->uses_reserved) {
+        state->reserved_at =
+            (state->shared_bytes + 2 * SIMT_RESERVED_GAP - 1) & ~(uint32_t)(SIMT_RESERVED_GAP - 1);
+        state->shared_end = state->reserved_at + machine->gpu->shared_reserved_per_block;
+    }
     state->local_stride = code->local_bytes;
     if (code->unbounded_stack)
         state->local_stride += (uint32_t)machine->stack_bytes * 16;

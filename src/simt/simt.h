@@ -82,6 +82,8 @@ bool simt_unregister(struct simt_machine *machine, void *host);
  * Works for all kinds, registered memory too. */
 void *simt_host(struct simt_machine *machine, uint64_t address, size_t size);
 void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes);
+/* Was an allocation of so many bytes refused though the GPU has them, because the host does not? */
+bool simt_memory_host_limits(struct simt_machine *machine, size_t size);
 
 /* Modules -------------------------------------------------------------------------------------- */
 
