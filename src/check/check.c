@@ -20,7 +20,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
-    check->traits = check_traits(launch->code, launch->kernel->ptx->module);
+    check->traits = check_traits(launch, &check->has_narrow);
     check_order_begin(check);
 }
 
@@ -29,7 +29,8 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct check *check = (struct check *)watcher;
     check_memory_drain(check);
     check->had_fault |= launch->fault->kind != SIMT_OK;
-    check_race_end(check);
+    check_unwritten_end(check);
+    check_taint_end(check);
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);
@@ -73,7 +74,12 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
         check->writes++;
     switch (access->space) {
     case PTX_SPACE_LOCAL:
-        return check_local_bounds(check, access);
+        refused = check_local_bounds(check, access);
+        if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
+            check_taint_store(check, access, access->mask & ~refused);
+        else if (check->machine->watch->follows)
+            check_taint_load_local(check, access, access->mask & ~refused);
+        return refused;
     case PTX_SPACE_CONST:
         return check_memory_bounds(check, access, &tracks);
     case PTX_SPACE_SHARED:
@@ -90,6 +96,8 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     if (is_poll(access))
         check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
+    if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
+        check_taint_store(check, access, mask);
     if (access->what->kind == WATCH_BULK && access->is_write)
         check_order_bulk(check, access->w, access->in);
     return refused;
@@ -118,7 +126,8 @@ static void at_warp_sync(struct simt_watcher *watcher, struct simt_warp *w,
 {
     struct check *check = (struct check *)watcher;
     check_sync_gathered(check, w, in, lanes);
-    check_order_warp_sync(check, w, lanes);
+    check_taint_sync(check, w, in, lanes);
+    check_order_warp_sync(check, w, in, lanes);
 }
 
 static void at_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
@@ -141,6 +150,7 @@ static void at_close(struct simt_watcher *watcher)
 {
     struct check *check = (struct check *)watcher;
     check_memory_close(check);
+    check_heap_close(check);
     fclose(check->file);
     free(check->segment_warps);
     free(check->errors);
@@ -164,7 +174,9 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
                                            .warp_sync = at_warp_sync,
                                            .barrier = at_barrier,
                                            .order = at_order,
+                                           .follow = check_taint_step,
                                            .stuck = check_sync_stuck,
+                                           .heap = check_heap_event,
                                            .allocated = check_memory_alloc,
                                            .freed = check_memory_free,
                                            .bad_free = check_memory_bad_free,

@@ -1,9 +1,12 @@
 /*
- * check.h: what the checker's files share. check.c examines every access; memory.c tracks the
- * allocations and which bytes were ever written; bounds.c decides whether an access is in bounds;
- * race.c remembers who touched each word last; order.c knows what is ordered before what; sync.c
- * judges barriers and .sync masks; poll.c finds launches that wait forever; place.c names places,
- * threads and arrays; write.c writes what was found.
+ * check.h: what the checker's files share. check.c looks at every access; memory.c knows the
+ * allocations and what was ever written; bounds.c judges where an access leads; race.c
+ * remembers who touched each word last; order.c knows what is ordered before what, lanes.c within
+ * a warp;
+ * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
+ * them;
+ * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
+ * place.c names places, threads and arrays; write.c writes what was found.
  *
  * How order is kept. What a warp does between two synchronisations is a segment; segments are
  * numbered in the order in which they begin, over all launches, so a number is a time as well. A
@@ -30,7 +33,7 @@
 #endif
 
 enum check_kind {
-#define FINDING(name, key) CHECK_##name,
+#define FINDING(name, key, severity) CHECK_##name,
 #include "gpu/finding_kinds.def"
 #undef FINDING
 };
@@ -82,6 +85,7 @@ struct check_warp {
     uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
     uint32_t fence_all;           /* or for all */
     uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
+    struct check_taint *taint;    /* its undefined registers, by frame */
     uint32_t waited;              /* cp.async copies up to then are done */
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
@@ -134,6 +138,19 @@ struct check_allocation {
     struct check_callers callers; /* who allocated it, or freed it */
 };
 
+/* Of the device heap: who allocated it, or freed it. */
+struct check_heap_block {
+    uint64_t address, size;
+    const struct simt_inst *in;
+    uint64_t block, launch;
+    uint32_t thread;
+};
+
+struct check_heap_list {
+    struct check_heap_block *items; /* sorted by address */
+    size_t count, capacity;
+};
+
 struct check_event {
     enum { CHECK_EVENT_WRITE, CHECK_EVENT_COPY, CHECK_EVENT_FREE } kind;
     uint64_t to, from, size;
@@ -176,6 +193,7 @@ struct check {
     struct check_allocation *allocations, *freed; /* sorted by address */
     size_t allocation_count, allocation_capacity, freed_count, freed_capacity;
     uint32_t last_number;
+    struct check_heap_list heap, heap_freed;
     struct check_event *events;
     size_t event_count, event_capacity;
     _Atomic bool has_events;
@@ -186,6 +204,7 @@ struct check {
     struct simt_launch_state *launch;
     struct check_cache *caches; /* [inst_count] */
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
+    bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
     uint32_t first_segment;     /* C2 */
     uint32_t serial;
     uint32_t passed_on; /* when something was last ordered for other blocks */
@@ -212,11 +231,23 @@ struct check {
     size_t error_count, error_capacity;
     uint64_t dropped;
     struct check_pending {
-        struct check_side side;
+        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle */
+        struct check_side side, use;
         struct check_subject subject;
         uint32_t bytes, inst, count;
-    } * pending; /* reads of what nothing had written */
+        bool is_used;    /* at `use`, or once more */
+        int lane;        /* shuffles: what is read, */
+        uint32_t mask;   /* with this mask, */
+        const char *why; /* and why it is undefined */
+    } * pending;         /* where undefined values came from */
     size_t pending_count;
+    uint32_t stored_lanes, stored_origin; /* of the instruction that runs: it stores such a value */
+    struct check_tainted_word {
+        uint64_t key; /* 0: free */
+        uint32_t origin;
+        bool is_set;
+    } * tainted; /* words of shared and local memory with such a value */
+    size_t tainted_count, tainted_capacity;
     bool had_fault; /* a program whose context is gone cannot free anything */
 };
 
@@ -228,9 +259,24 @@ void check_memory_free(struct simt_watcher *watcher, uint64_t address);
 void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address);
 void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size_t size);
 void check_memory_written(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
+/* Nothing is known of these bytes any more, and nothing has written them. */
+void check_memory_fresh(struct check *check, uint64_t address, uint64_t size);
 void check_memory_drain(struct check *check);
 size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
+
+/* heap.c */
+void check_heap_event(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                      int lane, enum watch_heap_event event, uint64_t address, uint64_t size);
+void check_heap_close(struct check *check);
+const struct check_heap_block *check_heap_find(const struct check *check, uint64_t address);
+const struct check_heap_block *check_heap_find_freed(const struct check *check, uint64_t address);
+size_t check_heap_near(const struct check *check, uint64_t address,
+                       const struct check_heap_block *near[2]);
+void check_heap_name(const struct check *check, const struct check_heap_block *block,
+                     struct lk_buf *text);
+struct check_side check_heap_side(const struct check *check, const struct check_heap_block *block,
+                                  const char *does);
 
 /* bounds.c */
 /* Lanes of an access to global or constant memory that must not happen; the error is reported. */
@@ -249,16 +295,39 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: reported at the end, */
-#define CHECK_TRAIT_RACED 16    /* unless a race is why */
-/* Which variable's addresses an instruction for shared memory uses, where that is known. */
+#define CHECK_TRAIT_RACED 16    /* it read what another thread writes, in no order */
+#define CHECK_TRAIT_NARROW 32   /* strong, but only for its block */
+/* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
-uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
+uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 
 /* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
-void check_race_end(struct check *check);
+/* Bytes of shared memory hold an undefined value. */
+void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes);
+const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", "write", "read" */
+
+/* unwritten.c */
+uint32_t check_pending_add(struct check *check, const struct check_pending *pending);
+void check_unwritten(struct check *check, const struct watch_access *access, uint32_t lanes,
+                     uint32_t mask);
+void check_unwritten_end(struct check *check);
+
+/* taint.c */
+void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w,
+                      const struct simt_inst *in);
+void check_taint_free(struct check_warp *warp);
+/* Lanes of a load get an undefined value. */
+void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
+                        uint32_t origin);
+const struct check_tainted_word *check_taint_word(struct check *check,
+                                                  const struct watch_access *access, int lane);
+void check_taint_load_local(struct check *check, const struct watch_access *access, uint32_t mask);
+void check_taint_store(struct check *check, const struct watch_access *access, uint32_t mask);
+void check_taint_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                      uint32_t lanes);
+void check_taint_end(struct check *check);
 
 /* order.c */
 void check_order_begin(struct check *check);
@@ -268,13 +337,20 @@ void check_order_open_segment(struct check *check, struct check_block *block, ui
 bool check_order_is_before(const struct check *check, const struct check_block *block,
                            uint32_t warp, uint32_t lane, uint32_t segment, uint32_t info);
 void check_order_barrier(struct check *check, struct simt_block *block, uint32_t id);
-void check_order_warp_sync(struct check *check, struct simt_warp *w, uint32_t lanes);
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
 /* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */
 void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask);
 /* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
 bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+
+/* lanes.c */
+/* Where the mask of a .sync instruction lies; false if it has none. */
+bool check_mask_slot(const struct simt_inst *in, uint32_t *slot);
+void check_order_warp_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                           uint32_t lanes);
+bool check_lane_knows(const struct check_warp *warp, uint32_t lane, uint32_t segment,
+                      uint32_t info);
 
 /* poll.c */
 /* access: what it reads, or NULL if it is not an access. */
@@ -294,6 +370,9 @@ void check_sync_fault(struct check *check, struct simt_launch_state *launch);
 void check_name(const char *mangled, struct lk_buf *text);
 bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
                  uint32_t *line);
+/* The same, of one of two sides: where a function that both call has been inlined, the call. */
+bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
+                       const struct simt_inst *other, const char **file, uint32_t *line);
 /* Says how an address came to be out of bounds, if an index of 32 bits overflowed. */
 void check_explain_index(struct check *check, const struct watch_access *access, int lane,
                          struct lk_buf *text);
@@ -312,7 +391,19 @@ void check_report_host(struct check *check, enum check_kind kind,
 /* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);
+/* Is the instruction one side of an error of this kind? */
+bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in);
 void check_write_counts(struct check *check);
+
+static inline uint32_t *check_known_by(const struct check_block *block, uint32_t warp)
+{
+    return block->known + (size_t)warp * block->warp_count;
+}
+
+static inline void check_close_segment(struct check_warp *warp)
+{
+    warp->segment = 0;
+}
 
 static inline struct check_warp *check_warp_of(const struct simt_warp *w)
 {

@@ -135,6 +135,18 @@ static void forget(struct check *check, uint64_t address, uint64_t size)
     }
 }
 
+void check_memory_fresh(struct check *check, uint64_t address, uint64_t size)
+{
+    uint64_t offset = address - check->machine->memory.base;
+    forget(check, address, size);
+    for (uint64_t i = offset; i < offset + size; i++) {
+        struct check_chunk *chunk = check->chunks[i >> CHECK_CHUNK_BITS];
+        uint32_t bit = (uint32_t)(i & (CHECK_CHUNK - 1));
+        if (chunk)
+            chunk->written[bit >> 3] &= (uint8_t) ~(1u << (bit & 7));
+    }
+}
+
 /* Events -----------------------------------------------------------------------------------------
  */
 

@@ -36,6 +36,38 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
     return found;
 }
 
+/* One more call outwards; false at the end of the chain. */
+static bool next_place(const struct ptx_module *module, uint32_t *at, const char **file,
+                       uint32_t *line)
+{
+    for (int depth = 0; *at && *at < module->loc_count && depth < 64; depth++) {
+        const struct ptx_loc *loc = &module->locs[*at];
+        *at = loc->inlined_at;
+        if (loc->file >= module->file_count)
+            continue;
+        *file = module->files[loc->file];
+        *line = loc->line;
+        if (!host_is_toolkit_header(*file) && !host_is_system_header(*file))
+            return true;
+    }
+    return false;
+}
+
+bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
+                       const struct simt_inst *other, const char **file, uint32_t *line)
+{
+    uint32_t mine = in->ptx->loc, theirs = other ? other->ptx->loc : 0, their_line = 0;
+    const char *their_file = NULL;
+    for (int depth = 0; other && other != in && depth < 64; depth++) {
+        if (!next_place(module, &mine, file, line) ||
+            !next_place(module, &theirs, &their_file, &their_line))
+            break;
+        if (*line != their_line || *file != their_file)
+            return true;
+    }
+    return check_place(module, in, file, line);
+}
+
 /* Traits
  * ------------------------------------------------------------------------------------------- */
 
@@ -173,13 +205,24 @@ static bool is_volatile_array(const struct simt_code *code, const struct ptx_ins
     return function && address && root_of(function, address).reg != PTX_NO_REG;
 }
 
-uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
+/* Atomics and ordered accesses of block scope; a cluster of one block is no more than that. */
+static bool is_narrow(const struct ptx_inst *ptx, const struct simt_launch *launch)
 {
+    const uint32_t *cluster = launch->cluster;
+    bool alone = cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1;
+    return ptx_has(ptx, PTX_MOD_CTA) || (alone && ptx_has(ptx, PTX_MOD_CLUSTER));
+}
+
+uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
+{
+    const struct simt_code *code = launch->code;
+    const struct ptx_module *module = launch->kernel->ptx->module;
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
     bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
     for (uint32_t i = 0; i < module->file_count; i++)
         toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
     bool has_cas = false;
+    *has_narrow = false;
     for (uint32_t i = 0; i < code->inst_count; i++)
         has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
     for (uint32_t i = 0; i < code->inst_count; i++) {
@@ -188,6 +231,10 @@ uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *mod
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
+        if (launch->machine->watch->insts[i].is_ordered && is_narrow(ptx, launch->launch)) {
+            traits[i] |= CHECK_TRAIT_NARROW;
+            *has_narrow = true;
+        }
         if (is_volatile_array(code, ptx))
             traits[i] |= CHECK_TRAIT_VOLATILE;
         if (loc && loc->file < module->file_count && toolkit[loc->file])

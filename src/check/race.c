@@ -14,7 +14,10 @@ struct visit {
     uint32_t first; /* older segments are history (C2) */
     uint32_t grid_warp;
     bool is_volatile;   /* of shared memory */
-    uint32_t passed_on; /* no other block can know what came after that */
+    bool is_narrow;     /* strong for its block only */
+    bool is_constant;   /* ld.global.nc: of what must not change during the launch */
+    uint32_t passed_on; /* nobody of another block can know what came after that */
+    uint32_t unwritten; /* lanes that read what nothing has written */
 };
 
 /* Reports ----------------------------------------------------------------------------------------
@@ -31,7 +34,7 @@ static struct check_side side_of_segment(const struct check *check, uint32_t seg
                                .does = does};
 }
 
-static const char *verb(const struct simt_inst *in, bool is_write)
+const char *check_verb(const struct simt_inst *in, bool is_write)
 {
     return ptx_op_infos[in->ptx->op].group == PTX_GROUP_ATOMIC ? "atomic"
            : is_write                                          ? "write"
@@ -66,10 +69,11 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         return;
     if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
         return;
-    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, is_write));
+    struct check_side side =
+        check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
     if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
-    struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
+    struct check_side other = side_of_segment(check, segment, info, check_verb(there, was_write));
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
@@ -79,8 +83,12 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
                             ? "between warps of a block"
                             : "between threads of a warp";
     bool copying = was_write && info & CHECK_ASYNC;
+    bool narrow = info & visit->info & CHECK_STRONG && other.block != side.block;
     const char *advice =
-        copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
+        narrow
+            ? ": the scope of one of them is its own block (.cta, as of atomicAdd_block); between "
+              "blocks both need device scope"
+        : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
         : other.block != side.block
             ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
                                       : ": nothing orders the two blocks")
@@ -98,6 +106,29 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
                  other.block == side.block && other.thread == side.thread ? "the same thread"
                                                                           : "another thread",
                  advice);
+    lk_buf_free(&where);
+}
+
+/* Ordered or not: the cache that serves ld.global.nc does not see the launch's own writes. */
+static __attribute__((noinline)) void report_stale(struct visit *visit, uint64_t address, int lane,
+                                                   uint32_t segment, uint32_t info)
+{
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    struct check_side side = check_side_of(access->w, access->in, lane, "read");
+    struct check_side other = side_of_segment(check, segment, info, "write");
+    if (check_is_known(check, CHECK_STALE_READ, access->in, other.in))
+        return;
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    struct check_subject subject = {.space = access->space, .address = address};
+    check_describe_address(check, &subject, &where);
+    check_report(
+        check, CHECK_STALE_READ, &subject, &side, &other,
+        "stale read: ld.global.nc (__ldg, or const __restrict__) at 0x%llx%s%s%s reads what "
+        "the same launch has written; its cache may still hold the old value: read it "
+        "plainly, without __ldg and __restrict__",
+        (unsigned long long)address, where.size ? " (" : "", where.data, where.size ? ")" : "");
     lk_buf_free(&where);
 }
 
@@ -168,13 +199,24 @@ static __attribute__((noinline)) bool by_own_warp(const struct visit *visit, uin
            check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_VOLATILE;
 }
 
+/* Of two strong accesses, one is strong for its own block only, and the other is in another. */
+static __attribute__((noinline)) bool is_out_of_scope(const struct visit *visit, uint32_t segment,
+                                                      uint32_t info)
+{
+    const struct check *check = visit->check;
+    uint32_t theirs = check->segment_warps[segment - check->segment_base];
+    return theirs - visit->block->first_warp >= visit->block->warp_count &&
+           (visit->is_narrow || check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_NARROW);
+}
+
 static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t segment,
                              uint32_t info)
 {
     if (segment < visit->first)
         return false;
     if (info & visit->info & CHECK_STRONG &&
-        !(visit->is_volatile && by_own_warp(visit, segment, info)))
+        !(visit->is_volatile && by_own_warp(visit, segment, info)) &&
+        !(visit->check->has_narrow && is_out_of_scope(visit, segment, info)))
         return false;
     if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
         return false;
@@ -186,10 +228,14 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                                                              uint64_t address, uint32_t lane,
                                                              uint32_t bytes, uint32_t many)
 {
-    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
-        conflicts(visit, lane, cell->write_segment, cell->write_info))
-        report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
-    /* Two blocks have read it, and no thread can know of both: a writer gets a report about one of
+    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes) {
+        if (conflicts(visit, lane, cell->write_segment, cell->write_info))
+            report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info,
+                        true);
+        else if (visit->is_constant)
+            report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+    }
+    /* Two blocks have read it, and no thread can know of both: the writer gets a report about one of
      * them, so this reader need not be remembered. */
     if (cell->apart && cell->read_segment[0] > visit->passed_on &&
         cell->read_segment[1] > visit->passed_on &&
@@ -293,54 +339,10 @@ static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
         written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
 }
 
-/* A read before the write that it should have waited for also finds nothing written: it is reported
- * at the end of the launch, if no race was found there. */
-static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
-                                                       int lane)
+void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes)
 {
-    enum { MOST = 64 };
-    struct check *check = visit->check;
-    const struct watch_access *access = visit->access;
-    uint8_t *traits = &check->traits[access->number];
-    /* CUB's merges read one element too many of their own storage, and do not use it. */
-    if (*traits & CHECK_TRAIT_RACED ||
-        (access->space == PTX_SPACE_SHARED && *traits & CHECK_TRAIT_LIBRARY))
-        return;
-    for (size_t i = 0; *traits & CHECK_TRAIT_PENDING && i < check->pending_count; i++)
-        check->pending[i].count += check->pending[i].inst == access->number;
-    if (*traits & CHECK_TRAIT_PENDING || check->pending_count == MOST)
-        return;
-    *traits |= CHECK_TRAIT_PENDING;
-    if (!check->pending)
-        check->pending = lk_alloc(MOST * sizeof(*check->pending));
-    check->pending[check->pending_count++] = (struct check_pending){
-        .side = check_side_of(access->w, access->in, lane, verb(access->in, false)),
-        .subject = {.space = access->space, .address = address},
-        .bytes = access->bytes,
-        .inst = access->number,
-        .count = 1};
-}
-
-static void tell_unwritten(struct check *check, struct check_pending *pending)
-{
-    struct lk_buf where = {0};
-    lk_buf_add(&where, "", 0);
-    check_describe_address(check, &pending->subject, &where);
-    check_report(check, CHECK_UNINITIALIZED, &pending->subject, &pending->side, NULL,
-                 "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
-                 pending->side.does, pending->bytes, (unsigned long long)pending->subject.address,
-                 where.size ? " (" : "", where.data, where.size ? ")" : "");
-    lk_buf_free(&where);
-    for (uint32_t i = 1; i < pending->count; i++)
-        check_is_known(check, CHECK_UNINITIALIZED, pending->side.in, NULL);
-}
-
-void check_race_end(struct check *check)
-{
-    for (size_t i = 0; i < check->pending_count; i++)
-        if (!(check->traits[check->pending[i].inst] & CHECK_TRAIT_RACED))
-            tell_unwritten(check, &check->pending[i]);
-    check->pending_count = 0;
+    for (uint32_t i = first; i < first + bytes && i < block->shared_bytes; i++)
+        block->written[i >> 3] &= (uint8_t) ~(1u << (i & 7));
 }
 
 /* One lane of any size. */
@@ -350,8 +352,8 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 {
     const struct watch_access *access = visit->access;
     if (tracks && access->is_read && !any_written(written, first, bytes))
-        report_unwritten(visit, address, (int)lane);
-    if (written && (access->is_write || tracks))
+        visit->unwritten |= 1u << lane;
+    if (written && access->is_write)
         set_written(written, first, bytes);
     for (uint32_t at = first, end = first + bytes; at < end;) {
         uint32_t next = (at & ~3u) + 4 < end ? (at & ~3u) + 4 : end;
@@ -422,13 +424,11 @@ static inline __attribute__((always_inline)) bool visit_words(struct visit *visi
         uint32_t at = (uint32_t)(address - start);
         uint8_t *bits = &written[at >> 3], mine = (uint8_t)(15u << (at & 4));
         if (tracks && access->is_read && !(*bits & mine))
-            report_unwritten(visit, address, (int)lane);
+            visit->unwritten |= 1u << lane;
         if (access->is_write) {
             *bits |= mine;
             visit_write(visit, &cells[at >> 2], address, lane, 15);
         } else {
-            if (tracks && !(*bits & mine))
-                *bits |= mine;
             visit_read(visit, &cells[at >> 2], address, lane, 15,
                        many_of(kept, halves, mask, lane, false));
         }
@@ -501,23 +501,27 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         check_order_open_segment(check, block, w->index);
     bool is_strong =
         access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
-    struct visit visit = {.check = check,
-                          .access = access,
-                          .block = block,
-                          .warp = w->index,
-                          .segment = warp->segment,
-                          .info = access->number << CHECK_INST_SHIFT |
-                                  (is_strong ? CHECK_STRONG : 0) |
-                                  (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
-                          .first = check->first_segment,
-                          .grid_warp = block->first_warp + w->index,
-                          .passed_on = check->passed_on,
-                          .is_volatile = access->space == PTX_SPACE_SHARED &&
-                                         check->traits[access->number] & CHECK_TRAIT_VOLATILE};
+    struct visit visit = {
+        .check = check,
+        .access = access,
+        .block = block,
+        .warp = w->index,
+        .segment = warp->segment,
+        .info = access->number << CHECK_INST_SHIFT | (is_strong ? CHECK_STRONG : 0) |
+                (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
+        .first = check->first_segment,
+        .grid_warp = block->first_warp + w->index,
+        .passed_on = check->passed_on,
+        .is_narrow = check->traits[access->number] & CHECK_TRAIT_NARROW,
+        .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
+        .is_volatile = access->space == PTX_SPACE_SHARED &&
+                       check->traits[access->number] & CHECK_TRAIT_VOLATILE};
     warp->last_access = access->number;
     check->serial++;
     if (access->space == PTX_SPACE_SHARED)
         visit_shared(&visit, mask);
     else
         visit_global(&visit, mask, tracks);
+    if (visit.unwritten)
+        check_unwritten(check, access, visit.unwritten, mask);
 }

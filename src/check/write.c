@@ -21,8 +21,10 @@ struct check_error {
     size_t same; /* as that one, counted from 1; 0: an error of its own */
 };
 
-static const char *const kinds[] = {
-#define FINDING(name, key) key,
+static const struct {
+    const char *key, *severity;
+} kinds[] = {
+#define FINDING(name, key, severity) {key, severity},
 #include "gpu/finding_kinds.def"
 #undef FINDING
 };
@@ -53,8 +55,10 @@ struct check_side check_side_of(const struct simt_warp *w, const struct simt_ins
                                .does = does};
 }
 
-/* Kernel, place and thread of one side; the object stays open. */
-static void put_side(struct check *check, struct lk_buf *out, const struct check_side *side)
+/* Kernel, place and thread of one side; the object stays open. apart: another instruction whose
+ * place should be told from this one's, or NULL. */
+static void put_side(struct check *check, struct lk_buf *out, const struct check_side *side,
+                     const struct simt_inst *apart)
 {
     const struct simt_launch_state *launch = check->launch;
     const uint32_t *grid = launch->launch->grid, *size = launch->launch->block;
@@ -65,7 +69,7 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     lk_buf_printf(out, "\"kernel\":");
     lk_buf_json(out, name.data);
     lk_buf_free(&name);
-    if (side->in && check_place(launch->kernel->ptx->module, side->in, &file, &line)) {
+    if (side->in && check_place_apart(launch->kernel->ptx->module, side->in, apart, &file, &line)) {
         lk_buf_printf(out, ",\"file\":");
         lk_buf_json(out, file);
         lk_buf_printf(out, ",\"line\":%u", line);
@@ -98,13 +102,19 @@ static void write_line(struct check *check, struct lk_buf *line)
     fflush(check->file);
 }
 
+/* It does not matter which side came first. */
+static bool is_symmetric(enum check_kind kind)
+{
+    return kind == CHECK_RACE || kind == CHECK_BARRIER;
+}
+
 static struct check_error *find_error(struct check *check, enum check_kind kind,
                                       const struct ptx_inst *in, const struct ptx_inst *other)
 {
     for (size_t i = 0; i < check->error_count; i++) {
         struct check_error *error = &check->errors[i];
         bool same = error->in == in && error->other == other;
-        bool swapped = kind == CHECK_RACE && error->in == other && error->other == in;
+        bool swapped = is_symmetric(kind) && error->in == other && error->other == in;
         if (error->kind == kind && (same || swapped))
             return error;
     }
@@ -123,7 +133,16 @@ bool check_is_known(struct check *check, enum check_kind kind, const struct simt
     return error != NULL;
 }
 
-/* False: enough errors were reported. */
+bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in)
+{
+    for (size_t i = 0; i < check->error_count; i++)
+        if (check->errors[i].kind == kind &&
+            (check->errors[i].in == in->ptx || check->errors[i].other == in->ptx))
+            return true;
+    return false;
+}
+
+/* False: enough errors have been told. */
 static bool add_error(struct check *check, enum check_kind kind, const struct ptx_inst *in,
                       const struct ptx_inst *other)
 {
@@ -140,13 +159,13 @@ static bool add_error(struct check *check, enum check_kind kind, const struct pt
     return true;
 }
 
-static void place_of(struct check *check, const struct check_side *side, const char **file,
-                     uint32_t *line)
+static void place_of(struct check *check, const struct check_side *side,
+                     const struct simt_inst *apart, const char **file, uint32_t *line)
 {
     *file = NULL;
     *line = 0;
     if (side && side->in)
-        check_place(check->launch->kernel->ptx->module, side->in, file, line);
+        check_place_apart(check->launch->kernel->ptx->module, side->in, apart, file, line);
 }
 
 static bool is_at(const struct check_error *error, int side, const struct check_error *other,
@@ -155,17 +174,23 @@ static bool is_at(const struct check_error *error, int side, const struct check_
     return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
 }
 
-/* Was the newest error already reported for these lines? Then it is the same one. */
+/* Barriers are often waited for in a function of their own: which call it was matters. */
+static const struct simt_inst *apart_from(enum check_kind kind, const struct check_side *side)
+{
+    return kind == CHECK_BARRIER && side ? side->in : NULL;
+}
+
+/* Has the newest error been told of these lines already? Then it is the same. */
 static bool is_same_line(struct check *check, const struct check_side *side,
                          const struct check_side *other)
 {
     struct check_error *new = &check->errors[check->error_count - 1];
-    place_of(check, side, &new->files[0], &new->lines[0]);
-    place_of(check, other, &new->files[1], &new->lines[1]);
+    place_of(check, side, apart_from(new->kind, other), &new->files[0], &new->lines[0]);
+    place_of(check, other, apart_from(new->kind, side), &new->files[1], &new->lines[1]);
     for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
         struct check_error *old = &check->errors[i];
         bool same = is_at(old, 0, new, 0) && is_at(old, 1, new, 1);
-        bool swapped = new->kind == CHECK_RACE &&is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
+        bool swapped = is_symmetric(new->kind) && is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
         if (old->kind != new->kind || old->same || (!same && !swapped))
             continue;
         new->same = i + 1;
@@ -230,16 +255,16 @@ void check_report(struct check *check, enum check_kind kind, const struct check_
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
-                  kinds[kind]);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",\"severity\":\"%s\",",
+                  id_of(check, check->error_count), kinds[kind].key, kinds[kind].severity);
     put_subject(&line, subject);
-    put_side(check, &line, side);
+    put_side(check, &line, side, apart_from(kind, other));
     lk_buf_printf(&line, ",\"text\":");
     lk_buf_json(&line, text.data);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
         put_memory(&line, subject);
-        put_side(check, &line, other);
+        put_side(check, &line, other, apart_from(kind, side));
         lk_buf_printf(&line, "}");
     } else if (kind == CHECK_USE_AFTER_FREE) {
         put_freed(check, &line, subject->address);
@@ -261,7 +286,8 @@ void check_report_host(struct check *check, enum check_kind kind,
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"kind\":\"%s\",", kinds[kind]);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",\"severity\":\"%s\",", kinds[kind].key,
+                  kinds[kind].severity);
     put_subject(&line, subject);
     lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);

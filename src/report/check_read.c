@@ -137,7 +137,7 @@ static void finish(const struct reading *reading, json_t *object)
 enum finding_kind finding_kind(const json_t *finding)
 {
     static const char *const keys[] = {
-#define FINDING(name, key) key,
+#define FINDING(name, key, severity) key,
 #include "gpu/finding_kinds.def"
 #undef FINDING
     };
@@ -169,8 +169,9 @@ static void add_line(const struct reading *reading, const char *text)
         json_object_del(object, "id");
     }
     finish(reading, object);
-    json_array_append_new(finding_kind(object) == FINDING_LEAK ? reading->findings->remarks
-                                                               : reading->findings->errors,
+    const char *severity = json_string_value(json_object_get(object, "severity"));
+    bool is_remark = severity && strcmp(severity, "remark") == 0;
+    json_array_append_new(is_remark ? reading->findings->remarks : reading->findings->errors,
                           object);
 }
 

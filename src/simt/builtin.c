@@ -2,7 +2,7 @@
  * builtin.c: functions that kernels call and the machine provides: vprintf, malloc, free and
  * __assertfail. They run lane after lane, and read their arguments as the caller laid them out.
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,10 +300,15 @@ static uint64_t heap_alloc(struct simt_machine *machine, uint64_t size)
 static const struct simt_inst *run_malloc(struct simt_warp *w, const struct simt_inst *in)
 {
     const struct simt_call *call = call_of(in);
-    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        if (SIMT_ACTIVE(lane))
-            give_back(w, call, lane,
-                      heap_alloc(w->block->launch->machine, argument(w, call, 0, lane)));
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!SIMT_ACTIVE(lane))
+            continue;
+        uint64_t size = argument(w, call, 0, lane);
+        uint64_t address = heap_alloc(w->block->launch->machine, size);
+        give_back(w, call, lane, address);
+        if (address)
+            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_ALLOCATED, address, size);
+    }
     return in + 1;
 }
 
@@ -317,10 +322,13 @@ static const struct simt_inst *run_free(struct simt_warp *w, const struct simt_i
             continue;
         struct simt_allocation found;
         if (!simt_memory_find(&machine->memory, address, &found) || found.address != address ||
-            !simt_memory_free(&machine->memory, address, true))
+            !simt_memory_free(&machine->memory, address, true)) {
+            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_BAD_FREE, address, 0);
             return simt_raise(w, in, SIMT_FAULT_TRAP, (int)lane,
                               "free of 0x%llx, which device malloc did not give",
                               (unsigned long long)address);
+        }
+        simt_watch_heap(w, in, (int)lane, WATCH_HEAP_FREED, address, 0);
         atomic_fetch_sub(&heap_of(machine)->used, found.size);
     }
     return in + 1;

@@ -299,6 +299,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(on);
+    if (watch->follows)
+        EACH_WATCHER(watch, follow) watcher->follow(watcher, w, in);
     if (!w->mask) {
         if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which no lane takes */
             EACH_WATCHER(watch, step) watcher->step(watcher, w, in);

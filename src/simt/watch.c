@@ -39,6 +39,7 @@ void simt_watch_launch(struct simt_launch_state *launch)
 {
     struct simt_watch *watch = launch->machine->watch;
     watch->code = launch->code;
+    watch->follows = false;
     if (!launch->code->watched) /* launches take turns */
         ((struct simt_code *)launch->code)->watched = simt_watch_describe(launch->code);
     watch->insts = launch->code->watched;
@@ -75,6 +76,14 @@ void simt_watch_barrier(struct simt_block *block, uint32_t id)
 void simt_watch_stuck(struct simt_warp *w, bool barrier)
 {
     EACH_WATCHER(w->block->launch->machine->watch, stuck) watcher->stuck(watcher, w, barrier);
+}
+
+void simt_watch_heap(struct simt_warp *w, const struct simt_inst *in, int lane,
+                     enum watch_heap_event event, uint64_t address, uint64_t size)
+{
+    struct simt_watch *watch = w->block->launch->machine->watch;
+    if (watch)
+        EACH_WATCHER(watch, heap) watcher->heap(watcher, w, in, lane, event, address, size);
 }
 
 /* Memory, as the host uses it ---------------------------------------------------------------------
