@@ -26,7 +26,7 @@
 
 /* Built for newer processors too; the loader picks. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CHECK_HOT __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define CHECK_HOT

@@ -17,6 +17,7 @@
 #include "simt/simt.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -201,11 +202,12 @@ struct drv_device {
 struct CUctx_st {
     struct drv_object object;
     struct drv_device *device;
-    bool primary, destroyed;
+    bool primary;
+    atomic_bool destroyed;
     unsigned references; /* primary: retained */
     unsigned flags, version;
     uint64_t id;
-    CUresult error;
+    _Atomic(CUresult) error; /* set by the thread that meets it, read by every call */
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache;
     CUstream legacy, streams; /* streams: all, legacy too, through next */

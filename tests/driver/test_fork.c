@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ static void child_exits_while_a_kernel_runs(void **state)
     OK(cu->cuMemFree_v2(data));
 }
 
-static volatile bool busy_stop;
+static atomic_bool busy_stop;
 
 static void *busy(void *argument)
 {
