@@ -22,7 +22,7 @@ struct watch {
     struct termios keys; /* how the terminal is while keys are taken */
 };
 
-/* What signals say; the first ends a verdict that is on its way, too. */
+/* Set by signals; the first also ends a verdict under way. */
 static volatile sig_atomic_t interrupted, continued;
 
 static void interrupt(int signal)

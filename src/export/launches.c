@@ -34,7 +34,7 @@ static unsigned shared_slot(const struct export_step *step)
     return step->first + EXPORT_DYNAMIC;
 }
 
-/* More than 48 KiB of dynamic shared memory must be asked for. Other sizes may need so much. */
+/* More than 48 KiB of dynamic shared memory must be asked for. Other sizes may need that much. */
 static bool may_be_large(const struct export_host *host, const struct export_step *step)
 {
     const struct export_formulas *formulas = host->formulas;
