@@ -104,6 +104,6 @@ void cli_learn_print_place(struct cli_learn_session *session,
                            const struct learn_exercise *exercise);
 void cli_learn_print_bar(struct cli_learn_session *session);
 void cli_learn_print_katas(struct cli_learn_session *session);
-void cli_learn_say_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
+void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
 
 #endif

@@ -182,7 +182,7 @@ static bool take_key(struct watch *watch)
         }
         break;
     case 'h':
-        cli_learn_say_hint(watch->session, watch->exercise);
+        cli_learn_print_hint(watch->session, watch->exercise);
         break;
     case 'l':
         cli_learn_list(watch->session);
