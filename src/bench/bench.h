@@ -58,7 +58,7 @@ struct bench_result {
     size_t count;
 };
 
-/* What the times hang on. */
+/* What the times depend on. */
 struct bench_place {
     const char *gpu; /* "cuda:0", "sim:h200", "cpu" */
     char name[128];  /* "NVIDIA H200" */

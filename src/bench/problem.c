@@ -302,7 +302,7 @@ static void count_registers(struct bench_entrant *entrant)
     }
 }
 
-/* Everybody loaded and compared with the reference on this instance. */
+/* Loads all entrants and compares them with the reference on this instance. */
 static void verify_all(struct contest *contest, const struct zoo_instance *instance,
                        const struct bench_slab *slab)
 {
@@ -365,7 +365,7 @@ static void take_modelled(struct contest *contest)
         }
 }
 
-/* The problem's own data in every copy, and everybody pointed there. */
+/* The problem's own data in every copy, and all entrants pointed there. */
 static bool fill_slab(struct contest *contest, char **message)
 {
     struct bench_session *session = contest->session;

@@ -211,7 +211,7 @@ static void set_launches(struct race *race, struct bench_entrant *entrant)
                                                      : (unsigned)wanted;
 }
 
-/* Graphs for everybody, or queues for everybody. */
+/* Graphs for all entrants, or queues for all. */
 static void capture_all(struct race *race)
 {
     for (size_t i = 0; i < race->count; i++) {

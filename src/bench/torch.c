@@ -99,7 +99,7 @@ static json_t *ask(struct bench_torch *torch, json_t *request, char **message)
     if (line && torch->to >= 0 && host_write_all(torch->to, line, strlen(line)))
         host_write_all(torch->to, "\n", 1);
     free(line);
-    char *text = read_line(torch); /* one that has ended may have said why */
+    char *text = read_line(torch); /* one that has ended may have printed why */
     json_t *answer = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_true(json_object_get(answer, "ok"))) {
         free(text);

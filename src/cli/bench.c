@@ -98,7 +98,7 @@ static bool parse(int count, char **words, struct options *options)
     return cli_measure_check(&options->measure);
 }
 
-/* Better to know it before a long measurement than after. */
+/* Checked before a long measurement, not after it. */
 static bool can_write(const char *path)
 {
     FILE *file = path ? fopen(path, "ae") : NULL;
@@ -138,7 +138,7 @@ static bool begin(void *context, const struct bench_report *report)
     return true;
 }
 
-/* A long run that is stopped leaves what it had; the end says what cannot be written. */
+/* A long run that is stopped keeps its results so far; write errors are reported at the end. */
 static void done(void *context, const struct bench_report *report, const char *trouble)
 {
     const struct options *options = context;
@@ -159,7 +159,7 @@ static void done(void *context, const struct bench_report *report, const char *t
 
 /* After it --------------------------------------------------------------------------------------*/
 
-/* Every run goes to the history; only one that was to be saved fails with it. */
+/* Every run goes to the history; failing to write it is an error only with --save. */
 static bool keep(const struct options *options, const struct bench_report *report)
 {
     char *message = NULL;

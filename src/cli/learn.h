@@ -66,12 +66,12 @@ int cli_learn_watch(struct cli_learn_session *session); /* the terminal, until t
 int cli_learn_strides(int count, char **words);
 int cli_learn_grade_worker(int count, char **words);
 
-/* What they lend each other -------------------------------------------------------------------- */
+/* Shared between commands -------------------------------------------------------------------- */
 
 /* Grades the learner's file, notes the attempt and prints the verdict. */
 int cli_learn_check_one(struct cli_learn_session *session, const struct learn_exercise *exercise,
                         char **picture);
-/* From now on Ctrl-C ends the verdict that is on its way, which then cleans up. */
+/* From now on Ctrl-C ends the verdict under way, which then cleans up. */
 void cli_learn_catch_interrupts(struct cli_learn_session *session);
 
 /* Files: paths are in the arena. */
@@ -104,6 +104,6 @@ void cli_learn_print_place(struct cli_learn_session *session,
                            const struct learn_exercise *exercise);
 void cli_learn_print_bar(struct cli_learn_session *session);
 void cli_learn_print_katas(struct cli_learn_session *session);
-void cli_learn_say_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
+void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
 
 #endif

@@ -29,7 +29,7 @@ static const char *package_folder(struct cli_learn_session *session)
     return NULL;
 }
 
-static void say_next(struct cli_learn_session *session, const char *folder, size_t written)
+static void print_next(struct cli_learn_session *session, const char *folder, size_t written)
 {
     const char *package = package_folder(session);
     printf("%zu notebook%s written below %s\n", written, written == 1 ? "" : "s", folder);
@@ -84,7 +84,7 @@ int cli_learn_notebooks(struct cli_learn_session *session)
     if (!failed && session->json)
         cli_print_json(json_pack("{ss sO sO}", "folder", folder, "written", written, "kept", kept));
     else if (!failed)
-        say_next(session, folder, json_array_size(written));
+        print_next(session, folder, json_array_size(written));
     json_decref(written);
     json_decref(kept);
     return status;

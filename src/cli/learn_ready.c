@@ -49,7 +49,7 @@ static const struct learn_exercise *first_kernel(const struct learn_course *cour
     return NULL;
 }
 
-/* The whole way once: compile, run on the simulated GPU, compare. */
+/* One complete trial: compile, run on the simulated GPU, compare. */
 static void try_machine(struct report *report)
 {
     struct cli_learn_session *session = report->session;

@@ -178,7 +178,7 @@ static bool compile(struct lk_arena *arena, const struct request *request,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);
     lk_list_free(&command);
-    if (old_path) /* the program is to see what the user set */
+    if (old_path) /* the program sees what the user set */
         start_put("LIBRARY_PATH", old_path);
     else
         unsetenv("LIBRARY_PATH");

@@ -30,9 +30,9 @@ typedef unsigned cudart_code;
 
 /* Ends an API call: turns the code into a cudaError_t and keeps it for cudaGetLastError. */
 cudaError_t cudart_finish(cudart_code code);
-/* Says once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
+/* Prints once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
 cudaError_t cudart_unsupported(const char *function);
-/* Says so too, and ends the program with status 3. */
+/* The same, but ends the program with status 3. */
 _Noreturn void cudart_stop(const char *function);
 
 /* A whole API call: make the device's context current, then do what expression does. */

@@ -152,8 +152,8 @@ static void fit_product(struct search *search, unsigned kinds)
     free(terms.list);
 }
 
-/* factor * x + plus, both from the first sample and another one. Where there is no third, only
- * simple numbers are believed. */
+/* factor * x + plus, both from the first sample and another one. Without a third sample, only
+ * simple numbers are accepted. */
 static void fit_affine(struct search *search, unsigned kinds)
 {
     struct terms terms = {0};

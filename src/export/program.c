@@ -202,12 +202,12 @@ static void add_rate(const struct export_host *host, struct lk_buf *text)
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
     const char *name = memory ? "bytes" : "operations";
     lk_buf_printf(text, memory ? "    // The least to and from memory.\n" : "");
-    export_say(text, 4, "const double %s = %s;", name,
-               memory ? host->pieces->bytes : host->pieces->flops);
-    export_say(text, 4,
-               "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
-               "%s / median / 1e6);",
-               memory ? "GB/s" : "GFLOP/s", name);
+    export_printf(text, 4, "const double %s = %s;", name,
+                  memory ? host->pieces->bytes : host->pieces->flops);
+    export_printf(text, 4,
+                  "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
+                  "%s / median / 1e6);",
+                  memory ? "GB/s" : "GFLOP/s", name);
 }
 
 static bool add_block(void *context, const char *line, struct lk_buf *text)

@@ -153,7 +153,7 @@ enum export_added export_add_sample(struct export_samples *samples,
     return added;
 }
 
-/* Does a constant change with the parameter? 0 asks for what is usual, and is no size. */
+/* Does a constant change with the parameter? 0 asks for the default, and is not a size. */
 static bool is_size(const struct zoo_problem *problem, unsigned parameter)
 {
     const struct zoo_parameter *p = &problem->family->parameters[parameter];

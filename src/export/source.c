@@ -174,7 +174,7 @@ static const char *find_kernel(const char *source, const char *kernel)
     return NULL;
 }
 
-/* The same where a macro makes kernels with so many arguments. */
+/* The same where a macro makes kernels with that many arguments. */
 static const char *find_macro(const char *source, unsigned count)
 {
     for (const char *at = source; (at = strstr(at, "__global__")); at++) {

@@ -170,7 +170,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     parts[GPU_BOUND_ATOMICS] =
         larger((double)c->global_atomic_hottest * ATOMIC_CYCLES, in_turn) / hertz;
     double rounds = larger(blocks / (sms * resident), 1);
-    /* A warp with so much more to do than others that it is there alone in the end; the few
+    /* A warp that has so much more to do than the others that it ends up running alone; the few
      * instructions more that a block's first warp has often cost less than the mean. */
     double each = warp_cycles(c, warps), mean = gpu_mean_warp(shape, c);
     double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;

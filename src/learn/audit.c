@@ -21,7 +21,7 @@ struct audit {
 };
 
 /* Takes why, which is malloc'd. */
-static void tell(struct audit *audit, const char *what, char *why)
+static void report(struct audit *audit, const char *what, char *why)
 {
     audit->bad += why != NULL;
     audit->note(audit->context, what, why);
@@ -91,12 +91,12 @@ static void audit_text(struct audit *audit, const struct learn_lesson *lesson)
     const char *path = lk_arena_printf(lesson->arena, "%s/lesson.md", lesson->folder);
     char *text = host_read_text(path, &message);
     char *sections = text ? check_sections(text) : message;
-    tell(audit, lk_arena_printf(lesson->arena, "%s: text", lesson->id), sections);
+    report(audit, lk_arena_printf(lesson->arena, "%s: text", lesson->id), sections);
     if (text)
-        tell(audit, lk_arena_printf(lesson->arena, "%s: links", lesson->id),
-             check_links(lesson, text));
-    tell(audit, lk_arena_printf(lesson->arena, "%s: quiz", lesson->id),
-         lesson->question_count >= 3 ? NULL : lk_format("a quiz has at least three questions"));
+        report(audit, lk_arena_printf(lesson->arena, "%s: links", lesson->id),
+               check_links(lesson, text));
+    report(audit, lk_arena_printf(lesson->arena, "%s: quiz", lesson->id),
+           lesson->question_count >= 3 ? NULL : lk_format("a quiz has at least three questions"));
     free(text);
 }
 
@@ -157,10 +157,10 @@ static char *judge(struct audit *audit, const struct learn_exercise *exercise, c
 static void audit_kernel(struct audit *audit, const struct learn_exercise *exercise,
                          const char *file, const char *wanted)
 {
-    tell(audit,
-         lk_arena_printf(exercise->lesson->arena, "%s/%s: %s", exercise->lesson->id, exercise->name,
-                         file),
-         judge(audit, exercise, file, wanted));
+    report(audit,
+           lk_arena_printf(exercise->lesson->arena, "%s/%s: %s", exercise->lesson->id,
+                           exercise->name, file),
+           judge(audit, exercise, file, wanted));
 }
 
 /* Every file of wrong/ must be in lesson.json; grading finds those that are named but missing. */
@@ -188,13 +188,13 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
          *given = host_read_text(learn_path(exercise, learn_given(exercise)), &message);
     if (given)
         message = strstr(given, "TODO") ? NULL : lk_format("%s has no TODO", learn_given(exercise));
-    tell(audit, lk_arena_printf(arena, "%s: TODO", name), message);
+    report(audit, lk_arena_printf(arena, "%s: TODO", name), message);
     free(given);
     char *solution = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
-    tell(audit, lk_arena_printf(arena, "%s: hints", name),
-         solution ? check_diff(exercise, solution) : message);
+    report(audit, lk_arena_printf(arena, "%s: hints", name),
+           solution ? check_diff(exercise, solution) : message);
     free(solution);
-    tell(audit, lk_arena_printf(arena, "%s: wrong kernels", name), check_wrong_files(exercise));
+    report(audit, lk_arena_printf(arena, "%s: wrong kernels", name), check_wrong_files(exercise));
     audit_kernel(audit, exercise, learn_given(exercise), exercise->shipped);
     audit_kernel(audit, exercise, learn_solution(exercise), NULL);
     for (unsigned i = 0; i < exercise->wrong_count; i++)

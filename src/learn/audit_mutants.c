@@ -23,8 +23,8 @@ struct audit {
 };
 
 /* Takes why, which is malloc'd. */
-static void tell(struct audit *audit, const struct learn_exercise *exercise, const char *what,
-                 char *why)
+static void report(struct audit *audit, const struct learn_exercise *exercise, const char *what,
+                   char *why)
 {
     struct lk_buf text = {0};
     lk_buf_printf(&text, "%s/%s: %s:%s", exercise->lesson->id, exercise->name,
@@ -75,7 +75,7 @@ static void audit_mutant(struct audit *audit, const struct learn_exercise *exerc
     audit->counts->equivalent += stage == LEARN_PASSED && reason;
     audit->counts->caught +=
         stage != LEARN_PASSED && stage != LEARN_BROKEN && stage != LEARN_COMPILE;
-    tell(audit, exercise, mutant->name, why);
+    report(audit, exercise, mutant->name, why);
 }
 
 /* What "equivalent" names must be there: lines move when a solution is edited. */
@@ -90,7 +90,7 @@ static void check_reasons(struct audit *audit, const struct learn_exercise *exer
         for (size_t i = 0; i < count; i++)
             known = known || strcmp(mutants[i].name, name) == 0;
         if (!known)
-            tell(audit, exercise, name, lk_format("there is no such place any more"));
+            report(audit, exercise, name, lk_format("there is no such place any more"));
     }
 }
 
@@ -102,7 +102,7 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
     bool seen[MUTANT_KINDS] = {0};
     size_t count = 0;
     if (!source) {
-        tell(audit, exercise, "mutants", message);
+        report(audit, exercise, "mutants", message);
         return;
     }
     struct mutant *mutants = mutants_find(source, &count);

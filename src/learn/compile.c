@@ -82,9 +82,8 @@ static char *explain(const struct host_command *command, const struct host_limit
     if (how == HOST_NOT_STARTED)
         text = lk_format("%s did not start\n", command->words[0]);
     else if (how == HOST_TOO_SLOW)
-        text =
-            lk_format("%s: the compiler was stopped after %u seconds; it had not come to an end\n",
-                      shown, limits->seconds);
+        text = lk_format("%s: the compiler was stopped after %u seconds; it had not finished\n",
+                         shown, limits->seconds);
     else if (how == HOST_TOO_BIG || strstr(said, "out of memory") || strstr(said, "bad_alloc"))
         text = lk_format("%s: the compiler was stopped: it needed more than %u MiB of memory\n",
                          shown, limits->mib);

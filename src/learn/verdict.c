@@ -41,7 +41,7 @@ static void add_detail(struct learn_verdict *verdict, const char *text)
     last->detail = longer;
 }
 
-void verdict_say(struct learn_verdict *verdict, unsigned line, const char *format, ...)
+void verdict_add_message(struct learn_verdict *verdict, unsigned line, const char *format, ...)
 {
     struct lk_buf text = {0};
     va_list arguments;

@@ -52,7 +52,7 @@ struct learn_verdict {
 void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigned line);
 
 /* Adds a message on a line (0: of none), or a further line to the last message. */
-void verdict_say(struct learn_verdict *verdict, unsigned line, const char *format, ...)
+void verdict_add_message(struct learn_verdict *verdict, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -243,6 +243,6 @@ static void find_for(struct profile *profile, unsigned index)
 void advice_find(struct profile *profile)
 {
     for (unsigned i = 0; i < profile->launch_count; i++)
-        if (!profile->launches[i]->fault) /* half a launch says little */
+        if (!profile->launches[i]->fault) /* half a launch proves little */
             find_for(profile, i);
 }

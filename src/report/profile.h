@@ -59,7 +59,7 @@ struct profile_kernel {
     unsigned registers, static_shared, local_bytes, target;
     char target_suffix;         /* 'a', 'f' or 0 */
     const char *registers_from; /* "ptxas" or "estimated" */
-    unsigned spill_bytes;       /* per thread, if ptxas said so */
+    unsigned spill_bytes;       /* per thread, if ptxas reported it */
     const char *ptx;            /* name of its module's PTX file, or NULL */
     struct profile_code *code;  /* [code_count] */
     unsigned code_count;
@@ -98,7 +98,7 @@ struct profile_record {
     unsigned warp;
     const struct profile_code *code;
     uint32_t active, mask;
-    const char *kind, *space; /* space: NULL of a branch */
+    const char *kind, *space; /* space: NULL for a branch */
     unsigned bytes;
     int64_t addresses[32];
 };

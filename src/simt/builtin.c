@@ -149,7 +149,7 @@ static void print_conversion(struct print_arguments *arguments, char *specificat
         lk_buf_free(&text);
         break;
     }
-    default: /* not a conversion that C knows: as it stands */
+    default: /* not a conversion of C: verbatim */
         lk_buf_add(out, specification, length);
     }
 }
@@ -171,7 +171,8 @@ static void print_format(struct print_arguments *arguments, const char *format, 
         char specification[LONGEST + 32] = "%";
         size_t length = 1;
         const char *end = format + 1;
-        /* A GPU knows no precision that is an argument: it prints the conversion as it stands. */
+        /* A GPU does not support a precision that is an argument: it prints the conversion
+         * verbatim. */
         size_t head = strspn(end, "-+ #0123456789.*hlLqjzt");
         if (memmem(end, head, ".*", 2)) {
             size_t whole = 1 + head + (end[head] != 0);

@@ -71,7 +71,7 @@ struct simt_memory {
     _Atomic bool has_registered; /* some memory outside the arena is registered */
 };
 
-/* false with a message if the address space cannot be had. */
+/* false with a message if the address space cannot be reserved. */
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit);
 void simt_memory_close(struct simt_memory *memory);
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,

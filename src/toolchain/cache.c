@@ -67,7 +67,7 @@ static char *list_path(struct lk_arena *arena, const char *folder, struct lk_has
 
 static void touch(const char *path)
 {
-    (void)utimensat(AT_FDCWD, path, NULL, 0); /* only the order of removal hangs on it */
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* only the order of removal depends on it */
 }
 
 char *cache_find(struct lk_arena *arena, const char *folder, struct lk_hash128 key,

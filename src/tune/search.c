@@ -140,8 +140,8 @@ static double measure(struct search *search, const struct config *config, char *
     return seconds;
 }
 
-static void say_trial(const struct search *search, const struct config *config, double seconds,
-                      const char *message)
+static void print_trial(const struct search *search, const struct config *config, double seconds,
+                        const char *message)
 {
     struct lk_buf text = {0};
     if (!search->request->verbose)
@@ -176,7 +176,7 @@ static double try_config(struct search *search, const struct config *config)
     search->row->skipped += seconds < 0;
     if (seconds < 0 && !search->row->message)
         search->row->message = strdup(why);
-    say_trial(search, config, seconds, why);
+    print_trial(search, config, seconds, why);
     free(message);
     search->trials = lk_realloc(search->trials, (search->trial_count + 1) * sizeof(struct trial));
     search->trials[search->trial_count++] = (struct trial){config, seconds};

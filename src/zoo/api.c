@@ -207,7 +207,7 @@ static bool is_known(const struct api_context *context, uintptr_t address)
                                                        address) == CUDA_SUCCESS;
 }
 
-/* A kernel that leaves its memory ruins the program's context: better to say it before. */
+/* A kernel that leaves its memory ruins the program's context, so this is checked first. */
 static lk_status check_memory(const struct request *request, const char *name, uintptr_t address,
                               size_t bytes)
 {

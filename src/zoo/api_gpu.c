@@ -20,7 +20,7 @@ struct api_loaded {
     struct zoo_kernels *kernels;
 };
 
-/* The list of contexts, and what hangs on each. */
+/* The list of contexts, and what belongs to each. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct api_context *contexts;
 
@@ -53,7 +53,7 @@ static lk_status need_context(const char *call, const struct lk_driver **cuda, C
     return status;
 }
 
-/* Drivers before 12.0 have no ids; an address has to do then. */
+/* Drivers before 12.0 have no ids; the address must do then. */
 static unsigned long long id_of(const struct lk_driver *cuda, CUcontext context)
 {
     unsigned long long id = 0;

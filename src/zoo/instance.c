@@ -69,7 +69,7 @@ static bool is_poison(enum zoo_type type, const void *data, size_t index)
     return memcmp((const char *)data + index * size, poison, size) == 0;
 }
 
-/* NaN must meet NaN, an infinity itself; what was never written is no NaN. */
+/* NaN must meet NaN, an infinity itself; what was never written does not count as NaN. */
 static bool agrees(enum zoo_type type, const void *data, size_t index, double expected,
                    double bound)
 {

@@ -28,7 +28,7 @@ void zoo_instance_free(struct zoo_instance *instance);
 bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_variant *variant,
                           char **message);
 
-/* Behind each buffer, and the workspace, of a real GPU; the simulated one checks bounds itself. */
+/* After each buffer, and the workspace, on a real GPU; the simulated one checks bounds itself. */
 enum { ZOO_GUARD = 256 };
 
 /* An instance on a device. */

@@ -31,7 +31,7 @@ struct zoo_parameter {
     const char *name, *help;
     int64_t least, most, normal;
     const char *const *words; /* an enumeration: its words, then NULL; the value is an index */
-    bool scalar; /* a number that the kernels compute with, and no size; it may be a float */
+    bool scalar; /* a number that the kernels compute with, not a size; it may be a float */
 };
 
 /* A float as the value of a scalar parameter: 2^32 and its bits. */
