@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRV_DEVICES_MAX 8
+#define DRV_DEVICES_MAX GPU_SIMULATED_MAX
 #define DRV_EXECUTORS_MAX 8
 
 /* Handles -------------------------------------------------------------------------------------- */
