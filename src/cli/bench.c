@@ -282,7 +282,7 @@ static int show_history(const char *text, bool json)
     else if (fine)
         bench_print_series(stdout, &paint, series, found, name != NULL);
     else
-        host_error("bench history: %s", message);
+        host_error("history: %s", message);
     free(message);
     bench_series_free(series, found);
     bench_history_close(history);
@@ -297,8 +297,7 @@ static int run_history(int count, char **words)
         if (cli_flag(words, &at, "--json")) {
             json = true;
         } else if (words[at][0] == '-' || text) {
-            host_error("bench history: '%s' is not understood; see 'lockstep bench --help'",
-                       words[at]);
+            host_error("history: '%s' is not understood; see 'lockstep bench --help'", words[at]);
             return CLI_USAGE;
         } else {
             text = words[at++];
@@ -306,7 +305,7 @@ static int run_history(int count, char **words)
     }
     if (text)
         return show_history(text, json);
-    host_error("bench history: of which family? as in 'lockstep bench history reduction'");
+    host_error("history: of which family? as in 'lockstep bench history reduction'");
     return CLI_USAGE;
 }
 

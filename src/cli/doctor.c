@@ -152,7 +152,7 @@ static int run(int count, char **words)
     bool json = false;
     for (int at = 0; at < count;) {
         if (!cli_flag(words, &at, "--json")) {
-            host_error("doctor: '%s' is not understood; see 'lockstep doctor --help'", words[at]);
+            host_error("'%s' is not understood; see 'lockstep doctor --help'", words[at]);
             return CLI_USAGE;
         }
         json = true;

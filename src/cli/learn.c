@@ -62,12 +62,10 @@ static const char help[] =
 static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
 {
     unsigned long long number;
-    if (!cli_number(option, text, most, &number))
+    if (!cli_number(option, text, 1, most, &number))
         return false;
-    if (number == 0)
-        host_error("%s counts from 1", option);
     *limit = (unsigned)number;
-    return number > 0;
+    return true;
 }
 
 static bool parse(struct cli_learn_session *session, int count, char **words)

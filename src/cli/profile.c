@@ -8,6 +8,7 @@
 #include "report/advice.h"
 #include "report/report.h"
 #include "toolchain/nvcc_words.h"
+#include "zoo/embedded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,14 +101,14 @@ static bool our_option(int count, char **words, int *at, struct options *options
             value = *plain[i].value;
             *bad = !value;
             if (value && plain[i].value == &options->records)
-                *bad = !cli_number("--trace-records", value, INT_MAX, &number);
+                *bad = !cli_number("--trace-records", value, 1, INT_MAX, &number);
             else if (value &&
                      (plain[i].value == &options->blocks || plain[i].value == &options->warps))
                 *bad = !is_range(plain[i].name, value);
             return true;
         }
     if (cli_option(count, words, at, "--launch", &value)) {
-        *bad = !value || !cli_number("--launch", value, INT_MAX, &number);
+        *bad = !value || !cli_number("--launch", value, 0, INT_MAX, &number);
         options->filter.launch = *bad ? -1 : (long)number;
         return true;
     }
@@ -127,11 +128,11 @@ static bool parse(int count, char **words, struct options *options)
         return false;
     bool named = options->rest.count > 0 && strcmp(options->rest.items[0], "--") != 0;
     if (!named && !options->compare[0]) {
-        host_error("profile: which program? as in 'lockstep profile prog.cu'");
+        host_error("which program? as in 'lockstep profile prog.cu'");
         return false;
     }
     if (options->compare[0] && (options->html || options->trace)) {
-        host_error("profile: --compare goes with --json or with nothing");
+        host_error("--compare goes with --json or with nothing");
         return false;
     }
     return true;
@@ -178,7 +179,10 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     start_put("LOCKSTEP_PROFILE_PTX", folder);
     ask_for_trace(arena, options);
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
-    measured.profile = profile_read(file, &options->filter, &message);
+    struct profile_filter filter = options->filter;
+    if (start_is_family((int)words->count, (char **)words->items))
+        filter.text_of = zoo_embedded_text; /* what was built in, wherever this runs */
+    measured.profile = profile_read(file, &filter, &message);
     if (measured.profile) {
         profile_ask_ptxas(measured.profile, folder, nvcc_most_registers(words));
         profile_evaluate(measured.profile);
@@ -234,7 +238,7 @@ static int report(struct lk_arena *arena, const struct options *options,
         host_error("%s ended with status %d%s", measured->run.program, status,
                    profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
-        host_error("profile: %s", nothing_ran(arena, options));
+        host_error("%s", nothing_ran(arena, options));
     if (options->trace && !write_trace(options->trace, profile))
         return CLI_USAGE;
     if (options->html && !write_html(options->html, measured))

@@ -41,18 +41,17 @@ struct numbers {
     bool json;
 };
 
-/* A number with one of the endings, each a factor. */
-static bool parse_number(const char *name, const char *text, const char *const *endings,
-                         const double *factors, double *value)
+/* A number with one of the endings, each a factor; not negative, and finite. */
+static bool parse_number(const char *text, const char *const *endings, const double *factors,
+                         double *value)
 {
     char *end;
     double number = strtod(text, &end);
     for (size_t i = 0; end != text && endings[i]; i++)
-        if (strcmp(end, endings[i]) == 0 && isfinite(number) && number >= 0) {
+        if (strcmp(end, endings[i]) == 0) {
             *value = number * factors[i];
-            return true;
+            return number >= 0 && isfinite(*value);
         }
-    host_error("%s: '%s' is not understood; see 'lockstep roofline --help'", name, text);
     return false;
 }
 
@@ -60,14 +59,20 @@ static bool parse_amount(const char *name, const char *text, double *value)
 {
     static const char *const endings[] = {"", "k", "K", "M", "G", "T", "P", NULL};
     static const double factors[] = {1, 1e3, 1e3, 1e6, 1e9, 1e12, 1e15};
-    return parse_number(name, text, endings, factors, value);
+    if (parse_number(text, endings, factors, value))
+        return true;
+    host_error("%s takes a number from 0 up, as in 4096, 1.5e9 or 2G, not '%s'", name, text);
+    return false;
 }
 
 static bool parse_time(const char *name, const char *text, double *value)
 {
     static const char *const endings[] = {"", "s", "ms", "us", "ns", NULL};
     static const double factors[] = {1, 1, 1e-3, 1e-6, 1e-9};
-    return parse_number(name, text, endings, factors, value);
+    if (parse_number(text, endings, factors, value) && *value > 0)
+        return true;
+    host_error("%s takes a time above 0, as in 4e-6, 3.2us or 1.5ms, not '%s'", name, text);
+    return false;
 }
 
 static bool parse_numbers(int count, char **words, struct numbers *numbers)
@@ -88,8 +93,7 @@ static bool parse_numbers(int count, char **words, struct numbers *numbers)
         } else if (cli_option(count, words, &at, "--type", &numbers->type)) {
             fine = numbers->type != NULL;
         } else {
-            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                       words[at]);
+            host_error("'%s' is not understood; see 'lockstep roofline --help'", words[at]);
             fine = false;
         }
     }
@@ -97,7 +101,7 @@ static bool parse_numbers(int count, char **words, struct numbers *numbers)
         return false;
     fine = numbers->bytes >= 0 && numbers->flops >= 0 && (numbers->bytes > 0 || numbers->flops > 0);
     if (!fine)
-        host_error("roofline needs --bytes and --flops, as in "
+        host_error("--bytes and --flops are needed, as in "
                    "'lockstep roofline --bytes 12e6 --flops 1e6 --time 4us'");
     return fine;
 }
@@ -108,12 +112,12 @@ static int run_numbers(int count, char **words)
     if (!parse_numbers(count, words, &numbers))
         return CLI_USAGE;
     const char *name = numbers.gpu;
-    const struct gpu_info *gpu = target_find_gpu(strncmp(name, "sim:", 4) == 0 ? name + 4 : name);
+    const struct gpu_info *gpu = target_find_gpu(name);
     double peak = gpu ? report_peak(gpu, numbers.type) : 0;
     if (gpu && peak < 0)
-        host_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", numbers.type);
+        host_error("there is no type '%s'; see 'lockstep roofline --help'", numbers.type);
     else if (gpu && peak == 0)
-        host_error("roofline: %s has no %s units", gpu->name, numbers.type);
+        host_error("%s has no %s units", gpu->name, numbers.type);
     if (!gpu || peak <= 0)
         return CLI_USAGE;
     struct report_paint paint = cli_paint(stdout);
@@ -143,15 +147,14 @@ static bool parse(int count, char **words, struct options *options)
         } else if (cli_option(count, words, &at, "--svg", &options->svg)) {
             bad = !options->svg;
         } else if (!cli_measure_option(&options->measure, count, words, &at, &bad)) {
-            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                       words[at]);
+            host_error("'%s' is not understood; see 'lockstep roofline --help'", words[at]);
             bad = true;
         }
         if (bad)
             return false;
     }
     if (options->measure.names.count == 0) {
-        host_error("roofline needs --bytes and --flops, or a family, as in "
+        host_error("--bytes and --flops are needed, or a family, as in "
                    "'lockstep roofline reduction'");
         return false;
     }
@@ -161,7 +164,7 @@ static bool parse(int count, char **words, struct options *options)
 static bool has_roof(void *context, const struct bench_report *report)
 {
     if (!report->place->info)
-        host_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
+        host_error("the peaks of %s are not known; 'lockstep gpus' lists those that are",
                    report->place->name);
     return report->place->info != NULL;
 }
@@ -183,7 +186,7 @@ static int show(const struct options *options, const struct bench_run *run)
     else
         bench_print_roofline(stdout, &paint, &run->report);
     if (!found && fine)
-        host_error("roofline: nothing was measured that has operations and bytes");
+        host_error("nothing was measured that has bytes");
     if (options->svg) {
         bench_roofline_svg(&picture, &run->report);
         fine = cli_write_file(options->svg, picture.data, picture.size) && fine;

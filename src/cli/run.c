@@ -14,6 +14,7 @@ static const char help[] =
     "A PROGRAM must have been built with 'nvcc -cudart shared' and contain PTX.\n"
     "\n"
     "  --gpu sim:NAME         simulate this GPU, as in sim:a100; 'lockstep gpus' lists them\n"
+    "  --gpu sim:NAMExN       simulate N of them, up to 8, as in sim:h200x2\n"
     "  --gpu cuda:N           use this machine's GPU number N\n"
     "                         default: $LOCKSTEP_GPU, else cuda:0 if there is one, else sim:h200\n"
     "  --threads N            host threads; 1 makes a simulated run deterministic (default: all)\n"

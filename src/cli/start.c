@@ -123,7 +123,9 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
             put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/%s", folder, runtime));
         if (needed_with_prefix(&facts, "libnvrtc.so"))
             prepare_nvrtc(arena, folder);
-        start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
+        char name[TARGET_NAME];
+        target_name(target, name);
+        start_put("LOCKSTEP_GPU", name);
         if (request->threads)
             start_put("LOCKSTEP_THREADS", request->threads);
         if (request->schedule)
@@ -193,13 +195,14 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
     bool ready = false;
     if (start->family_verb && start_is_family(count, words))
         return start_prepare_family(arena, count, words, start);
-    if (!request_parse(arena, count, words, &request))
+    if (!request_parse(arena, start->only_simulated ? start->only_simulated : "run", count, words,
+                       &request))
         goto out;
     if (!target_parse(request.gpu ? request.gpu : getenv("LOCKSTEP_GPU"), &target))
         goto out;
     if (start->only_simulated && !target.simulated) {
         if (request.gpu || getenv("LOCKSTEP_GPU")) {
-            host_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+            host_error("a simulated GPU is needed, as in --gpu sim:h200");
             goto out;
         }
         target_parse("sim:h200", &target);

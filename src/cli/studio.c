@@ -56,10 +56,10 @@ static bool parse(int count, char **words, struct cli_learn_session *session,
             if (!session->folder)
                 return false;
         } else if (cli_option(count, words, &at, "--port", &port)) {
-            if (!port || !cli_number("--port", port, 65535, &options->port))
+            if (!port || !cli_number("--port", port, 0, 65535, &options->port))
                 return false;
         } else {
-            host_error("studio: there is no '%s' here; see 'lockstep studio --help'", words[at]);
+            host_error("there is no '%s' here; see 'lockstep studio --help'", words[at]);
             return false;
         }
     }
@@ -133,7 +133,7 @@ static int serve(struct cli_learn_session *session, const struct options *option
                                            "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
-        host_error("studio: %s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }

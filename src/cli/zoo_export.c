@@ -22,13 +22,13 @@ static bool find_one(const struct cli_zoo *options, const struct zoo_family **fa
                      const struct zoo_variant **variant)
 {
     if (options->names.count != 1) {
-        host_error("zoo export: name one variant, as in 'lockstep zoo export scan/look_back'");
+        host_error("export: name one variant, as in 'lockstep zoo export scan/look_back'");
         return false;
     }
     if (!cli_find_family(options->names.items[0], family, variant))
         return false;
     if (!*variant) {
-        host_error("zoo export: which variant of %s? 'lockstep zoo show %s' lists them",
+        host_error("export: which variant of %s? 'lockstep zoo show %s' lists them",
                    (*family)->name, (*family)->name);
         return false;
     }
@@ -47,7 +47,7 @@ static bool open_device(const struct cli_zoo *options, const struct zoo_family *
     if (!target_choose(options->gpu, name))
         return false;
     if (strcmp(name, "cpu") == 0) {
-        host_error("zoo export: --gpu cpu has no kernels; name a GPU, as in --gpu sim:h200");
+        host_error("export: --gpu cpu has no kernels; name a GPU, as in --gpu sim:h200");
         return false;
     }
     if (!zoo_device_open(name, device, &message)) {

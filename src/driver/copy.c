@@ -419,15 +419,3 @@ CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *params, CUstream stre
 {
     return copy_3d((const CUDA_MEMCPY3D *)params, stream, false);
 }
-
-CUresult drv_cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
-                                   CUmemcpyAttributes *attributes, size_t *attribute_starts,
-                                   size_t attribute_count, CUstream stream)
-{
-    if (!to || !from || !sizes || !count || !stream)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = CUDA_SUCCESS;
-    for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = drv_cuMemcpyAsync(to[i], from[i], sizes[i], stream);
-    return status;
-}

@@ -56,6 +56,15 @@ static CUresult unsupported(const char *name)
     }
 #define NO_PTSZ(name) NO(name) NO(name##_ptsz)
 #define NO_PTDS(name) NO(name) NO(name##_ptds)
+/* Contexts of 3020 and later take no calls of the versions before: "a user mixes different API
+ * versions" is one of the documented reasons for this error. */
+#define OLD(name)                                                                                  \
+    EXPORT CUresult name(void);                                                                    \
+    EXPORT CUresult name(void)                                                                     \
+    {                                                                                              \
+        return drv_device_count && !drv_forked ? CUDA_ERROR_INVALID_CONTEXT                        \
+                                               : CUDA_ERROR_NOT_INITIALIZED;                       \
+    }
 #include "cuda/api.def"
 
 /* cuGetProcAddress ----------------------------------------------------------------------------- */
@@ -130,11 +139,11 @@ CUresult drv_cuGetProcAddress_v2(const char *name, void **function, int version,
     if (!name || !function || !*name || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         return CUDA_ERROR_INVALID_VALUE;
     const struct symbol *symbol = find_base(name, version, &too_new);
+    bool per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ||
+                      (flags == CU_GET_PROC_ADDRESS_DEFAULT && drv_thread.per_thread_default);
     *function = NULL;
     if (symbol && !too_new)
-        *function = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM && symbol->per_thread
-                        ? symbol->per_thread
-                        : symbol->address;
+        *function = per_thread && symbol->per_thread ? symbol->per_thread : symbol->address;
     if (why)
         *why = *function ? CU_GET_PROC_ADDRESS_SUCCESS
                : too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT

@@ -100,7 +100,7 @@ void drv_module_free(CUmodule module)
     if (module->library)
         drv_list_remove(&module->library->modules, module);
     for (size_t i = 0; i < module->functions.count; i++)
-        drv_delete(module->functions.items[i]);
+        drv_function_free(module->functions.items[i]);
     drv_list_free(&module->functions);
     simt_module_unload(module->module);
     drv_delete(module);

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRV_DEVICES_MAX 8
+#define DRV_DEVICES_MAX GPU_SIMULATED_MAX
 #define DRV_EXECUTORS_MAX 8
 
 /* Handles -------------------------------------------------------------------------------------- */
@@ -383,6 +383,7 @@ struct CUfunc_st {
     const struct simt_kernel_info *info;
     struct drv_function_settings settings;
     CUkernel owner; /* the library's kernel that it belongs to; NULL: none */
+    struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
 };
 
 struct CUlib_st {
@@ -415,6 +416,7 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
 void drv_module_free(CUmodule module);
+void drv_function_free(CUfunction function);
 /* A function from a CUfunction or a CUkernel handle, in context. */
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 

@@ -5,11 +5,14 @@
  */
 #include "gpu/gpu.h"
 
+#include "base/buf.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_MAX_CHARS 64
 
@@ -66,4 +69,34 @@ const struct gpu_info *gpu_nearest(const char *id)
         }
     }
     return nearest;
+}
+
+const struct gpu_info *gpu_parse(const char *text, unsigned *count, char **message)
+{
+    bool prefixed = strncasecmp(text, "sim:", 4) == 0;
+    const char *name = prefixed ? text + 4 : text, *times = strrchr(name, 'x');
+    char id[NAME_MAX_CHARS];
+    unsigned long long many;
+    *count = 1;
+    *message = NULL;
+    const struct gpu_info *gpu = gpu_find(name);
+    if (gpu)
+        return gpu;
+    bool counted = times && times != name && (size_t)(times - name) < sizeof id &&
+                   times[1 + strspn(times + 1, "0123456789")] == 0 && times[1];
+    snprintf(id, sizeof id, "%.*s", counted ? (int)(times - name) : (int)strlen(name), name);
+    gpu = counted ? gpu_find(id) : NULL;
+    if (gpu && lk_parse_number(times + 1, GPU_SIMULATED_MAX, &many) && many) {
+        *count = (unsigned)many;
+        return gpu;
+    }
+    const struct gpu_info *nearest = gpu_nearest(id);
+    if (gpu)
+        *message = lk_say("'%s': 1 to %d GPUs can be simulated at once", text, GPU_SIMULATED_MAX);
+    else if (nearest)
+        *message = lk_say("no GPU '%s' is known; did you mean '%s%s'?", name,
+                          prefixed ? "sim:" : "", nearest->id);
+    else
+        *message = lk_say("no GPU '%s' is known; 'lockstep gpus' lists them", name);
+    return NULL;
 }

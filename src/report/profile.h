@@ -125,6 +125,9 @@ struct profile_launch {
     unsigned advice_count;
 };
 
+/* The text of a source that is not to be read from a file; NULL if this is not one. */
+typedef const char *profile_text(const char *path, size_t *size);
+
 struct profile {
     struct lk_arena *arena; /* owns everything but the two lists */
     struct profile_launch **launches;
@@ -132,12 +135,14 @@ struct profile {
     struct profile_kernel **kernels;
     unsigned kernel_count, kernel_capacity;
     struct lk_map kernels_by_id, sources_by_path;
+    profile_text *text_of;
 };
 
-/* Which launches are wanted. */
+/* Which launches are wanted, and where their sources are. */
 struct profile_filter {
-    const char *kernel; /* a part of the name, or NULL */
-    long launch;        /* a number, or -1 */
+    const char *kernel;    /* a part of the name, or NULL */
+    long launch;           /* a number, or -1 */
+    profile_text *text_of; /* NULL: all sources are files */
 };
 
 /* NULL with a message (malloc'd) if the file cannot be read or is not what it should be. A file

@@ -53,7 +53,7 @@ struct simt_options simt_options_from_environment(void)
 
 /* Each machine of a process has its own part of the address space, below where the host's programs
  * and libraries lie. */
-enum { MACHINES = 8 };
+enum { MACHINES = GPU_SIMULATED_MAX };
 static _Atomic unsigned indices_used; /* a bit each */
 
 static unsigned take_index(void)

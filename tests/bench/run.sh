@@ -240,6 +240,12 @@ expect roofline 0 'H200: 4800 GB/s.*times are modelled.*operations a second.*/.*
 expect roofline-svg 0 '<svg [^>]*xmlns=.*vectorised.*</svg>' cat r.svg
 json roofline-json "len(r['points']) == $count"' and all(abs(p["intensity"] - 0.25) < 0.01 for p in r["points"])' \
     $roofline reduction n=4K --json
+# Copies and integers have no operations to count: they stand at the left edge, by their bytes.
+expect roofline-copies 0 'a transpose/naive .*GB/s, [0-9.]+ % of the roof .no floating-point' \
+    $roofline transpose rows=64 cols=64 --no-peers --svg t.svg
+expect roofline-copies-svg 0 'naive.*vectorised.*</svg>' cat t.svg
+json roofline-copies-json 'len(r["points"]) >= 5 and all(p["intensity"] == 0 and p["gb_s"] > 0 and 0 < p["roof"] <= 1 for p in r["points"])' \
+    $roofline transpose rows=64 cols=64 --no-peers --json
 expect roofline-unknown 2 'did you mean' $roofline redction
 expect roofline-nothing 2 'or a family' $roofline --gpu sim:h200
 expect roofline-cpu 2 'the peaks of CPU' $roofline reduction --gpu cpu

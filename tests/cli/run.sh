@@ -83,13 +83,14 @@ echo 'not a program' >text.txt
 printf '\177ELF\002\001\001' >broken
 head -c 3000 "$lockstep" >cut
 chmod +x text.txt broken cut
+cp broken broken.o
 expect run-nothing 2 'which program' "$lockstep" run
 expect run-missing 2 'none.cu: no such file' "$lockstep" run none.cu
 expect run-folder 2 'is a folder' "$lockstep" run .
 expect run-text 2 'neither' "$lockstep" run text.txt
 expect run-broken-elf 2 'damaged' "$lockstep" run ./broken
 expect run-cut-elf 2 'damaged' "$lockstep" run ./cut
-expect run-unknown-gpu 2 "did you mean 'b200'" "$lockstep" run --gpu sim:b20 text.txt
+expect run-unknown-gpu 2 "did you mean 'sim:b200'" "$lockstep" run --gpu sim:b20 text.txt
 expect run-bad-gpu 2 'sim:NAME or cuda:N' "$lockstep" run --gpu h200 text.txt
 expect run-bad-gpu-variable 2 'sim:NAME' env LOCKSTEP_GPU=bogus "$lockstep" run text.txt
 expect run-bad-schedule 2 'random:SEED' "$lockstep" run --schedule never text.txt
@@ -97,6 +98,54 @@ expect run-bad-threads 2 'whole number' "$lockstep" run --threads many text.txt
 expect run-no-value 2 'needs a value' "$lockstep" run text.txt --gpu
 expect run-refuses-output 2 'cache' "$lockstep" run -o x text.txt
 expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run --gpu sim:h200 "$here/stub_cudart.c"
+
+# Every command names itself in what it prints, with nothing, with an option that is none, and with
+# a file that is not there.
+for command in run check profile; do
+    expect "$command-names-itself" 2 "^lockstep $command: which program. as in 'lockstep $command prog.cu'" \
+        "$lockstep" $command
+    expect "$command-names-itself-option" 2 "^lockstep $command: which program" "$lockstep" $command --bogus
+    expect "$command-names-itself-missing" 2 "^lockstep $command: none.cu: no such file" \
+        "$lockstep" $command none.cu
+    expect "$command-names-itself-object" 2 "lockstep $command ./program'" "$lockstep" $command broken.o
+done
+for command in bench doctor gpus learn roofline studio tune zoo; do
+    expect "$command-names-itself" 2 "^lockstep $command: .*--bogus" "$lockstep" $command --bogus
+done
+
+# Numbers: 0 where it makes no sense, negative, too large, empty, no number.
+numbers() { # NAME LEAST MOST COMMAND...: the option's value comes last
+    name=$1 least=$2 most=$3
+    shift 3
+    for bad in -1 99999999999999999999999 '' many 1.5 0x10 "$((least - 1))"; do
+        expect "$name-$bad" 2 "takes a whole number from $least to $most, not '$bad'" "$@" "$bad"
+    done
+}
+for command in run check profile; do
+    numbers $command-threads 1 4096 "$lockstep" $command text.txt --threads
+    numbers $command-limit 1 18446744073709551615 "$lockstep" $command text.txt --limit
+done
+numbers family-threads 1 4096 "$lockstep" check reduction --threads
+numbers family-limit 1 18446744073709551615 "$lockstep" profile reduction --limit
+numbers profile-records 1 2147483647 "$lockstep" profile text.txt --trace-records
+numbers profile-launch 0 2147483647 "$lockstep" profile text.txt --launch
+numbers gpus-block 1 2147483647 "$lockstep" gpus h200 --block
+numbers gpus-registers 1 2147483647 "$lockstep" gpus h200 --block 32 --registers
+numbers gpus-shared 0 2147483647 "$lockstep" gpus h200 --block 32 --shared
+numbers zoo-repeat 1 1000000 "$lockstep" zoo run reduction --repeat
+numbers zoo-launches 1 1000000 "$lockstep" zoo run reduction --launches
+numbers learn-seconds 1 3600 "$lockstep" learn check --seconds
+numbers learn-memory 1 1048576 "$lockstep" learn check --memory
+numbers studio-port 0 65535 "$lockstep" studio --port
+numbers tune-seed 0 9223372036854775807 "$lockstep" tune reduction --seed
+
+# --gpu is what LOCKSTEP_GPU is, several GPUs too.
+for many in 0 9 99999999999 ''; do
+    expect "gpus-at-once-$many" 2 '1 to 8 GPUs|no GPU' "$lockstep" run --gpu "sim:h200x$many" text.txt
+    expect "gpus-at-once-variable-$many" 2 '1 to 8 GPUs|no GPU' \
+        env LOCKSTEP_GPU="sim:h200x$many" "$lockstep" run text.txt
+done
+expect gpus-at-once 2 'neither' "$lockstep" run --gpu sim:h200x2 text.txt
 
 if [ "$NVCC" = none ]; then
     skip run "there is no nvcc"
@@ -130,6 +179,8 @@ expect run-arguments 7 'first ./say 3 a b ' $sim -- --gpu 'a b'
 expect run-stdin 7 'stdin typed' sh -c "echo typed | $sim -- x"
 expect run-signal 134 'to stderr' $sim -- 1 2 3
 expect run-stdout-is-the-programs 0 '^first [^+]*$' sh -c "$sim 2>/dev/null; :"
+expect run-two-gpus 7 'gpu=sim:h200x2 ' "$lockstep" run --gpu SIM:H200x2 say.cu
+expect run-two-gpus-variable 7 'gpu=sim:t4x8 ' env LOCKSTEP_GPU=sim:t4x8 "$lockstep" run say.cu
 expect run-variable 7 'gpu=sim:a100' env LOCKSTEP_GPU=sim:a100 "$lockstep" run say.cu
 echo '#define WORD "second"' >word.h
 expect run-header-changed 7 'built:.*second' $sim

@@ -76,7 +76,7 @@ expect pipe 1 'add.cu: not a file' $learn check
 rm $add && mkdir $add
 expect directory 1 'add.cu: not a file' $learn check
 rmdir $add && cp "$solution" $add
-expect limit-zero 2 '--seconds counts from 1' $learn check --seconds 0
+expect limit-zero 2 '--seconds takes a whole number from 1 to 3600' $learn check --seconds 0
 expect limit-word 2 'memory' $learn check --memory much
 
 # Disks: a small one in a mount namespace of its own, where the system allows that.
