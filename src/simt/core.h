@@ -60,6 +60,7 @@ struct simt_memory {
     uint64_t next[2];                    /* first never-used address of each half */
     uint64_t used;                       /* bytes allocated */
     uint64_t limit;                      /* bytes the GPU has */
+    uint32_t last_number;                /* of the program's allocations */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
@@ -308,8 +309,9 @@ struct simt_machine {
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    uint64_t elapsed_ns;      /* what %globaltimer has counted in earlier launches */
-    struct simt_watch *watch; /* NULL: nobody looks on */
+    uint64_t elapsed_ns;        /* what %globaltimer has counted in earlier launches */
+    struct simt_watch *watch;   /* NULL: nobody looks on */
+    struct simt_states *states; /* NULL: they are not recorded */
     unsigned index;
 };
 
