@@ -2,7 +2,7 @@
  * race.c: who touched each word last, and whether that was ordered before what comes now.
  * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
  */
-#include "check/check.h"
+#include "check/ops.h"
 
 struct visit {
     struct check *check;
@@ -17,6 +17,7 @@ struct visit {
     bool is_narrow;     /* strong for its block only */
     bool is_constant;   /* ld.global.nc: of what must not change during the launch */
     uint32_t passed_on; /* nobody of another block can know what came after that */
+    uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
     uint32_t unwritten; /* lanes that read what nothing has written */
 };
 
@@ -223,6 +224,25 @@ static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t 
     return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
 }
 
+/* Another launch has touched the word: that is history if it is ordered before this one. */
+static __attribute__((noinline)) void other_launch(struct visit *visit, uint64_t address,
+                                                   uint32_t lane, uint32_t bytes,
+                                                   const struct check_cell *cell, bool is_write)
+{
+    struct check *check = visit->check;
+    uint32_t mine = visit->info & CHECK_STRONG, first = visit->first, history = visit->history;
+    if (cell->write_segment >= history && cell->write_segment < first &&
+        cell->write_bytes & bytes && !(cell->write_info & mine) &&
+        !(is_write && writes_same(visit, address, (int)lane)))
+        check_ops_conflict(check, visit->access, (int)lane, address, is_write, cell->write_segment,
+                           true);
+    for (int i = 0; is_write && i < 2; i++)
+        if (cell->read_segment[i] >= history && cell->read_segment[i] < first &&
+            cell->read_bytes[i] & bytes && !(cell->read_info[i] & mine))
+            check_ops_conflict(check, visit->access, (int)lane, address, is_write,
+                               cell->read_segment[i], false);
+}
+
 static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
                                                              struct check_cell *cell,
                                                              uint64_t address, uint32_t lane,
@@ -234,6 +254,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+    } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
+        other_launch(visit, address, lane, bytes, cell, false);
     }
     /* Two blocks have read it, and nobody can know of both: whoever writes will be told of one of
      * them, so this reader need not be remembered. */
@@ -289,6 +311,8 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
                         true);
         }
     }
+    if (__builtin_expect(visit->history < visit->first, 0))
+        other_launch(visit, address, lane, bytes, cell, true);
     for (int i = 0; i < 2; i++)
         if (cell->read_segment[i] >= visit->first && cell->read_bytes[i] & bytes &&
             conflicts(visit, lane, cell->read_segment[i], cell->read_info[i])) {
@@ -512,6 +536,7 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         .first = check->first_segment,
         .grid_warp = block->first_warp + w->index,
         .passed_on = check->passed_on,
+        .history = access->space == PTX_SPACE_SHARED ? UINT32_MAX : check->history,
         .is_narrow = check->traits[access->number] & CHECK_TRAIT_NARROW,
         .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
         .is_volatile = access->space == PTX_SPACE_SHARED &&

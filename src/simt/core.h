@@ -353,6 +353,8 @@ void simt_heap_close(struct simt_machine *machine);
 
 /* hostfault.c */
 void simt_watch_host_faults(void);
+struct sigaction;
+bool simt_is_host_fault_handler(const struct sigaction *action);
 
 /* isa.c */
 simt_body *simt_select(const struct simt_operands *operands);
