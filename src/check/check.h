@@ -305,10 +305,14 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_RACED 16    /* it read what another thread writes, in no order */
-#define CHECK_TRAIT_NARROW 32   /* strong, but only for its block */
+#define CHECK_TRAIT_PRECHECK                                                                       \
+    8 /* a plain read, before an atomic of the same function does it properly */
+#define CHECK_TRAIT_RACED 16  /* it read what another thread writes, in no order */
+#define CHECK_TRAIT_NARROW 32 /* strong, but only for its block */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
+/* An atomic that may be done twice without harm: min, max, and, or, exch. */
+bool check_is_idempotent(const struct ptx_inst *ptx);
 uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 
 /* race.c */

@@ -50,9 +50,32 @@ static bool is_tolerated(const struct simt_inst *a, const struct simt_inst *b)
     const struct ptx_inst *atomic = read == a->ptx ? b->ptx : a->ptx;
     if (read->op != PTX_OP_LD || ptx_op_infos[atomic->op].group != PTX_GROUP_ATOMIC)
         return false;
-    return atomic->op == PTX_OP_ATOM_CAS || ptx_has(atomic, PTX_MOD_MIN) ||
-           ptx_has(atomic, PTX_MOD_MAX) || ptx_has(atomic, PTX_MOD_AND) ||
-           ptx_has(atomic, PTX_MOD_OR);
+    return atomic->op == PTX_OP_ATOM_CAS ||
+           (check_is_idempotent(atomic) && !ptx_has(atomic, PTX_MOD_EXCH));
+}
+
+/* A plain read before an atomic of the same word, against that atomic of another thread. */
+static bool is_precheck(const struct check *check, const struct simt_inst *a,
+                        const struct simt_inst *b)
+{
+    const struct simt_inst *read = a->ptx->op == PTX_OP_LD ? a : b;
+    return read->ptx->op == PTX_OP_LD && check_is_idempotent((read == a ? b : a)->ptx) &&
+           check->traits[read - check->launch->code->insts] & CHECK_TRAIT_PRECHECK;
+}
+
+static void report_precheck(struct visit *visit, uint64_t address, const struct check_side *side,
+                            const struct check_side *other)
+{
+    struct check_subject subject = {.space = visit->access->space, .address = address};
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(visit->check, &subject, &where);
+    check_report(visit->check, CHECK_PRECHECK, &subject, side, other,
+                 "benign race: 0x%llx%s%s%s is read plainly before an atomic decides, while other "
+                 "threads change it with atomics; an old value does no harm",
+                 (unsigned long long)address, where.size ? " (" : "", where.data,
+                 where.size ? ")" : "");
+    lk_buf_free(&where);
 }
 
 static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
@@ -66,15 +89,20 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         check->traits[access->number] |= CHECK_TRAIT_RACED;
     if (!was_write)
         check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
-    if (check_is_known(check, CHECK_RACE, access->in, there))
+    bool precheck = is_precheck(check, access->in, there);
+    if (check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there))
         return;
-    if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+    if (!precheck && access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
         return;
     struct check_side side =
         check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
     if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
     struct check_side other = side_of_segment(check, segment, info, check_verb(there, was_write));
+    if (precheck) {
+        report_precheck(visit, address, &side, &other);
+        return;
+    }
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};

@@ -107,7 +107,7 @@ static void write_line(struct check *check, struct lk_buf *line)
 /* It does not matter which side came first. */
 static bool is_symmetric(enum check_kind kind)
 {
-    return kind == CHECK_RACE || kind == CHECK_BARRIER;
+    return kind == CHECK_RACE || kind == CHECK_BARRIER || kind == CHECK_PRECHECK;
 }
 
 static struct check_error *find_error(struct check *check, enum check_kind kind,
