@@ -1,6 +1,7 @@
 // cub_block.cu: CUB's block-wide and warp-wide collectives, with each of their algorithms.
 #include "calls.h"
 
+#include <cub/block/block_shuffle.cuh>
 #include <cub/cub.cuh>
 
 enum { THREADS = 128, ITEMS = 4, ALL = THREADS * ITEMS };

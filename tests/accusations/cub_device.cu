@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <thrust/device_vector.h>
+#include <thrust/sequence.h>
 #include <vector>
 
 using ints = std::vector<int>;
@@ -35,6 +36,9 @@ struct is_odd {
 
 struct add_one {
     __host__ __device__ int operator()(int v) const { return v + 1; }
+};
+
+struct raise {
     __device__ void operator()(int &v) { v += 1; }
 };
 
@@ -208,7 +212,7 @@ static void others(device_ints &in, const ints &host)
     CUB(cub::DeviceAdjacentDifference::SubtractRightCopy, in.p(), out.p(), n, cuda::std::minus<>());
     called("cub::DeviceAdjacentDifference::SubtractRightCopy", out[9] == host[9] - host[10]);
     out = in;
-    cub::DeviceFor::ForEachN(out.begin(), n, add_one());
+    cub::DeviceFor::ForEachN(out.begin(), n, raise());
     called("cub::DeviceFor::ForEachN", out[77] == host[77] + 1);
     out = in;
     cub::DeviceFor::Bulk(n, bump{out.p()});
