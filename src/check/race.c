@@ -89,6 +89,11 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         check->traits[access->number] |= CHECK_TRAIT_RACED;
     if (!was_write)
         check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
+    /* CUB lets lanes write what they do not need to one place that nobody reads. */
+    if (is_write && was_write && access->space == PTX_SPACE_SHARED &&
+        check->traits[access->number] & check->traits[info >> CHECK_INST_SHIFT] &
+            CHECK_TRAIT_LIBRARY)
+        return;
     bool precheck = is_precheck(check, access->in, there);
     if (check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there))
         return;
