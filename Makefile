@@ -5,6 +5,7 @@
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
+#   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
@@ -385,6 +386,10 @@ test-only: all kernels $(UNIT_BIN)
 # `make test` takes one variant of each family.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
+
+# `make test` has a handful of programs with these libraries, in tests/programs.
+test-accusations: all
+	@BUILD=$(abspath $(BUILD)) tests/accusations/run_all
 
 unit: $(UNIT_BIN)
 

@@ -4,6 +4,7 @@
  */
 #include "check/check.h"
 #include "check/checker.h"
+#include "check/ops.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
     check->traits = check_traits(launch, &check->has_narrow);
+    check_ops_launch_begins(check);
     check_order_begin(check);
 }
 
@@ -29,6 +31,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct check *check = (struct check *)watcher;
     check_memory_drain(check);
     check->had_fault |= launch->fault->kind != SIMT_OK;
+    check_ops_launch_ends(check);
     check_unwritten_end(check);
     check_taint_end(check);
     check_sync_fault(check, launch);
@@ -91,8 +94,12 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     uint32_t mask = access->mask & ~refused;
     if (!mask)
         return refused;
-    if (access->what->is_ordered)
+    if (access->what->is_ordered) {
         check_order_access(check, access, mask);
+        if (check->op && access->space == PTX_SPACE_GLOBAL &&
+            access->addresses[__builtin_ctz(mask)] - check->machine->memory.base >= SIMT_ARENA_HALF)
+            check->op->talks = true; /* with the host, or another kernel */
+    }
     if (is_poll(access))
         check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
@@ -154,6 +161,7 @@ static void at_close(struct simt_watcher *watcher)
     fclose(check->file);
     free(check->segment_warps);
     free(check->errors);
+    pthread_mutex_destroy(&check->report_lock);
     free(check);
 }
 
@@ -167,6 +175,12 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
     struct check *check = lk_alloc_zeroed(sizeof(*check));
     check->machine = machine;
     check->file = file;
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&check->report_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    check->history = UINT32_MAX;
     check_memory_open(check);
     check->watcher = (struct simt_watcher){.launch = begin_launch,
                                            .block = at_block,
@@ -183,6 +197,9 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
                                            .bad_range = check_memory_bad_range,
                                            .written = check_memory_written,
                                            .left = at_left,
+                                           .submitted = check_op_submitted,
+                                           .op_event = check_op_event,
+                                           .freeing = check_host_freeing,
                                            .done = end_launch,
                                            .close = at_close};
     return &check->watcher;

@@ -206,6 +206,9 @@ struct check {
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
     uint32_t first_segment;     /* C2 */
+    struct check_op *op;        /* the operation that launched it, or NULL */
+    uint32_t history;           /* older segments than the launch's, from this one on, may be of
+                                   launches that nothing orders before it (ops.c) */
     uint32_t serial;
     uint32_t passed_on; /* when something was last ordered for other blocks */
     struct check_carriers carriers;
@@ -248,6 +251,11 @@ struct check {
         bool is_set;
     } * tainted; /* words of shared and local memory with such a value */
     size_t tainted_count, tainted_capacity;
+    pthread_mutex_t report_lock; /* recursive: errors, pairs and the file */
+    struct check_pair {
+        uint64_t a, b;
+    } pairs[256]; /* calls that have been told of together */
+    size_t pair_count;
     bool had_fault; /* a program whose context is gone cannot free anything */
 };
 
@@ -261,6 +269,8 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
 void check_memory_written(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
 /* Nothing is known of these bytes any more, and nothing has written them. */
 void check_memory_fresh(struct check *check, uint64_t address, uint64_t size);
+/* Return addresses in the program itself, not in its libraries. */
+struct check_callers check_callers(void);
 void check_memory_drain(struct check *check);
 size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
@@ -295,10 +305,14 @@ bool check_find_allocation(struct check *check, uint64_t address, struct check_a
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_RACED 16    /* it read what another thread writes, in no order */
-#define CHECK_TRAIT_NARROW 32   /* strong, but only for its block */
+#define CHECK_TRAIT_PRECHECK                                                                       \
+    8 /* a plain read, before an atomic of the same function does it properly */
+#define CHECK_TRAIT_RACED 16  /* it read what another thread writes, in no order */
+#define CHECK_TRAIT_NARROW 32 /* strong, but only for its block */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
+/* An atomic that may be done twice without harm: min, max, and, or, exch. */
+bool check_is_idempotent(const struct ptx_inst *ptx);
 uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 
 /* race.c */
@@ -388,6 +402,13 @@ void check_report_host(struct check *check, enum check_kind kind,
                        const struct check_subject *subject, const struct check_callers *callers,
                        const struct check_callers *other, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* Two operations of streams. side: an instruction of the first, or NULL; name: of a kernel. */
+void check_report_ops(struct check *check, const struct check_subject *subject,
+                      const struct check_side *side, const struct check_callers *callers,
+                      const struct check_callers *other, const char *name, const char *does,
+                      const char *format, ...) __attribute__((format(printf, 8, 9)));
+/* Was this pair of calls already reported? Remembers it if not. */
+bool check_is_known_pair(struct check *check, uint64_t a, uint64_t b);
 /* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);

@@ -217,8 +217,7 @@ static void insert(struct check_allocation **list, size_t *count, size_t *capaci
     ++*count;
 }
 
-/* Return addresses in the program itself, not in its libraries. */
-static struct check_callers callers(void)
+struct check_callers check_callers(void)
 {
     struct check_callers found = {{0}};
     enum { MOST = sizeof(found.at) / sizeof(found.at[0]) - 1 };
@@ -236,7 +235,7 @@ static struct check_callers callers(void)
 void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t size)
 {
     struct check *check = (struct check *)watcher;
-    struct check_allocation item = {address, size, 0, callers()};
+    struct check_allocation item = {address, size, 0, check_callers()};
     pthread_mutex_lock(&check->host_lock);
     item.number = ++check->last_number;
     size_t at = after(check->freed, check->freed_count, address + size - 1);
@@ -252,7 +251,7 @@ void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t s
 void check_memory_free(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
-    struct check_callers freer = callers();
+    struct check_callers freer = check_callers();
     pthread_mutex_lock(&check->host_lock);
     size_t at = after(check->allocations, check->allocation_count, address);
     if (at > 0 && check->allocations[at - 1].address == address) {
@@ -304,7 +303,7 @@ void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address)
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
-    struct check_callers freer = callers();
+    struct check_callers freer = check_callers();
     unsigned long long at = address;
     if (check_find_freed(check, address, found) && found->address == address) {
         check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
@@ -331,7 +330,7 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
-    struct check_callers who = callers();
+    struct check_callers who = check_callers();
     if (check_find_freed(check, address, found))
         check_report_host(
             check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,

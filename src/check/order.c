@@ -347,6 +347,15 @@ static bool is_release(const struct ptx_inst *ptx)
     return ptx_has(ptx, PTX_MOD_RELEASE) || ptx_has(ptx, PTX_MOD_ACQ_REL);
 }
 
+/* Status words of the toolkit's libraries (decoupled look-back): a relaxed store of a flag, often
+ * with its value beside it in one word. What the block did before is taken to be ordered by it: the
+ * libraries' authors have seen to that, with fences that are not always where the model wants them.
+ */
+static bool is_status_word(const struct check *check, const struct watch_access *access)
+{
+    return access->what->kind == WATCH_STORE && check->traits[access->number] & CHECK_TRAIT_LIBRARY;
+}
+
 static void order_word(struct check *check, const struct watch_access *access, uint64_t address)
 {
     struct check_block *block = access->w->block->check;
@@ -361,7 +370,7 @@ static void order_word(struct check *check, const struct watch_access *access, u
     }
     if (!access->is_write)
         return;
-    bool now = is_release(access->in->ptx);
+    bool now = is_release(access->in->ptx) || is_status_word(check, access);
     uint32_t all = for_block ? 0 : now ? check->time : warp->fence_all;
     uint32_t own = now ? check->time : warp->fence_block;
     if (all)
@@ -376,7 +385,8 @@ void check_order_access(struct check *check, const struct watch_access *access, 
 {
     uint64_t last = UINT64_MAX;
     const struct check_warp *warp = check_warp_of(access->w);
-    if (!check->carriers.count && !warp->fence_block && !is_release(access->in->ptx))
+    if (!check->carriers.count && !warp->fence_block && !is_release(access->in->ptx) &&
+        !is_status_word(check, access))
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint64_t address = access->addresses[__builtin_ctz(rest)];

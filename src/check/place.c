@@ -136,8 +136,9 @@ static const struct ptx_function *owner_of(const struct simt_code *code, const s
     return NULL;
 }
 
-/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
-static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
+/* Does the function use an atomic of this kind at the address that the load reads? */
+static bool feeds(const struct simt_code *code, const struct ptx_inst *ptx,
+                  bool (*is_wanted)(const struct ptx_inst *atomic))
 {
     const struct ptx_function *function = owner_of(code, ptx);
     const struct ptx_operand *address = address_operand(ptx);
@@ -145,14 +146,29 @@ static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
         return false;
     struct root mine = root_of(function, address);
     for (uint32_t i = 0; i < function->inst_count; i++) {
-        if (function->insts[i].op != PTX_OP_ATOM_CAS)
-            continue;
         const struct ptx_operand *other = address_operand(&function->insts[i]);
+        if (!is_wanted(&function->insts[i]) || !other)
+            continue;
         struct root theirs = root_of(function, other);
         if (theirs.reg == mine.reg && theirs.var == mine.var && theirs.imm == mine.imm)
             return true;
     }
     return false;
+}
+
+/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
+static bool is_cas(const struct ptx_inst *ptx)
+{
+    return ptx->op == PTX_OP_ATOM_CAS;
+}
+
+/* if (x < v) atomicMax(&x, v): an old value costs one atomic more, or is decided by it. A sum that
+ * is not complete yet decides something. */
+bool check_is_idempotent(const struct ptx_inst *ptx)
+{
+    return ptx_op_infos[ptx->op].group == PTX_GROUP_ATOMIC && ptx->operand_count &&
+           (ptx_has(ptx, PTX_MOD_MIN) || ptx_has(ptx, PTX_MOD_MAX) || ptx_has(ptx, PTX_MOD_AND) ||
+            ptx_has(ptx, PTX_MOD_OR) || ptx_has(ptx, PTX_MOD_EXCH));
 }
 
 /* An address that is a variable's plus something stays inside of that variable. */
@@ -221,14 +237,18 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
     bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
     for (uint32_t i = 0; i < module->file_count; i++)
         toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
-    bool has_cas = false;
+    bool has_cas = false, has_others = false;
     *has_narrow = false;
-    for (uint32_t i = 0; i < code->inst_count; i++)
-        has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        has_cas |= is_cas(code->insts[i].ptx);
+        has_others |= check_is_idempotent(code->insts[i].ptx);
+    }
     for (uint32_t i = 0; i < code->inst_count; i++) {
         const struct ptx_inst *ptx = code->insts[i].ptx;
-        if (has_cas && ptx->op == PTX_OP_LD && feeds_cas(code, ptx))
+        if (has_cas && ptx->op == PTX_OP_LD && feeds(code, ptx, is_cas))
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
+        if (has_others && ptx->op == PTX_OP_LD && feeds(code, ptx, check_is_idempotent))
+            traits[i] |= CHECK_TRAIT_PRECHECK;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
         if (launch->machine->watch->insts[i].is_ordered && is_narrow(ptx, launch->launch)) {

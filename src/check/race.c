@@ -2,7 +2,7 @@
  * race.c: who touched each word last, and whether that was ordered before what comes now.
  * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
  */
-#include "check/check.h"
+#include "check/ops.h"
 
 struct visit {
     struct check *check;
@@ -17,6 +17,7 @@ struct visit {
     bool is_narrow;     /* strong for its block only */
     bool is_constant;   /* ld.global.nc: of what must not change during the launch */
     uint32_t passed_on; /* nobody of another block can know what came after that */
+    uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
     uint32_t unwritten; /* lanes that read what nothing has written */
 };
 
@@ -49,9 +50,32 @@ static bool is_tolerated(const struct simt_inst *a, const struct simt_inst *b)
     const struct ptx_inst *atomic = read == a->ptx ? b->ptx : a->ptx;
     if (read->op != PTX_OP_LD || ptx_op_infos[atomic->op].group != PTX_GROUP_ATOMIC)
         return false;
-    return atomic->op == PTX_OP_ATOM_CAS || ptx_has(atomic, PTX_MOD_MIN) ||
-           ptx_has(atomic, PTX_MOD_MAX) || ptx_has(atomic, PTX_MOD_AND) ||
-           ptx_has(atomic, PTX_MOD_OR);
+    return atomic->op == PTX_OP_ATOM_CAS ||
+           (check_is_idempotent(atomic) && !ptx_has(atomic, PTX_MOD_EXCH));
+}
+
+/* A plain read before an atomic of the same word, against that atomic of another thread. */
+static bool is_precheck(const struct check *check, const struct simt_inst *a,
+                        const struct simt_inst *b)
+{
+    const struct simt_inst *read = a->ptx->op == PTX_OP_LD ? a : b;
+    return read->ptx->op == PTX_OP_LD && check_is_idempotent((read == a ? b : a)->ptx) &&
+           check->traits[read - check->launch->code->insts] & CHECK_TRAIT_PRECHECK;
+}
+
+static void report_precheck(struct visit *visit, uint64_t address, const struct check_side *side,
+                            const struct check_side *other)
+{
+    struct check_subject subject = {.space = visit->access->space, .address = address};
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(visit->check, &subject, &where);
+    check_report(visit->check, CHECK_PRECHECK, &subject, side, other,
+                 "benign race: 0x%llx%s%s%s is read plainly before an atomic decides, while other "
+                 "threads change it with atomics; an old value does no harm",
+                 (unsigned long long)address, where.size ? " (" : "", where.data,
+                 where.size ? ")" : "");
+    lk_buf_free(&where);
 }
 
 static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
@@ -65,15 +89,25 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         check->traits[access->number] |= CHECK_TRAIT_RACED;
     if (!was_write)
         check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
-    if (check_is_known(check, CHECK_RACE, access->in, there))
+    /* CUB lets lanes write what they do not need to one place that nobody reads. */
+    if (is_write && was_write && access->space == PTX_SPACE_SHARED &&
+        check->traits[access->number] & check->traits[info >> CHECK_INST_SHIFT] &
+            CHECK_TRAIT_LIBRARY)
         return;
-    if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+    bool precheck = is_precheck(check, access->in, there);
+    if (check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there))
+        return;
+    if (!precheck && access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
         return;
     struct check_side side =
         check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
     if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
     struct check_side other = side_of_segment(check, segment, info, check_verb(there, was_write));
+    if (precheck) {
+        report_precheck(visit, address, &side, &other);
+        return;
+    }
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
@@ -223,6 +257,25 @@ static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t 
     return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
 }
 
+/* Another launch has touched the word: that is history if it is ordered before this one. */
+static __attribute__((noinline)) void other_launch(struct visit *visit, uint64_t address,
+                                                   uint32_t lane, uint32_t bytes,
+                                                   const struct check_cell *cell, bool is_write)
+{
+    struct check *check = visit->check;
+    uint32_t mine = visit->info & CHECK_STRONG, first = visit->first, history = visit->history;
+    if (cell->write_segment >= history && cell->write_segment < first &&
+        cell->write_bytes & bytes && !(cell->write_info & mine) &&
+        !(is_write && writes_same(visit, address, (int)lane)))
+        check_ops_conflict(check, visit->access, (int)lane, address, is_write, cell->write_segment,
+                           true);
+    for (int i = 0; is_write && i < 2; i++)
+        if (cell->read_segment[i] >= history && cell->read_segment[i] < first &&
+            cell->read_bytes[i] & bytes && !(cell->read_info[i] & mine))
+            check_ops_conflict(check, visit->access, (int)lane, address, is_write,
+                               cell->read_segment[i], false);
+}
+
 static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
                                                              struct check_cell *cell,
                                                              uint64_t address, uint32_t lane,
@@ -234,6 +287,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+    } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
+        other_launch(visit, address, lane, bytes, cell, false);
     }
     /* Two blocks have read it, and no thread can know of both: the writer gets a report about one of
      * them, so this reader need not be remembered. */
@@ -289,6 +344,8 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
                         true);
         }
     }
+    if (__builtin_expect(visit->history < visit->first, 0))
+        other_launch(visit, address, lane, bytes, cell, true);
     for (int i = 0; i < 2; i++)
         if (cell->read_segment[i] >= visit->first && cell->read_bytes[i] & bytes &&
             conflicts(visit, lane, cell->read_segment[i], cell->read_info[i])) {
@@ -512,6 +569,7 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         .first = check->first_segment,
         .grid_warp = block->first_warp + w->index,
         .passed_on = check->passed_on,
+        .history = access->space == PTX_SPACE_SHARED ? UINT32_MAX : check->history,
         .is_narrow = check->traits[access->number] & CHECK_TRAIT_NARROW,
         .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
         .is_volatile = access->space == PTX_SPACE_SHARED &&

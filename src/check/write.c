@@ -98,14 +98,16 @@ static unsigned long long id_of(const struct check *check, size_t number)
 static void write_line(struct check *check, struct lk_buf *line)
 {
     lk_buf_printf(line, "\n");
+    pthread_mutex_lock(&check->report_lock);
     fwrite(line->data, 1, line->size, check->file);
     fflush(check->file);
+    pthread_mutex_unlock(&check->report_lock);
 }
 
 /* It does not matter which side came first. */
 static bool is_symmetric(enum check_kind kind)
 {
-    return kind == CHECK_RACE || kind == CHECK_BARRIER;
+    return kind == CHECK_RACE || kind == CHECK_BARRIER || kind == CHECK_PRECHECK;
 }
 
 static struct check_error *find_error(struct check *check, enum check_kind kind,
@@ -124,12 +126,14 @@ static struct check_error *find_error(struct check *check, enum check_kind kind,
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other)
 {
+    pthread_mutex_lock(&check->report_lock);
     struct check_error *error =
         find_error(check, kind, in ? in->ptx : NULL, other ? other->ptx : NULL);
     if (error && error->same)
         check->errors[error->same - 1].count++;
     else if (error)
         error->count++;
+    pthread_mutex_unlock(&check->report_lock);
     return error != NULL;
 }
 
@@ -200,8 +204,14 @@ static bool is_same_line(struct check *check, const struct check_side *side,
     return false;
 }
 
-static void put_callers(struct lk_buf *out, const struct check_callers *callers)
+/* stub: a kernel, whose host function of the same name is not the program's own code; or NULL. */
+static void put_callers(struct lk_buf *out, const struct check_callers *callers, const char *stub)
 {
+    if (stub) {
+        lk_buf_printf(out, "\"stub\":");
+        lk_buf_json(out, stub);
+        lk_buf_printf(out, ",");
+    }
     lk_buf_printf(out, "\"callers\":[");
     for (size_t i = 0; i < sizeof(callers->at) / sizeof(callers->at[0]) && callers->at[i]; i++)
         lk_buf_printf(out, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)callers->at[i]);
@@ -217,7 +227,7 @@ static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
     lk_buf_printf(out,
                   ",\"other\":{\"access\":\"free\",\"space\":\"global\",\"address\":\"0x%llx\",",
                   (unsigned long long)freed.address);
-    put_callers(out, &freed.callers);
+    put_callers(out, &freed.callers, NULL);
     lk_buf_printf(out, "}");
 }
 
@@ -247,16 +257,20 @@ void check_report(struct check *check, enum check_kind kind, const struct check_
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
-    if (check_is_known(check, kind, side->in, other ? other->in : NULL) ||
-        !add_error(check, kind, side->in ? side->in->ptx : NULL,
-                   other && other->in ? other->in->ptx : NULL) ||
-        is_same_line(check, side, other))
+    pthread_mutex_lock(&check->report_lock);
+    bool is_new = !check_is_known(check, kind, side->in, other ? other->in : NULL) &&
+                  add_error(check, kind, side->in ? side->in->ptx : NULL,
+                            other && other->in ? other->in->ptx : NULL) &&
+                  !is_same_line(check, side, other);
+    unsigned long long id = id_of(check, check->error_count);
+    pthread_mutex_unlock(&check->report_lock);
+    if (!is_new)
         return;
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",\"severity\":\"%s\",",
-                  id_of(check, check->error_count), kinds[kind].key, kinds[kind].severity);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",\"severity\":\"%s\",", id, kinds[kind].key,
+                  kinds[kind].severity);
     put_subject(&line, subject);
     put_side(check, &line, side, apart_from(kind, other));
     lk_buf_printf(&line, ",\"text\":");
@@ -281,7 +295,10 @@ void check_report_host(struct check *check, enum check_kind kind,
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
-    if (kind != CHECK_LEAK && !add_error(check, kind, NULL, NULL))
+    pthread_mutex_lock(&check->report_lock);
+    bool is_new = kind == CHECK_LEAK || add_error(check, kind, NULL, NULL);
+    pthread_mutex_unlock(&check->report_lock);
+    if (!is_new)
         return;
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
@@ -292,10 +309,10 @@ void check_report_host(struct check *check, enum check_kind kind,
     lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);
     lk_buf_printf(&line, ",");
-    put_callers(&line, callers);
+    put_callers(&line, callers, NULL);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
-        put_callers(&line, other);
+        put_callers(&line, other, NULL);
         lk_buf_printf(&line, "}");
     }
     lk_buf_printf(&line, "}");
@@ -304,8 +321,58 @@ void check_report_host(struct check *check, enum check_kind kind,
     lk_buf_free(&text);
 }
 
-/* What was reported before, and how often it was repeated. Instructions may go with their module.
- * */
+bool check_is_known_pair(struct check *check, uint64_t a, uint64_t b)
+{
+    enum { MOST = sizeof(check->pairs) / sizeof(check->pairs[0]) };
+    struct check_pair pair = {a < b ? a : b, a < b ? b : a};
+    pthread_mutex_lock(&check->report_lock);
+    bool known = check->pair_count == MOST;
+    for (size_t i = 0; i < check->pair_count && !known; i++)
+        known = check->pairs[i].a == pair.a && check->pairs[i].b == pair.b;
+    if (!known)
+        check->pairs[check->pair_count++] = pair;
+    pthread_mutex_unlock(&check->report_lock);
+    return known;
+}
+
+void check_report_ops(struct check *check, const struct check_subject *subject,
+                      const struct check_side *side, const struct check_callers *callers,
+                      const struct check_callers *other, const char *name, const char *does,
+                      const char *format, ...)
+{
+    struct lk_buf line = {0}, text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",\"severity\":\"%s\",", kinds[CHECK_RACE].key,
+                  kinds[CHECK_RACE].severity);
+    put_subject(&line, subject);
+    lk_buf_printf(&line, "\"text\":");
+    lk_buf_json(&line, text.data);
+    lk_buf_printf(&line, ",");
+    if (side)
+        put_side(check, &line, side, NULL);
+    else
+        put_callers(&line, callers, NULL);
+    lk_buf_printf(&line, ",\"other\":{\"access\":");
+    lk_buf_json(&line, does);
+    if (name) {
+        struct lk_buf kernel = {0};
+        check_name(name, &kernel);
+        lk_buf_printf(&line, ",\"kernel\":");
+        lk_buf_json(&line, kernel.data);
+        lk_buf_free(&kernel);
+    }
+    lk_buf_printf(&line, ",");
+    put_callers(&line, other, name);
+    lk_buf_printf(&line, "}}");
+    write_line(check, &line);
+    lk_buf_free(&line);
+    lk_buf_free(&text);
+}
+
+/* What was told before, and how often it has come again. Instructions may go with their module. */
 void check_write_counts(struct check *check)
 {
     for (size_t i = 0; i < check->error_count; i++) {

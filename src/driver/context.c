@@ -36,13 +36,15 @@ static void finish_at_exit(void)
 }
 
 /* Those that the environment asks for; each variable names the file to write. */
-static void add_watchers(struct simt_machine *machine)
+static void add_watchers(struct drv_device *device)
 {
+    struct simt_machine *machine = device->machine;
     const char *profile = getenv("LOCKSTEP_PROFILE"), *check = getenv("LOCKSTEP_CHECK");
     if (profile && *profile)
         simt_watch_add(machine, counters_open(machine, profile));
     if (check && *check)
         simt_watch_add(machine, checker_open(machine, check));
+    device->in_order = check && *check;
 }
 
 /* The machine is made with the first context: a program that only counts devices pays nothing. */
@@ -54,7 +56,7 @@ static CUresult device_start(struct drv_device *device)
     device->machine = simt_create(device->gpu, &options);
     if (!device->machine)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    add_watchers(device->machine);
+    add_watchers(device);
     drv_memory_share(device);
     static bool registered;
     if (!registered)

@@ -152,6 +152,8 @@ CUresult drv_cuEventQuery(CUevent event)
         status = CUDA_ERROR_NOT_READY;
     else if (event->op && event->context->host_clock < event->op->clock)
         event->context->host_clock = event->op->clock;
+    if (status == CUDA_SUCCESS && event->op)
+        drv_watch_synced(event->op);
     if (status == CUDA_SUCCESS)
         status = event->context->error;
     drv_leave_lock();

@@ -253,6 +253,8 @@ static CUresult release(CUdeviceptr address, bool host)
         status = CUDA_ERROR_INVALID_VALUE;
         simt_event_bad_free(context->device->machine, address);
     } else {
+        if (host)
+            simt_event_freeing(context->device->machine, address, allocation->size);
         drv_wait_context(context);
         if (allocation->context != context)
             drv_wait_context(allocation->context);

@@ -178,6 +178,7 @@ struct drv_op {
     double clock;                   /* earliest start, then end, in modelled seconds */
     struct drv_op *previous, *next; /* in the device's ready list */
     struct drv_work work;
+    void *watched; /* what a watcher knows it by, or NULL */
 };
 
 /* Devices, contexts, streams, events ----------------------------------------------------------- */
@@ -195,6 +196,8 @@ struct drv_device {
     unsigned executors, idle;
     unsigned waiters; /* threads that wait for an operation */
     bool machine_busy;
+    bool in_order;    /* checked: a kernel does not overtake copies that were asked for before it */
+    unsigned copying; /* copies, memsets and frees that run */
     double engine_clock[3];   /* modelled: compute, copies to the device, copies from it */
     uint64_t graph_memory[4]; /* by CUgraphMem_attribute */
 };
@@ -212,7 +215,8 @@ struct CUctx_st {
     CUfunc_cache cache;
     CUstream legacy, streams; /* streams: all, legacy too, through next */
     struct drv_list modules, events;
-    double host_clock; /* modelled time that the host has waited for */
+    double host_clock;       /* modelled time that the host has waited for */
+    struct drv_list retired; /* what watchers know the last work of destroyed streams by */
     struct drv_list peers;
 };
 
@@ -251,6 +255,7 @@ struct drv_thread {
     CUstreamCaptureMode capture_mode;
     uint64_t id;
     bool in_callback; /* runs a host function: may not call the driver */
+    void *watched;    /* the graph launch that runs in this thread, as watchers know it */
 };
 extern __thread struct drv_thread drv_thread;
 uint64_t drv_thread_id(void);
@@ -285,6 +290,15 @@ CUstream drv_stream_new(CUcontext context, unsigned flags, int priority);
 void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
+
+/* Watchers: lock held. after: what op waits for, as watchers know it. */
+void drv_watch_submit(struct drv_op *op, const struct drv_list *after);
+void drv_watch_synced(const struct drv_op *op); /* the host has waited for it, or seen it done */
+void drv_watch_retire(CUstream stream);         /* a stream goes; the legacy stream waits for it */
+void drv_watch_after_retired(CUcontext context, struct drv_list *after);
+void drv_watch_context_synced(CUcontext context);
+/* A graph's node, as the graph runs: no lock needed. */
+void *drv_watch_node(CUcontext context, const struct drv_work *work, const struct drv_list *after);
 
 /* Queue: lock held ----------------------------------------------------------------------------- */
 
@@ -436,6 +450,7 @@ struct CUgraphNode_st {
     CUgraphNode origin;     /* in a clone or an executable graph: the node it was made from */
     bool disabled;
     double clock;  /* modelled end, while it runs */
+    void *watched; /* the same: what a watcher knows it by */
     unsigned mark; /* for walks */
 };
 

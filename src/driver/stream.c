@@ -40,6 +40,7 @@ void drv_stream_release(CUstream stream)
 void drv_stream_retire(CUstream stream)
 {
     struct drv_op *last = stream->last;
+    drv_watch_retire(stream);
     stream->last = NULL;
     unlink_stream(stream);
     drv_op_release(last);
@@ -182,6 +183,8 @@ CUresult drv_cuStreamQuery(CUstream handle)
         status = all_idle(stream) ? stream->context->error : CUDA_ERROR_NOT_READY;
     if (status == CUDA_SUCCESS && stream->last && context->host_clock < stream->last->clock)
         context->host_clock = stream->last->clock;
+    if (status == CUDA_SUCCESS && stream->last)
+        drv_watch_synced(stream->last);
     drv_leave_lock();
     return status;
 }

@@ -19,26 +19,36 @@
 /* Lines of host code ------------------------------------------------------------------------------
  */
 
+/* Code that nvcc writes around a launch: __device_stub__... and a host function with the kernel's
+ * name. */
+static bool is_stub(const char *function, const char *file, const char *stub)
+{
+    return strstr(file, ".cudafe1.") || strstr(function, "__device_stub__") ||
+           (stub && strcmp(function, stub) == 0);
+}
+
 /* "file:line" of an address, through addr2line; the first that is the program's own. */
-static bool host_line(const char *program, const char *address, char *file, size_t size,
-                      unsigned *line)
+static bool host_line(const char *program, const char *address, const char *stub, char *file,
+                      size_t size, unsigned *line)
 {
     struct lk_arena *arena = lk_arena_create();
     const char *const words[] = {
-        host_find_program(arena, "addr2line"), "-i", "-e", program, address, NULL};
+        host_find_program(arena, "addr2line"), "-i", "-f", "-e", program, address, NULL};
     struct host_command command = {.words = words, .input = "/dev/null", .errors = "/dev/null"};
     struct lk_buf output = {0};
     bool found = false;
     if (words[0])
         host_capture(&command, &output);
     char *rest = output.data;
-    for (char *text; !found && (text = strsep(&rest, "\n"));) {
+    for (char *function, *text;
+         !found && (function = strsep(&rest, "\n")) && (text = strsep(&rest, "\n"));) {
         char *colon = strrchr(text, ':');
         if (!colon)
             continue;
         *line = (unsigned)strtoul(colon + 1, NULL, 10);
         *colon = 0;
-        if (host_is_toolkit_header(text) || host_is_system_header(text))
+        if (host_is_toolkit_header(text) || host_is_system_header(text) ||
+            is_stub(function, text, stub))
             continue;
         found = *line != 0;
         if (found)
@@ -52,6 +62,7 @@ static bool host_line(const char *program, const char *address, char *file, size
 static void resolve_callers(json_t *object, const char *program)
 {
     json_t *callers = json_object_get(object, "callers"), *caller;
+    const char *stub = json_string_value(json_object_get(object, "stub"));
     size_t i;
     json_array_foreach(callers, i, caller)
     {
@@ -59,13 +70,14 @@ static void resolve_callers(json_t *object, const char *program)
             break;
         char file[PATH_MAX + 32];
         unsigned line;
-        if (!host_line(program, json_string_value(caller), file, sizeof file, &line))
+        if (!host_line(program, json_string_value(caller), stub, file, sizeof file, &line))
             continue;
         json_object_set_new(object, "file", json_string(file));
         json_object_set_new(object, "line", json_integer(line));
         break;
     }
     json_object_del(object, "callers");
+    json_object_del(object, "stub");
 }
 
 static void shorten_file(json_t *object)

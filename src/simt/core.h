@@ -66,6 +66,7 @@ struct simt_memory {
     uint64_t used;                       /* bytes allocated */
     uint64_t total;                      /* bytes the GPU has */
     uint64_t limit;                      /* of these, what the host can back */
+    uint32_t last_number;                /* of the program's allocations */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
@@ -316,8 +317,9 @@ struct simt_machine {
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    uint64_t elapsed_ns;      /* what %globaltimer has counted in earlier launches */
-    struct simt_watch *watch; /* NULL: no watchers */
+    uint64_t elapsed_ns;        /* what %globaltimer has counted in earlier launches */
+    struct simt_watch *watch;   /* NULL: no watchers */
+    struct simt_states *states; /* NULL: they are not recorded */
     unsigned index;
 };
 
@@ -371,6 +373,8 @@ void simt_heap_close(struct simt_machine *machine);
 
 /* hostfault.c */
 void simt_watch_host_faults(void);
+struct sigaction;
+bool simt_is_host_fault_handler(const struct sigaction *action);
 
 /* isa.c */
 simt_body *simt_select(const struct simt_operands *operands);

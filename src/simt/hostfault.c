@@ -35,3 +35,8 @@ void simt_watch_host_faults(void)
         !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
         sigaction(SIGSEGV, &action, NULL);
 }
+
+bool simt_is_host_fault_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
+}

@@ -2,6 +2,7 @@
  * machine.c: a machine and its modules: loading, variables, kernels and their properties.
  */
 #include "simt/core.h"
+#include "simt/states.h"
 #include "simt/watch.h"
 
 #include "host/pool.h"
@@ -101,6 +102,7 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
     simt_watch_host_faults();
+    simt_states_open(machine);
     return machine;
 }
 
@@ -110,6 +112,7 @@ void simt_destroy(struct simt_machine *machine)
         return;
     simt_flush_printf(machine);
     simt_watch_close(machine);
+    simt_states_close(machine);
     lk_pool_destroy(machine->pool);
     simt_heap_close(machine);
     simt_memory_close(&machine->memory);

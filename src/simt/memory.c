@@ -196,7 +196,8 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
     if (!counts || memory->used + space <= memory->limit)
         address = take_address(memory, space, kind == SIMT_MEMORY_DEVICE ? 0 : 1);
     if (address) {
-        struct simt_allocation item = {address, size, kind, false, internal};
+        struct simt_allocation item = {address, size,     kind,
+                                       false,   internal, internal ? 0 : ++memory->last_number};
         list_insert(&memory->live, list_after(&memory->live, address), item);
         uint64_t first = (address - memory->base) >> SIMT_GRANULE_BITS;
         memset(memory->granules + first, 1, (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);

@@ -4,6 +4,7 @@
  * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
  */
 #include "simt/slice.h"
+#include "simt/states.h"
 #include "simt/watch.h"
 
 #include "base/clock.h"
@@ -142,6 +143,13 @@ static bool unblock_barrier(struct simt_block *block)
     return any;
 }
 
+/* Often short, so that a load and the store that belongs to it come apart. */
+static int32_t random_slice(struct simt_block *block)
+{
+    uint64_t random = next_random(&block->random);
+    return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
+}
+
 /* One turn for each warp of the block. */
 static enum block_result block_round(struct simt_block *block)
 {
@@ -164,7 +172,7 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(&block->random) % 256)
+        int32_t fuel = shuffle ? random_slice(block)
                        : watch ? WATCHED_SLICE
                                : SLICE;
         if (watch && ++warp->busy > BUSY)
@@ -253,6 +261,17 @@ static struct simt_block *unpark(struct simt_worker *worker)
     return block;
 }
 
+/* Neighbours change places. All of them are resident, so that one that waits for another gets it,
+ * as it does on a GPU. */
+static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear)
+{
+    uint64_t window = launch->resident_limit < 32 ? 1 : 16;
+    while ((linear & ~(window - 1)) + window > launch->block_count)
+        window /= 2;
+    uint64_t state = launch->random ^ (linear & ~(window - 1));
+    return linear ^ (next_random(&state) & (window - 1));
+}
+
 static struct simt_block *take_new(struct simt_worker *worker)
 {
     struct simt_launch_state *launch = worker->launch;
@@ -260,7 +279,10 @@ static struct simt_block *take_new(struct simt_worker *worker)
         atomic_load(&launch->next_block) >= launch->block_count)
         return NULL;
     uint64_t linear = atomic_fetch_add(&launch->next_block, 1);
-    return linear < launch->block_count ? block_start(worker, linear) : NULL;
+    if (linear >= launch->block_count)
+        return NULL;
+    return block_start(worker, launch->machine->options.random_schedule ? shuffled(launch, linear)
+                                                                        : linear);
 }
 
 static void run_blocks(struct simt_worker *worker)
@@ -397,7 +419,11 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     if (machine->watch)
         simt_watch_launch(&state);
+    if (machine->states)
+        simt_states_record(&state, false);
     lk_pool_run(machine->pool, worker_count(machine, state.block_count), worker_main, &state);
+    if (machine->states)
+        simt_states_record(&state, true);
     if (machine->watch)
         simt_watch_done(&state);
     double counted = machine->watch ? machine->watch->modelled_seconds : 0;

@@ -70,6 +70,7 @@ struct simt_allocation {
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */
     bool internal;   /* module variables, heap, parameters: not the user's to free */
+    uint32_t number; /* of the program's own: the first is 1 */
 };
 /* The allocation that contains address; false if there is none. */
 bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found);

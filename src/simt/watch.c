@@ -122,3 +122,52 @@ void simt_event_left(struct simt_machine *machine, uint64_t address)
     if (machine->watch)
         EACH_WATCHER(machine->watch, left) watcher->left(watcher, address);
 }
+
+/* Operations of streams: of one watcher, whose handles they are
+ * ----------------------------------*/
+
+void *simt_event_submitted(struct simt_machine *machine, const struct simt_op_info *info)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, submitted) return watcher->submitted(watcher, info);
+    return NULL;
+}
+
+static void op_event(struct simt_machine *machine, void *op, enum watch_op_event event)
+{
+    if (!op || !machine->watch)
+        return;
+    EACH_WATCHER(machine->watch, op_event) watcher->op_event(watcher, op, event);
+}
+
+void simt_event_op_begins(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_BEGINS);
+}
+
+void simt_event_op_ends(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_ENDS);
+}
+
+void simt_event_op_synced(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_SYNCED);
+}
+
+void *simt_event_op_retain(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_RETAIN);
+    return op;
+}
+
+void simt_event_op_release(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_RELEASE);
+}
+
+void simt_event_freeing(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, freeing) watcher->freeing(watcher, address, size);
+}

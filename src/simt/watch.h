@@ -8,6 +8,7 @@
 #define LOCKSTEP_SIMT_WATCH_H
 
 #include "simt/core.h"
+#include "simt/memory_events.h"
 
 enum watch_kind {
 #define KIND(name) WATCH_##name,
@@ -67,6 +68,14 @@ struct watch_access {
 /* What a kernel does with the device heap. */
 enum watch_heap_event { WATCH_HEAP_ALLOCATED, WATCH_HEAP_FREED, WATCH_HEAP_BAD_FREE };
 
+enum watch_op_event {
+    WATCH_OP_BEGINS,
+    WATCH_OP_ENDS,
+    WATCH_OP_SYNCED,
+    WATCH_OP_RETAIN,
+    WATCH_OP_RELEASE
+};
+
 struct simt_watcher {
     struct simt_watcher *next;
     /* Any of these may be NULL. */
@@ -101,6 +110,10 @@ struct simt_watcher {
     void (*bad_range)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*written)(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
     void (*left)(struct simt_watcher *watcher, uint64_t address);
+    /* Operations: memory_events.h. */
+    void *(*submitted)(struct simt_watcher *watcher, const struct simt_op_info *info);
+    void (*op_event)(struct simt_watcher *watcher, void *op, enum watch_op_event event);
+    void (*freeing)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
     void (*close)(struct simt_watcher *watcher);
 };
