@@ -180,7 +180,7 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
         return false;
     cache->low = found.address;
     cache->high = found.address + found.size;
-    cache->tracks = found.kind == SIMT_MEMORY_DEVICE && !found.internal && !found.registered;
+    cache->tracks = found.kind == SIMT_MEMORY_DEVICE && found.owner == SIMT_OWNER_USER && !found.registered;
     return true;
 }
 

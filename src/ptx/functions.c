@@ -224,6 +224,7 @@ void ptx_parse_function(struct ptx_parser *p, struct ptx_linkage linkage, bool i
         function->is_extern = false;
         ptx_parse_body(p);
         end_function(p, function);
+        ptx_check_function_sizes(p, function, offset);
     } else {
         ptx_expect(p, ';');
         end_function(p, function);

@@ -180,10 +180,10 @@ static inline enum ptx_space access_space(const struct ptx_inst *ptx)
 
 /* One access of the host for one lane's bytes, so that blocks on other threads see a vector or a
  * 16-byte word whole or not at all, as on the GPU (CUB keeps a flag and its value in one). bytes is
- * 1, 2, 4, 8 or 16, and memory is aligned to it. */
+ * 1, 2, 4, 8 or 16, and memory is aligned to it, but for a vector in a kernel's parameters. */
 static inline void access_move(void *to, const void *from, uint32_t bytes)
 {
-    typedef uint64_t whole __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t whole __attribute__((vector_size(16), aligned(1), may_alias));
     typedef uint64_t __attribute__((may_alias, aligned(1))) eight;
     typedef uint32_t __attribute__((may_alias, aligned(1))) four;
     switch (bytes) {

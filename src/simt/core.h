@@ -69,8 +69,8 @@ struct simt_memory {
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit);
 void simt_memory_close(struct simt_memory *memory);
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
-                           bool internal);
-bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal);
+                           enum simt_owner owner);
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner);
 bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found);
 /* Registered memory outside the arena. */
 uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size);
@@ -121,6 +121,11 @@ struct simt_function {
     struct simt_place *params, *returns;
     uint32_t param_count, return_count;
 };
+
+/* What a call takes of the stack at least, so that endless recursion comes to its end. */
+enum { SIMT_CALL_BYTES = 16 };
+/* Local memory that a thread may have. */
+enum { SIMT_LOCAL_MOST = 512 << 10 };
 
 struct simt_call {
     const struct simt_function *callee; /* NULL: indirect, address in slot a */
@@ -179,7 +184,8 @@ void simt_code_free(struct simt_code *code);
  */
 
 struct simt_frame {
-    struct simt_frame *parent;
+    struct simt_frame *parent; /* the caller's; in the pool, the next */
+    struct simt_frame *older;  /* all of a warp, for their end */
     const struct simt_function *function;
     const struct simt_call *call;
     const struct simt_inst *return_to;
@@ -189,7 +195,7 @@ struct simt_frame {
 };
 
 struct simt_join {
-    struct simt_join *parent;
+    struct simt_join *parent, *older;
     const struct simt_inst *at; /* NULL: the return of frame */
     struct simt_frame *frame;
     uint32_t mask, arrived;
@@ -225,8 +231,8 @@ struct simt_warp_state {
     struct simt_warp w;
     struct simt_path paths[SIMT_LANES];
     struct simt_frame *entry_frame;
-    struct simt_frame *free_frames;
-    struct simt_join *free_joins;
+    struct simt_frame *free_frames, *all_frames;
+    struct simt_join *free_joins, *all_joins;
     uint8_t *local;           /* [lane][local_stride] */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
@@ -261,6 +267,7 @@ struct simt_worker {
     uint32_t parked_count, waits;
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
+    uint64_t check_after; /* instructions after which the limit is looked at */
     uint64_t ticks; /* the clock that kernels see: instructions, and what waiting was charged */
 };
 

@@ -121,7 +121,9 @@ ATOMIC_BODY(atomic_add_f64, uint64_t, add_f64(x, y))
 /* A generic address is one or the other, lane by lane. */
 SIMT_BODY(atomic_add_f32_generic)
 {
-    uint64_t address = SIMT_SLOT(const uint64_t, in->a)[__builtin_ctz(w->mask)];
+    int lane = __builtin_ctz(w->mask);
+    uint64_t address = in->flags & SIMT_FLAG_ADDRESS_32 ? SIMT_SLOT(const uint32_t, in->a)[lane]
+                                                        : SIMT_SLOT(const uint64_t, in->a)[lane];
     return address >= SIMT_SHARED_WINDOW ? atomic_add_f32_shared(w, in)
                                          : atomic_add_f32_global(w, in);
 }

@@ -94,9 +94,9 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
         return NULL;
     }
     machine->params_address =
-        simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, true);
+        simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     machine->grid_workspace =
-        simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, true);
+        simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     pthread_mutex_init(&machine->launch_lock, NULL);
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
@@ -152,7 +152,8 @@ static void place_variables(struct simt_module *module)
         if (var->space != PTX_SPACE_GLOBAL && var->space != PTX_SPACE_CONST)
             continue;
         enum simt_memory_kind kind = var->is_managed ? SIMT_MEMORY_MANAGED : SIMT_MEMORY_DEVICE;
-        uint64_t address = simt_memory_alloc(memory, var->size ? var->size : 1, kind, true);
+        uint64_t address =
+            simt_memory_alloc(memory, var->size ? var->size : 1, kind, SIMT_OWNER_MACHINE);
         module->var_addresses[i] = address;
         if (!address)
             continue;
@@ -233,7 +234,8 @@ void simt_module_unload(struct simt_module *module)
         return;
     for (uint32_t i = 0; i < module->ptx->var_count; i++)
         if (module->var_addresses[i])
-            simt_memory_free(&module->machine->memory, module->var_addresses[i], true);
+            simt_memory_free(&module->machine->memory, module->var_addresses[i],
+                             SIMT_OWNER_MACHINE);
     for (unsigned i = 0; i < module->kernel_count; i++) {
         simt_code_free(module->kernels[i].code);
         pthread_mutex_destroy(&module->kernels[i].lock);

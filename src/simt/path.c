@@ -12,11 +12,14 @@
 static struct simt_join *join_new(struct simt_warp_state *warp)
 {
     struct simt_join *join = warp->free_joins;
-    if (join)
+    if (join) {
         warp->free_joins = join->parent;
-    else
-        join = lk_alloc(sizeof(*join));
-    memset(join, 0, sizeof(*join));
+    } else {
+        join = lk_alloc_zeroed(sizeof(*join));
+        join->older = warp->all_joins;
+        warp->all_joins = join;
+    }
+    *join = (struct simt_join){.older = join->older};
     return join;
 }
 
@@ -24,10 +27,13 @@ static struct simt_frame *frame_new(struct simt_warp_state *warp,
                                     const struct simt_function *function)
 {
     struct simt_frame *frame = warp->free_frames;
-    if (frame)
+    if (frame) {
         warp->free_frames = frame->parent;
-    else
+    } else {
         frame = lk_alloc_zeroed(sizeof(*frame));
+        frame->older = warp->all_frames;
+        warp->all_frames = frame;
+    }
     if (frame->capacity < function->frame_bytes) {
         free(frame->regs);
         frame->capacity = function->frame_bytes;
@@ -291,7 +297,10 @@ static void copy_places(struct simt_warp_state *warp, const struct simt_frame *f
 {
     uint32_t bytes = source->bytes < target->bytes ? source->bytes : target->bytes;
     uint32_t stride = warp->w.block->launch->local_stride;
-    if (source->in_register && source->bytes == 0) {
+    bool is_predicate = source->in_register && source->bytes == 0;
+    if (is_predicate != (target->in_register && target->bytes == 0))
+        return; /* a call through a pointer to a function with another signature */
+    if (is_predicate) {
         const uint32_t *a = (const uint32_t *)(const void *)(from->regs + source->offset);
         uint32_t *d = (uint32_t *)(void *)(to->regs + target->offset);
         *d = (*d & ~lanes) | (*a & lanes);
@@ -463,7 +472,8 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     struct simt_path *path = w->path;
     struct simt_frame *caller = path->frame;
     uint32_t base = (caller->local_top + 15) & ~15u;
-    if (base + callee->local_bytes > w->block->launch->local_stride)
+    uint32_t bytes = callee->local_bytes < SIMT_CALL_BYTES ? SIMT_CALL_BYTES : callee->local_bytes;
+    if ((uint64_t)base + bytes > w->block->launch->local_stride)
         return simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, __builtin_ctz(lanes),
                           "the call stack is full (%u bytes per thread)",
                           w->block->launch->local_stride);
@@ -482,7 +492,7 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     frame->call = call;
     frame->return_to = in + 1;
     frame->local_base = base;
-    frame->local_top = base + callee->local_bytes;
+    frame->local_top = base + bytes;
     frame_fill(warp, frame, callee);
     uint32_t count =
         call->argument_count < callee->param_count ? call->argument_count : callee->param_count;

@@ -69,25 +69,18 @@ static struct simt_block *block_new(struct simt_worker *worker)
     return block;
 }
 
-static void frames_free(struct simt_frame *frame)
-{
-    for (struct simt_frame *next; frame; frame = next) {
-        next = frame->parent;
-        free(frame->regs);
-        free(frame);
-    }
-}
-
+/* A fault may have stopped the block inside calls: everything that its warps ever had. */
 static void block_free(struct simt_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
-        frames_free(warp->free_frames);
-        if (warp->entry_frame)
-            warp->entry_frame->parent = NULL;
-        frames_free(warp->entry_frame);
-        for (struct simt_join *join = warp->free_joins, *next; join; join = next) {
-            next = join->parent;
+        for (struct simt_frame *frame = warp->all_frames, *next; frame; frame = next) {
+            next = frame->older;
+            free(frame->regs);
+            free(frame);
+        }
+        for (struct simt_join *join = warp->all_joins, *next; join; join = next) {
+            next = join->older;
             free(join);
         }
         free(warp->local);
@@ -274,7 +267,7 @@ static void run_blocks(struct simt_worker *worker)
         enum block_result result;
         do {
             result = block_round(block);
-            if (result != BLOCK_STOPPED && worker->instructions > (1u << 20))
+            if (result != BLOCK_STOPPED && worker->instructions > worker->check_after)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS;
@@ -300,6 +293,8 @@ static void run_blocks(struct simt_worker *worker)
 static void worker_main(void *context, unsigned index)
 {
     struct simt_worker worker = {.launch = context, .index = index};
+    uint64_t limit = worker.launch->machine->options.instruction_limit;
+    worker.check_after = limit < 1 << 20 ? limit : 1 << 20;
     run_blocks(&worker);
     for (struct simt_block *block; (block = unpark(&worker));)
         block_free(block);
@@ -324,6 +319,18 @@ static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks
     return blocks < threads ? (unsigned)blocks : threads;
 }
 
+/* Local memory of a lane. Where calls have no known depth, the stack is more than a GPU's, whose
+ * frames are smaller; never more than a thread may have. */
+static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
+{
+    uint64_t stride = code->local_bytes, least = code->functions[0].local_bytes;
+    if (code->unbounded_stack)
+        stride += (stack_bytes < SIMT_LOCAL_MOST ? stack_bytes : SIMT_LOCAL_MOST) * 16;
+    stride = stride < SIMT_LOCAL_MOST ? stride : SIMT_LOCAL_MOST;
+    stride = stride < least ? least : stride;
+    return (uint32_t)(stride + 15) & ~15u;
+}
+
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
                     const struct simt_launch *launch)
 {
@@ -337,10 +344,7 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     state->warps_per_block = (state->threads_per_block + SIMT_LANES - 1) / SIMT_LANES;
     state->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     state->shared_bytes = code->static_shared + launch->dynamic_shared;
-    state->local_stride = code->local_bytes;
-    if (code->unbounded_stack)
-        state->local_stride += (uint32_t)machine->stack_bytes * 16;
-    state->local_stride = (state->local_stride + 15) & ~15u;
+    state->local_stride = local_stride(code, machine->stack_bytes);
     state->params_address = machine->params_address;
     state->params = (uint8_t *)(uintptr_t)(machine->params_address + SIMT_BACKING);
     unsigned workers = worker_count(machine, state->block_count);

@@ -64,12 +64,16 @@ enum simt_memory_kind { SIMT_MEMORY_DEVICE, SIMT_MEMORY_MANAGED, SIMT_MEMORY_PIN
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind); /* 0 */
 bool simt_free(struct simt_machine *machine, uint64_t address); /* false: no such allocation */
 
+/* Who asked for memory, and may free it: the host program, the machine (module variables, kernel
+ * parameters), or a kernel that called malloc. */
+enum simt_owner { SIMT_OWNER_USER, SIMT_OWNER_MACHINE, SIMT_OWNER_HEAP };
+
 struct simt_allocation {
     uint64_t address;
     size_t size;
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */
-    bool internal;   /* module variables, heap, parameters: not the user's to free */
+    enum simt_owner owner;
 };
 /* The allocation that contains address; false if there is none. */
 bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found);
