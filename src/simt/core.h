@@ -63,6 +63,7 @@ struct simt_memory {
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
+    uint8_t poison;              /* what new memory of programs and kernels is filled with */
 };
 
 /* false with a message if the address space cannot be had. */
@@ -109,6 +110,10 @@ struct simt_sreg_slot {
     uint32_t number; /* of %envregN */
 };
 
+struct simt_unwritten {
+    uint32_t slot, size;
+};
+
 struct simt_function {
     const struct ptx_function *ptx;
     const struct simt_inst *entry;
@@ -118,6 +123,8 @@ struct simt_function {
     uint32_t literal_count;
     struct simt_sreg_slot *sregs;
     uint32_t sreg_count;
+    struct simt_unwritten *unwritten; /* registers that may be read before they are written */
+    uint32_t unwritten_count;
     struct simt_place *params, *returns;
     uint32_t param_count, return_count;
 };
@@ -167,6 +174,7 @@ struct simt_module {
     uint64_t *var_addresses; /* [ptx->var_count]; 0 for shared variables */
     struct simt_kernel *kernels;
     unsigned kernel_count;
+    unsigned max_registers; /* 0: as the kernels say */
 };
 
 const struct simt_code *simt_kernel_code(struct simt_kernel *kernel);
@@ -234,6 +242,7 @@ struct simt_warp_state {
     struct simt_frame *free_frames, *all_frames;
     struct simt_join *free_joins, *all_joins;
     uint8_t *local;           /* [lane][local_stride] */
+    uint32_t local_used;      /* bytes of a lane that may not be as a block begins with them */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
@@ -308,7 +317,8 @@ struct simt_machine {
     struct simt_memory memory;
     pthread_mutex_t launch_lock;
     struct lk_pool *pool;
-    uint64_t params_address; /* a buffer for kernel parameters */
+    uint64_t params_address; /* a buffer for kernel parameters, */
+    uint32_t params_used;    /* and how much of it the last launch had */
     uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
@@ -322,6 +332,8 @@ struct simt_machine {
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);
+/* Fresh local memory: zeros, or poison. */
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes);
 struct simt_path *simt_path_ready(struct simt_warp_state *warp);
 void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);

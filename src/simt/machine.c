@@ -33,11 +33,13 @@ struct simt_options simt_options_from_environment(void)
 {
     struct simt_options options = {0};
     const char *threads = getenv("LOCKSTEP_THREADS"), *schedule = getenv("LOCKSTEP_SCHEDULE"),
-               *limit = getenv("LOCKSTEP_LIMIT");
+               *limit = getenv("LOCKSTEP_LIMIT"), *poison = getenv("LOCKSTEP_POISON");
     if (threads && *threads)
         options.threads = (unsigned)number_from("LOCKSTEP_THREADS", threads);
     if (limit && *limit)
         options.instruction_limit = number_from("LOCKSTEP_LIMIT", limit);
+    if (poison && *poison)
+        options.poison = (uint8_t)number_from("LOCKSTEP_POISON", poison);
     if (schedule && strncmp(schedule, "random:", 7) == 0) {
         options.random_schedule = true;
         options.seed = number_from("LOCKSTEP_SCHEDULE", schedule + 7);
@@ -93,6 +95,7 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
         free(machine);
         return NULL;
     }
+    machine->memory.poison = options->poison;
     machine->params_address =
         simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     machine->grid_workspace =
@@ -157,11 +160,8 @@ static void place_variables(struct simt_module *module)
         module->var_addresses[i] = address;
         if (!address)
             continue;
-        uint8_t *host = (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
-        if (var->init)
-            memcpy(host, var->init, var->size);
-        else
-            memset(host, 0, var->size);
+        if (var->init) /* else zeros, as new memory of the machine is */
+            memcpy((uint8_t *)(uintptr_t)(address + SIMT_BACKING), var->init, var->size);
     }
 }
 
@@ -202,6 +202,7 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
                                      const char *text, size_t size, char **message)
 {
     struct ptx_module *ptx = ptx_parse(name, text, size, message);
+    errno = 0;
     if (!ptx)
         return NULL;
     struct simt_module *module = lk_alloc_zeroed(sizeof(*module));
@@ -212,6 +213,7 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
     place_variables(module);
     if (!variables_placed(module, message)) {
         simt_module_unload(module);
+        errno = ENOMEM;
         return NULL;
     }
     for (uint32_t i = 0; i < ptx->var_count; i++)
@@ -226,6 +228,11 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
         pthread_mutex_init(&kernel->lock, NULL);
     }
     return module;
+}
+
+void simt_module_limit_registers(struct simt_module *module, unsigned most)
+{
+    module->max_registers = most;
 }
 
 void simt_module_unload(struct simt_module *module)
@@ -295,6 +302,8 @@ static unsigned register_estimate(const struct simt_kernel *kernel, unsigned lim
     registers = registers < 16 ? 16 : (registers + 7) & ~7u;
     if (kernel->ptx->max_regs && registers > kernel->ptx->max_regs)
         registers = kernel->ptx->max_regs;
+    if (kernel->module->max_registers && registers > kernel->module->max_registers)
+        registers = kernel->module->max_registers;
     /* Each scheduler has a file of registers of its own, and a block's warps are dealt out. */
     const struct gpu_info *gpu = kernel->module->machine->gpu;
     unsigned dealt = SIMT_LANES * gpu->schedulers_per_sm;
@@ -333,6 +342,12 @@ static void decode_kernel(struct simt_kernel *kernel)
     info->binary_version = gpu->cc_major * 10 + gpu->cc_minor;
     info->param_count = kernel->ptx->param_count;
     info->param_bytes = kernel->ptx->param_bytes;
+    info->param_align = 1;
+    for (uint32_t i = 0; i < kernel->ptx->param_count; i++) {
+        const struct ptx_var *var = kernel->ptx->params[i].var;
+        if (var && var->align > info->param_align)
+            info->param_align = var->align;
+    }
     memcpy(info->required_cluster, kernel->ptx->required_cluster, sizeof(info->required_cluster));
 }
 

@@ -1,7 +1,8 @@
 /*
  * memory.c: device memory: address space, allocation, lookup.
  * See core.h for the layout. Addresses are handed out from fresh space, or from freed blocks of
- * exactly the same size; a freed block is unmapped from kernels' view at once.
+ * exactly the same size; a freed block is unmapped from kernels' view at once. Invariant:
+ *   M1  bytes that belong to no allocation are zero.
  */
 #include "simt/watch.h"
 
@@ -192,6 +193,9 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
             memory->used += space;
     }
     pthread_mutex_unlock(&memory->lock);
+    bool poisoned = memory->poison && owner != SIMT_OWNER_MACHINE && kind != SIMT_MEMORY_PINNED;
+    if (address && poisoned)
+        memset((void *)(uintptr_t)(address + SIMT_BACKING), memory->poison, size);
     return address;
 }
 
@@ -199,8 +203,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
     memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
-    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs
-     * for the next user, unless there is none. */
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep their
+     * pages for the next user, unless there is none. */
     uint64_t from = block->address, to = from + space;
     if (space < LARGE && guard_zone() > SIMT_GRANULE) {
         from &= ~UINT64_C(4095);
@@ -209,6 +213,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
     if (space >= LARGE || guard_zone() > SIMT_GRANULE)
         madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
                 block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+    else /* M1 */
+        memset((void *)(uintptr_t)(from + SIMT_BACKING), 0, to - from);
 }
 
 bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner)

@@ -214,6 +214,17 @@ static void fill_sregs(struct simt_warp_state *warp, struct simt_frame *frame)
     }
 }
 
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes)
+{
+    const struct simt_launch_state *launch = warp->w.block->launch;
+    if (bytes == 0)
+        return;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        memset(warp->local + (size_t)__builtin_ctz(rest) * launch->local_stride + from,
+               launch->machine->options.poison, bytes);
+    warp->local_used = from + bytes > warp->local_used ? from + bytes : warp->local_used;
+}
+
 /* Literals stay as they are while a frame is used for the same function. */
 static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
                        const struct simt_function *function)
@@ -225,6 +236,9 @@ static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
             fill_lanes(frame->regs + literal->slot, literal->bytes, literal->low, literal->high);
         }
     }
+    for (uint32_t i = 0; i < function->unwritten_count; i++)
+        memset(frame->regs + function->unwritten[i].slot,
+               warp->w.block->launch->machine->options.poison, function->unwritten[i].size);
     fill_sregs(warp, frame);
 }
 
@@ -257,6 +271,10 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     path->frame->local_top = launch->entry->local_bytes;
     path->frame->parent = NULL;
     frame_fill(warp, path->frame, launch->entry);
+    uint32_t used = launch->entry->local_bytes;
+    used = warp->local_used > used ? warp->local_used : used; /* by an earlier block */
+    warp->local_used = 0;
+    simt_local_clear(warp, SIMT_ALL, 0, used);
 }
 
 struct simt_path *simt_path_ready(struct simt_warp_state *warp)
@@ -494,6 +512,7 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     frame->local_base = base;
     frame->local_top = base + bytes;
     frame_fill(warp, frame, callee);
+    simt_local_clear(warp, lanes, base, bytes);
     uint32_t count =
         call->argument_count < callee->param_count ? call->argument_count : callee->param_count;
     for (uint32_t i = 0; i < count; i++)

@@ -66,7 +66,7 @@ static struct simt_block *block_new(struct simt_worker *worker)
         abort();
     for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
         block->warps[i].local = lk_alloc_zeroed((size_t)SIMT_LANES * launch->local_stride);
-    return block;
+    return block; /* what of it a block may see is filled when one starts */
 }
 
 /* A fault may have stopped the block inside calls: everything that its warps ever had. */
@@ -111,7 +111,8 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
-    memset(block->shared, 0, block->shared_bytes); /* so that runs repeat whatever ran before */
+    /* So that runs repeat whatever ran before. */
+    memset(block->shared, launch->machine->options.poison, block->shared_bytes);
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
     if (launch->machine->watch)
@@ -363,6 +364,18 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
+/* Behind a kernel's parameters nothing is left of an earlier launch's. */
+static void fill_params(struct simt_launch_state *state)
+{
+    struct simt_machine *machine = state->machine;
+    uint32_t bytes = state->kernel->info.param_bytes;
+    if (machine->params_used > bytes)
+        memset(state->params + bytes, 0, machine->params_used - bytes);
+    machine->params_used = bytes;
+    if (state->launch->params && bytes)
+        memcpy(state->params, state->launch->params, bytes);
+}
+
 /* With its launch: from the counters if somebody counts, else as if every scheduler issued one
  * instruction a cycle. */
 static double model_seconds(const struct simt_machine *machine, const struct simt_stats *stats,
@@ -388,8 +401,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     machine->grid_count++;
     prepare(&state, machine, launch);
     state.started_ns = machine->elapsed_ns;
-    if (launch->params && launch->kernel->info.param_bytes)
-        memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
+    fill_params(&state);
     memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     if (machine->watch)
         simt_watch_launch(&state);
