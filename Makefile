@@ -11,7 +11,8 @@
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
-#   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
+#   make fuzz           libFuzzer on the parsers and on the machine, FUZZ_SECONDS each (needs clang);
+#                       make fuzz FUZZ=run FUZZ_SECONDS=3600: one of them, for an hour
 #   make sanitize       with ASan and UBSan (build/asan), then with TSan (build/tsan): tests on each
 #   make format         clang-format in place
 #   make lint           install what is missing; is the format right, do clang-tidy and cppcheck find
@@ -449,21 +450,27 @@ FUZZ_CC      ?= $(shell for c in clang-19 clang-21 clang-20 clang-18 clang-17 cl
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
+# Only these, by name (ptx, fatbin, run); all if empty.
+FUZZ         ?=
 
 .PHONY: fuzz fuzz-only
 fuzz: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
-	    CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link' fuzz-only
+	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_WITHOUT_V4' fuzz-only
 
-# Only what reads foreign bytes is built for it.
+# Two of them read foreign bytes, fuzz_run executes them.
 ifeq ($(notdir $(BUILD)),fuzz)
+$(BUILD)/fuzz_run: $(addprefix tests/fuzz/,fuzz_run.c mutate.c generate.c) $(MACHINE_OBJ)
+	$(call say,LINK)
+	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) $(LIBS)
+
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(BASE_OBJ) $(call objects,ptx) $(BUILD)/obj/driver/fatbin.o
 	$(call say,LINK)
 	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) $(LIBS)
 endif
 
 fuzz-only: $(FUZZ_BIN)
-	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
+	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers $(FUZZ)
 
 .PHONY: format format-check tidy cppcheck lint
 format:

@@ -219,7 +219,7 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
     cache->low = found.address;
     cache->high = found.address + found.size;
     cache->tracks = found.kind == SIMT_MEMORY_DEVICE && !found.registered &&
-                    (!found.internal || check_heap_find(check, found.address));
+                    (found.owner == SIMT_OWNER_USER || check_heap_find(check, found.address));
     return true;
 }
 

@@ -33,7 +33,7 @@ static const char help[] =
     "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
     "  --trace-records N      at most this many records of a launch (default 4096)\n"
     "  --gpu sim:NAME         the GPU (default sim:h200); 'lockstep gpus' lists them\n"
-    "  --threads --schedule --limit --keep --verbose   as 'lockstep run'\n"
+    "  --threads --schedule --limit --poison --keep --verbose   as 'lockstep run'\n"
     "\n"
     "The exit status is 0, the program's own if it failed, 1 if no kernel ran, 2 for bad input.\n"
     "\n"

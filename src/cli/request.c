@@ -48,6 +48,8 @@ static bool our_option(int count, char **words, int *at, struct request *request
         return request->keep = true;
     if (cli_flag(words, at, "--verbose"))
         return request->verbose = true;
+    if (cli_flag(words, at, "--poison"))
+        return request->poison = true;
     if (cli_option(count, words, at, "--gpu", &value)) {
         request->gpu = value;
         *bad = !value;

@@ -9,7 +9,7 @@
 
 struct request {
     const char *gpu, *threads, *schedule, *limit; /* as given and checked; NULL if not */
-    bool keep, verbose;
+    bool keep, verbose, poison;
     const char *program; /* already built; NULL if there is something to compile */
     struct nvcc_words nvcc;
     char **arguments; /* the program's, NULL at the end */

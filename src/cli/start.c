@@ -132,6 +132,8 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
             start_put("LOCKSTEP_SCHEDULE", request->schedule);
         if (request->limit)
             start_put("LOCKSTEP_LIMIT", request->limit);
+        if (request->poison)
+            start_put("LOCKSTEP_POISON", START_POISON);
     }
     elf_free(&facts);
     return fits;

@@ -66,6 +66,8 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
             if (!value || !request_check_setting(settings[setting].option, value))
                 return false;
             start_put(settings[setting].variable, value);
+        } else if (cli_flag(words, &at, "--poison")) {
+            start_put("LOCKSTEP_POISON", START_POISON);
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;

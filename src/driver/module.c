@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "host/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,9 @@ CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **val
         case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
             jit->error_size = (unsigned)(uintptr_t)values[i];
             jit->error_size_out = &values[i];
+            break;
+        case CU_JIT_MAX_REGISTERS:
+            jit->max_registers = (unsigned)(uintptr_t)values[i];
             break;
         default: /* optimisation levels mean nothing to an interpreter */
             if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
@@ -74,12 +78,17 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
     if (status == CUDA_SUCCESS) {
         loaded = simt_module_load(context->device->machine, "ptx", text, text_size, &message);
         if (!loaded)
-            status = CUDA_ERROR_INVALID_PTX;
+            status = errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
     }
     if (loaded) {
         CUmodule module = drv_new(sizeof *module, DRV_MODULE);
         module->context = context;
         module->module = loaded;
+        unsigned linked = drv_linked_registers(image);
+        if (jit && jit->max_registers)
+            simt_module_limit_registers(loaded, jit->max_registers);
+        else if (linked)
+            simt_module_limit_registers(loaded, linked);
         drv_list_add(&context->modules, module);
         *result = module;
     }

@@ -418,6 +418,7 @@ struct drv_jit { /* what cuModuleLoadDataEx and cuLinkCreate options ask for */
     char *info, *error;
     size_t info_size, error_size;
     void **info_size_out, **error_size_out;
+    unsigned max_registers; /* 0: not given */
 };
 CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **values,
                          struct drv_jit *jit);
@@ -426,6 +427,9 @@ void drv_jit_log(struct drv_jit *jit, const char *error);
 /* PTX text (malloc'd, with size) out of whatever cuModuleLoadData takes. */
 CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
                           size_t *text_size, char **message);
+/* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
+ */
+unsigned drv_linked_registers(const void *image);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);

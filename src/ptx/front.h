@@ -334,6 +334,15 @@ void ptx_check_operands(struct ptx_parser *p, const struct ptx_opcode *opcode,
 /* check_rules.c: what rows cannot say: which suffixes, types and operands go together. */
 void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 
+/* check_memory.c: constant addresses of .param variables, and sizes. offset: of what is wrong. */
+void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,
+                             const struct ptx_operand *operand, uint32_t offset);
+void ptx_check_param_value(struct ptx_parser *p, const struct ptx_inst *inst,
+                           const struct ptx_operand *operand, uint32_t offset);
+void ptx_check_function_sizes(struct ptx_parser *p, const struct ptx_function *function,
+                              uint32_t offset);
+void ptx_check_module_sizes(struct ptx_parser *p);
+
 /* check_call.c */
 void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst, uint32_t offset);
 bool ptx_reg_fits(enum ptx_type reg, enum ptx_type wanted, bool may_be_wider); /* check.c */

@@ -32,7 +32,9 @@ static struct ptx_formal parse_formal(struct ptx_parser *p, struct ptx_function 
         enum ptx_type type = ptx_take_type(p);
         uint32_t offset = p->token.start;
         struct ptx_name *name = ptx_take_name(p);
-        formal.reg = ptx_declare_reg(p, name, type, 1, offset)->reg;
+        bool is_unnamed = function->is_prototype && strcmp(name->text, "_") == 0;
+        formal.reg = is_unnamed ? ptx_add_reg(p, name->text, type)
+                                : ptx_declare_reg(p, name, type, 1, offset)->reg;
     } else {
         ptx_fail_expected(p, ".param or .reg");
     }
@@ -222,6 +224,7 @@ void ptx_parse_function(struct ptx_parser *p, struct ptx_linkage linkage, bool i
         function->is_extern = false;
         ptx_parse_body(p);
         end_function(p, function);
+        ptx_check_function_sizes(p, function, offset);
     } else {
         ptx_expect(p, ';');
         end_function(p, function);

@@ -168,6 +168,7 @@ static __attribute__((noinline)) void parse_module(struct ptx_parser *p)
         parse_directive(p);
     if (!p->module->target)
         ptx_fail(p, p->size, "the text names no .target");
+    ptx_check_module_sizes(p);
     finish_module(p);
 }
 

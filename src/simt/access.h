@@ -180,11 +180,11 @@ static inline enum ptx_space access_space(const struct ptx_inst *ptx)
 
 /* One access of the host for one lane's bytes, so that other threads, of the machine or of the
  * program, see a word, a vector or 16 bytes whole or not at all, as on the GPU (CUB keeps a flag
- * and its value in one). bytes is 1, 2, 4, 8, 16 or 32 (two halves), and memory is aligned to it.
- */
+ * and its value in one). bytes is 1, 2, 4, 8, 16 or 32 (two halves), and memory is aligned to it,
+ * but for a vector in a kernel's parameters. */
 static inline void access_move(void *to, const void *from, uint32_t bytes)
 {
-    typedef uint64_t whole __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t whole __attribute__((vector_size(16), aligned(1), may_alias));
     typedef uint64_t __attribute__((may_alias, aligned(1))) eight;
     typedef uint32_t __attribute__((may_alias, aligned(1))) four;
     typedef uint16_t __attribute__((may_alias, aligned(1))) two;

@@ -70,14 +70,15 @@ struct simt_memory {
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
+    uint8_t poison;              /* what new memory of programs and kernels is filled with */
 };
 
 /* false with a message if the address space cannot be reserved. */
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit);
 void simt_memory_close(struct simt_memory *memory);
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
-                           bool internal);
-bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal);
+                           enum simt_owner owner);
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner);
 bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found);
 /* Registered memory outside the arena. */
 uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size);
@@ -116,6 +117,10 @@ struct simt_sreg_slot {
     uint32_t number; /* of %envregN */
 };
 
+struct simt_unwritten {
+    uint32_t slot, size;
+};
+
 struct simt_function {
     const struct ptx_function *ptx;
     const struct simt_inst *entry;
@@ -125,9 +130,16 @@ struct simt_function {
     uint32_t literal_count;
     struct simt_sreg_slot *sregs;
     uint32_t sreg_count;
+    struct simt_unwritten *unwritten; /* registers that may be read before they are written */
+    uint32_t unwritten_count;
     struct simt_place *params, *returns;
     uint32_t param_count, return_count;
 };
+
+/* What a call takes of the stack at least, so that endless recursion comes to its end. */
+enum { SIMT_CALL_BYTES = 16 };
+/* Local memory that a thread may have. */
+enum { SIMT_LOCAL_MOST = 512 << 10 };
 
 struct simt_call {
     const struct simt_function *callee; /* NULL: indirect, address in slot a */
@@ -170,6 +182,7 @@ struct simt_module {
     uint64_t *var_addresses; /* [ptx->var_count]; 0 for shared variables */
     struct simt_kernel *kernels;
     unsigned kernel_count;
+    unsigned max_registers; /* 0: as the kernels say */
 };
 
 const struct simt_code *simt_kernel_code(struct simt_kernel *kernel);
@@ -187,7 +200,8 @@ void simt_code_free(struct simt_code *code);
  */
 
 struct simt_frame {
-    struct simt_frame *parent;
+    struct simt_frame *parent; /* the caller's; in the pool, the next */
+    struct simt_frame *older;  /* all of a warp, for their end */
     const struct simt_function *function;
     const struct simt_call *call;
     const struct simt_inst *return_to;
@@ -197,7 +211,7 @@ struct simt_frame {
 };
 
 struct simt_join {
-    struct simt_join *parent;
+    struct simt_join *parent, *older;
     const struct simt_inst *at; /* NULL: the return of frame */
     struct simt_frame *frame;
     uint32_t mask, arrived;
@@ -233,9 +247,10 @@ struct simt_warp_state {
     struct simt_warp w;
     struct simt_path paths[SIMT_LANES];
     struct simt_frame *entry_frame;
-    struct simt_frame *free_frames;
-    struct simt_join *free_joins;
+    struct simt_frame *free_frames, *all_frames;
+    struct simt_join *free_joins, *all_joins;
     uint8_t *local;           /* [lane][local_stride] */
+    uint32_t local_used;      /* bytes of a lane that may not be as a block begins with them */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
@@ -270,6 +285,7 @@ struct simt_worker {
     uint32_t parked_count, waits;
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
+    uint64_t check_after; /* instructions after which the limit is looked at */
     uint64_t ticks; /* the clock that kernels see: instructions, and what waiting was charged */
 };
 
@@ -310,7 +326,8 @@ struct simt_machine {
     struct simt_memory memory;
     pthread_mutex_t launch_lock;
     struct lk_pool *pool;
-    uint64_t params_address; /* a buffer for kernel parameters */
+    uint64_t params_address; /* a buffer for kernel parameters, */
+    uint32_t params_used;    /* and how much of it the last launch had */
     uint64_t grid_workspace; /* the barrier of cooperative launches: size, then state */
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
@@ -337,6 +354,8 @@ static inline bool simt_reserved(const struct simt_block *block, uint64_t addres
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);
+/* Fresh local memory: zeros, or poison. */
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes);
 struct simt_path *simt_path_ready(struct simt_warp_state *warp);
 void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);

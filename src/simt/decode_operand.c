@@ -213,6 +213,25 @@ static bool is_dynamic_sreg(enum ptx_sreg sreg)
     }
 }
 
+/* A clock that is not simply moved: a mov of our own reads it first. */
+static uint32_t changing_slot(struct decoder *decoder, const struct ptx_inst *ptx,
+                              const struct ptx_operand *operand)
+{
+    bool is_mov = ptx->op == PTX_OP_MOV && ptx->operands[0].kind != PTX_OPERAND_VECTOR;
+    if (is_mov)
+        return decoder->sink; /* its body reads the clock */
+    struct ptx_operand pair[2] = {{.kind = PTX_OPERAND_SINK}, *operand};
+    struct ptx_inst *mov = lk_arena_dup(decoder->arena, ptx, sizeof(*ptx));
+    mov->op = PTX_OP_MOV;
+    mov->operands = lk_arena_dup(decoder->arena, pair, sizeof(pair));
+    mov->operand_count = 2;
+    struct simt_operands operands = {
+        .ptx = mov, .function = decoder->ptx, .d_bits = ptx_sreg_bits(operand->sreg)};
+    uint32_t slot = slot_new(decoder, operands.d_bits);
+    decode_hidden(decoder, simt_select(&operands), mov)->d = slot;
+    return slot;
+}
+
 uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx,
                              const struct ptx_operand *operand)
 {
@@ -231,7 +250,7 @@ uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx
         return slot_literal(decoder, (uint64_t)operand->imm, operand->imm_high, bits);
     case PTX_OPERAND_SREG:
         return is_dynamic_sreg(operand->sreg)
-                   ? decoder->sink
+                   ? changing_slot(decoder, ptx, operand)
                    : slot_sreg(decoder, operand->sreg, (uint32_t)operand->imm);
     case PTX_OPERAND_VAR:
         return var_slot(decoder, ptx, operand->var, operand->imm, bits);

@@ -43,7 +43,10 @@ static const struct simt_function *function_at(const struct simt_code *code, uin
 SIMT_BODY(run_call_indirect)
 {
     const struct simt_call *call = (const struct simt_call *)(const void *)in->list;
-    const uint64_t *addresses = SIMT_SLOT(const uint64_t, in->a);
+    uint64_t addresses[SIMT_LANES];
+    for (int i = 0; i < SIMT_LANES; i++)
+        addresses[i] = in->flags & SIMT_FLAG_ADDRESS_32 ? SIMT_SLOT(const uint32_t, in->a)[i]
+                                                        : SIMT_SLOT(const uint64_t, in->a)[i];
     int first = __builtin_ctz(w->mask);
     uint32_t lanes = 0;
     for (int i = 0; i < SIMT_LANES; i++)

@@ -1,7 +1,8 @@
 /*
  * memory.c: device memory: address space, allocation, lookup.
  * See core.h for the layout. Addresses come from fresh space, or from freed blocks of
- * exactly the same size; a freed block is unmapped from kernels' view at once.
+ * exactly the same size; a freed block is unmapped from kernels' view at once. Invariant:
+ *   M1  bytes that belong to no allocation are zero.
  */
 #include "simt/watch.h"
 
@@ -186,7 +187,7 @@ static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned
 }
 
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
-                           bool internal)
+                           enum simt_owner owner)
 {
     if (size == 0 || size > SIMT_ARENA_HALF)
         return 0;
@@ -196,8 +197,8 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
     if (!counts || memory->used + space <= memory->limit)
         address = take_address(memory, space, kind == SIMT_MEMORY_DEVICE ? 0 : 1);
     if (address) {
-        struct simt_allocation item = {address, size,     kind,
-                                       false,   internal, internal ? 0 : ++memory->last_number};
+        uint32_t number = owner == SIMT_OWNER_USER ? ++memory->last_number : 0;
+        struct simt_allocation item = {address, size, kind, false, owner, number};
         list_insert(&memory->live, list_after(&memory->live, address), item);
         uint64_t first = (address - memory->base) >> SIMT_GRANULE_BITS;
         memset(memory->granules + first, 1, (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
@@ -205,6 +206,9 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
             memory->used += space;
     }
     pthread_mutex_unlock(&memory->lock);
+    bool poisoned = memory->poison && owner != SIMT_OWNER_MACHINE && kind != SIMT_MEMORY_PINNED;
+    if (address && poisoned)
+        memset((void *)(uintptr_t)(address + SIMT_BACKING), memory->poison, size);
     return address;
 }
 
@@ -212,8 +216,8 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
     memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
-    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs
-     * for the next user, unless there is none. */
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep their
+     * pages for the next user, unless there is none. */
     uint64_t from = block->address, to = from + space;
     if (space < LARGE && guard_zone() > SIMT_GRANULE) {
         from &= ~UINT64_C(4095);
@@ -222,15 +226,17 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
     if (space >= LARGE || guard_zone() > SIMT_GRANULE)
         madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
                 block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+    else /* M1 */
+        memset((void *)(uintptr_t)(from + SIMT_BACKING), 0, to - from);
 }
 
-bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal)
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner)
 {
     pthread_mutex_lock(&memory->lock);
     size_t at = list_after(&memory->live, address);
     bool found = at > 0 && memory->live.items[at - 1].address == address &&
                  !memory->live.items[at - 1].registered &&
-                 memory->live.items[at - 1].internal == internal;
+                 memory->live.items[at - 1].owner == owner;
     if (found) {
         struct simt_allocation block = memory->live.items[at - 1];
         list_remove(&memory->live, at - 1);
@@ -271,7 +277,7 @@ uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, ui
 
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind)
 {
-    uint64_t address = simt_memory_alloc(&machine->memory, size, kind, false);
+    uint64_t address = simt_memory_alloc(&machine->memory, size, kind, SIMT_OWNER_USER);
     if (address && machine->watch)
         simt_watch_allocated(machine, address, size);
     return address;
@@ -279,7 +285,7 @@ uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_
 
 bool simt_free(struct simt_machine *machine, uint64_t address)
 {
-    bool done = simt_memory_free(&machine->memory, address, false);
+    bool done = simt_memory_free(&machine->memory, address, SIMT_OWNER_USER);
     if (done && machine->watch)
         simt_watch_freed(machine, address);
     return done;
@@ -300,7 +306,7 @@ bool simt_register(struct simt_machine *machine, void *host, size_t size)
     bool overlaps = (at > 0 && items[at - 1].address + items[at - 1].size > address) ||
                     (at < memory->live.count && items[at].address < address + size);
     if (!overlaps && size) {
-        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, false};
+        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, SIMT_OWNER_USER};
         list_insert(&memory->live, at, item);
         memory->has_registered = true;
     }

@@ -12,11 +12,14 @@
 static struct simt_join *join_new(struct simt_warp_state *warp)
 {
     struct simt_join *join = warp->free_joins;
-    if (join)
+    if (join) {
         warp->free_joins = join->parent;
-    else
-        join = lk_alloc(sizeof(*join));
-    memset(join, 0, sizeof(*join));
+    } else {
+        join = lk_alloc_zeroed(sizeof(*join));
+        join->older = warp->all_joins;
+        warp->all_joins = join;
+    }
+    *join = (struct simt_join){.older = join->older};
     return join;
 }
 
@@ -24,10 +27,13 @@ static struct simt_frame *frame_new(struct simt_warp_state *warp,
                                     const struct simt_function *function)
 {
     struct simt_frame *frame = warp->free_frames;
-    if (frame)
+    if (frame) {
         warp->free_frames = frame->parent;
-    else
+    } else {
         frame = lk_alloc_zeroed(sizeof(*frame));
+        frame->older = warp->all_frames;
+        warp->all_frames = frame;
+    }
     if (frame->capacity < function->frame_bytes) {
         free(frame->regs);
         frame->capacity = function->frame_bytes;
@@ -218,6 +224,17 @@ static void fill_sregs(struct simt_warp_state *warp, struct simt_frame *frame)
     }
 }
 
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes)
+{
+    const struct simt_launch_state *launch = warp->w.block->launch;
+    if (bytes == 0)
+        return;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        memset(warp->local + (size_t)__builtin_ctz(rest) * launch->local_stride + from,
+               launch->machine->options.poison, bytes);
+    warp->local_used = from + bytes > warp->local_used ? from + bytes : warp->local_used;
+}
+
 /* Literals stay as they are while a frame is used for the same function. */
 static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
                        const struct simt_function *function)
@@ -229,6 +246,9 @@ static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
             fill_lanes(frame->regs + literal->slot, literal->bytes, literal->low, literal->high);
         }
     }
+    for (uint32_t i = 0; i < function->unwritten_count; i++)
+        memset(frame->regs + function->unwritten[i].slot,
+               warp->w.block->launch->machine->options.poison, function->unwritten[i].size);
     fill_sregs(warp, frame);
 }
 
@@ -261,6 +281,10 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     path->frame->local_top = launch->entry->local_bytes;
     path->frame->parent = NULL;
     frame_fill(warp, path->frame, launch->entry);
+    uint32_t used = launch->entry->local_bytes;
+    used = warp->local_used > used ? warp->local_used : used; /* by an earlier block */
+    warp->local_used = 0;
+    simt_local_clear(warp, SIMT_ALL, 0, used);
 }
 
 struct simt_path *simt_path_ready(struct simt_warp_state *warp)
@@ -301,7 +325,10 @@ static void copy_places(struct simt_warp_state *warp, const struct simt_frame *f
 {
     uint32_t bytes = source->bytes < target->bytes ? source->bytes : target->bytes;
     uint32_t stride = warp->w.block->launch->local_stride;
-    if (source->in_register && source->bytes == 0) {
+    bool is_predicate = source->in_register && source->bytes == 0;
+    if (is_predicate != (target->in_register && target->bytes == 0))
+        return; /* a call through a pointer to a function with another signature */
+    if (is_predicate) {
         const uint32_t *a = (const uint32_t *)(const void *)(from->regs + source->offset);
         uint32_t *d = (uint32_t *)(void *)(to->regs + target->offset);
         *d = (*d & ~lanes) | (*a & lanes);
@@ -474,7 +501,8 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     struct simt_path *path = w->path;
     struct simt_frame *caller = path->frame;
     uint32_t base = (caller->local_top + 15) & ~15u;
-    if (base + callee->local_bytes > w->block->launch->local_stride)
+    uint32_t bytes = callee->local_bytes < SIMT_CALL_BYTES ? SIMT_CALL_BYTES : callee->local_bytes;
+    if ((uint64_t)base + bytes > w->block->launch->local_stride)
         return simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, __builtin_ctz(lanes),
                           "the call stack is full (%u bytes per thread)",
                           w->block->launch->local_stride);
@@ -493,8 +521,9 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     frame->call = call;
     frame->return_to = in + 1;
     frame->local_base = base;
-    frame->local_top = base + callee->local_bytes;
+    frame->local_top = base + bytes;
     frame_fill(warp, frame, callee);
+    simt_local_clear(warp, lanes, base, bytes);
     uint32_t count =
         call->argument_count < callee->param_count ? call->argument_count : callee->param_count;
     for (uint32_t i = 0; i < count; i++)

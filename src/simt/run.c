@@ -69,28 +69,21 @@ static struct simt_block *block_new(struct simt_worker *worker)
         abort();
     for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
         block->warps[i].local = lk_alloc_zeroed((size_t)SIMT_LANES * launch->local_stride);
-    return block;
+    return block; /* what of it a block may see is filled when one starts */
 }
 
-static void frames_free(struct simt_frame *frame)
-{
-    for (struct simt_frame *next; frame; frame = next) {
-        next = frame->parent;
-        free(frame->regs);
-        free(frame);
-    }
-}
-
+/* A fault may have stopped the block inside calls: everything that its warps ever had. */
 static void block_free(struct simt_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
-        frames_free(warp->free_frames);
-        if (warp->entry_frame)
-            warp->entry_frame->parent = NULL;
-        frames_free(warp->entry_frame);
-        for (struct simt_join *join = warp->free_joins, *next; join; join = next) {
-            next = join->parent;
+        for (struct simt_frame *frame = warp->all_frames, *next; frame; frame = next) {
+            next = frame->older;
+            free(frame->regs);
+            free(frame);
+        }
+        for (struct simt_join *join = warp->all_joins, *next; join; join = next) {
+            next = join->older;
             free(join);
         }
         free(warp->local);
@@ -121,7 +114,8 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
-    memset(block->shared, 0, block->shared_end); /* so that runs repeat whatever ran before */
+    /* So that runs repeat whatever ran before. */
+    memset(block->shared, launch->machine->options.poison, block->shared_end);
     for (uint32_t i = 0; i < block->warp_count; i++)
         simt_warp_start(&block->warps[i], block, i);
     if (launch->machine->watch)
@@ -298,7 +292,7 @@ static void run_blocks(struct simt_worker *worker)
         enum block_result result;
         do {
             result = block_round(block);
-            if (result != BLOCK_STOPPED && worker->instructions > (1u << 20))
+            if (result != BLOCK_STOPPED && worker->instructions > worker->check_after)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS;
@@ -324,6 +318,8 @@ static void run_blocks(struct simt_worker *worker)
 static void worker_main(void *context, unsigned index)
 {
     struct simt_worker worker = {.launch = context, .index = index};
+    uint64_t limit = worker.launch->machine->options.instruction_limit;
+    worker.check_after = limit < 1 << 20 ? limit : 1 << 20;
     run_blocks(&worker);
     for (struct simt_block *block; (block = unpark(&worker));)
         block_free(block);
@@ -348,6 +344,18 @@ static unsigned worker_count(const struct simt_machine *machine, uint64_t blocks
     return blocks < threads ? (unsigned)blocks : threads;
 }
 
+/* Local memory of a lane. Where calls have no known depth, the stack is more than a GPU's, whose
+ * frames are smaller; never more than a thread may have. */
+static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
+{
+    uint64_t stride = code->local_bytes, least = code->functions[0].local_bytes;
+    if (code->unbounded_stack)
+        stride += (stack_bytes < SIMT_LOCAL_MOST ? stack_bytes : SIMT_LOCAL_MOST) * 16;
+    stride = stride < SIMT_LOCAL_MOST ? stride : SIMT_LOCAL_MOST;
+    stride = stride < least ? least : stride;
+    return (uint32_t)(stride + 15) & ~15u;
+}
+
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
                     const struct simt_launch *launch)
 {
@@ -367,10 +375,7 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
             (state->shared_bytes + 2 * SIMT_RESERVED_GAP - 1) & ~(uint32_t)(SIMT_RESERVED_GAP - 1);
         state->shared_end = state->reserved_at + machine->gpu->shared_reserved_per_block;
     }
-    state->local_stride = code->local_bytes;
-    if (code->unbounded_stack)
-        state->local_stride += (uint32_t)machine->stack_bytes * 16;
-    state->local_stride = (state->local_stride + 15) & ~15u;
+    state->local_stride = local_stride(code, machine->stack_bytes);
     state->params_address = machine->params_address;
     state->params = (uint8_t *)(uintptr_t)(machine->params_address + SIMT_BACKING);
     unsigned workers = worker_count(machine, state->block_count);
@@ -387,6 +392,18 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     state->random = next_random(&state->random) + machine->grid_count;
     state->random = next_random(&state->random);
     pthread_mutex_init(&state->fault_lock, NULL);
+}
+
+/* Behind a kernel's parameters nothing is left of an earlier launch's. */
+static void fill_params(struct simt_launch_state *state)
+{
+    struct simt_machine *machine = state->machine;
+    uint32_t bytes = state->kernel->info.param_bytes;
+    if (machine->params_used > bytes)
+        memset(state->params + bytes, 0, machine->params_used - bytes);
+    machine->params_used = bytes;
+    if (state->launch->params && bytes)
+        memcpy(state->params, state->launch->params, bytes);
 }
 
 /* Includes launch overhead; from the counters if there are any, else as if every scheduler issued
@@ -414,8 +431,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     machine->grid_count++;
     prepare(&state, machine, launch);
     state.started_ns = machine->elapsed_ns;
-    if (launch->params && launch->kernel->info.param_bytes)
-        memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
+    fill_params(&state);
     memset((void *)(uintptr_t)(machine->grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     if (machine->watch)
         simt_watch_launch(&state);

@@ -91,7 +91,7 @@ static void collect(struct simt_launch_state *launch)
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < memory->live.count; i++) {
         const struct simt_allocation *item = &memory->live.items[i];
-        if (item->internal || !item->number)
+        if (item->owner != SIMT_OWNER_USER || !item->number)
             continue;
         uint64_t at = item->registered ? item->address : item->address + SIMT_BACKING;
         add(states, (struct region){.number = item->number,
