@@ -40,6 +40,7 @@ static const char help[] =
     "The exit status is the program's; 2 if it does not compile, 3 if it needs what the simulated\n"
     "GPU does not support. Programs are cached in ~/.cache/lockstep/run (LOCKSTEP_CACHE_MIB, "
     "1024).\n"
+    "Names with $ ` \" \\ or a line break are refused: nvcc would hand them to a shell.\n"
     "\n"
     "examples:\n"
     "  lockstep run vector_add.cu\n"

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "toolchain/nvcc_names.h"
 #include "toolchain/ptx.h"
 #include "zoo/embedded.h"
 
@@ -175,11 +176,13 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
                                 .source = path,
                                 .output = lk_arena_printf(arena, "%s/kernel.ptx", folder)};
     bool fine = prepare(arena, grader, exercise, path, shown, folder, said);
+    if (exercise->is_c)
+        c_command(arena, grader->c_compiler, exercise, &ptx, &words);
+    else
+        toolchain_ptx_command(arena, &ptx, &words);
+    if (fine && grader->is_nvcc && !exercise->is_c)
+        fine = nvcc_names_are_plain(&words, NULL, said);
     if (fine) {
-        if (exercise->is_c)
-            c_command(arena, grader->c_compiler, exercise, &ptx, &words);
-        else
-            toolchain_ptx_command(arena, &ptx, &words);
         const char *log = lk_arena_printf(arena, "%s/log", folder);
         struct host_command command = {
             .words = words.items, .output = log, .joined = true, .environment = without_folders};

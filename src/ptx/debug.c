@@ -87,9 +87,13 @@ static void parse_inlining(struct ptx_parser *p, struct place place)
     }
 }
 
-/* .loc 1 10 5 [, function_name label [+ n], inlined_at 1 20 3] */
+/* .loc 1 10 5 [, function_name label [+ n], inlined_at 1 20 3]
+ * The compiler repeats no .loc after inline assembly, as it knows of none in there: one that the
+ * program wrote must not move what follows, nor the assembly itself, away from its line. */
 void ptx_parse_loc(struct ptx_parser *p)
 {
+    bool in_asm = p->in_asm; /* now: the next token may lie behind the end */
+    uint32_t before = p->loc;
     struct place place = parse_place(p);
     if (ptx_accept(p, ',')) {
         parse_inlining(p, place);
@@ -105,6 +109,8 @@ void ptx_parse_loc(struct ptx_parser *p)
         }
         p->loc = loc;
     }
+    if (in_asm)
+        p->loc = before;
     ptx_accept(p, ';');
 }
 

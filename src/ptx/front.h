@@ -249,6 +249,7 @@ struct ptx_parser {
     struct lk_map debug_labels; /* label -> offset + 1 in debug_strings */
     struct lk_buf debug_strings;
     uint32_t loc; /* current */
+    bool in_asm;  /* between LLVM's comments around inline assembly, as far as it is scanned */
 
     struct lk_buf message, scratch;
     jmp_buf failed;

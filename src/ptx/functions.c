@@ -157,6 +157,7 @@ static void start_function(struct ptx_parser *p, struct ptx_function *function)
     p->function = function;
     p->reg_count = p->inst_count = p->local_var_count = 0;
     p->loc = 0;
+    p->in_asm = false;
     ptx_open_scope(p);
 }
 

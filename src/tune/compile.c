@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "toolchain/nvcc_names.h"
 #include "toolchain/ptx.h"
 #include "zoo/embedded.h"
 
@@ -27,8 +28,14 @@ struct tune_workshop *tune_workshop_open(const struct toolchain_compiler *compil
     workshop->compiler = *compiler;
     workshop->folder = host_temporary_folder("tune", message);
     char *include = workshop->folder ? lk_format("%s/include", workshop->folder) : NULL;
-    bool made = include && host_make_folder(include, message) &&
+    struct lk_list names = {0};
+    if (include)
+        lk_list_add(&names, include);
+    bool made = include &&
+                (!compiler->is_nvcc || nvcc_names_are_plain(&names, workshop->folder, message)) &&
+                host_make_folder(include, message) &&
                 zoo_write_headers("include", include, message);
+    lk_list_free(&names);
     free(include);
     if (made)
         return workshop;

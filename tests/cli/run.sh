@@ -237,6 +237,30 @@ gcc -shared -fPIC -o theirs/libcudart.so.13 -Wl,-soname,libcudart.so.13 \
     -Xlinker --disable-new-dtags -Xlinker -rpath -Xlinker "$work/src/theirs"
 expect run-rpath 7 "$work/bin/libcudart.so.13" env LD_DEBUG=files "$lockstep" run --gpu sim:h200 ./rpath
 
+# The cache: what is damaged is built again, and is then as good as any
+damage() { # NAME HOW: HOW is a command, run in the entry's folder, or in the cache's
+    expect "damage-before-$1" 7 'cached:.*first' $sim
+    (cd "$(dirname "$program")" && sh -c "$2")
+    expect "damage-$1" 7 'built:.*first ./say 1' $sim
+    expect "damage-after-$1" 7 'cached:.*first' $sim
+}
+damage empty ': >say'
+damage cut 'truncate -s -100 say'
+damage flipped "python3 -c \"
+data = bytearray(open('say', 'rb').read())
+data[len(data) // 2] ^= 4
+open('say', 'wb').write(data)\""
+damage gone 'rm say'
+damage not-executable 'chmod -x say'
+damage another-program 'cp /bin/true say'
+damage no-hash 'rm say.hash'
+damage empty-hash ': >say.hash'
+damage wrong-hash 'echo 0123456789abcdef0123456789abcdef >say.hash'
+damage no-list 'rm ../*.files'
+damage cut-list 'for list in ../*.files; do truncate -s -20 "$list"; done'
+damage wrong-list 'for list in ../*.files; do echo /nowhere >>"$list"; done'
+damage a-folder 'rm say && mkdir say'
+
 # The cache: no home, a limit, two at a time
 expect run-no-cache 7 'first ./say' env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" \
     "$lockstep" run --gpu sim:t4 say.cu
