@@ -58,7 +58,9 @@ static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
         uint64_t address = access->addresses[__builtin_ctz(rest)];
         const uint8_t *at;
         if (access->space == PTX_SPACE_SHARED) {
-            at = address + access->bytes <= block->shared_end ? block->shared + address : NULL;
+            bool inside =
+                address < block->shared_end && block->shared_end - address >= access->bytes;
+            at = inside ? block->shared + address : NULL;
         } else {
             at = simt_memory_host(memory, address, access->bytes);
             if (!at)

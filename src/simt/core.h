@@ -354,8 +354,6 @@ static inline bool simt_reserved(const struct simt_block *block, uint64_t addres
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);
-/* Fresh local memory: zeros, or poison. */
-void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes);
 struct simt_path *simt_path_ready(struct simt_warp_state *warp);
 void simt_path_enter(struct simt_warp_state *warp, struct simt_path *path);
 void simt_path_expire(struct simt_warp_state *warp, struct simt_path *path);
@@ -372,6 +370,12 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
                                         const struct simt_function *callee, uint32_t lanes);
 const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst *in);
 void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into);
+
+/* frame.c */
+void simt_frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
+                     const struct simt_function *function);
+/* Fresh local memory: zeros, or poison. */
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes);
 
 /* barrier.c */
 enum simt_barrier_kind {

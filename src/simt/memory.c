@@ -212,10 +212,25 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
     return address;
 }
 
+/* Whole pages of the map go back to the host. */
+static void clear_granules(uint8_t *from, uint64_t size)
+{
+    uint8_t *end = from + size;
+    uint8_t *page = (uint8_t *)(((uintptr_t)from + 4095) & ~(uintptr_t)4095);
+    uint8_t *last = (uint8_t *)((uintptr_t)end & ~(uintptr_t)4095);
+    if (page >= last) {
+        memset(from, 0, size);
+        return;
+    }
+    memset(from, 0, (size_t)(page - from));
+    madvise(page, (size_t)(last - page), MADV_DONTNEED);
+    memset(last, 0, (size_t)(end - last));
+}
+
 static void forget_bytes(struct simt_memory *memory, const struct simt_allocation *block)
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
-    memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
+    clear_granules(memory->granules + (first >> SIMT_GRANULE_BITS), space >> SIMT_GRANULE_BITS);
     /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep their
      * pages for the next user, unless there is none. */
     uint64_t from = block->address, to = from + space;
