@@ -290,8 +290,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
     } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
         other_launch(visit, address, lane, bytes, cell, false);
     }
-    /* Two blocks have read it, and no thread can know of both: the writer gets a report about one of
-     * them, so this reader need not be remembered. */
+    /* Two blocks have read it, and no thread can know of both: the writer gets a report about one
+     * of them, so this reader need not be remembered. */
     if (cell->apart && cell->read_segment[0] > visit->passed_on &&
         cell->read_segment[1] > visit->passed_on &&
         (cell->read_bytes[0] & cell->read_bytes[1]) == 15)

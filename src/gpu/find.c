@@ -92,10 +92,11 @@ const struct gpu_info *gpu_parse(const char *text, unsigned *count, char **messa
     }
     const struct gpu_info *nearest = gpu_nearest(id);
     if (gpu)
-        *message = lk_format("'%s': 1 to %d GPUs can be simulated at once", text, GPU_SIMULATED_MAX);
+        *message =
+            lk_format("'%s': 1 to %d GPUs can be simulated at once", text, GPU_SIMULATED_MAX);
     else if (nearest)
         *message = lk_format("no GPU '%s' is known; did you mean '%s%s'?", name,
-                          prefixed ? "sim:" : "", nearest->id);
+                             prefixed ? "sim:" : "", nearest->id);
     else
         *message = lk_format("no GPU '%s' is known; 'lockstep gpus' lists them", name);
     return NULL;

@@ -78,9 +78,10 @@ static bool takes_text(const char *word)
 
 static bool refuse(const char *name, char **message)
 {
-    *message = lk_format("nvcc cannot take this name, which has one of $ ` \" \\ or a line break in "
-                      "it: nvcc would hand it to a shell; rename it: %s",
-                      name);
+    *message =
+        lk_format("nvcc cannot take this name, which has one of $ ` \" \\ or a line break in "
+                  "it: nvcc would hand it to a shell; rename it: %s",
+                  name);
     return false;
 }
 
