@@ -173,7 +173,7 @@ static uint32_t var_slot(struct decoder *decoder, const struct ptx_inst *ptx,
     uint32_t slot = slot_new(decoder, 64);
     struct simt_inst *inst = decode_hidden(decoder, run_frame_address, ptx);
     inst->d = slot;
-    inst->imm = (int64_t)address + addend;
+    inst->imm = (int64_t)(address + (uint64_t)addend);
     return slot;
 }
 
@@ -265,7 +265,7 @@ uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx
 uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx,
                              const struct ptx_operand *operand, int64_t *imm, unsigned *bits)
 {
-    int64_t constant = operand->imm;
+    uint64_t constant = (uint64_t)operand->imm; /* addresses wrap around */
     *bits = decode_operand_bits(decoder, operand);
     if (operand->var) {
         uint64_t address;
@@ -276,16 +276,16 @@ uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx
                 *imm = 0;
             return slot;
         }
-        constant += (int64_t)address;
+        constant += address;
     }
     if (operand->reg == PTX_NO_REG) {
         *bits = 64;
         if (imm)
             *imm = 0;
-        return slot_literal(decoder, (uint64_t)constant, 0, 64);
+        return slot_literal(decoder, constant, 0, 64);
     }
     if (imm) {
-        *imm = constant;
+        *imm = (int64_t)constant;
         return decoder->slots[operand->reg];
     }
     if (constant == 0)
@@ -294,7 +294,7 @@ uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx
     struct simt_inst *inst = decode_hidden(decoder, run_add_offset, ptx);
     inst->d = slot;
     inst->a = decoder->slots[operand->reg];
-    inst->imm = constant;
+    inst->imm = (int64_t)constant;
     inst->counts[0] = (uint8_t)*bits;
     *bits = 64;
     return slot;

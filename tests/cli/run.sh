@@ -12,7 +12,7 @@ lockstep=$work/bin/lockstep
 NVCC=$("$here/../../scripts/get-nvcc" --find || echo none)
 export NVCC
 export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
-unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
+unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_POISON LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
 mkdir -p "$work/bin" "$HOME" "$work/src"
 cp "$LOCKSTEP" "$lockstep"
 echo 'libcudart.so.13 { global: *; };' >"$work/map"
@@ -162,9 +162,9 @@ int main(int count, char **words)
     char line[64] = "";
     if (count > 1 && fgets(line, sizeof line, stdin))
         printf("stdin %s", line);
-    printf("%s %s %d %s gpu=%s threads=%s schedule=%s limit=%s\n", WORD, words[0], count,
+    printf("%s %s %d %s gpu=%s threads=%s schedule=%s limit=%s poison=%s\n", WORD, words[0], count,
            words[count - 1], getenv("LOCKSTEP_GPU"), getenv("LOCKSTEP_THREADS"),
-           getenv("LOCKSTEP_SCHEDULE"), getenv("LOCKSTEP_LIMIT"));
+           getenv("LOCKSTEP_SCHEDULE"), getenv("LOCKSTEP_LIMIT"), getenv("LOCKSTEP_POISON"));
     fprintf(stderr, "to stderr\n");
     return count == 4 ? abort(), 0 : 7;
 }
@@ -173,8 +173,8 @@ echo '#define WORD "first"' >word.h
 sim="$lockstep run --gpu sim:t4 --verbose say.cu"
 expect run 7 'compute_75,code=compute_75 .*built:.*first ./say 1 ./say gpu=sim:t4 threads=.null.' $sim
 expect run-cached 7 'cached:.*first' $sim
-expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000' \
-    $sim --threads 2 --schedule=random:9 --limit 1000
+expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000 poison=0xff' \
+    $sim --threads 2 --schedule=random:9 --limit 1000 --poison
 expect run-arguments 7 'first ./say 3 a b ' $sim -- --gpu 'a b'
 expect run-stdin 7 'stdin typed' sh -c "echo typed | $sim -- x"
 expect run-signal 134 'to stderr' $sim -- 1 2 3
