@@ -170,9 +170,7 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? random_slice(block)
-                       : watch ? WATCHED_SLICE
-                               : SLICE;
+        int32_t fuel = shuffle ? random_slice(block) : watch ? WATCHED_SLICE : SLICE;
         if (watch && ++warp->busy > BUSY)
             block->launch->worked++;
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);

@@ -1,5 +1,5 @@
-// calls.h: for the programs of this folder: names every library call that they make and says whether
-// its result was right.
+// calls.h: for the programs of this folder: names every library call that they make and says
+// whether its result was right.
 #ifndef CALLS_H
 #define CALLS_H
 
