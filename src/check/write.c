@@ -21,10 +21,8 @@ struct check_error {
     size_t same; /* as that one, counted from 1; 0: an error of its own */
 };
 
-static const struct {
-    const char *key, *severity;
-} kinds[] = {
-#define FINDING(name, key, severity) {key, severity},
+static const char *const kinds[] = {
+#define FINDING(name, key, severity) key,
 #include "gpu/finding_kinds.def"
 #undef FINDING
 };
@@ -269,8 +267,7 @@ void check_report(struct check *check, enum check_kind kind, const struct check_
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",\"severity\":\"%s\",", id, kinds[kind].key,
-                  kinds[kind].severity);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id, kinds[kind]);
     put_subject(&line, subject);
     put_side(check, &line, side, apart_from(kind, other));
     lk_buf_printf(&line, ",\"text\":");
@@ -303,8 +300,7 @@ void check_report_host(struct check *check, enum check_kind kind,
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"kind\":\"%s\",\"severity\":\"%s\",", kinds[kind].key,
-                  kinds[kind].severity);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",", kinds[kind]);
     put_subject(&line, subject);
     lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);
@@ -345,8 +341,7 @@ void check_report_ops(struct check *check, const struct check_subject *subject,
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"kind\":\"%s\",\"severity\":\"%s\",", kinds[CHECK_RACE].key,
-                  kinds[CHECK_RACE].severity);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",", kinds[CHECK_RACE]);
     put_subject(&line, subject);
     lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);

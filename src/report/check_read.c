@@ -146,16 +146,19 @@ static void finish(const struct reading *reading, json_t *object)
             json_object_set_new(object, fields[i], json_null());
 }
 
-enum finding_kind finding_kind(const json_t *finding)
-{
-    static const char *const keys[] = {
-#define FINDING(name, key, severity) key,
+static const struct {
+    const char *key, *severity;
+} kinds[] = {
+#define FINDING(name, key, severity) {key, severity},
 #include "gpu/finding_kinds.def"
 #undef FINDING
-    };
+};
+
+enum finding_kind finding_kind(const json_t *finding)
+{
     const char *kind = json_string_value(json_object_get(finding, "kind"));
     unsigned i = 0;
-    while (kind && i < FINDING_KINDS && strcmp(keys[i], kind) != 0)
+    while (kind && i < FINDING_KINDS && strcmp(kinds[i].key, kind) != 0)
         i++;
     return kind ? (enum finding_kind)i : FINDING_KINDS;
 }
@@ -181,8 +184,10 @@ static void add_line(const struct reading *reading, const char *text)
         json_object_del(object, "id");
     }
     finish(reading, object);
-    const char *severity = json_string_value(json_object_get(object, "severity"));
-    bool is_remark = severity && strcmp(severity, "remark") == 0;
+    enum finding_kind kind = finding_kind(object);
+    const char *severity = kind < FINDING_KINDS ? kinds[kind].severity : "error";
+    bool is_remark = strcmp(severity, "remark") == 0;
+    json_object_set_new(object, "severity", json_string(severity));
     json_array_append_new(is_remark ? reading->findings->remarks : reading->findings->errors,
                           object);
 }

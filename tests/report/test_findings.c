@@ -51,6 +51,9 @@ static void fields_are_read(void **state)
     assert_int_equal(json_array_size(findings.remarks), 1);
     const json_t *error = json_array_get(findings.errors, 0);
     assert_int_equal(finding_kind(error), FINDING_OUT_OF_BOUNDS);
+    assert_string_equal(json_string_value(json_object_get(error, "severity")), "error");
+    const json_t *remark = json_array_get(findings.remarks, 0);
+    assert_string_equal(json_string_value(json_object_get(remark, "severity")), "remark");
     assert_int_equal(json_integer_value(json_object_get(error, "count")), 5);
     assert_string_equal(text_of(error), "read past the end of allocation #2 of 32 bytes, twice");
     struct lk_buf where = {0};
