@@ -248,8 +248,9 @@ struct ptx_parser {
     uint32_t loc_name_count, loc_name_capacity;
     struct lk_map debug_labels; /* label -> offset + 1 in debug_strings */
     struct lk_buf debug_strings;
-    uint32_t loc; /* current */
-    bool in_asm;  /* between LLVM's comments around inline assembly, as far as it is scanned */
+    uint32_t loc;   /* current */
+    bool in_asm;    /* between LLVM's comments around inline assembly, as far as it is scanned */
+    char loc_blank; /* what follows the function's first .loc; 0: there was none yet */
 
     struct lk_buf message, scratch;
     jmp_buf failed;

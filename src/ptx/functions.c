@@ -158,6 +158,7 @@ static void start_function(struct ptx_parser *p, struct ptx_function *function)
     p->reg_count = p->inst_count = p->local_var_count = 0;
     p->loc = 0;
     p->in_asm = false;
+    p->loc_blank = 0;
     ptx_open_scope(p);
 }
 

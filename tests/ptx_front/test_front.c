@@ -383,6 +383,23 @@ static void inline_assembly_keeps_its_line(void **state)
     ptx_free(module);
 }
 
+/* The same without the marks, as in programs that nvcc made; and by hand, with no tab at all. */
+static void unmarked_assembly_is_told_by_its_blank(void **state)
+{
+    struct ptx_module *module =
+        parse_body("\n.loc\t1 6 5\nmov.u32 %r1, 1;\n\n.loc 1 10 1\nmov.u32 %r2, 2;\n\n"
+                   "mov.u32 %r3, 3;\n.loc\t1 7 5\nmov.u32 %r3, 4;\nret;\n");
+    const unsigned lines[] = {6, 6, 6, 7};
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(line_of(module, i), lines[i]);
+    ptx_free(module);
+    module = parse_body("\n.loc 1 6 5\nmov.u32 %r1, 1;\n.loc\t1 7 5\nmov.u32 %r2, 2;\n"
+                        ".loc 1 8 5\nret;\n");
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(line_of(module, i), 6 + i);
+    ptx_free(module);
+}
+
 /* One that never ends holds for its function alone. */
 static void open_assembly_ends_with_its_function(void **state)
 {
@@ -496,6 +513,7 @@ int main(void)
         cmocka_unit_test(calls_have_three_operands),
         cmocka_unit_test(places_are_kept),
         cmocka_unit_test(inline_assembly_keeps_its_line),
+        cmocka_unit_test(unmarked_assembly_is_told_by_its_blank),
         cmocka_unit_test(open_assembly_ends_with_its_function),
         cmocka_unit_test(clang_keeps_lines_of_assembly),
         cmocka_unit_test(damage_gives_a_message),
