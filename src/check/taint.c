@@ -101,7 +101,7 @@ static struct taint taint_of(const struct check_taint *taint, const struct ptx_o
 
 static bool is_result(const struct ptx_inst *ptx, unsigned k)
 {
-    return ptx->operands[k].kind != PTX_OPERAND_ADDRESS && k < 8 &&
+    return k < 8 && ptx->operands[k].kind != PTX_OPERAND_ADDRESS &&
            simt_flow_roles(ptx->op)->is_written[k];
 }
 

@@ -84,29 +84,31 @@ static bool next_line(struct run_record *run)
 
 static void note_launch(struct difference *found, const char *line)
 {
-    char name[512] = "";
+    char machine[12], launch[24], name[512] = "";
     free(found->kernel);
     found->kernel = NULL;
-    if (sscanf(line, "launch %u %llu %7s %*s %*s %511[^\n]", &found->machine, &found->launch,
-               found->atomics, name) >= 3)
-        found->kernel = host_demangle_briefly(name);
+    if (sscanf(line, "launch %11s %23s %7s %*s %*s %511[^\n]", machine, launch, found->atomics,
+               name) < 3)
+        return;
+    found->machine = (unsigned)strtoul(machine, NULL, 10);
+    found->launch = strtoull(launch, NULL, 10);
+    found->kernel = host_demangle_briefly(name);
 }
 
 /* "memory NUMBER BYTES BEFORE AFTER", or "variable NAME ..." */
 static bool differs(struct difference *found, const char *one, const char *other)
 {
-    char kind[16], name[256], before[2][20], after[2][20];
-    unsigned long long bytes;
+    char kind[16], name[256], bytes[24], before[2][20], after[2][20];
     if (strcmp(one, other) == 0)
         return false;
-    if (sscanf(one, "%15s %255s %llu %19s %19s", kind, name, &bytes, before[0], after[0]) != 5 ||
+    if (sscanf(one, "%15s %255s %23s %19s %19s", kind, name, bytes, before[0], after[0]) != 5 ||
         sscanf(other, "%*s %*s %*s %19s %19s", before[1], after[1]) != 2) {
         found->apart = true;
         return true;
     }
     found->is_memory = true;
     found->before = strcmp(before[0], before[1]) != 0;
-    found->bytes = bytes;
+    found->bytes = strtoull(bytes, NULL, 10);
     snprintf(found->what, sizeof found->what, "%s", name);
     return true;
 }
@@ -258,7 +260,7 @@ static void print_json(const struct run_record runs[2], const struct difference 
             bool numbered = found->what[0] >= '0' && found->what[0] <= '9';
             json_object_set_new(memory, "when", json_string(found->before ? "before" : "after"));
             json_object_set_new(memory, numbered ? "allocation" : "variable",
-                                numbered ? json_integer(atoll(found->what))
+                                numbered ? json_integer(strtoll(found->what, NULL, 10))
                                          : json_string(found->what));
             json_object_set_new(memory, "bytes", json_integer((json_int_t)found->bytes));
         }

@@ -31,14 +31,14 @@ struct simt_states {
 /* MACHINE:LAUNCH:before|after:WHAT:PATH */
 static void read_dump(struct simt_states *states, unsigned machine, const char *text)
 {
-    char when[8], what[256];
-    unsigned wanted;
+    char wanted[12], launch[24], when[8], what[256];
     int used = 0;
     if (!text ||
-        sscanf(text, "%u:%" SCNu64 ":%7[a-z]:%255[^:]:%n", &wanted, &states->dump_launch, when,
-               what, &used) != 4 ||
-        !used || wanted != machine)
+        sscanf(text, "%11[0-9]:%23[0-9]:%7[a-z]:%255[^:]:%n", wanted, launch, when, what, &used) !=
+            4 ||
+        !used || strtoul(wanted, NULL, 10) != machine)
         return;
+    states->dump_launch = strtoull(launch, NULL, 10);
     states->dump_after = strcmp(when, "after") == 0;
     states->dump_what = strdup(what);
     states->dump_path = strdup(text + used);

@@ -180,11 +180,12 @@ static long find_user(struct MHD_Connection *connection)
     char line[512];
     long user = -1;
     while (file && user < 0 && fgets(line, sizeof line, file)) {
-        unsigned address, port, uid;
-        if (sscanf(line, " %*u: %x:%x %*x:%*x %*x %*x:%*x %*x:%*x %*x %u", &address, &port, &uid) ==
-                3 &&
-            address == client->sin_addr.s_addr && port == ntohs(client->sin_port))
-            user = uid;
+        char address[9], port[5], uid[12];
+        if (sscanf(line, " %*u: %8[0-9A-F]:%4[0-9A-F] %*s %*s %*s %*s %*s %11[0-9]", address, port,
+                   uid) == 3 &&
+            strtoul(address, NULL, 16) == client->sin_addr.s_addr &&
+            strtoul(port, NULL, 16) == ntohs(client->sin_port))
+            user = strtol(uid, NULL, 10);
     }
     if (file)
         fclose(file);
