@@ -86,6 +86,17 @@ static const struct ptx_inst *only_writer(const struct ptx_function *function, u
     return found;
 }
 
+/* Kernels compute in two's complement, and so does whoever follows them. */
+static int64_t sum(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x + (uint64_t)y);
+}
+
+static int64_t product(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x * (uint64_t)y);
+}
+
 /* What an address comes from, before it was moved or turned into another space. */
 struct root {
     uint32_t reg;
@@ -101,7 +112,7 @@ static struct root root_of(const struct ptx_function *function, const struct ptx
         if (ptx && ptx->op == PTX_OP_ADD && ptx->operands[1].kind == PTX_OPERAND_REG &&
             ptx->operands[2].kind == PTX_OPERAND_IMM) {
             root.reg = ptx->operands[1].reg;
-            root.imm += ptx->operands[2].imm;
+            root.imm = sum(root.imm, ptx->operands[2].imm);
             continue;
         }
         if (!ptx || (ptx->op != PTX_OP_MOV && ptx->op != PTX_OP_CVTA && ptx->op != PTX_OP_CVTA_TO))
@@ -110,7 +121,7 @@ static struct root root_of(const struct ptx_function *function, const struct ptx
         if (from->kind == PTX_OPERAND_REG) {
             root.reg = from->reg;
         } else if (from->kind == PTX_OPERAND_VAR && !root.var) {
-            root = (struct root){PTX_NO_REG, from->var, root.imm + from->imm};
+            root = (struct root){PTX_NO_REG, from->var, sum(root.imm, from->imm)};
         } else {
             break;
         }
@@ -341,14 +352,23 @@ static struct value operand_value(struct tracer *tracer, const struct ptx_operan
     }
 }
 
+/* Parameters of calls are .param variables too. */
+static bool is_kernel_parameter(const struct ptx_function *function, const struct ptx_var *var)
+{
+    for (uint32_t i = 0; function->is_entry && i < function->param_count; i++)
+        if (function->params[i].var == var)
+            return true;
+    return false;
+}
+
 static struct value parameter(const struct tracer *tracer, const struct ptx_inst *ptx)
 {
     const struct ptx_operand *from = &ptx->operands[1];
-    if (!ptx_has(ptx, PTX_MOD_PARAM) || !from->var || !tracer->function->is_entry ||
+    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
+    if (!from->var || !is_kernel_parameter(tracer->function, from->var) || bits > 64 ||
         ptx->operands[0].kind != PTX_OPERAND_REG)
         return unknown();
     const uint8_t *at = tracer->access->w->block->launch->params + from->var->offset + from->imm;
-    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
     int64_t value = 0;
     memcpy(&value, at, bits / 8);
     return exactly(bits == 32 ? (int32_t)value : value);
@@ -399,27 +419,27 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
     case PTX_OP_ADD: /* of a pointer that is not known and an index */
         if (!v[0].known || !v[1].known)
             return unknown();
-        result.wrapped = v[0].wrapped + v[1].wrapped;
-        result.real = v[0].real + v[1].real;
+        result.wrapped = sum(v[0].wrapped, v[1].wrapped);
+        result.real = sum(v[0].real, v[1].real);
         return narrow(result, bits);
     case PTX_OP_SUB:
-        result.wrapped = v[0].wrapped - v[1].wrapped;
-        result.real = v[0].real - v[1].real;
+        result.wrapped = sum(v[0].wrapped, product(v[1].wrapped, -1));
+        result.real = sum(v[0].real, product(v[1].real, -1));
         return narrow(result, bits);
     case PTX_OP_MUL_LO:
     case PTX_OP_MAD_LO:
-        result.wrapped = v[0].wrapped * v[1].wrapped;
-        result.real = v[0].real * v[1].real;
+        result.wrapped = product(v[0].wrapped, v[1].wrapped);
+        result.real = product(v[0].real, v[1].real);
         if (ptx->op == PTX_OP_MAD_LO) {
-            result.wrapped += v[2].wrapped;
-            result.real += v[2].real;
+            result.wrapped = sum(result.wrapped, v[2].wrapped);
+            result.real = sum(result.real, v[2].real);
         }
         return narrow(result, bits);
     case PTX_OP_SHL:
         if (v[1].wrapped < 0 || v[1].wrapped > 31)
             return unknown();
         result.wrapped = (int64_t)((uint64_t)v[0].wrapped << v[1].wrapped);
-        result.real = v[0].real * (INT64_C(1) << v[1].wrapped);
+        result.real = product(v[0].real, INT64_C(1) << v[1].wrapped);
         tracer->scale = bits == 64 ? INT64_C(1) << v[1].wrapped : tracer->scale;
         return narrow(result, bits);
     case PTX_OP_MUL_WIDE:
@@ -427,7 +447,7 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
         tracer->scale = v[1].wrapped;
         if (!v[0].known || bits != 32)
             return unknown();
-        result.wrapped = widen(tracer, ptx, v[0], is_signed) * v[1].wrapped;
+        result.wrapped = product(widen(tracer, ptx, v[0], is_signed), v[1].wrapped);
         return narrow(result, 64);
     case PTX_OP_CVT: /* types: the new one, then the old one */
         if (ptx->type_count < 2 || ptx_type_bits(ptx->types[0]) != 64 || bits != 32)

@@ -235,7 +235,8 @@ static void merge(const struct run *run, unsigned from, unsigned count, struct w
     struct watch_inst *what = &insts[places[run->loads[leader].inst]];
     what->folded = false;
     what->counted_bytes = (uint8_t)(run->bytes * count);
-    what->counted_offset = (int8_t)(run->loads[from].imm - run->loads[leader].imm);
+    what->counted_offset =
+        (int8_t)((uint64_t)run->loads[from].imm - (uint64_t)run->loads[leader].imm);
 }
 
 static void end_run(const struct fold *fold, struct run *run, struct watch_inst *insts,
@@ -262,7 +263,7 @@ static void end_run(const struct fold *fold, struct run *run, struct watch_inst 
             if ((run->loads[i].imm & (int64_t)(wide - 1)) || zeros < (unsigned)__builtin_ctz(wide))
                 continue;
             while (k < count && i + k < run->count &&
-                   run->loads[i + k].imm == run->loads[i].imm + (int64_t)(k * run->bytes))
+                   (uint64_t)run->loads[i + k].imm == (uint64_t)run->loads[i].imm + k * run->bytes)
                 k++;
             if (k == count)
                 best = count;
