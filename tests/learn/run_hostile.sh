@@ -61,7 +61,7 @@ printf '%s\n%s\n{\n    c[0] = s<28, 0>::v;\n}\n' "$template" "$head" >$add
 expect compile-time 1 'does not compile yet.*add.cu: the compiler was stopped after 2 seconds' \
     $learn check --seconds 2
 expect compile-memory 1 'add.cu: the compiler was stopped: it needed more than 150 MiB of memory' \
-    $learn check --memory 150
+    $learn check --memory 150 --seconds 300
 printf 'template <int A> struct s { static const int v = s<A + 1>::v; };\n%s { c[0] = s<0>::v; }\n' \
     "$head" >$add
 expect recursion 1 'add.cu:1:[0-9]+: fatal error: recursive template.*maximum depth' $learn check
