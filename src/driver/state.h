@@ -405,6 +405,7 @@ struct CUlib_st {
     struct drv_object object;
     char *image; /* PTX text of our own, ready to load */
     size_t image_size;
+    unsigned max_registers;  /* 0: not limited */
     struct drv_list modules; /* one a context, loaded on demand */
     struct drv_list kernels;
 };

@@ -167,7 +167,10 @@ static uint32_t tell_bulk(struct simt_watch *watch, struct watch_access *access)
             shared[i] -= SIMT_SHARED_WINDOW;
     for (uint32_t rest = all; rest; rest &= rest - 1) {
         access->mask = rest & -rest;
-        access->bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        /* More than all of shared memory is wrong however much it is, and takes time to look at. */
+        uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        uint32_t most = w->block->shared_bytes + 16;
+        access->bytes = bytes < most ? bytes : most;
         for (int side = 0; side < 2; side++) {
             access->is_write = side == 1;
             access->is_read = side == 0;

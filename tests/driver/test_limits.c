@@ -191,6 +191,11 @@ static void registers_are_limited(void **state)
     limited = link_texts(texts, 1, 32);
     assert_true(registers_of(limited) <= 32);
     OK(cu->cuModuleUnload(limited));
+    CUlibrary library;
+    OK(cu->cuLibraryLoadData(&library, text, &option, &value, 1, NULL, NULL, 0));
+    OK(cu->cuLibraryGetModule(&limited, library));
+    assert_true(registers_of(limited) <= 32);
+    OK(cu->cuLibraryUnload(library));
 }
 
 static CUresult launch_packed(const void *packed, size_t size)
