@@ -195,8 +195,8 @@ expect solution 0 'i \+= step' $learn solution saxpy
 json quiz-list 'len(r["quiz"]) >= 3 and "answer" not in r["quiz"][0]' $learn quiz day4 --json
 json quiz 'r["right"] == 4 and r["questions"] == 4' $learn quiz day4 --answer 3,2,3,2 --json
 expect quiz-wrong 1 'no\. Two blocks of 128.*3 of 4 right' $learn quiz day4 --answer 1,2,3,2
-expect quiz-bad 2 "whole number up to 4, not 'x'" $learn quiz day4 --answer x
-expect quiz-zero 2 'count from 1' $learn quiz day4 --answer 0
+expect quiz-bad 2 "whole number from 1 to 4, not 'x'" $learn quiz day4 --answer x
+expect quiz-zero 2 "whole number from 1 to 4, not '0'" $learn quiz day4 --answer 0
 expect quiz-many 2 'and more answers' $learn quiz day4 --answer 1,1,1,1,1
 $learn check add >/dev/null 2>&1
 expect note 0 'noted in .*notes/[0-9-]+\.md' $learn note 'threads beyond n must stop'

@@ -62,8 +62,8 @@ expect run-elsewhere 2 "--run goes with 'check --json'" learn check add --run
 expect file-elsewhere 2 "--file goes with 'check' and 'picture'" learn reset add --file none.cu
 expect one-answer 0 '"question": 2.*"right": true' learn quiz day4 --answer 2:2 --json
 expect one-answer-wrong 1 '1 of 2 right' learn quiz day4 --answer 2:1,3
-expect one-answer-none 2 'whole number up to 4' learn quiz day4 --answer 9:1
-expect one-answer-zero 2 'questions count from 1' learn quiz day4 --answer 0:1
+expect one-answer-none 2 'whole number from 1 to 4' learn quiz day4 --answer 9:1
+expect one-answer-zero 2 "a question takes a whole number from 1 to 4, not '0'" learn quiz day4 --answer 0:1
 
 "$python" "$root/tests/python/check_links.py" || echo "not ok links end early"
 "$python" "$root/tests/python/check_picture.py" || echo "not ok picture ends early"
