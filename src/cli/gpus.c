@@ -53,7 +53,7 @@ static bool occupancy_option(int count, char **words, int *at, struct occupancy_
         const char *name;
         unsigned long long *value, least;
     } options[] = {{"--block", &request->threads, 1},
-                   {"--registers", &request->registers, 1},
+                   {"--registers", &request->registers, 0},
                    {"--shared", &request->shared, 0}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         const char *text;

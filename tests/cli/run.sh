@@ -130,7 +130,7 @@ numbers family-limit 1 18446744073709551615 "$lockstep" profile reduction --limi
 numbers profile-records 1 2147483647 "$lockstep" profile text.txt --trace-records
 numbers profile-launch 0 2147483647 "$lockstep" profile text.txt --launch
 numbers gpus-block 1 2147483647 "$lockstep" gpus h200 --block
-numbers gpus-registers 1 2147483647 "$lockstep" gpus h200 --block 32 --registers
+numbers gpus-registers 0 2147483647 "$lockstep" gpus h200 --block 32 --registers
 numbers gpus-shared 0 2147483647 "$lockstep" gpus h200 --block 32 --shared
 numbers zoo-repeat 1 1000000 "$lockstep" zoo run reduction --repeat
 numbers zoo-launches 1 1000000 "$lockstep" zoo run reduction --launches
