@@ -103,7 +103,7 @@ struct check_block {
     struct check_warp *warps;
     uint32_t *known; /* [warp][warp]: the first knows the second up to this segment; of itself:
                         all its lanes know all its lanes */
-    uint32_t shared_bytes; /* with the reserved part */
+    uint32_t shared_bytes;    /* with the reserved part */
     struct check_cell *cells; /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */

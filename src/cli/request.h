@@ -15,7 +15,8 @@ struct request {
     char **arguments; /* the program's, NULL at the end */
 };
 
-/* command: for what is printed, as in "run". Strings are parts of words or live in the arena. False after printing an error. */
+/* command: for what is printed, as in "run". Strings are parts of words or live in the arena. False
+ * after printing an error. */
 bool request_parse(struct lk_arena *arena, const char *command, int count, char **words,
                    struct request *request);
 /* Is it a value of --threads, --limit or --schedule? False after printing an error. */

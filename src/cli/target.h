@@ -24,8 +24,8 @@ struct target {
     unsigned cc_major, cc_minor;
 };
 
-/* "sim:h200", "sim:h200x2", "cuda:0"; false after printing an error. NULL or "" is the default: the first real
- * GPU, or sim:h200. */
+/* "sim:h200", "sim:h200x2", "cuda:0"; false after printing an error. NULL or "" is the default: the
+ * first real GPU, or sim:h200. */
 bool target_parse(const char *text, struct target *target);
 
 /* What zoo_device_open takes, or "cpu", from --gpu (NULL: not given) or LOCKSTEP_GPU; false after

@@ -257,7 +257,8 @@ extern pthread_mutex_t drv_lock;
 void drv_enter_lock(void);
 void drv_leave_lock(void);
 
-/* In the child of a process that has used the driver calls fail, but for a few that need nothing. */
+/* In the child of a process that has used the driver calls fail, but for a few that need nothing.
+ */
 extern bool drv_forked;
 void drv_watch_forks(void);
 bool drv_fork_refuses(const char *name);
@@ -380,7 +381,7 @@ struct CUfunc_st {
     struct simt_kernel *kernel;
     const struct simt_kernel_info *info;
     struct drv_function_settings settings;
-    CUkernel owner; /* the library's kernel that it belongs to; NULL: none */
+    CUkernel owner;                   /* the library's kernel that it belongs to; NULL: none */
     struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
 };
 
