@@ -6,7 +6,7 @@
  * calls check_taint_step for each instruction once watch->follows is set.
  *
  * A register is defined or not as a whole, lane by lane. Registers are those of the PTX text, by
- * frame. Every undefined value knows one place that it came from (check->pending).
+ * frame. Every undefined value knows where it came from: a set of check->pending.
  */
 #include "check/check.h"
 
@@ -18,12 +18,13 @@ struct check_taint { /* of a frame */
     uint32_t count;
     struct taint_register {
         uint32_t lanes;
-        uint32_t origin; /* of check->pending */
-    } registers[];       /* [count] */
+        uint64_t origins; /* a bit for each of check->pending */
+    } registers[];        /* [count] */
 };
 
 struct taint {
-    uint32_t lanes, origin;
+    uint32_t lanes;
+    uint64_t origins;
 };
 
 /* Registers ---------------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ static struct taint get(const struct check_taint *taint, uint32_t reg)
 {
     if (!taint || reg >= taint->count)
         return (struct taint){0};
-    return (struct taint){taint->registers[reg].lanes, taint->registers[reg].origin};
+    return (struct taint){taint->registers[reg].lanes, taint->registers[reg].origins};
 }
 
 static void set(struct check *check, struct check_warp *warp, const struct simt_frame *frame,
@@ -63,8 +64,8 @@ static void set(struct check *check, struct check_warp *warp, const struct simt_
     if (reg >= taint->count)
         return;
     struct taint_register *at = &taint->registers[reg];
+    at->origins = at->lanes & ~mask ? at->origins | value.origins : value.origins;
     at->lanes = (at->lanes & ~mask) | value.lanes;
-    at->origin = value.lanes ? value.origin : at->origin;
 }
 
 void check_taint_free(struct check_warp *warp)
@@ -79,8 +80,8 @@ void check_taint_free(struct check_warp *warp)
 static void join(struct taint *to, struct taint from, uint32_t mask)
 {
     from.lanes &= mask;
-    if (from.lanes && !to->lanes)
-        to->origin = from.origin;
+    if (from.lanes)
+        to->origins |= from.origins;
     to->lanes |= from.lanes;
 }
 
@@ -140,13 +141,13 @@ static void set_results(struct check *check, struct check_warp *warp,
 static void use(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                 struct taint taint, const char *how)
 {
-    if (!taint.lanes || taint.origin >= check->pending_count)
-        return;
-    struct check_pending *pending = &check->pending[taint.origin];
-    if (pending->is_used)
-        return;
-    pending->is_used = true;
-    pending->use = check_side_of(w, in, __builtin_ctz(taint.lanes), how);
+    for (uint64_t rest = taint.lanes ? taint.origins : 0; rest; rest &= rest - 1) {
+        struct check_pending *pending = &check->pending[__builtin_ctzll(rest)];
+        if (pending->is_used)
+            continue;
+        pending->is_used = true;
+        pending->use = check_side_of(w, in, __builtin_ctz(taint.lanes), how);
+    }
 }
 
 /* Instructions ------------------------------------------------------------------------------------
@@ -280,7 +281,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
         value = sources_of(taint, ptx);
         value.lanes &= w->mask;
         check->stored_lanes = value.lanes;
-        check->stored_origin = value.origin;
+        check->stored_origins = value.origins;
         if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME))
             use(check, w, in, value, "is passed on");
         value.lanes = 0;
@@ -299,15 +300,15 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
  */
 
 void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
-                        uint32_t origin)
+                        uint64_t origins)
 {
     struct simt_warp *w = access->w;
     if (access->what->kind != WATCH_LOAD) {
-        use(check, w, access->in, (struct taint){lanes, origin}, "is used");
+        use(check, w, access->in, (struct taint){lanes, origins}, "is used");
         return;
     }
     set_results(check, check_warp_of(w), w->path->frame, access->in->ptx,
-                (struct taint){SIMT_ALL, origin}, lanes);
+                (struct taint){SIMT_ALL, origins}, lanes);
 }
 
 /* Words of shared and local memory that hold an undefined value, with their origins. Words of
@@ -370,7 +371,7 @@ void check_taint_load_local(struct check *check, const struct watch_access *acce
         const struct check_tainted_word *word =
             check_taint_word(check, access, __builtin_ctz(rest));
         if (word)
-            check_taint_loaded(check, access, rest & -rest, word->origin);
+            check_taint_loaded(check, access, rest & -rest, word->origins);
     }
 }
 
@@ -379,7 +380,7 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
 {
     uint32_t undefined = check->stored_lanes & mask;
     if (access->space != PTX_SPACE_SHARED && access->space != PTX_SPACE_LOCAL) {
-        use(check, access->w, access->in, (struct taint){undefined, check->stored_origin},
+        use(check, access->w, access->in, (struct taint){undefined, check->stored_origins},
             "is stored");
         return;
     }
@@ -390,7 +391,7 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
         for (uint64_t word = first / 4; word <= (end - 1) / 4; word++) {
             struct check_tainted_word *at = find_word(check, key_of(access, lane, word), is_set);
             if (at)
-                *at = (struct check_tainted_word){at->key, check->stored_origin, is_set};
+                *at = (struct check_tainted_word){at->key, check->stored_origins, is_set};
         }
         if (is_set && access->space == PTX_SPACE_SHARED)
             check_race_unwrite(access->w->block->check, (uint32_t)first, access->bytes);
@@ -436,7 +437,7 @@ static int source_of(const struct simt_inst *in, const struct simt_frame *frame,
 }
 
 /* An undefined lane is read: is the value used later? */
-static uint32_t undefined_shuffle(struct check *check, struct simt_warp *w,
+static uint64_t undefined_shuffle(struct check *check, struct simt_warp *w,
                                   const struct simt_inst *in, int lane, int from, uint32_t mask)
 {
     struct check_pending pending = {.kind = CHECK_SYNC_MASK,
@@ -475,7 +476,7 @@ static void shuffle(struct check *check, struct simt_warp *w, const struct simt_
         }
         const struct simt_inst *theirs = part_of(w, in, from, &their_frame);
         struct taint value = taint_of(find(warp, their_frame), &theirs->ptx->operands[1]);
-        values[lane] = (struct taint){(value.lanes >> from & 1) << lane, value.origin};
+        values[lane] = (struct taint){(value.lanes >> from & 1) << lane, value.origins};
         any |= values[lane].lanes;
     }
     for (uint32_t rest = any || warp->taint ? lanes : 0; rest; rest &= rest - 1) {

@@ -5,22 +5,22 @@
  */
 #include "check/check.h"
 
-enum { MOST = 64 };
+enum { MOST = 64 }; /* sets of them are 64 bits */
 
-uint32_t check_pending_add(struct check *check, const struct check_pending *pending)
+uint64_t check_pending_add(struct check *check, const struct check_pending *pending)
 {
     for (size_t i = 0; i < check->pending_count; i++)
         if (check->pending[i].inst == pending->inst && check->pending[i].kind == pending->kind) {
             check->pending[i].count++;
-            return (uint32_t)i;
+            return UINT64_C(1) << i;
         }
     if (check->pending_count == MOST)
-        return UINT32_MAX;
+        return 0;
     if (!check->pending)
         check->pending = lk_alloc(MOST * sizeof(*check->pending));
     check->pending[check->pending_count] = *pending;
     check->pending[check->pending_count].count = 1;
-    return (uint32_t)check->pending_count++;
+    return UINT64_C(1) << check->pending_count++;
 }
 
 /* Lanes that read the same as one of these: race.c looks at one of them only. */
@@ -53,8 +53,8 @@ void check_unwritten(struct check *check, const struct watch_access *access, uin
             .subject = {.space = access->space, .address = access->addresses[lane]},
             .bytes = access->bytes,
             .inst = access->number};
-        uint32_t origin = word ? word->origin : check_pending_add(check, &pending);
-        check_taint_loaded(check, access, rest & -rest, origin);
+        uint64_t origins = word ? word->origins : check_pending_add(check, &pending);
+        check_taint_loaded(check, access, rest & -rest, origins);
     }
 }
 
