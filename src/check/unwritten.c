@@ -23,6 +23,30 @@ uint64_t check_pending_add(struct check *check, const struct check_pending *pend
     return UINT64_C(1) << check->pending_count++;
 }
 
+void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane)
+{
+    if (pending->kind != CHECK_UNINITIALIZED || use->block != pending->block ||
+        use->thread / SIMT_LANES != pending->warp || !(pending->lanes >> lane & 1))
+        return;
+    pending->side.block = use->block;
+    pending->side.thread = use->thread;
+    pending->subject.address = pending->addresses[lane];
+}
+
+/* The lanes of a warp that have read now, for check_pending_choose. */
+static void note_lane(struct check_pending *pending, const struct watch_access *access, int lane,
+                      bool is_first)
+{
+    const struct simt_warp *w = access->w;
+    if (pending->is_used)
+        return;
+    pending->lanes = is_first ? 0 : pending->lanes;
+    pending->block = w->block->linear;
+    pending->warp = w->index;
+    pending->lanes |= 1u << lane;
+    pending->addresses[lane] = access->addresses[lane];
+}
+
 /* Lanes that read the same as one of these: race.c looks at one of them only. */
 static uint32_t with_copies(const struct watch_access *access, uint32_t lanes, uint32_t mask)
 {
@@ -54,6 +78,8 @@ void check_unwritten(struct check *check, const struct watch_access *access, uin
             .bytes = access->bytes,
             .inst = access->number};
         uint64_t origins = word ? word->origins : check_pending_add(check, &pending);
+        if (!word && origins)
+            note_lane(&check->pending[__builtin_ctzll(origins)], access, lane, rest == lanes);
         check_taint_loaded(check, access, rest & -rest, origins);
     }
 }
