@@ -238,16 +238,21 @@ struct check {
         struct check_side side, use;
         struct check_subject subject;
         uint32_t bytes, inst, count;
+        uint32_t lanes;                 /* of the warp that read last: which of its lanes, */
+        uint64_t addresses[SIMT_LANES]; /* and where */
+        uint64_t block;
+        uint32_t warp;
         bool is_used;    /* at `use`, or once more */
         int lane;        /* shuffles: what is read, */
         uint32_t mask;   /* with this mask, */
         const char *why; /* and why it is undefined */
     } * pending;         /* where undefined values came from */
     size_t pending_count;
-    uint32_t stored_lanes, stored_origin; /* of the instruction that runs: it stores such a value */
+    uint32_t stored_lanes; /* of the instruction that runs: they store such a value, */
+    uint64_t stored_origins[SIMT_LANES]; /* and where it came from */
     struct check_tainted_word {
         uint64_t key; /* 0: free */
-        uint32_t origin;
+        uint64_t origins;
         bool is_set;
     } * tainted; /* words of shared and local memory with such a value */
     size_t tainted_count, tainted_capacity;
@@ -323,7 +328,10 @@ void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t byte
 const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", "write", "read" */
 
 /* unwritten.c */
-uint32_t check_pending_add(struct check *check, const struct check_pending *pending);
+/* The thread that uses the value has read it as well: the report is about that read. */
+void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane);
+/* The set that it is the only one of; 0 if there are too many. */
+uint64_t check_pending_add(struct check *check, const struct check_pending *pending);
 void check_unwritten(struct check *check, const struct watch_access *access, uint32_t lanes,
                      uint32_t mask);
 void check_unwritten_end(struct check *check);
@@ -334,7 +342,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w,
 void check_taint_free(struct check_warp *warp);
 /* Lanes of a load get an undefined value. */
 void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
-                        uint32_t origin);
+                        uint64_t origins);
 const struct check_tainted_word *check_taint_word(struct check *check,
                                                   const struct watch_access *access, int lane);
 void check_taint_load_local(struct check *check, const struct watch_access *access, uint32_t mask);

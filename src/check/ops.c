@@ -168,9 +168,16 @@ bool check_box_has(const struct simt_box *box, uint64_t address, uint64_t size)
     return false;
 }
 
+static uint64_t end_of(const struct simt_box *box)
+{
+    return box->address + (box->rows - 1) * box->pitch + box->width;
+}
+
 /* The first byte of both; false: they have none in common. */
 static bool overlap(const struct simt_box *a, const struct simt_box *b, uint64_t *at)
 {
+    if (!a->rows || !b->rows || a->address >= end_of(b) || b->address >= end_of(a))
+        return false;
     for (size_t y = 0; y < a->rows; y++) {
         uint64_t row = a->address + y * a->pitch;
         for (size_t k = 0; k < b->rows; k++) {

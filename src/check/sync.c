@@ -112,7 +112,7 @@ static bool same_place(const struct check *check, const struct simt_inst *a,
         if (!at || !other || at >= module->loc_count || other >= module->loc_count)
             return false;
         const struct ptx_loc *x = &module->locs[at], *y = &module->locs[other];
-        if (x->line != y->line || x->file != y->file)
+        if (x->line != y->line || x->column != y->column || x->file != y->file)
             return false;
         at = x->inlined_at;
         other = y->inlined_at;

@@ -6,25 +6,26 @@
  * calls check_taint_step for each instruction once watch->follows is set.
  *
  * A register is defined or not as a whole, lane by lane. Registers are those of the PTX text, by
- * frame. Every undefined value knows one place that it came from (check->pending).
+ * frame. Every undefined value knows where it came from: a set of check->pending.
  */
 #include "check/check.h"
 
 #include <stdlib.h>
 
+/* Lanes that are undefined, and for each of them, what it came from: a bit of check->pending. */
+struct taint {
+    uint32_t lanes;
+    uint64_t origins[SIMT_LANES]; /* of the others: not set */
+};
+
 struct check_taint { /* of a frame */
     struct check_taint *next;
     const struct simt_frame *frame;
     uint32_t count;
-    struct taint_register {
-        uint32_t lanes;
-        uint32_t origin; /* of check->pending */
-    } registers[];       /* [count] */
+    struct taint registers[]; /* [count] */
 };
 
-struct taint {
-    uint32_t lanes, origin;
-};
+static const struct taint defined;
 
 /* Registers ---------------------------------------------------------------------------------------
  */
@@ -40,16 +41,23 @@ static struct check_taint *find(const struct check_warp *warp, const struct simt
 static struct taint get(const struct check_taint *taint, uint32_t reg)
 {
     if (!taint || reg >= taint->count)
-        return (struct taint){0};
-    return (struct taint){taint->registers[reg].lanes, taint->registers[reg].origin};
+        return defined;
+    return taint->registers[reg];
+}
+
+static struct taint all_from(uint32_t lanes, uint64_t origins)
+{
+    struct taint taint = {.lanes = lanes};
+    for (int i = 0; i < SIMT_LANES; i++)
+        taint.origins[i] = origins;
+    return taint;
 }
 
 static void set(struct check *check, struct check_warp *warp, const struct simt_frame *frame,
-                uint32_t reg, struct taint value, uint32_t mask)
+                uint32_t reg, const struct taint *value, uint32_t mask)
 {
     struct check_taint *taint = find(warp, frame);
-    value.lanes &= mask;
-    if (reg == PTX_NO_REG || (!taint && !value.lanes))
+    if (reg == PTX_NO_REG || (!taint && !(value->lanes & mask)))
         return;
     if (!taint) {
         uint32_t count = frame->function->ptx->reg_count;
@@ -62,9 +70,10 @@ static void set(struct check *check, struct check_warp *warp, const struct simt_
     }
     if (reg >= taint->count)
         return;
-    struct taint_register *at = &taint->registers[reg];
-    at->lanes = (at->lanes & ~mask) | value.lanes;
-    at->origin = value.lanes ? value.origin : at->origin;
+    struct taint *at = &taint->registers[reg];
+    at->lanes = (at->lanes & ~mask) | (value->lanes & mask);
+    for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1)
+        at->origins[__builtin_ctz(rest)] = value->origins[__builtin_ctz(rest)];
 }
 
 void check_taint_free(struct check_warp *warp)
@@ -76,26 +85,43 @@ void check_taint_free(struct check_warp *warp)
     warp->taint = NULL;
 }
 
-static void join(struct taint *to, struct taint from, uint32_t mask)
+static void join(struct taint *to, const struct taint *from, uint32_t mask)
 {
-    from.lanes &= mask;
-    if (from.lanes && !to->lanes)
-        to->origin = from.origin;
-    to->lanes |= from.lanes;
+    for (uint32_t rest = from->lanes & mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        to->origins[lane] = (to->lanes >> lane & 1 ? to->origins[lane] : 0) | from->origins[lane];
+    }
+    to->lanes |= from->lanes & mask;
+}
+
+/* What any of the lanes brings, for all of them. */
+static struct taint spread(const struct taint *taint, uint32_t mask)
+{
+    uint64_t origins = 0;
+    for (uint32_t rest = taint->lanes & mask; rest; rest &= rest - 1)
+        origins |= taint->origins[__builtin_ctz(rest)];
+    return taint->lanes & mask ? all_from(SIMT_ALL, origins) : defined;
 }
 
 /* Operands ----------------------------------------------------------------------------------------
  */
 
+static void join_operand(struct taint *to, const struct check_taint *taint,
+                         const struct ptx_operand *operand)
+{
+    if (operand->kind == PTX_OPERAND_VECTOR) {
+        for (uint32_t i = 0; i < operand->item_count; i++)
+            join_operand(to, taint, &operand->items[i]);
+    } else if ((operand->kind == PTX_OPERAND_REG || operand->kind == PTX_OPERAND_ADDRESS) &&
+               taint && operand->reg < taint->count) {
+        join(to, &taint->registers[operand->reg], SIMT_ALL);
+    }
+}
+
 static struct taint taint_of(const struct check_taint *taint, const struct ptx_operand *operand)
 {
     struct taint all = {0};
-    if (operand->kind == PTX_OPERAND_VECTOR) {
-        for (uint32_t i = 0; i < operand->item_count; i++)
-            join(&all, taint_of(taint, &operand->items[i]), SIMT_ALL);
-    } else if (operand->kind == PTX_OPERAND_REG || operand->kind == PTX_OPERAND_ADDRESS) {
-        all = get(taint, operand->reg);
-    }
+    join_operand(&all, taint, operand);
     return all;
 }
 
@@ -111,13 +137,13 @@ static struct taint sources_of(const struct check_taint *taint, const struct ptx
     struct taint all = {0};
     for (unsigned k = 0; k < ptx->operand_count; k++)
         if (!is_result(ptx, k) && ptx->operands[k].kind != PTX_OPERAND_ADDRESS)
-            join(&all, taint_of(taint, &ptx->operands[k]), SIMT_ALL);
+            join_operand(&all, taint, &ptx->operands[k]);
     return all;
 }
 
 static void set_results(struct check *check, struct check_warp *warp,
                         const struct simt_frame *frame, const struct ptx_inst *ptx,
-                        struct taint value, uint32_t mask)
+                        const struct taint *value, uint32_t mask)
 {
     for (unsigned k = 0; k < ptx->operand_count; k++) {
         const struct ptx_operand *operand = &ptx->operands[k];
@@ -138,15 +164,19 @@ static void set_results(struct check *check, struct check_warp *warp,
  */
 
 static void use(struct check *check, struct simt_warp *w, const struct simt_inst *in,
-                struct taint taint, const char *how)
+                const struct taint *taint, uint32_t mask, const char *how)
 {
-    if (!taint.lanes || taint.origin >= check->pending_count)
-        return;
-    struct check_pending *pending = &check->pending[taint.origin];
-    if (pending->is_used)
-        return;
-    pending->is_used = true;
-    pending->use = check_side_of(w, in, __builtin_ctz(taint.lanes), how);
+    for (uint32_t rest = taint->lanes & mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        for (uint64_t set = taint->origins[lane]; set; set &= set - 1) {
+            struct check_pending *pending = &check->pending[__builtin_ctzll(set)];
+            if (pending->is_used)
+                continue;
+            pending->is_used = true;
+            pending->use = check_side_of(w, in, lane, how);
+            check_pending_choose(pending, &pending->use, lane);
+        }
+    }
 }
 
 /* Instructions ------------------------------------------------------------------------------------
@@ -174,7 +204,7 @@ static struct taint logic(const struct simt_warp *w, const struct simt_inst *in,
     const struct ptx_inst *ptx = in->ptx;
     struct taint a = taint_of(taint, &ptx->operands[1]), b = taint_of(taint, &ptx->operands[2]);
     uint32_t decided = lanes_at(w, ptx, in->a, a, ones) | lanes_at(w, ptx, in->b, b, ones);
-    join(&a, b, SIMT_ALL);
+    join(&a, &b, SIMT_ALL);
     a.lanes &= ~decided;
     return a;
 }
@@ -188,9 +218,9 @@ static struct taint chosen(const struct simt_warp *w, const struct simt_inst *in
     uint32_t yes = simt_predicate(w, in->c);
     if (ptx->operands[3].negate)
         yes = ~yes;
-    join(&result, a, yes);
-    join(&result, b, ~yes);
-    join(&result, c, SIMT_ALL);
+    join(&result, &a, yes);
+    join(&result, &b, ~yes);
+    join(&result, &c, SIMT_ALL);
     return result;
 }
 
@@ -248,8 +278,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     const struct check_taint *taint = find(warp, frame);
     if (ptx->guard != PTX_NO_REG) {
         struct taint guard = get(taint, ptx->guard);
-        guard.lanes &= w->path_mask;
-        use(check, w, in, guard, "decides what is executed");
+        use(check, w, in, &guard, w->path_mask, "decides what is executed");
     }
     if (!w->mask)
         return;
@@ -260,8 +289,8 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     struct taint value = {0};
     for (unsigned k = 0; k < ptx->operand_count; k++)
         if (ptx->operands[k].kind == PTX_OPERAND_ADDRESS)
-            join(&value, taint_of(taint, &ptx->operands[k]), w->mask);
-    use(check, w, in, value, "is an address");
+            join_operand(&value, taint, &ptx->operands[k]);
+    use(check, w, in, &value, w->mask, "is an address");
     switch (ptx_op_infos[ptx->op].group) {
     case PTX_GROUP_WARP: /* when its lanes have come: check_taint_sync */
         if (ptx->op != PTX_OP_SHFL_OLD && ptx->op != PTX_OP_ACTIVEMASK)
@@ -272,42 +301,40 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     case PTX_GROUP_ATOMIC:
     case PTX_GROUP_ASYNC:
         value = sources_of(taint, ptx);
-        value.lanes &= w->mask;
-        use(check, w, in, value, "is used");
+        use(check, w, in, &value, w->mask, "is used");
         value.lanes = 0;
         break;
     case PTX_GROUP_MEMORY:
         value = sources_of(taint, ptx);
-        value.lanes &= w->mask;
-        check->stored_lanes = value.lanes;
-        check->stored_origin = value.origin;
+        check->stored_lanes = value.lanes & w->mask;
+        memcpy(check->stored_origins, value.origins, sizeof(check->stored_origins));
         if (in->flags & (SIMT_FLAG_PARAM | SIMT_FLAG_FRAME))
-            use(check, w, in, value, "is passed on");
+            use(check, w, in, &value, w->mask, "is passed on");
         value.lanes = 0;
         break;
     case PTX_GROUP_TENSOR:
         value = sources_of(taint, ptx);
-        value.lanes = value.lanes & w->mask ? SIMT_ALL : 0;
+        value = spread(&value, w->mask);
         break;
     default:
         value = result_of(w, in, taint);
     }
-    set_results(check, warp, frame, ptx, value, w->mask);
+    set_results(check, warp, frame, ptx, &value, w->mask);
 }
 
 /* Memory ------------------------------------------------------------------------------------------
  */
 
 void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
-                        uint32_t origin)
+                        uint64_t origins)
 {
     struct simt_warp *w = access->w;
+    struct taint taint = all_from(lanes, origins);
     if (access->what->kind != WATCH_LOAD) {
-        use(check, w, access->in, (struct taint){lanes, origin}, "is used");
+        use(check, w, access->in, &taint, lanes, "is used");
         return;
     }
-    set_results(check, check_warp_of(w), w->path->frame, access->in->ptx,
-                (struct taint){SIMT_ALL, origin}, lanes);
+    set_results(check, check_warp_of(w), w->path->frame, access->in->ptx, &taint, lanes);
 }
 
 /* Words of shared and local memory that hold an undefined value, with their origins. Words of
@@ -370,7 +397,7 @@ void check_taint_load_local(struct check *check, const struct watch_access *acce
         const struct check_tainted_word *word =
             check_taint_word(check, access, __builtin_ctz(rest));
         if (word)
-            check_taint_loaded(check, access, rest & -rest, word->origin);
+            check_taint_loaded(check, access, rest & -rest, word->origins);
     }
 }
 
@@ -379,8 +406,9 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
 {
     uint32_t undefined = check->stored_lanes & mask;
     if (access->space != PTX_SPACE_SHARED && access->space != PTX_SPACE_LOCAL) {
-        use(check, access->w, access->in, (struct taint){undefined, check->stored_origin},
-            "is stored");
+        struct taint stored = {.lanes = undefined};
+        memcpy(stored.origins, check->stored_origins, sizeof(stored.origins));
+        use(check, access->w, access->in, &stored, undefined, "is stored");
         return;
     }
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -390,7 +418,7 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
         for (uint64_t word = first / 4; word <= (end - 1) / 4; word++) {
             struct check_tainted_word *at = find_word(check, key_of(access, lane, word), is_set);
             if (at)
-                *at = (struct check_tainted_word){at->key, check->stored_origin, is_set};
+                *at = (struct check_tainted_word){at->key, check->stored_origins[lane], is_set};
         }
         if (is_set && access->space == PTX_SPACE_SHARED)
             check_race_unwrite(access->w->block->check, (uint32_t)first, access->bytes);
@@ -436,7 +464,7 @@ static int source_of(const struct simt_inst *in, const struct simt_frame *frame,
 }
 
 /* An undefined lane is read: is the value used later? */
-static uint32_t undefined_shuffle(struct check *check, struct simt_warp *w,
+static uint64_t undefined_shuffle(struct check *check, struct simt_warp *w,
                                   const struct simt_inst *in, int lane, int from, uint32_t mask)
 {
     struct check_pending pending = {.kind = CHECK_SYNC_MASK,
@@ -454,8 +482,8 @@ static void shuffle(struct check *check, struct simt_warp *w, const struct simt_
                     uint32_t lanes)
 {
     struct check_warp *warp = check_warp_of(w);
-    struct taint values[SIMT_LANES] = {{0}};
-    uint32_t any = 0, named = SIMT_ALL;
+    struct taint values = {0};
+    uint32_t named = SIMT_ALL;
     for (int i = 0; i < SIMT_LANES; i++)
         named &= SIMT_SLOT(const uint32_t, in->e)[i];
     if (!warp->taint && w->mask == SIMT_ALL && named == SIMT_ALL)
@@ -468,22 +496,21 @@ static void shuffle(struct check *check, struct simt_warp *w, const struct simt_
         int from = source_of(mine, frame, lane);
         from = from < 0 ? lane : from;
         if (!(lanes >> from & 1) || !(mask >> from & 1)) {
-            values[lane] =
-                (struct taint){1u << lane, undefined_shuffle(check, w, mine, lane, from, mask)};
-            any |= 1u << lane;
+            values.origins[lane] = undefined_shuffle(check, w, mine, lane, from, mask);
+            values.lanes |= 1u << lane;
             continue;
         }
         const struct simt_inst *theirs = part_of(w, in, from, &their_frame);
         struct taint value = taint_of(find(warp, their_frame), &theirs->ptx->operands[1]);
-        values[lane] = (struct taint){(value.lanes >> from & 1) << lane, value.origin};
-        any |= values[lane].lanes;
+        values.lanes |= (value.lanes >> from & 1) << lane;
+        values.origins[lane] = value.origins[from];
     }
-    for (uint32_t rest = any || warp->taint ? lanes : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = values.lanes || warp->taint ? lanes : 0; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         const struct simt_frame *frame;
         const struct simt_inst *mine = part_of(w, in, lane, &frame);
         if (mine->ptx->operands[0].kind == PTX_OPERAND_REG)
-            set(check, warp, frame, mine->ptx->operands[0].reg, values[lane], 1u << lane);
+            set(check, warp, frame, mine->ptx->operands[0].reg, &values, 1u << lane);
     }
 }
 
@@ -501,12 +528,13 @@ void check_taint_sync(struct check *check, struct simt_warp *w, const struct sim
     struct taint all = {0};
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const struct simt_inst *part = part_of(w, in, __builtin_ctz(rest), &frame);
-        join(&all, sources_of(find(warp, frame), part->ptx), rest & -rest);
+        struct taint mine = sources_of(find(warp, frame), part->ptx);
+        join(&all, &mine, rest & -rest);
     }
-    all.lanes = all.lanes ? SIMT_ALL : 0;
+    all = spread(&all, SIMT_ALL);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const struct simt_inst *part = part_of(w, in, __builtin_ctz(rest), &frame);
-        set_results(check, warp, frame, part->ptx, all, rest & -rest);
+        set_results(check, warp, frame, part->ptx, &all, rest & -rest);
     }
 }
 

@@ -5,22 +5,46 @@
  */
 #include "check/check.h"
 
-enum { MOST = 64 };
+enum { MOST = 64 }; /* sets of them are 64 bits */
 
-uint32_t check_pending_add(struct check *check, const struct check_pending *pending)
+uint64_t check_pending_add(struct check *check, const struct check_pending *pending)
 {
     for (size_t i = 0; i < check->pending_count; i++)
         if (check->pending[i].inst == pending->inst && check->pending[i].kind == pending->kind) {
             check->pending[i].count++;
-            return (uint32_t)i;
+            return UINT64_C(1) << i;
         }
     if (check->pending_count == MOST)
-        return UINT32_MAX;
+        return 0;
     if (!check->pending)
         check->pending = lk_alloc(MOST * sizeof(*check->pending));
     check->pending[check->pending_count] = *pending;
     check->pending[check->pending_count].count = 1;
-    return (uint32_t)check->pending_count++;
+    return UINT64_C(1) << check->pending_count++;
+}
+
+void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane)
+{
+    if (pending->kind != CHECK_UNINITIALIZED || use->block != pending->block ||
+        use->thread / SIMT_LANES != pending->warp || !(pending->lanes >> lane & 1))
+        return;
+    pending->side.block = use->block;
+    pending->side.thread = use->thread;
+    pending->subject.address = pending->addresses[lane];
+}
+
+/* The lanes of a warp that have read now, for check_pending_choose. */
+static void note_lane(struct check_pending *pending, const struct watch_access *access, int lane,
+                      bool is_first)
+{
+    const struct simt_warp *w = access->w;
+    if (pending->is_used)
+        return;
+    pending->lanes = is_first ? 0 : pending->lanes;
+    pending->block = w->block->linear;
+    pending->warp = w->index;
+    pending->lanes |= 1u << lane;
+    pending->addresses[lane] = access->addresses[lane];
 }
 
 /* Lanes that read the same as one of these: race.c looks at one of them only. */
@@ -53,8 +77,10 @@ void check_unwritten(struct check *check, const struct watch_access *access, uin
             .subject = {.space = access->space, .address = access->addresses[lane]},
             .bytes = access->bytes,
             .inst = access->number};
-        uint32_t origin = word ? word->origin : check_pending_add(check, &pending);
-        check_taint_loaded(check, access, rest & -rest, origin);
+        uint64_t origins = word ? word->origins : check_pending_add(check, &pending);
+        if (!word && origins)
+            note_lane(&check->pending[__builtin_ctzll(origins)], access, lane, rest == lanes);
+        check_taint_loaded(check, access, rest & -rest, origins);
     }
 }
 
