@@ -11,6 +11,7 @@ unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_PR
 mkdir -p "$HOME"
 NVCC=$("$here/../../scripts/get-nvcc" --find || echo none)
 export NVCC
+export LOCKSTEP_COURSE="$here/../../course" # the sanitizers' build has none beside it
 
 # Those that a shell expands between double quotes, and those that it does not.
 wicked=('$(touch pwned)' '`touch pwned`' '"; touch pwned; "' '$HOME' 'back\slash' $'line\ntouch pwned')
