@@ -1,17 +1,19 @@
 # Lockstep: one Makefile.
 #   make                build everything into build/
 #   make test           install what is missing, build, run every test; last line "N passed, N failed",
-#                       and ", N skipped" where something that tests need is not to be had
+#                       and ", N skipped" where something that tests need is missing
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
+#   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
-#   make fuzz           libFuzzer on the parsers, FUZZ_SECONDS each (needs clang)
-#   make sanitize       build with ASan and UBSan into build/asan, run every test on it
+#   make fuzz           libFuzzer on the parsers and on the machine, FUZZ_SECONDS each (needs clang);
+#                       make fuzz FUZZ=run FUZZ_SECONDS=3600: one of them, for an hour
+#   make sanitize       with ASan and UBSan (build/asan), then with TSan (build/tsan): tests on each
 #   make format         clang-format in place
 #   make lint           install what is missing; is the format right, do clang-tidy and cppcheck find
 #                       nothing? Also one by one: make format-check tidy cppcheck
@@ -20,7 +22,7 @@
 #   make tables         the tables and plots in kernels/*/README.md, by profiling every variant
 #   make help           this list
 #   make clean
-# A folder without sources yet is left out, so that every commit builds.
+# A folder without sources is skipped, so that every commit builds.
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
@@ -386,6 +388,10 @@ test-only: all kernels $(UNIT_BIN)
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
+# `make test` has a handful of programs with these libraries, in tests/programs.
+test-accusations: all
+	@BUILD=$(abspath $(BUILD)) tests/accusations/run_all
+
 unit: $(UNIT_BIN)
 
 # Other targets --------------------------------------------------------------------------------------
@@ -419,13 +425,21 @@ gpu-counters: all
 # Conversions are judged in the ordinary build: with the sanitizers' code in it, gcc knows fewer ranges.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZE_SUITES ?= tests/base tests/host tests/toolchain tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
-.PHONY: sanitize sanitize-only
+.PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
+	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
 	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
+
+# Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.
+THREAD_SUITES ?= tests/simt tests/driver tests/watch tests/zoo/test_api
+sanitize-threads:
+	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/tsan PTX=$(PTX) \
+	    ISAS='v2 v3' CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
+	    SUITES='$(THREAD_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
 # run finds is kept in build/fuzz.
@@ -436,27 +450,33 @@ FUZZ_CC      ?= $(shell for c in clang-19 clang-21 clang-20 clang-18 clang-17 cl
 FUZZ_SECONDS ?= 60
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN     := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
+# Only these, by name (ptx, fatbin, run); all if empty.
+FUZZ         ?=
 
 .PHONY: fuzz fuzz-only
 fuzz: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
-	    CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link' fuzz-only
+	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_WITHOUT_V4' fuzz-only
 
-# Only what reads foreign bytes is built for it.
+# Two of them read foreign bytes, fuzz_run executes them.
 ifeq ($(notdir $(BUILD)),fuzz)
+$(BUILD)/fuzz_run: $(addprefix tests/fuzz/,fuzz_run.c mutate.c generate.c) $(MACHINE_OBJ)
+	$(call say,LINK)
+	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) $(LIBS)
+
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(BASE_OBJ) $(call objects,ptx) $(BUILD)/obj/driver/fatbin.o
 	$(call say,LINK)
 	$(CC) $(ALL) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) $(LIBS)
 endif
 
 fuzz-only: $(FUZZ_BIN)
-	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers
+	@BUILD=$(abspath $(BUILD)) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/run-fuzzers $(FUZZ)
 
 .PHONY: format format-check tidy cppcheck lint
 format:
 	scripts/lint --format
 
-# TIDY=quick leaves out the analyzer's checks, as CI does: they take 13 minutes of a core.
+# TIDY=quick skips the analyzer's checks, as CI does: they take 13 minutes of a core.
 TIDY ?= tidy
 lint_with = BUILD=$(abspath $(BUILD)) scripts/lint
 format-check:

@@ -183,7 +183,7 @@ def main():
                 bridge = Bridge()
             answer = getattr(bridge, request["do"])(request)
             answer["ok"] = True
-        except Exception as error:  # whatever it is, the other side must hear of it
+        except Exception as error:  # whatever it is, the other side must be told
             text = str(error).strip().split("\n")[0] or type(error).__name__
             answer = {"ok": False, "error": text}
         print(json.dumps(answer), flush=True)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh: how fast the machine is with the checker on: the kernels of bench/machine, one thread.
-# The bench fills its arrays past the driver, so the checker also tells of uninitialised reads, once
+# The bench fills its arrays past the driver, so the checker also reports uninitialised reads, once
 # for each instruction: that costs next to nothing.
 #   bench/check/run.sh [--quick] [--only KERNEL]    what bench/machine/run.sh takes
 set -eu

@@ -1,37 +1,5 @@
-// kernels.cu: the kernels that `make bench-machine` runs on the machine. Compiled to PTX by nvcc,
-// or by clang with no NVIDIA software installed; so it includes nothing and brings its own few
-// words. plain.c has the same algorithms for one CPU core.
-
-#ifdef __NVCC__
-#define ADD_TO(pointer, value) atomicAdd(pointer, value)
-#define SYNC() __syncthreads()
-#define SHUFFLE_DOWN(value, by) __shfl_down_sync(0xffffffffu, value, by)
-#define TX threadIdx.x
-#define TY threadIdx.y
-#define BX blockIdx.x
-#define BY blockIdx.y
-#define THREADS blockDim.x
-#define ROWS blockDim.y
-#define BLOCKS gridDim.x
-#else
-#define __global__ __attribute__((global))
-#define __device__ __attribute__((device))
-#define __shared__ __attribute__((shared))
-#define ADD_TO(pointer, value) __nvvm_atom_add_gen_i((int *)(pointer), (int)(value))
-#define SYNC() __syncthreads()
-#define SHUFFLE_DOWN(value, by) __nvvm_shfl_sync_down_f32(0xffffffffu, value, by, 31)
-#define TX __nvvm_read_ptx_sreg_tid_x()
-#define TY __nvvm_read_ptx_sreg_tid_y()
-#define BX __nvvm_read_ptx_sreg_ctaid_x()
-#define BY __nvvm_read_ptx_sreg_ctaid_y()
-#define THREADS __nvvm_read_ptx_sreg_ntid_x()
-#define ROWS __nvvm_read_ptx_sreg_ntid_y()
-#define BLOCKS __nvvm_read_ptx_sreg_nctaid_x()
-#endif
-
-struct __attribute__((aligned(16))) uint4_like { // 16 bytes at once
-    unsigned x, y, z, w;
-};
+// kernels.cu: the kernels that `make bench-machine` runs on the machine, compiled to PTX like those
+// in kernels/. plain.c has the same algorithms for one CPU core.
 
 extern "C" __global__ void nothing()
 {
@@ -39,7 +7,7 @@ extern "C" __global__ void nothing()
 
 extern "C" __global__ void vector_add(const float *a, const float *b, float *c, int n)
 {
-    int i = BX * THREADS + TX;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         c[i] = a[i] + b[i];
 }
@@ -47,7 +15,7 @@ extern "C" __global__ void vector_add(const float *a, const float *b, float *c, 
 // a, b, c: [n][n]
 extern "C" __global__ void matmul_naive(const float *a, const float *b, float *c, int n)
 {
-    int row = BY * ROWS + TY, column = BX * THREADS + TX;
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
     for (int k = 0; k < n; k++)
         sum += a[row * n + k] * b[k * n + column];
@@ -59,53 +27,54 @@ extern "C" __global__ void matmul_naive(const float *a, const float *b, float *c
 extern "C" __global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
 {
     __shared__ float as[TILE][TILE], bs[TILE][TILE];
-    int tx = TX, ty = TY, row = BY * TILE + ty, column = BX * TILE + tx;
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty, column = blockIdx.x * TILE + tx;
     float sum = 0;
     for (int tile = 0; tile < n; tile += TILE) {
         as[ty][tx] = a[row * n + tile + tx];
         bs[ty][tx] = b[(tile + ty) * n + column];
-        SYNC();
+        __syncthreads();
 #pragma unroll
         for (int k = 0; k < TILE; k++)
             sum += as[ty][k] * bs[k][tx];
-        SYNC();
+        __syncthreads();
     }
     c[row * n + column] = sum;
 }
 
-// One partial sum a block: [BLOCKS]
+// One partial sum a block: [gridDim.x]
 extern "C" __global__ void reduction(const float *in, float *partial, int n)
 {
     __shared__ float sums[32];
-    int t = TX, lane = t & 31, warp = t >> 5;
+    int t = threadIdx.x, lane = t & 31, warp = t >> 5;
     float sum = 0;
-    for (int i = BX * THREADS + t; i < n; i += THREADS * BLOCKS)
+    for (int i = blockIdx.x * blockDim.x + t; i < n; i += blockDim.x * gridDim.x)
         sum += in[i];
     for (int d = 16; d; d >>= 1)
-        sum += SHUFFLE_DOWN(sum, d);
+        sum += __shfl_down_sync(0xffffffff, sum, d);
     if (lane == 0)
         sums[warp] = sum;
-    SYNC();
+    __syncthreads();
     if (warp == 0) {
-        sum = lane < THREADS / 32 ? sums[lane] : 0;
+        sum = lane < blockDim.x / 32 ? sums[lane] : 0;
         for (int d = 16; d; d >>= 1)
-            sum += SHUFFLE_DOWN(sum, d);
+            sum += __shfl_down_sync(0xffffffff, sum, d);
         if (lane == 0)
-            partial[BX] = sum;
+            partial[blockIdx.x] = sum;
     }
 }
 
 extern "C" __global__ void histogram(const unsigned char *in, unsigned *bins, int n)
 {
     __shared__ unsigned local[256];
-    for (int i = TX; i < 256; i += THREADS)
+    for (int i = threadIdx.x; i < 256; i += blockDim.x)
         local[i] = 0;
-    SYNC();
-    for (int i = BX * THREADS + TX; i < n; i += THREADS * BLOCKS)
-        ADD_TO(&local[in[i]], 1u);
-    SYNC();
-    for (int i = TX; i < 256; i += THREADS)
-        ADD_TO(&bins[i], local[i]);
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        atomicAdd(&local[in[i]], 1u);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 256; i += blockDim.x)
+        atomicAdd(&bins[i], local[i]);
 }
 
 __device__ static unsigned shared_address(const void *p)
@@ -127,20 +96,21 @@ __device__ static void mma_m16n8k16(float (&c)[4], const unsigned (&a)[4], const
 extern "C" __global__ void gemm_mma(const unsigned short *a, const unsigned short *b, float *c,
                                     int n)
 {
-    __shared__ __attribute__((aligned(16))) unsigned short as[64][40], bs[32][72];
-    int t = TX, lane = t & 31, warp = t >> 5;
-    int row0 = BY * 64, column0 = BX * 64, wr = (warp >> 1) * 32, wc = (warp & 1) * 32;
+    __shared__ __align__(16) unsigned short as[64][40], bs[32][72];
+    int t = threadIdx.x, lane = t & 31, warp = t >> 5;
+    int row0 = blockIdx.y * 64, column0 = blockIdx.x * 64;
+    int wr = (warp >> 1) * 32, wc = (warp & 1) * 32;
     float sums[2][4][4] = {};
     for (int k0 = 0; k0 < n; k0 += 32) {
         for (int i = t; i < 64 * 4; i += 128) {
-            const uint4_like *from = (const uint4_like *)&a[(row0 + i / 4) * n + k0 + i % 4 * 8];
-            *(uint4_like *)&as[i / 4][i % 4 * 8] = *from;
+            const uint4 *from = (const uint4 *)&a[(row0 + i / 4) * n + k0 + i % 4 * 8];
+            *(uint4 *)&as[i / 4][i % 4 * 8] = *from;
         }
         for (int i = t; i < 32 * 8; i += 128) {
-            const uint4_like *from = (const uint4_like *)&b[(k0 + i / 8) * n + column0 + i % 8 * 8];
-            *(uint4_like *)&bs[i / 8][i % 8 * 8] = *from;
+            const uint4 *from = (const uint4 *)&b[(k0 + i / 8) * n + column0 + i % 8 * 8];
+            *(uint4 *)&bs[i / 8][i % 8 * 8] = *from;
         }
-        SYNC();
+        __syncthreads();
 #pragma unroll
         for (int k = 0; k < 32; k += 16) {
             unsigned fa[2][4], fb[4][2];
@@ -164,7 +134,7 @@ extern "C" __global__ void gemm_mma(const unsigned short *a, const unsigned shor
                 for (int j = 0; j < 4; j++)
                     mma_m16n8k16(sums[i][j], fa[i], fb[j]);
         }
-        SYNC();
+        __syncthreads();
     }
 #pragma unroll
     for (int i = 0; i < 2; i++)

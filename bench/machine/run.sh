@@ -24,15 +24,21 @@ for object in "${objects[@]}"; do
     [ -f "$object" ] || { echo "bench-machine: no $object; run make first" >&2; exit 2; }
 done
 
+# The command line that the Makefile and `lockstep` compile kernels with.
+ptx_words() { # NVCC or CLANG
+    sed -n "s/^$1(\"\(.*\)\")\$/\1/p" "$root/src/toolchain/ptx_command.def" |
+        sed "s|{arch}|80|; s|{include}|$root/kernels/include|"
+}
 ptx=$out/kernels.ptx
-if nvcc=$("$root/scripts/get-nvcc" --find); then
-    "$nvcc" -O3 -arch=compute_80 -ptx "$here/kernels.cu" -o "$ptx"
+if compiler=$("$root/scripts/get-nvcc" --find); then
+    mapfile -t words < <(ptx_words NVCC)
+elif compiler=$("$root/scripts/find-clang"); then
+    mapfile -t words < <(ptx_words CLANG)
 else
-    clang=$("$root/scripts/find-clang") || { echo "bench-machine: neither nvcc nor clang" >&2; exit 2; }
-    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
-        -Wno-unknown-cuda-version -Xclang -target-feature -Xclang +ptx75 -O3 -S \
-        "$here/kernels.cu" -o "$ptx"
+    echo "bench-machine: neither nvcc nor clang" >&2
+    exit 2
 fi
+"$compiler" "${words[@]}" "$here/kernels.cu" -o "$ptx"
 cc=${CC:-gcc}
 flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I$root/src -I$here"
 # shellcheck disable=SC2086

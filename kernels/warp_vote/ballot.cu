@@ -8,9 +8,9 @@
 #include "row.h"
 
 #define BLOCK 256 // tune: 128 256 512
-#define UNROLL 4 // tune: 1 2 4 8
+#define UNROLL 8 // tune: 1 2 4 8
 
-// The warp's next UNROLL rows; zeros behind the end.
+// The warp's next UNROLL rows; zeros after the end.
 static __device__ void load_rows(const unsigned *in, long long row, long long rows, unsigned *value)
 {
 #pragma unroll

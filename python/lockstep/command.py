@@ -70,7 +70,7 @@ def plain(words_on_stderr):
 
 def call_json(command, words=()):
     """What it prints with --json, what it says beside it, and its exit status. Words that may have
-    a '--', with the program's own behind it, go last. Trouble if it prints no JSON."""
+    a '--', with the program's own after it, go last. Trouble if it prints no JSON."""
     status, out, err = call([*command, "--json", *words])
     try:
         return json.loads(out), err, status

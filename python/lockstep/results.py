@@ -71,7 +71,7 @@ class Verdict(Result):
                 f"{data['time_us']:.3g} us (modelled)")
 
     def lines(self):
-        """What is said, and below each line that names a line of the cell that line itself."""
+        """The text; below each line that names a line of the cell, that line itself."""
         if self.data["stage"] == "compile":  # compilers show the line themselves
             yield from self.data["text"].splitlines()
             return

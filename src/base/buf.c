@@ -51,7 +51,7 @@ void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     va_end(arguments);
 }
 
-char *lk_say(const char *format, ...)
+char *lk_format(const char *format, ...)
 {
     struct lk_buf text = {0};
     va_list arguments;

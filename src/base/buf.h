@@ -17,7 +17,7 @@ void lk_buf_printf(struct lk_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lk_buf_vprintf(struct lk_buf *buf, const char *format, va_list arguments);
 /* Formatted text, malloc'd; for messages. */
-char *lk_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *lk_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As a JSON string, with quotes. Bytes that are not UTF-8 become U+FFFD. */
 void lk_buf_json(struct lk_buf *buf, const char *text);
 void lk_buf_free(struct lk_buf *buf);

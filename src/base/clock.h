@@ -1,5 +1,5 @@
 /*
- * clock.h: how much time has passed.
+ * clock.h: measures elapsed time.
  */
 #ifndef LOCKSTEP_BASE_CLOCK_H
 #define LOCKSTEP_BASE_CLOCK_H

@@ -1,5 +1,6 @@
 /*
- * hash.h: FNV-1a with 64 and 128 bits. It keeps no secret: it only must not collide by accident.
+ * hash.h: FNV-1a with 64 and 128 bits. Not for security: it only has to make accidental collisions
+ * unlikely.
  */
 #ifndef LOCKSTEP_BASE_HASH_H
 #define LOCKSTEP_BASE_HASH_H

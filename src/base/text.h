@@ -1,5 +1,5 @@
 /*
- * text.h: small jobs with text that several rooms need: whole numbers, near misses, HTML.
+ * text.h: small text functions that several rooms share: whole numbers, near misses, HTML.
  */
 #ifndef LOCKSTEP_BASE_TEXT_H
 #define LOCKSTEP_BASE_TEXT_H

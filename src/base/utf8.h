@@ -1,5 +1,5 @@
 /*
- * utf8.h: what is UTF-8 and what is not.
+ * utf8.h: recognises valid UTF-8.
  */
 #ifndef LOCKSTEP_BASE_UTF8_H
 #define LOCKSTEP_BASE_UTF8_H

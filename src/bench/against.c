@@ -1,5 +1,5 @@
 /*
- * against.c: a run beside one of before: from a file of --json, or from the history.
+ * against.c: compares a run with an earlier one, from a --json file or from the history.
  */
 #include "bench/history.h"
 
@@ -83,8 +83,8 @@ struct bench_saved *bench_saved_read(const char *path, char **message)
     *message = NULL;
     if (!report) {
         *message = error.line > 0
-                       ? lk_say("%s:%d:%d: %s", path, error.line, error.column, error.text)
-                       : lk_say("%s", error.text);
+                       ? lk_format("%s:%d:%d: %s", path, error.line, error.column, error.text)
+                       : lk_format("%s", error.text);
         return NULL;
     }
     struct bench_saved *saved = lk_alloc_zeroed(sizeof *saved);
@@ -94,7 +94,7 @@ struct bench_saved *bench_saved_read(const char *path, char **message)
     saved->modelled = json_is_true(json_object_get(report, "modelled"));
     json_t *results = json_object_get(report, "results");
     if (!json_is_array(results) || !*saved->gpu_name || !read_results(saved, results)) {
-        *message = lk_say("%s: is no result of 'lockstep bench --json'", path);
+        *message = lk_format("%s: not a result of 'lockstep bench --json'", path);
         bench_saved_free(saved);
         saved = NULL;
     }
@@ -144,9 +144,9 @@ bool bench_comparable(const struct bench_place *place, const struct bench_saved 
     *message = NULL;
     if (strcmp(saved->gpu_name, place->name) == 0 && saved->modelled == place->modelled)
         return true;
-    *message = lk_say("it was %s on %s, this is %s on %s: they are not compared",
-                      saved->modelled ? "modelled" : "measured", saved->gpu_name,
-                      place->modelled ? "modelled" : "measured", place->name);
+    *message = lk_format("it was %s on %s, this is %s on %s: they are not compared",
+                         saved->modelled ? "modelled" : "measured", saved->gpu_name,
+                         place->modelled ? "modelled" : "measured", place->name);
     return false;
 }
 

@@ -3,9 +3,9 @@
  *
  *   bench_open -> bench_problem for each problem -> bench_close
  *
- * Who does not pass the reference is not timed. On a real GPU times come from events, and all
- * contestants take turns launch by launch; on a simulated one they are modelled; with no device
- * they are variants of the CPU, timed by its clock.
+ * A contestant that does not match the reference is not timed. On a real GPU times come from
+ * events, and all contestants take turns launch by launch; on a simulated one they are modelled;
+ * with no device they are variants of the CPU, timed by its clock.
  */
 #ifndef LOCKSTEP_BENCH_BENCH_H
 #define LOCKSTEP_BENCH_BENCH_H
@@ -58,7 +58,7 @@ struct bench_result {
     size_t count;
 };
 
-/* What the times hang on. */
+/* What the times depend on. */
 struct bench_place {
     const char *gpu; /* "cuda:0", "sim:h200", "cpu" */
     char name[128];  /* "NVIDIA H200" */
@@ -88,8 +88,8 @@ struct bench_session;
 struct bench_session *bench_open(const char *gpu, const struct bench_host *host, char **message);
 void bench_close(struct bench_session *session);
 const struct bench_place *bench_place(const struct bench_session *session);
-/* False and a malloc'd message if the problem cannot be set up; a contestant that fails is an entry
- * that says so. */
+/* False and a malloc'd message if the problem cannot be set up; a contestant that fails becomes an
+ * entry with its message. */
 bool bench_problem(struct bench_session *session, const struct bench_request *request,
                    struct bench_result *result, char **message);
 /* After an error that the device does not recover from, nothing more can be measured. */

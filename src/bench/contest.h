@@ -75,7 +75,7 @@ void bench_torch_leave(struct bench_torch *torch);
 bool bench_torch_check(struct bench_torch *torch, char **message);
 /* Seconds of one evaluation, roughly. */
 bool bench_torch_estimate(struct bench_torch *torch, double *seconds, char **message);
-/* Gets ready to time so; *method becomes what it can do. */
+/* Prepares to time by *method, which becomes what is possible. */
 bool bench_torch_prepare(struct bench_torch *torch, enum bench_method *method, unsigned launches,
                          size_t flush_bytes, char **message);
 bool bench_torch_time(struct bench_torch *torch, unsigned samples, double *seconds, char **message);

@@ -173,7 +173,7 @@ bool bench_problem_cpu(struct bench_session *session, const struct bench_request
     if (fine && result->count)
         race(session, request, result, entrants, &buffers);
     else if (!fine)
-        *message = lk_say("too little memory");
+        *message = lk_format("too little memory");
     result->copies = buffers.copies;
     for (size_t i = 0; i < result->count; i++) {
         result->entries[i].time = bench_summarise(entrants[i].samples, entrants[i].count);

@@ -9,7 +9,7 @@ void bench_entrant_fail(struct bench_entrant *entrant, enum bench_state state, c
 {
     free(entrant->entry->message);
     entrant->entry->state = state;
-    entrant->entry->message = message ? message : lk_say("it failed");
+    entrant->entry->message = message ? message : lk_format("it failed");
 }
 
 static bool launch_variant(struct bench_session *session, struct bench_entrant *entrant)
@@ -20,8 +20,9 @@ static bool launch_variant(struct bench_session *session, struct bench_entrant *
         return true;
     const char *error = entrant->call.error;
     bench_entrant_fail(entrant, BENCH_WRONG,
-                       lk_say("launching failed: %s%s%s", zoo_error(session->device.cuda, status),
-                              error ? ": " : "", error ? error : ""));
+                       lk_format("launching failed: %s%s%s",
+                                 zoo_error(session->device.cuda, status), error ? ": " : "",
+                                 error ? error : ""));
     return false;
 }
 
@@ -31,8 +32,8 @@ static bool launch_peer(struct bench_entrant *entrant)
     if (status == 0)
         return true;
     bench_entrant_fail(entrant, status == -1 ? BENCH_SKIPPED : BENCH_WRONG,
-                       status == -1 ? lk_say("its library is not here")
-                                    : lk_say("it returned error %d", status));
+                       status == -1 ? lk_format("its library is not here")
+                                    : lk_format("it returned error %d", status));
     return false;
 }
 

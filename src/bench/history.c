@@ -37,7 +37,7 @@ static char *history_path(void)
 
 static char *failure(const struct bench_history *history)
 {
-    return lk_say("%s: %s", history->path, sqlite3_errmsg(history->db));
+    return lk_format("%s: %s", history->path, sqlite3_errmsg(history->db));
 }
 
 struct bench_history *bench_history_open(const char *path, bool writable, char **message)
@@ -45,7 +45,7 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
     struct bench_history *history = lk_alloc_zeroed(sizeof *history);
     *message = NULL;
     if (!writable && access(path, F_OK) != 0) {
-        *message = lk_say("nothing was measured yet: there is no %s", path);
+        *message = lk_format("nothing was measured yet: there is no %s", path);
         free(history);
         return NULL;
     }

@@ -26,7 +26,8 @@ struct bench_history *bench_history_open(const char *path, bool writable, char *
 /* The same for LOCKSTEP_HISTORY, or ${XDG_DATA_HOME:-~/.local/share}/lockstep/history.db. */
 struct bench_history *bench_history_open_usual(bool writable, char **message);
 void bench_history_close(struct bench_history *history);
-/* Files the report, whole or not at all. name NULL: under none; a run that had the name loses it.
+/* Stores the report, whole or not at all. name NULL: without a name; a run that had the name loses
+ * it.
  */
 bool bench_history_add(struct bench_history *history, const struct bench_report *report,
                        const char *name, char **message);
@@ -44,7 +45,7 @@ struct bench_series {
     } * points;
     size_t count;
 };
-/* All series of a family, in an order fit to be shown; variant NULL: all contestants. */
+/* All series of a family, in display order; variant NULL: all contestants. */
 bool bench_history_series(struct bench_history *history, const char *family, const char *variant,
                           struct bench_series **series, size_t *count, char **message);
 void bench_series_free(struct bench_series *series, size_t count);

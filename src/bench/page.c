@@ -163,7 +163,7 @@ static void put_entry(struct lk_buf *out, const struct bench_entry *entry, bool 
     if (entry->state != BENCH_MEASURED) {
         lk_buf_printf(out, "<td colspan=\"%d\" class=\"%s\">%s: ", COLUMNS,
                       entry->state == BENCH_WRONG ? "fault" : "dim",
-                      entry->state == BENCH_WRONG ? "wrong" : "left out");
+                      entry->state == BENCH_WRONG ? "wrong" : "skipped");
         lk_buf_html(out, entry->message);
         lk_buf_printf(out, "</td></tr>\n");
         return;

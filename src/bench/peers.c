@@ -1,5 +1,5 @@
 /*
- * peers.c: other people's solutions in our process: libraries that nvcc makes of
+ * peers.c: other libraries' solutions in our process: libraries that nvcc makes of
  * kernels/FAMILY/host/peer_NAME.cu, and those whose functions the family has itself. They share our
  * primary context, as the CUDA runtime uses it too.
  */
@@ -21,7 +21,7 @@ static bool open_library(struct bench_session *session, const struct zoo_family 
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     free(path);
     if (!library) {
-        *message = lk_say("it does not load: %s", dlerror());
+        *message = lk_format("it does not load: %s", dlerror());
         return false;
     }
     *(void **)&code->workspace = dlsym(library, "peer_workspace");
@@ -29,7 +29,7 @@ static bool open_library(struct bench_session *session, const struct zoo_family 
     *(void **)&code->version = dlsym(library, "peer_version");
     if (code->workspace && code->run && code->version)
         return true;
-    *message = lk_say("it lacks peer_workspace, peer_run or peer_version");
+    *message = lk_format("it lacks peer_workspace, peer_run or peer_version");
     return false;
 }
 
@@ -38,7 +38,7 @@ static bool use_library(const struct zoo_peer *peer, struct bench_peer_code *cod
     *code = (struct bench_peer_code){peer->workspace, peer->run, peer->version};
     if (peer->run && (!peer->version || peer->version()))
         return true;
-    *message = lk_say("its library is not here");
+    *message = lk_format("its library is not here");
     return false;
 }
 
@@ -56,7 +56,7 @@ bool bench_peer_load(struct bench_session *session, const struct zoo_family *fam
     bool loaded = peer->kind == ZOO_PEER_NVCC ? open_library(session, family, peer, code, message)
                                               : use_library(peer, code, message);
     if (!loaded && !*message)
-        *message = lk_say("it cannot be built here");
+        *message = lk_format("it cannot be built here");
     if (session->loaded_count < sizeof session->loaded / sizeof session->loaded[0])
         session->loaded[session->loaded_count++] =
             (struct bench_loaded){peer, *code, loaded ? NULL : strdup(*message)};

@@ -1,5 +1,5 @@
 /*
- * problem.c: one problem: who takes part, who is right, how long each takes.
+ * problem.c: one problem: which contestants take part, which are right, how long each takes.
  */
 #include "bench/contest.h"
 
@@ -50,7 +50,7 @@ void bench_entry_finish(const struct bench_place *place, const struct bench_resu
     struct report_roofline roofline = report_roofline(place->info, result->bytes, result->flops,
                                                       seconds, place->info->f32_tflops);
     entry->roof = roofline.fraction;
-    if (!roofline.memory_bound) /* the copy says nothing then */
+    if (!roofline.memory_bound) /* a copy's bandwidth means nothing then */
         entry->copy_roof = roofline.fraction;
 }
 
@@ -124,7 +124,7 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
     const struct zoo_family *family = contest->request->problem.family;
     char *message = NULL;
     if (!zoo_takes(entrant->variant, &contest->request->problem)) {
-        bench_entrant_fail(entrant, BENCH_SKIPPED, lk_say("it does not take this problem"));
+        bench_entrant_fail(entrant, BENCH_SKIPPED, lk_format("it does not take this problem"));
         return;
     }
     entrant->kernels =
@@ -133,7 +133,7 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
     else if (!zoo_fits(&contest->session->device, entrant->variant, NULL,
                        &contest->request->problem))
-        bench_entrant_fail(entrant, BENCH_SKIPPED, lk_say("this GPU has too little for it"));
+        bench_entrant_fail(entrant, BENCH_SKIPPED, lk_format("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);
     entrant->entry->lines = source ? (int)source->lines : 0;
 }
@@ -148,7 +148,7 @@ static void load_peer(struct contest *contest, struct bench_entrant *entrant)
         if (!session->torch)
             bench_entrant_fail(
                 entrant, BENCH_SKIPPED,
-                lk_say("%s", session->no_torch ? session->no_torch : "it did not start"));
+                lk_format("%s", session->no_torch ? session->no_torch : "it did not start"));
         else
             entrant->entry->version = strdup(bench_torch_version(session->torch));
         return;
@@ -195,7 +195,7 @@ static bool set_up(struct contest *contest, struct bench_entrant *entrant,
         entrant->workspace = 0;
         bench_entrant_fail(
             entrant, BENCH_SKIPPED,
-            lk_say("a workspace of %zu MiB: %s", bytes >> 20, zoo_error(cuda, status)));
+            lk_format("a workspace of %zu MiB: %s", bytes >> 20, zoo_error(cuda, status)));
         return false;
     }
     entrant->call.workspace = entrant->workspace;
@@ -227,7 +227,7 @@ static bool launch_once(struct contest *contest, struct bench_entrant *entrant,
         status = cuda->cuEventElapsedTime(&ms, begin, end);
     if (status != CUDA_SUCCESS)
         bench_entrant_fail(entrant, BENCH_WRONG,
-                           lk_say("it did not run: %s", zoo_error(cuda, status)));
+                           lk_format("it did not run: %s", zoo_error(cuda, status)));
     entrant->estimate = ms * 1e-3;
     if (begin)
         cuda->cuEventDestroy_v2(begin);
@@ -260,8 +260,8 @@ static void verify(struct contest *contest, struct bench_entrant *entrant,
                      : !entrant->peer->takes || entrant->peer->takes(&instance->problem);
     if (!takes) {
         bench_entrant_fail(entrant, BENCH_SKIPPED,
-                           lk_say("the reference is too slow here, and it does not take the "
-                                  "smaller problem"));
+                           lk_format("the reference is too slow here, and it does not take the "
+                                     "smaller problem"));
         return;
     }
     if (!set_up(contest, entrant, instance, slab))
@@ -276,7 +276,7 @@ static void verify(struct contest *contest, struct bench_entrant *entrant,
     if (status != CUDA_SUCCESS) {
         contest->session->dead = true;
         bench_entrant_fail(entrant, BENCH_WRONG,
-                           lk_say("its input cannot be written: %s", zoo_error(cuda, status)));
+                           lk_format("its input cannot be written: %s", zoo_error(cuda, status)));
         return;
     }
     contest->inputs_written = true;
@@ -302,7 +302,7 @@ static void count_registers(struct bench_entrant *entrant)
     }
 }
 
-/* Everybody loaded and compared with the reference on this instance. */
+/* Loads all entrants and compares them with the reference on this instance. */
 static void verify_all(struct contest *contest, const struct zoo_instance *instance,
                        const struct bench_slab *slab)
 {
@@ -365,7 +365,7 @@ static void take_modelled(struct contest *contest)
         }
 }
 
-/* The problem's own data in every copy, and everybody pointed there. */
+/* The problem's own data in every copy, and all entrants pointed there. */
 static bool fill_slab(struct contest *contest, char **message)
 {
     struct bench_session *session = contest->session;
@@ -380,7 +380,7 @@ static bool fill_slab(struct contest *contest, char **message)
         status = bench_slab_spread(&contest->slab, device, session->stream);
     if (status != CUDA_SUCCESS) {
         session->dead = true;
-        *message = lk_say("the inputs cannot be written: %s", zoo_error(device->cuda, status));
+        *message = lk_format("the inputs cannot be written: %s", zoo_error(device->cuda, status));
         return false;
     }
     for (size_t i = 0; i < contest->count; i++)
@@ -400,7 +400,7 @@ static bool measure(struct contest *contest, char **message)
             char *why = NULL;
             struct bench_entrant *entrant = &contest->entrants[i];
             if (python) /* the bridge has one expression at a time */
-                bench_entrant_fail(entrant, BENCH_SKIPPED, lk_say("one of PyTorch is enough"));
+                bench_entrant_fail(entrant, BENCH_SKIPPED, lk_format("one of PyTorch is enough"));
             else if (!bench_torch_enter(session->torch, entrant->peer, &contest->instance,
                                         &contest->slab, &why))
                 bench_entrant_fail(entrant, BENCH_SKIPPED, why);
@@ -444,9 +444,9 @@ static void finish(struct contest *contest)
         struct bench_entrant *entrant = &contest->entrants[i];
         entrant->entry->time = bench_summarise(entrant->samples, entrant->count);
         if (entrant->entry->state == BENCH_MEASURED && entrant->count == 0)
-            bench_entrant_fail(
-                entrant, BENCH_SKIPPED,
-                lk_say(session->dead ? "the GPU had stopped before" : "there was no time for it"));
+            bench_entrant_fail(entrant, BENCH_SKIPPED,
+                               lk_format(session->dead ? "the GPU had stopped before"
+                                                       : "there was no time for it"));
         bench_entry_finish(&session->place, contest->result, entrant->entry);
         if (entrant->workspace)
             session->device.cuda->cuMemFree_v2(entrant->workspace);
@@ -468,15 +468,15 @@ static bool fits(const struct bench_session *session, const struct zoo_problem *
     for (unsigned i = 0; i < count; i++)
         bytes += (double)buffers[i].count * zoo_type_bytes[buffers[i].type];
     if (session->device.cuda && bytes > 0.9 * memory) {
-        *message = lk_say("its buffers take %.3g GB and %s has %.3g GB", bytes / 1e9,
-                          session->device.name, memory / 1e9);
+        *message = lk_format("its buffers take %.3g GB and %s has %.3g GB", bytes / 1e9,
+                             session->device.name, memory / 1e9);
         return false;
     }
     double flops = problem->family->flops(problem);
     if (session->place.modelled && (bytes > LARGE_FOR_SIMULATION || flops > LARGE_FOR_SIMULATION)) {
-        *message = lk_say("%.3g bytes and %.3g operations would take too long on a simulated "
-                          "GPU; the limit is %.0e of each",
-                          bytes, flops, LARGE_FOR_SIMULATION);
+        *message = lk_format("%.3g bytes and %.3g operations would take too long on a simulated "
+                             "GPU; the limit is %.0e of each",
+                             bytes, flops, LARGE_FOR_SIMULATION);
         return false;
     }
     return true;

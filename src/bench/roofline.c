@@ -11,7 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One contestant of one problem. */
+/* One contestant of one problem. Copies and work on integers have an intensity of 0, which no
+ * logarithmic axis shows: they stand at the left edge, as far below the roof there as their bytes a
+ * second are below the memory's. */
 struct point {
     const struct bench_result *result;
     const struct bench_entry *entry;
@@ -28,7 +30,7 @@ static struct point *find_points(const struct bench_report *report, size_t *coun
         for (size_t k = 0; k < report->results[i].count; k++) {
             const struct bench_result *result = &report->results[i];
             const struct bench_entry *entry = &result->entries[k];
-            if (entry->state != BENCH_MEASURED || !(result->bytes > 0) || !(result->flops > 0))
+            if (entry->state != BENCH_MEASURED || !(result->bytes > 0))
                 continue;
             points = lk_realloc(points, (*count + 1) * sizeof *points);
             points[*count] =
@@ -39,19 +41,29 @@ static struct point *find_points(const struct bench_report *report, size_t *coun
     return points;
 }
 
+/* Its height, where least is the left edge. */
+static double rate_at(const struct point *point, double least)
+{
+    return point->intensity > 0 ? point->rate : least * point->entry->gb_s * 1e9;
+}
+
 /* Both axes wide enough for the roof's bend and for every point, in whole decades. */
 static struct report_plot make_plot(const struct gpu_info *gpu, const struct point *points,
                                     size_t count)
 {
     double peak = gpu->f32_tflops * 1e12, bandwidth = gpu->memory_gb_s * 1e9;
     double left = 0.05, right = 20 * peak / bandwidth, low = left * bandwidth, high = 2 * peak;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].intensity > 0 && points[i].intensity / 2 < left)
+            left = points[i].intensity / 2;
+    left = pow(10, floor(log10(left)));
     for (size_t i = 0; i < count; i++) {
-        left = points[i].intensity / 2 < left ? points[i].intensity / 2 : left;
+        double rate = rate_at(&points[i], left);
         right = points[i].intensity * 2 > right ? points[i].intensity * 2 : right;
-        low = points[i].rate / 2 < low ? points[i].rate / 2 : low;
-        high = points[i].rate * 2 > high ? points[i].rate * 2 : high;
+        low = rate / 2 < low ? rate / 2 : low;
+        high = rate * 2 > high ? rate * 2 : high;
     }
-    return (struct report_plot){.x_low = pow(10, floor(log10(left))),
+    return (struct report_plot){.x_low = left,
                                 .x_high = pow(10, ceil(log10(right))),
                                 .y_low = pow(10, floor(log10(low))),
                                 .y_high = pow(10, ceil(log10(high))),
@@ -82,18 +94,23 @@ void bench_print_roofline(FILE *out, const struct report_paint *paint,
     report_plot_line(&plot, plot.x_low, plot.x_low * bandwidth, peak / bandwidth, peak, '/');
     report_plot_line(&plot, peak / bandwidth, peak, plot.x_high, peak, '-');
     for (size_t i = 0; i < count; i++)
-        report_plot_mark(&plot, points[i].intensity, points[i].rate, points[i].mark);
+        report_plot_mark(&plot, points[i].intensity > 0 ? points[i].intensity : plot.x_low,
+                         rate_at(&points[i], plot.x_low), points[i].mark);
     fprintf(out, "%s%s%s: %.0f GB/s, %.3g TFLOP/s in f32%s\n", paint->bold, place->name,
             paint->plain, gpu->memory_gb_s, gpu->f32_tflops,
             place->modelled ? "; times are modelled" : "");
     report_plot_print(out, paint, &plot);
     for (size_t i = 0; i < count; i++) {
         char time[REPORT_UNIT];
-        fprintf(out, "  %s%c%s %s/%s%s %s: %s, %.1f GFLOP/s, %.1f GB/s, %.1f %% of the roof\n",
-                paint->bold, points[i].mark, paint->plain, points[i].result->family->name,
-                points[i].entry->name, points[i].entry->peer ? " (peer)" : "",
-                points[i].result->text, report_seconds(time, points[i].entry->time.median),
-                points[i].entry->gflop_s, points[i].entry->gb_s, 100 * points[i].entry->roof);
+        fprintf(out, "  %s%c%s %s/%s%s %s: %s, ", paint->bold, points[i].mark, paint->plain,
+                points[i].result->family->name, points[i].entry->name,
+                points[i].entry->peer ? " (peer)" : "", points[i].result->text,
+                report_seconds(time, points[i].entry->time.median));
+        if (points[i].intensity > 0)
+            fprintf(out, "%.1f GFLOP/s, ", points[i].entry->gflop_s);
+        fprintf(out, "%.1f GB/s, %.1f %% of the roof%s\n", points[i].entry->gb_s,
+                100 * points[i].entry->roof,
+                points[i].intensity > 0 ? "" : " (no floating-point operations: at the left edge)");
     }
     free(points);
 }
@@ -106,11 +123,12 @@ json_t *bench_roofline_json(const struct bench_report *report)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f}", "family",
-                            points[i].result->family->name, "name", points[i].entry->name,
-                            "problem", points[i].result->text, "intensity", points[i].intensity,
-                            "gflop_s", points[i].entry->gflop_s, "time_us",
-                            points[i].entry->time.median * 1e6, "roof", points[i].entry->roof));
+            list,
+            json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "family",
+                      points[i].result->family->name, "name", points[i].entry->name, "problem",
+                      points[i].result->text, "intensity", points[i].intensity, "gflop_s",
+                      points[i].entry->gflop_s, "gb_s", points[i].entry->gb_s, "time_us",
+                      points[i].entry->time.median * 1e6, "roof", points[i].entry->roof));
     free(points);
     return json_pack("{s:s, s:b, s:f, s:f, s:o}", "gpu", place->name, "modelled", place->modelled,
                      "memory_gb_s", place->info->memory_gb_s, "f32_tflops", place->info->f32_tflops,
@@ -123,7 +141,9 @@ void bench_roofline_svg(struct lk_buf *out, const struct bench_report *report)
     struct point *points = find_points(report, &count);
     struct svg_point *drawn = lk_alloc((count + 1) * sizeof *drawn);
     for (size_t i = 0; i < count; i++)
-        drawn[i] = (struct svg_point){points[i].intensity, points[i].rate, points[i].entry->name};
+        drawn[i] =
+            (struct svg_point){points[i].intensity > 0 ? points[i].intensity : SVG_LEAST_INTENSITY,
+                               rate_at(&points[i], SVG_LEAST_INTENSITY), points[i].entry->name};
     svg_roofline_points(out, report->place->info, drawn, count, true);
     free(drawn);
     free(points);

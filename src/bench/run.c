@@ -61,8 +61,8 @@ static struct zoo_problem *choose_problems(const struct bench_run_request *reque
     return problems;
 }
 
-static void tell(const struct bench_run_request *request, struct bench_run *run,
-                 const char *trouble)
+static void report_problem(const struct bench_run_request *request, struct bench_run *run,
+                           const char *trouble)
 {
     run->failed = run->failed || trouble;
     if (request->done)
@@ -80,9 +80,9 @@ static void run_problem(const struct bench_run_request *request, struct bench_ru
     struct bench_result *result = bench_report_add(&run->report);
     char *message = NULL, *trouble = NULL;
     if (!bench_problem(run->session, &wanted, result, &message))
-        trouble = lk_say("%s %s: %s", result->family->name, result->text,
-                         message ? message : "it cannot be measured");
-    tell(request, run, trouble);
+        trouble = lk_format("%s %s: %s", result->family->name, result->text,
+                            message ? message : "it cannot be measured");
+    report_problem(request, run, trouble);
     free(trouble);
     free(message);
 }
@@ -96,8 +96,8 @@ static bool run_family(const struct bench_run_request *request, struct bench_run
     struct zoo_problem *problems =
         choose_problems(request, run->report.place, chosen->family, &count, &message);
     if (!problems) {
-        char *trouble = lk_say("%s: %s", chosen->family->name, message);
-        tell(request, run, trouble);
+        char *trouble = lk_format("%s: %s", chosen->family->name, message);
+        report_problem(request, run, trouble);
         free(trouble);
         count = 0;
     }
@@ -127,7 +127,8 @@ bool bench_run(const struct bench_run_request *request, const char *gpu, struct 
         if (!run_family(request, run, &chosen[i]))
             break;
     if (bench_is_dead(run->session))
-        tell(request, run, "the GPU stopped with an error; what follows was not measured");
+        report_problem(request, run,
+                       "the GPU stopped with an error; what follows was not measured");
     free(chosen);
     return true;
 }

@@ -14,9 +14,9 @@ struct bench_run_request {
     bool no_peers, only_peers;
     bool quick;      /* of the family's own problems only the main ones, its first line */
     bool first_only; /* only the very first */
-    /* What the caller hears of; each may be NULL. */
+    /* Callbacks; each may be NULL. */
     void *context;
-    /* Before anything is measured; false: it is not wanted here. */
+    /* Before anything is measured; false: skip this one. */
     bool (*begin)(void *context, const struct bench_report *report);
     /* After each problem: its result, the last of the report, or why there is none. */
     void (*done)(void *context, const struct bench_report *report, const char *trouble);
@@ -27,7 +27,7 @@ struct bench_run {
     struct bench_session *session;
     struct bench_report report;
     bool refused; /* by begin */
-    bool failed;  /* a problem could not be measured, which done has heard of */
+    bool failed;  /* a problem could not be measured; done was told why */
 };
 
 /* False and a malloc'd message if a name is not known, or the GPU does not open. gpu as for

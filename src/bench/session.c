@@ -104,7 +104,7 @@ static bool get_ready(struct bench_session *session, char **message)
         status = zoo_flush_open(&session->flush, &session->device, 2 * session->l2_bytes);
     if (status != CUDA_SUCCESS) {
         *message =
-            lk_say("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
+            lk_format("%s cannot be measured: %s", session->device.name, zoo_error(cuda, status));
         return false;
     }
     session->clocks = bench_clocks_open(&session->device);
@@ -123,7 +123,7 @@ struct bench_session *bench_open(const char *gpu, const struct bench_host *host,
     }
     if (!zoo_device_open(gpu, &session->device, message) || !get_ready(session, message)) {
         if (!*message)
-            *message = lk_say("%s did not open", gpu);
+            *message = lk_format("%s did not open", gpu);
         bench_close(session);
         return NULL;
     }

@@ -40,8 +40,8 @@ bool bench_slab_open(struct bench_slab *slab, const struct zoo_device *device,
         if (status != CUDA_ERROR_OUT_OF_MEMORY || slab->copies != 2)
             break;
     }
-    *message =
-        lk_say("%zu MiB of device memory: %s", slab->bytes >> 20, zoo_error(device->cuda, status));
+    *message = lk_format("%zu MiB of device memory: %s", slab->bytes >> 20,
+                         zoo_error(device->cuda, status));
     return false;
 }
 

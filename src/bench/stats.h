@@ -1,6 +1,6 @@
 /*
- * stats.h: what many times of the same thing say: median, quartiles, how sure the median is, and
- * whether two of them differ. Times of kernels have a floor and a tail, so nothing here assumes a
+ * stats.h: statistics of repeated timings: median, quartiles, how certain the median is, and
+ * whether two medians differ. Times of kernels have a floor and a tail, so nothing here assumes a
  * normal distribution.
  */
 #ifndef LOCKSTEP_BENCH_STATS_H

@@ -84,7 +84,7 @@ static void print_entry(FILE *out, const struct report_paint *paint,
     fprintf(out, "  %s%-20s%s ", style, entry->name, *style ? paint->plain : "");
     if (entry->state != BENCH_MEASURED) {
         fprintf(out, "%s%s%s: %s\n", entry->state == BENCH_WRONG ? paint->red : paint->dim,
-                entry->state == BENCH_WRONG ? "WRONG" : "left out", paint->plain,
+                entry->state == BENCH_WRONG ? "WRONG" : "skipped", paint->plain,
                 entry->message ? entry->message : "");
         return;
     }

@@ -1,6 +1,6 @@
 /*
- * timing.c: samples on a real GPU. Contestants take turns sample by sample, so that whatever drifts
- * drifts for all; the host stays ahead of the GPU, so that no sample waits for it.
+ * timing.c: samples on a real GPU. Contestants take turns sample by sample, so that any drift
+ * affects all alike; the host stays ahead of the GPU, so that no sample waits for it.
  *
  * Long kernels: one launch between two events, rotating through copies of the buffers. Where the
  * fastest contestant is short, all are timed as graphs of many launches (or as queues of them, if
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #define SHORT_SECONDS 20e-6   /* below this, launches are timed many at a time */
-#define SAMPLE_SECONDS 400e-6 /* which then take about so long together */
+#define SAMPLE_SECONDS 400e-6 /* which then take about this long together */
 #define BATCH_SECONDS 30e-3   /* between two waits of the host */
 #define ENOUGH 0.005          /* uncertainty of the median */
-#define SETTLED_SECONDS 0.05  /* nobody is settled before so much GPU time, or */
+#define SETTLED_SECONDS 0.05  /* no contestant counts as settled before this much GPU time, or */
 #define LOW_CLOCK 0.85        /* of the highest seen: discarded below */
 enum {
     LEAST_SAMPLES = 15,
@@ -41,7 +41,7 @@ struct race {
     double share; /* seconds of GPU time that each may take */
     struct pair pairs[PAIRS];
     unsigned used;
-    unsigned next_copy; /* everybody's: whoever comes next finds a copy that nobody had lately */
+    unsigned next_copy; /* shared by all, so that each finds a copy that was not used lately */
 };
 
 /* What a sample consists of ---------------------------------------------------------------------*/
@@ -55,7 +55,7 @@ static void fail(struct bench_entrant *entrant, const struct race *race, const c
                  CUresult status)
 {
     bench_entrant_fail(entrant, BENCH_WRONG,
-                       lk_say("%s failed: %s", what, zoo_error(race->cuda, status)));
+                       lk_format("%s failed: %s", what, zoo_error(race->cuda, status)));
 }
 
 static bool launch_next(struct race *race, struct bench_entrant *entrant)
@@ -121,7 +121,8 @@ static bool collect(struct race *race, unsigned mhz_before, char **message)
     if (status == CUDA_SUCCESS)
         return true;
     session->dead = true;
-    *message = lk_say("the GPU stopped while it was measured: %s", zoo_error(race->cuda, status));
+    *message =
+        lk_format("the GPU stopped while it was measured: %s", zoo_error(race->cuda, status));
     return false;
 }
 
@@ -210,7 +211,7 @@ static void set_launches(struct race *race, struct bench_entrant *entrant)
                                                      : (unsigned)wanted;
 }
 
-/* Graphs for everybody, or queues for everybody. */
+/* Graphs for all entrants, or queues for all. */
 static void capture_all(struct race *race)
 {
     for (size_t i = 0; i < race->count; i++) {
@@ -344,7 +345,7 @@ static void show_progress(const struct race *race, double elapsed, double second
         host->progress(host->context, race->result->text, by_time > by_count ? by_time : by_count);
 }
 
-/* Samples at a clock far below the highest seen tell of another GPU. */
+/* Samples at a clock far below the highest seen do not describe this GPU. */
 static void discard_slow_clocks(struct race *race)
 {
     unsigned least = (unsigned)(LOW_CLOCK * race->session->most_mhz);
@@ -413,7 +414,7 @@ bool bench_time(struct bench_session *session, struct bench_entrant *entrants, s
             status = race->cuda->cuEventCreate(&race->pairs[i].end, 0);
     }
     if (status != CUDA_SUCCESS)
-        *message = lk_say("events: %s", zoo_error(race->cuda, status));
+        *message = lk_format("events: %s", zoo_error(race->cuda, status));
     bool fine = status == CUDA_SUCCESS && run_race(race, seconds, message);
     for (size_t i = 0; i < count; i++)
         forget_graph(race, &entrants[i]);

@@ -1,7 +1,7 @@
 /*
  * torch.c: PyTorch in a process of its own (python/peer_torch.py, which is built in), in lines of
  * JSON over two pipes. It opens our memory by its CUDA IPC handle. Where there is no Python, no
- * PyTorch or no such memory, the peer is left out with a remark.
+ * PyTorch or no such memory, the peer is skipped with a remark.
  */
 #include "bench/contest.h"
 
@@ -45,15 +45,15 @@ static bool start_python(struct bench_torch *torch, char **message)
     const char *python = host_find_program(arena, name);
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     if (!python) {
-        *message = lk_say("there is no %s", name);
+        *message = lk_format("there is no %s", name);
     } else if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
-        *message = lk_say("pipe: %s", strerror(errno));
+        *message = lk_format("pipe: %s", strerror(errno));
     } else {
         const char *const words[] = {python, "-c", bench_torch_script, NULL};
         torch->child = host_start(
             &(struct host_command){.words = words, .input_fd = to[0], .output_fd = from[1]});
         if (torch->child < 0)
-            *message = lk_say("%s: %s", python, strerror(errno));
+            *message = lk_format("%s: %s", python, strerror(errno));
     }
     torch->to = to[1]; /* closed by bench_torch_stop */
     torch->from = from[0];
@@ -65,7 +65,7 @@ static bool start_python(struct bench_torch *torch, char **message)
     return torch->child > 0;
 }
 
-/* One line, without its end; malloc'd. NULL if the process has ended or says nothing. */
+/* One line, without its newline; malloc'd. NULL if the process has ended or does not answer. */
 static char *read_line(struct bench_torch *torch)
 {
     struct lk_buf *pending = &torch->pending;
@@ -99,7 +99,7 @@ static json_t *ask(struct bench_torch *torch, json_t *request, char **message)
     if (line && torch->to >= 0 && host_write_all(torch->to, line, strlen(line)))
         host_write_all(torch->to, "\n", 1);
     free(line);
-    char *text = read_line(torch); /* one that has ended may have said why */
+    char *text = read_line(torch); /* one that has ended may have printed why */
     json_t *answer = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_true(json_object_get(answer, "ok"))) {
         free(text);
@@ -107,8 +107,8 @@ static json_t *ask(struct bench_torch *torch, json_t *request, char **message)
     }
     const char *error = json_string_value(json_object_get(answer, "error"));
     *message = error ? strdup(error)
-                     : lk_say("the Python process ended or does not answer%s%.200s",
-                              text ? ": " : "", text ? text : "");
+                     : lk_format("the Python process ended or does not answer%s%.200s",
+                                 text ? ": " : "", text ? text : "");
     json_decref(answer);
     free(text);
     return NULL;
@@ -140,7 +140,7 @@ struct bench_torch *bench_torch_start(const struct zoo_device *device, char **me
     }
     json_decref(answer);
     if (!*message)
-        *message = lk_say("it does not answer");
+        *message = lk_format("it does not answer");
     bench_torch_stop(torch);
     return NULL;
 }
@@ -187,7 +187,7 @@ static bool memory_handle(const struct zoo_device *device, CUdeviceptr base, cha
     if (status == CUDA_SUCCESS && get)
         status = get(handle, base);
     if (status != CUDA_SUCCESS || !get) {
-        *message = lk_say("the memory cannot be shared: %s", zoo_error(cuda, status));
+        *message = lk_format("the memory cannot be shared: %s", zoo_error(cuda, status));
         return false;
     }
     for (size_t i = 0; i < 64; i++)
@@ -278,7 +278,7 @@ bool bench_torch_time(struct bench_torch *torch, unsigned samples, double *secon
     for (unsigned i = 0; i < samples && fine; i++)
         seconds[i] = json_number_value(json_array_get(list, i));
     if (answer && !fine)
-        *message = lk_say("it gave %zu times, not %u", json_array_size(list), samples);
+        *message = lk_format("it gave %zu times, not %u", json_array_size(list), samples);
     json_decref(answer);
     return fine;
 }

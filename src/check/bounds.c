@@ -1,13 +1,14 @@
 /*
- * bounds.c: whether an access stays inside of an allocation, variable, or the shared or local
- * memory there is, and what to say if not.
+ * bounds.c: checks that an access stays inside an allocation, a variable, or the shared or local
+ * memory that exists, and words the error if it does not.
  */
 #include "check/check.h"
 
 /* The nearest allocation of the program or variable of the module, for messages. */
 struct neighbour {
     uint64_t address, size;
-    struct check_allocation allocation; /* number 0: a variable */
+    struct check_allocation allocation; /* number 0: a variable, or of the heap: */
+    const struct check_heap_block *heap;
     struct lk_buf name;
 };
 
@@ -23,6 +24,7 @@ static void consider(struct neighbour *best, uint64_t to, uint64_t address, uint
     best->address = address;
     best->size = size;
     best->allocation = (struct check_allocation){0};
+    best->heap = NULL;
     lk_buf_free(&best->name);
     best->name = (struct lk_buf){0};
 }
@@ -42,6 +44,16 @@ static bool find_neighbour(struct check *check, uint64_t address, struct neighbo
             best->allocation = *item;
             lk_buf_printf(&best->name, CHECK_ALLOCATION);
         }
+    }
+    const struct check_heap_block *blocks[2];
+    count = check_heap_near(check, address, blocks);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t before = distance;
+        consider(best, address, blocks[i]->address, blocks[i]->size, &distance);
+        if (distance == before)
+            continue;
+        best->heap = blocks[i];
+        check_heap_name(check, blocks[i], &best->name);
     }
     for (uint32_t i = 0; i < module->ptx->var_count; i++) {
         if (!module->var_addresses[i])
@@ -70,7 +82,11 @@ void check_describe_address(struct check *check, struct check_subject *subject, 
             check_name(var->var->name, text);
             return;
         }
-        if (address >= code->static_shared)
+        const struct simt_launch_state *launch = check->launch;
+        if (launch->shared_end > launch->reserved_at && address >= launch->reserved_at)
+            lk_buf_printf(text, "byte %llu of the reserved shared memory",
+                          (unsigned long long)(address - launch->reserved_at));
+        else if (address >= code->static_shared)
             lk_buf_printf(text, "byte %llu of the dynamic shared memory",
                           (unsigned long long)(address - code->static_shared));
         return;
@@ -96,8 +112,8 @@ static void report_misaligned(struct check *check, const struct watch_access *ac
     uint64_t address = access->addresses[lane];
     struct check_subject subject = {.space = access->space, .address = address};
     check_report(check, CHECK_MISALIGNED, &subject, &side, NULL,
-                 "misaligned: %s of %u bytes at 0x%llx, which is no multiple of %u", verb(access),
-                 access->bytes, (unsigned long long)address, align);
+                 "misaligned: %s of %u bytes at 0x%llx, which is not a multiple of %u",
+                 verb(access), access->bytes, (unsigned long long)address, align);
 }
 
 static uint32_t misaligned(struct check *check, const struct watch_access *access)
@@ -124,6 +140,20 @@ static uint32_t misaligned(struct check *check, const struct watch_access *acces
     return refused;
 }
 
+static void report_freed_heap(struct check *check, const struct watch_access *access,
+                              const struct check_side *side, const struct check_heap_block *freed)
+{
+    struct check_subject subject = {.space = access->space,
+                                    .address = access->addresses[side->thread % SIMT_LANES]};
+    struct check_side other = check_heap_side(check, freed, "free");
+    check_report(
+        check, CHECK_USE_AFTER_FREE, &subject, side, other.in ? &other : NULL,
+        "use after free: %s of %u bytes at 0x%llx, %llu bytes into a block of %llu bytes of "
+        "the device heap, which was freed",
+        verb(access), access->bytes, (unsigned long long)subject.address,
+        (unsigned long long)(subject.address - freed->address), (unsigned long long)freed->size);
+}
+
 static void report_global(struct check *check, const struct watch_access *access, int lane)
 {
     uint64_t address = access->addresses[lane];
@@ -135,6 +165,11 @@ static void report_global(struct check *check, const struct watch_access *access
                      "use after free: %s of %u bytes at 0x%llx, %llu bytes into " CHECK_ALLOCATION
                      ", which was freed",
                      verb(access), access->bytes, at, at - subject.allocation.address);
+        return;
+    }
+    const struct check_heap_block *freed = check_heap_find_freed(check, address);
+    if (freed) {
+        report_freed_heap(check, access, &side, freed);
         return;
     }
     struct neighbour near;
@@ -160,7 +195,10 @@ static void report_global(struct check *check, const struct watch_access *access
         lk_buf_printf(&where, "no memory is allocated there");
     lk_buf_add(&why, "", 0);
     check_explain_index(check, access, lane, &why);
-    check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
+    struct check_side malloc_side = {0};
+    if (is_near && near.heap)
+        malloc_side = check_heap_side(check, near.heap, "malloc");
+    check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, malloc_side.in ? &malloc_side : NULL,
                  "out of bounds: %s of %u bytes at 0x%llx, %s%s", verb(access), access->bytes, at,
                  where.data, why.data);
     lk_buf_free(&why);
@@ -180,7 +218,8 @@ static bool is_inside(struct check *check, struct check_cache *cache, uint64_t a
         return false;
     cache->low = found.address;
     cache->high = found.address + found.size;
-    cache->tracks = found.kind == SIMT_MEMORY_DEVICE && !found.internal && !found.registered;
+    cache->tracks = found.kind == SIMT_MEMORY_DEVICE && !found.registered &&
+                    (found.owner == SIMT_OWNER_USER || check_heap_find(check, found.address));
     return true;
 }
 
@@ -261,6 +300,8 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
         int lane = __builtin_ctz(rest);
         uint64_t address = access->addresses[lane];
         if (address >= whole.low && address < whole.high && whole.high - address >= access->bytes)
+            continue;
+        if (simt_reserved(access->w->block, address, access->bytes))
             continue;
         refused |= 1u << lane;
         if (var) {

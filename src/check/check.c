@@ -1,9 +1,10 @@
 /*
- * check.c: the checker: looks at every access of a watched launch before it happens, refuses those
- * that lead outside, and tells what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
+ * check.c: the checker: examines every access of a watched launch before it happens, blocks those
+ * that are out of bounds, and reports what it finds. LOCKSTEP_CHECK=FILE turns it on; see check.h.
  */
 #include "check/check.h"
 #include "check/checker.h"
+#include "check/ops.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->frame_function = NULL;
     check->caches = lk_alloc_zeroed((launch->code->inst_count + 1) * sizeof(*check->caches));
     check_shared_variables(check);
-    check->traits = check_traits(launch->code, launch->kernel->ptx->module);
+    check->traits = check_traits(launch, &check->has_narrow);
+    check_ops_launch_begins(check);
     check_order_begin(check);
 }
 
@@ -29,7 +31,9 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     struct check *check = (struct check *)watcher;
     check_memory_drain(check);
     check->had_fault |= launch->fault->kind != SIMT_OK;
-    check_race_end(check);
+    check_ops_launch_ends(check);
+    check_unwritten_end(check);
+    check_taint_end(check);
     check_sync_fault(check, launch);
     check_write_counts(check);
     check_order_end(check);
@@ -54,7 +58,7 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
         block->launch->progress = block->launch->instructions;
 }
 
-/* Stores, and atomics that nobody reads the result of, are no polls. */
+/* Stores, and atomics whose result is never read, do not count as polls. */
 static bool is_poll(const struct watch_access *access)
 {
     return access->what->is_ordered && access->is_read && access->what->kind != WATCH_RED;
@@ -73,7 +77,12 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
         check->writes++;
     switch (access->space) {
     case PTX_SPACE_LOCAL:
-        return check_local_bounds(check, access);
+        refused = check_local_bounds(check, access);
+        if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
+            check_taint_store(check, access, access->mask & ~refused);
+        else if (check->machine->watch->follows)
+            check_taint_load_local(check, access, access->mask & ~refused);
+        return refused;
     case PTX_SPACE_CONST:
         return check_memory_bounds(check, access, &tracks);
     case PTX_SPACE_SHARED:
@@ -85,11 +94,17 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     uint32_t mask = access->mask & ~refused;
     if (!mask)
         return refused;
-    if (access->what->is_ordered)
+    if (access->what->is_ordered) {
         check_order_access(check, access, mask);
+        if (check->op && access->space == PTX_SPACE_GLOBAL &&
+            access->addresses[__builtin_ctz(mask)] - check->machine->memory.base >= SIMT_ARENA_HALF)
+            check->op->talks = true; /* with the host, or another kernel */
+    }
     if (is_poll(access))
         check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
+    if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
+        check_taint_store(check, access, mask);
     if (access->what->kind == WATCH_BULK && access->is_write)
         check_order_bulk(check, access->w, access->in);
     return refused;
@@ -118,7 +133,8 @@ static void at_warp_sync(struct simt_watcher *watcher, struct simt_warp *w,
 {
     struct check *check = (struct check *)watcher;
     check_sync_gathered(check, w, in, lanes);
-    check_order_warp_sync(check, w, lanes);
+    check_taint_sync(check, w, in, lanes);
+    check_order_warp_sync(check, w, in, lanes);
 }
 
 static void at_barrier(struct simt_watcher *watcher, struct simt_block *block, uint32_t id)
@@ -141,9 +157,11 @@ static void at_close(struct simt_watcher *watcher)
 {
     struct check *check = (struct check *)watcher;
     check_memory_close(check);
+    check_heap_close(check);
     fclose(check->file);
     free(check->segment_warps);
     free(check->errors);
+    pthread_mutex_destroy(&check->report_lock);
     free(check);
 }
 
@@ -157,6 +175,12 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
     struct check *check = lk_alloc_zeroed(sizeof(*check));
     check->machine = machine;
     check->file = file;
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&check->report_lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    check->history = UINT32_MAX;
     check_memory_open(check);
     check->watcher = (struct simt_watcher){.launch = begin_launch,
                                            .block = at_block,
@@ -164,13 +188,18 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
                                            .warp_sync = at_warp_sync,
                                            .barrier = at_barrier,
                                            .order = at_order,
+                                           .follow = check_taint_step,
                                            .stuck = check_sync_stuck,
+                                           .heap = check_heap_event,
                                            .allocated = check_memory_alloc,
                                            .freed = check_memory_free,
                                            .bad_free = check_memory_bad_free,
                                            .bad_range = check_memory_bad_range,
                                            .written = check_memory_written,
                                            .left = at_left,
+                                           .submitted = check_op_submitted,
+                                           .op_event = check_op_event,
+                                           .freeing = check_host_freeing,
                                            .done = end_launch,
                                            .close = at_close};
     return &check->watcher;

@@ -1,7 +1,10 @@
 /*
  * check.h: what the checker's files share. check.c looks at every access; memory.c knows the
  * allocations and what was ever written; bounds.c judges where an access leads; race.c
- * remembers who touched each word last; order.c knows what is ordered before what;
+ * remembers who touched each word last; order.c knows what is ordered before what, lanes.c within
+ * a warp;
+ * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
+ * them;
  * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
  * place.c names places, threads and arrays; write.c writes what was found.
  *
@@ -23,14 +26,14 @@
 
 /* Built for newer processors too; the loader picks. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CHECK_HOT __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define CHECK_HOT
 #endif
 
 enum check_kind {
-#define FINDING(name, key) CHECK_##name,
+#define FINDING(name, key, severity) CHECK_##name,
 #include "gpu/finding_kinds.def"
 #undef FINDING
 };
@@ -66,7 +69,7 @@ struct check_chunk {
 /* Order -----------------------------------------------------------------------------------------
  */
 
-/* What is known of warps of other blocks: ranges of warps of the grid, and up to when. */
+/* What is known about warps of other blocks: ranges of warps of the grid, and up to when. */
 struct check_range {
     uint32_t first, last; /* both included */
     uint32_t time;
@@ -82,13 +85,14 @@ struct check_warp {
     uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
     uint32_t fence_all;           /* or for all */
     uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
+    struct check_taint *taint;    /* its undefined registers, by frame */
     uint32_t waited;              /* cp.async copies up to then are done */
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
     uint64_t news;        /* since the checker's was this */
-    /* A .sync or barrier that some lanes have passed by is told if they never come to it. */
+    /* A .sync or barrier that some lanes have passed is reported if they never reach it. */
     uint32_t last_access; /* number of an instruction, */
     uint32_t barriers;    /* and how many barriers it has been at */
     uint32_t skipped_lanes;
@@ -103,7 +107,7 @@ struct check_block {
     struct check_warp *warps;
     uint32_t *known; /* [warp][warp]: the first knows the second up to this segment; of itself:
                         all its lanes know all its lanes */
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;    /* with the reserved part */
     struct check_cell *cells; /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
@@ -134,13 +138,26 @@ struct check_allocation {
     struct check_callers callers; /* who allocated it, or freed it */
 };
 
+/* Of the device heap: who allocated it, or freed it. */
+struct check_heap_block {
+    uint64_t address, size;
+    const struct simt_inst *in;
+    uint64_t block, launch;
+    uint32_t thread;
+};
+
+struct check_heap_list {
+    struct check_heap_block *items; /* sorted by address */
+    size_t count, capacity;
+};
+
 struct check_event {
     enum { CHECK_EVENT_WRITE, CHECK_EVENT_COPY, CHECK_EVENT_FREE } kind;
     uint64_t to, from, size;
 };
 
-/* Stands in messages for the allocation of their subject. Who reads the file writes a name for it:
- * "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
+/* Stands in messages for the allocation of their subject. The reader of the file puts a name in its
+ * place: "allocation #2 of 4096 bytes", or what a lesson calls that buffer. */
 #define CHECK_ALLOCATION "{allocation}"
 
 /* What an error is about. */
@@ -171,11 +188,12 @@ struct check {
     struct simt_machine *machine;
     FILE *file;
 
-    /* Memory. host_lock: allocations, freed and events; other threads tell of them. */
+    /* Memory. host_lock: allocations, freed and events; other threads report them. */
     pthread_mutex_t host_lock;
     struct check_allocation *allocations, *freed; /* sorted by address */
     size_t allocation_count, allocation_capacity, freed_count, freed_capacity;
     uint32_t last_number;
+    struct check_heap_list heap, heap_freed;
     struct check_event *events;
     size_t event_count, event_capacity;
     _Atomic bool has_events;
@@ -186,14 +204,18 @@ struct check {
     struct simt_launch_state *launch;
     struct check_cache *caches; /* [inst_count] */
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
+    bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
     uint32_t first_segment;     /* C2 */
+    struct check_op *op;        /* the operation that launched it, or NULL */
+    uint32_t history;           /* older segments than the launch's, from this one on, may be of
+                                   launches that nothing orders before it (ops.c) */
     uint32_t serial;
     uint32_t passed_on; /* when something was last ordered for other blocks */
     struct check_carriers carriers;
     uint64_t versions;
     struct check_block *spare_blocks;
     uint64_t writes; /* stores to memory, and blocks that began or ended */
-    uint64_t news;   /* whatever else was more than polling in vain */
+    uint64_t news;   /* anything else that was more than a failed poll */
     uint64_t worked; /* as the launch's when it was last looked at */
     uint64_t naps_news;
     uint32_t naps;    /* since naps_news */
@@ -212,11 +234,33 @@ struct check {
     size_t error_count, error_capacity;
     uint64_t dropped;
     struct check_pending {
-        struct check_side side;
+        enum check_kind kind; /* CHECK_UNINITIALIZED, or CHECK_SYNC_MASK: a shuffle */
+        struct check_side side, use;
         struct check_subject subject;
         uint32_t bytes, inst, count;
-    } * pending; /* reads of what nothing had written */
+        uint32_t lanes;                 /* of the warp that read last: which of its lanes, */
+        uint64_t addresses[SIMT_LANES]; /* and where */
+        uint64_t block;
+        uint32_t warp;
+        bool is_used;    /* at `use`, or once more */
+        int lane;        /* shuffles: what is read, */
+        uint32_t mask;   /* with this mask, */
+        const char *why; /* and why it is undefined */
+    } * pending;         /* where undefined values came from */
     size_t pending_count;
+    uint32_t stored_lanes; /* of the instruction that runs: they store such a value, */
+    uint64_t stored_origins[SIMT_LANES]; /* and where it came from */
+    struct check_tainted_word {
+        uint64_t key; /* 0: free */
+        uint64_t origins;
+        bool is_set;
+    } * tainted; /* words of shared and local memory with such a value */
+    size_t tainted_count, tainted_capacity;
+    pthread_mutex_t report_lock; /* recursive: errors, pairs and the file */
+    struct check_pair {
+        uint64_t a, b;
+    } pairs[256]; /* calls that have been told of together */
+    size_t pair_count;
     bool had_fault; /* a program whose context is gone cannot free anything */
 };
 
@@ -228,12 +272,29 @@ void check_memory_free(struct simt_watcher *watcher, uint64_t address);
 void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address);
 void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size_t size);
 void check_memory_written(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
+/* Nothing is known of these bytes any more, and nothing has written them. */
+void check_memory_fresh(struct check *check, uint64_t address, uint64_t size);
+/* Return addresses in the program itself, not in its libraries. */
+struct check_callers check_callers(void);
 void check_memory_drain(struct check *check);
 size_t check_allocations_near(struct check *check, uint64_t address,
                               struct check_allocation near[2]);
 
+/* heap.c */
+void check_heap_event(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                      int lane, enum watch_heap_event event, uint64_t address, uint64_t size);
+void check_heap_close(struct check *check);
+const struct check_heap_block *check_heap_find(const struct check *check, uint64_t address);
+const struct check_heap_block *check_heap_find_freed(const struct check *check, uint64_t address);
+size_t check_heap_near(const struct check *check, uint64_t address,
+                       const struct check_heap_block *near[2]);
+void check_heap_name(const struct check *check, const struct check_heap_block *block,
+                     struct lk_buf *text);
+struct check_side check_heap_side(const struct check *check, const struct check_heap_block *block,
+                                  const char *does);
+
 /* bounds.c */
-/* Lanes of an access to global or constant memory that must not happen; what was wrong is told. */
+/* Lanes of an access to global or constant memory that must not happen; the error is reported. */
 uint32_t check_memory_bounds(struct check *check, const struct watch_access *access, bool *tracks);
 uint32_t check_local_bounds(struct check *check, const struct watch_access *access);
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access);
@@ -245,20 +306,50 @@ void check_describe_address(struct check *check, struct check_subject *subject,
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
 
-/* What is known of an instruction before the launch. */
+/* What is known about an instruction before the launch. */
 #define CHECK_TRAIT_FEEDS_CAS 1 /* a plain read of what a compare-and-swap then decides upon */
 #define CHECK_TRAIT_LIBRARY 2   /* in the toolkit's headers */
 #define CHECK_TRAIT_VOLATILE 4  /* a volatile access of an array */
-#define CHECK_TRAIT_PENDING 8   /* it read what nothing had written: told at the end, */
-#define CHECK_TRAIT_RACED 16    /* unless a race is why */
+#define CHECK_TRAIT_PRECHECK                                                                       \
+    8 /* a plain read, before an atomic of the same function does it properly */
+#define CHECK_TRAIT_RACED 16  /* it read what another thread writes, in no order */
+#define CHECK_TRAIT_NARROW 32 /* strong, but only for its block */
 /* Which variable's addresses an instruction for shared memory uses, where it can be told. */
 void check_shared_variables(struct check *check);
-uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module);
+/* An atomic that may be done twice without harm: min, max, and, or, exch. */
+bool check_is_idempotent(const struct ptx_inst *ptx);
+uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 
 /* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
-void check_race_end(struct check *check);
+/* Bytes of shared memory hold an undefined value. */
+void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes);
+const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", "write", "read" */
+
+/* unwritten.c */
+/* The thread that uses the value has read it as well: the report is about that read. */
+void check_pending_choose(struct check_pending *pending, const struct check_side *use, int lane);
+/* The set that it is the only one of; 0 if there are too many. */
+uint64_t check_pending_add(struct check *check, const struct check_pending *pending);
+void check_unwritten(struct check *check, const struct watch_access *access, uint32_t lanes,
+                     uint32_t mask);
+void check_unwritten_end(struct check *check);
+
+/* taint.c */
+void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w,
+                      const struct simt_inst *in);
+void check_taint_free(struct check_warp *warp);
+/* Lanes of a load get an undefined value. */
+void check_taint_loaded(struct check *check, const struct watch_access *access, uint32_t lanes,
+                        uint64_t origins);
+const struct check_tainted_word *check_taint_word(struct check *check,
+                                                  const struct watch_access *access, int lane);
+void check_taint_load_local(struct check *check, const struct watch_access *access, uint32_t mask);
+void check_taint_store(struct check *check, const struct watch_access *access, uint32_t mask);
+void check_taint_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                      uint32_t lanes);
+void check_taint_end(struct check *check);
 
 /* order.c */
 void check_order_begin(struct check *check);
@@ -268,7 +359,6 @@ void check_order_open_segment(struct check *check, struct check_block *block, ui
 bool check_order_is_before(const struct check *check, const struct check_block *block,
                            uint32_t warp, uint32_t lane, uint32_t segment, uint32_t info);
 void check_order_barrier(struct check *check, struct simt_block *block, uint32_t id);
-void check_order_warp_sync(struct check *check, struct simt_warp *w, uint32_t lanes);
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
 /* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */
 void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask);
@@ -276,8 +366,16 @@ void check_order_access(struct check *check, const struct watch_access *access, 
 bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 
+/* lanes.c */
+/* Where the mask of a .sync instruction lies; false if it has none. */
+bool check_mask_slot(const struct simt_inst *in, uint32_t *slot);
+void check_order_warp_sync(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                           uint32_t lanes);
+bool check_lane_knows(const struct check_warp *warp, uint32_t lane, uint32_t segment,
+                      uint32_t info);
+
 /* poll.c */
-/* access: what it reads, or NULL if that is no access. */
+/* access: what it reads, or NULL if it is not an access. */
 void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                 const struct watch_access *access);
 void check_poll_end(struct check *check);
@@ -294,6 +392,9 @@ void check_sync_fault(struct check *check, struct simt_launch_state *launch);
 void check_name(const char *mangled, struct lk_buf *text);
 bool check_place(const struct ptx_module *module, const struct simt_inst *in, const char **file,
                  uint32_t *line);
+/* The same, of one of two sides: where a function that both call has been inlined, the call. */
+bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
+                       const struct simt_inst *other, const char **file, uint32_t *line);
 /* Says how an address came to be out of bounds, if an index of 32 bits overflowed. */
 void check_explain_index(struct check *check, const struct watch_access *access, int lane,
                          struct lk_buf *text);
@@ -309,10 +410,29 @@ void check_report_host(struct check *check, enum check_kind kind,
                        const struct check_subject *subject, const struct check_callers *callers,
                        const struct check_callers *other, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Quick: has this pair been told already? Counts it if so. */
+/* Two operations of streams. side: an instruction of the first, or NULL; name: of a kernel. */
+void check_report_ops(struct check *check, const struct check_subject *subject,
+                      const struct check_side *side, const struct check_callers *callers,
+                      const struct check_callers *other, const char *name, const char *does,
+                      const char *format, ...) __attribute__((format(printf, 8, 9)));
+/* Was this pair of calls already reported? Remembers it if not. */
+bool check_is_known_pair(struct check *check, uint64_t a, uint64_t b);
+/* Quick: was this pair already reported? Counts it if so. */
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other);
+/* Is the instruction one side of an error of this kind? */
+bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in);
 void check_write_counts(struct check *check);
+
+static inline uint32_t *check_known_by(const struct check_block *block, uint32_t warp)
+{
+    return block->known + (size_t)warp * block->warp_count;
+}
+
+static inline void check_close_segment(struct check_warp *warp)
+{
+    warp->segment = 0;
+}
 
 static inline struct check_warp *check_warp_of(const struct simt_warp *w)
 {

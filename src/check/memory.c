@@ -1,8 +1,7 @@
 /*
  * memory.c: the checker's view of memory: the program's allocations, alive and freed, and
- * which bytes were ever written. The host allocates and copies from any thread, also while a kernel
- * runs: what changes the shadow is put into a list, which the launch takes up before its next
- * access.
+ * which bytes were ever written. The host allocates and copies from any thread, even while a kernel
+ * runs: changes to the shadow go into a list, which the launch applies before its next access.
  */
 #include "check/check.h"
 
@@ -35,7 +34,7 @@ void check_memory_open(struct check *check)
 void check_memory_close(struct check *check)
 {
     for (uint64_t i = 0; i < CHUNKS; i++) {
-        if (i % 512 == 0) { /* pages of the table that nobody touched cost nothing to read */
+        if (i % 512 == 0) { /* untouched pages of the table cost nothing to read */
             unsigned char resident = 0;
             if (mincore(&check->chunks[i], 4096, &resident) == 0 && !(resident & 1)) {
                 i += 511;
@@ -120,7 +119,7 @@ static void copy_written(struct check *check, uint64_t to, uint64_t from, uint64
     }
 }
 
-/* The memory of what is remembered about freed bytes is given back. */
+/* Frees the shadow of freed bytes. */
 static void forget(struct check *check, uint64_t address, uint64_t size)
 {
     uint64_t first = address - check->machine->memory.base, end = first + size;
@@ -133,6 +132,18 @@ static void forget(struct check *check, uint64_t address, uint64_t size)
         from = from / 4 * sizeof(struct check_cell) & ~UINT64_C(4095);
         to = ((to + 3) / 4 * sizeof(struct check_cell) + 4095) & ~UINT64_C(4095);
         madvise((uint8_t *)chunk->cells + from, to - from, MADV_DONTNEED);
+    }
+}
+
+void check_memory_fresh(struct check *check, uint64_t address, uint64_t size)
+{
+    uint64_t offset = address - check->machine->memory.base;
+    forget(check, address, size);
+    for (uint64_t i = offset; i < offset + size; i++) {
+        struct check_chunk *chunk = check->chunks[i >> CHECK_CHUNK_BITS];
+        uint32_t bit = (uint32_t)(i & (CHECK_CHUNK - 1));
+        if (chunk)
+            chunk->written[bit >> 3] &= (uint8_t) ~(1u << (bit & 7));
     }
 }
 
@@ -206,8 +217,7 @@ static void insert(struct check_allocation **list, size_t *count, size_t *capaci
     ++*count;
 }
 
-/* Return addresses in the program itself, not in its libraries. */
-static struct check_callers callers(void)
+struct check_callers check_callers(void)
 {
     struct check_callers found = {{0}};
     enum { MOST = sizeof(found.at) / sizeof(found.at[0]) - 1 };
@@ -225,7 +235,7 @@ static struct check_callers callers(void)
 void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t size)
 {
     struct check *check = (struct check *)watcher;
-    struct check_allocation item = {address, size, 0, callers()};
+    struct check_allocation item = {address, size, 0, check_callers()};
     pthread_mutex_lock(&check->host_lock);
     item.number = ++check->last_number;
     size_t at = after(check->freed, check->freed_count, address + size - 1);
@@ -241,7 +251,7 @@ void check_memory_alloc(struct simt_watcher *watcher, uint64_t address, size_t s
 void check_memory_free(struct simt_watcher *watcher, uint64_t address)
 {
     struct check *check = (struct check *)watcher;
-    struct check_callers freer = callers();
+    struct check_callers freer = check_callers();
     pthread_mutex_lock(&check->host_lock);
     size_t at = after(check->allocations, check->allocation_count, address);
     if (at > 0 && check->allocations[at - 1].address == address) {
@@ -293,7 +303,7 @@ void check_memory_bad_free(struct simt_watcher *watcher, uint64_t address)
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
-    struct check_callers freer = callers();
+    struct check_callers freer = check_callers();
     unsigned long long at = address;
     if (check_find_freed(check, address, found) && found->address == address) {
         check_report_host(check, CHECK_INVALID_FREE, &subject, &freer, &found->callers,
@@ -320,7 +330,7 @@ void check_memory_bad_range(struct simt_watcher *watcher, uint64_t address, size
     struct check *check = (struct check *)watcher;
     struct check_subject subject = {.space = PTX_SPACE_GLOBAL, .address = address};
     struct check_allocation *found = &subject.allocation;
-    struct check_callers who = callers();
+    struct check_callers who = check_callers();
     if (check_find_freed(check, address, found))
         check_report_host(
             check, CHECK_USE_AFTER_FREE, &subject, &who, &found->callers,

@@ -30,11 +30,6 @@ void check_order_open_segment(struct check *check, struct check_block *block, ui
     block->warps[warp].segment = segment;
 }
 
-static void close_segment(struct check_warp *warp)
-{
-    warp->segment = 0;
-}
-
 /* Knowledge of other blocks
  * ------------------------------------------------------------------------ */
 
@@ -134,11 +129,6 @@ static uint32_t lookup(const struct check_knowledge *knowledge, uint32_t warp)
 /* Questions
  * ---------------------------------------------------------------------------------------- */
 
-static uint32_t *known_by(const struct check_block *block, uint32_t warp)
-{
-    return block->known + (size_t)warp * block->warp_count;
-}
-
 bool check_order_is_before(const struct check *check, const struct check_block *block,
                            uint32_t warp, uint32_t lane, uint32_t segment, uint32_t info)
 {
@@ -150,20 +140,17 @@ bool check_order_is_before(const struct check *check, const struct check_block *
     if (in_block == warp) {
         if ((info & CHECK_LANE) == lane && !(info & CHECK_MANY))
             return true;
-        if (segment <= known_by(block, warp)[warp] || info & CHECK_MIXED)
+        if (segment <= check_known_by(block, warp)[warp] || info & CHECK_MIXED)
             return true;
-        const struct check_warp *own = &block->warps[warp];
-        if (!own->seen)
-            return false;
-        return info & CHECK_MANY || segment <= own->seen[lane][info & CHECK_LANE];
+        return check_lane_knows(&block->warps[warp], lane, segment, info);
     }
     if (in_block < block->warp_count)
-        return segment <= known_by(block, warp)[in_block];
+        return segment <= check_known_by(block, warp)[in_block];
     return segment <= lookup(block->warps[warp].foreign, theirs);
 }
 
-/* Barriers and warp syncs
- * --------------------------------------------------------------------------- */
+/* Barriers
+ * ------------------------------------------------------------------------------------------ */
 
 /* Warps that wait at the barrier, and so learn what the others did. */
 static bool waits_at(const struct simt_warp_state *warp, uint32_t id)
@@ -204,7 +191,7 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
         if (!takes_part[i])
             continue;
         for (uint32_t k = 0; k < count; k++) {
-            uint32_t known = known_by(block, i)[k];
+            uint32_t known = check_known_by(block, i)[k];
             row[k] = known > row[k] ? known : row[k];
         }
     }
@@ -216,48 +203,14 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         if (!waits[i])
             continue;
-        memcpy(known_by(block, i), row, count * sizeof(row[0]));
+        memcpy(check_known_by(block, i), row, count * sizeof(row[0]));
         struct check_knowledge *old = block->warps[i].foreign;
         block->warps[i].foreign = keep(foreign);
         drop(old);
-        close_segment(&block->warps[i]);
+        check_close_segment(&block->warps[i]);
     }
     drop(foreign);
     memset(block->arrived[id], 0, sizeof(block->arrived[id]));
-}
-
-/* Lanes that a .sync has brought together know what each of them knew. */
-static void sync_some(struct check_warp *warp, uint32_t lanes, uint32_t base, uint32_t now)
-{
-    if (!warp->seen) {
-        warp->seen = lk_alloc(SIMT_LANES * sizeof(*warp->seen));
-        for (int i = 0; i < SIMT_LANES; i++)
-            for (int k = 0; k < SIMT_LANES; k++)
-                warp->seen[i][k] = base;
-    }
-    uint32_t row[SIMT_LANES] = {0};
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        for (int k = 0, i = __builtin_ctz(rest); k < SIMT_LANES; k++)
-            row[k] = warp->seen[i][k] > row[k] ? warp->seen[i][k] : row[k];
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        row[__builtin_ctz(rest)] = now;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        memcpy(warp->seen[__builtin_ctz(rest)], row, sizeof(row));
-}
-
-void check_order_warp_sync(struct check *check, struct simt_warp *w, uint32_t lanes)
-{
-    struct check_block *block = w->block->check;
-    struct check_warp *warp = &block->warps[w->index];
-    if (!warp->segment) /* nothing was touched since the last one */
-        if ((lanes & w->live) == w->live && known_by(block, w->index)[w->index] == check->time)
-            return;
-    uint32_t *whole = &known_by(block, w->index)[w->index];
-    if ((lanes & w->live) == w->live)
-        *whole = check->time;
-    else
-        sync_some(warp, lanes, *whole, check->time);
-    close_segment(warp);
 }
 
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx)
@@ -268,7 +221,7 @@ void check_order_fence(struct check *check, struct simt_warp *w, const struct pt
     warp->fence_block = check->time;
     if (!ptx_has(ptx, PTX_MOD_CTA))
         warp->fence_all = check->time;
-    close_segment(warp);
+    check_close_segment(warp);
 }
 
 /* Words that carry order
@@ -327,7 +280,7 @@ static uint64_t key_of(const struct check_block *block, uint64_t address, bool f
 static struct check_knowledge *what_is_known(const struct check_block *block, uint32_t warp,
                                              uint32_t until)
 {
-    const uint32_t *row = known_by(block, warp);
+    const uint32_t *row = check_known_by(block, warp);
     struct check_knowledge *own =
         lk_alloc(sizeof(*own) + block->warp_count * sizeof(own->ranges[0]));
     own->references = 1;
@@ -360,13 +313,15 @@ static void pass_on(struct check *check, struct check_block *block, uint32_t war
     carrier->version = ++check->versions;
 }
 
-static void take(struct check *check, struct check_block *block, uint32_t number, uint64_t key)
+/* own_block: a read of block scope learns nothing of other blocks. */
+static void take(struct check *check, struct check_block *block, uint32_t number, uint64_t key,
+                 bool own_block)
 {
     struct check_warp *warp = &block->warps[number];
     const struct check_carrier *carrier = find_carrier(&check->carriers, key);
     if (!carrier || !carrier->known || carrier->version == warp->acquired)
         return;
-    uint32_t *row = known_by(block, number), first = block->first_warp;
+    uint32_t *row = check_known_by(block, number), first = block->first_warp;
     uint32_t last = first + block->warp_count - 1;
     bool foreign = false;
     for (uint32_t i = 0; i < carrier->known->count; i++) {
@@ -377,6 +332,8 @@ static void take(struct check *check, struct check_block *block, uint32_t number
             row[k - first] = row[k - first] > range->time ? row[k - first] : range->time;
         foreign |= range->first < first || range->last > last;
     }
+    if (foreign && own_block)
+        return;
     warp->acquired = carrier->version;
     if (!foreign)
         return;
@@ -390,36 +347,46 @@ static bool is_release(const struct ptx_inst *ptx)
     return ptx_has(ptx, PTX_MOD_RELEASE) || ptx_has(ptx, PTX_MOD_ACQ_REL);
 }
 
+/* Status words of the toolkit's libraries (decoupled look-back): a relaxed store of a flag, often
+ * with its value beside it in one word. What the block did before is taken to be ordered by it: the
+ * libraries' authors have seen to that, with fences that are not always where the model wants them.
+ */
+static bool is_status_word(const struct check *check, const struct watch_access *access)
+{
+    return access->what->kind == WATCH_STORE && check->traits[access->number] & CHECK_TRAIT_LIBRARY;
+}
+
 static void order_word(struct check *check, const struct watch_access *access, uint64_t address)
 {
     struct check_block *block = access->w->block->check;
     uint32_t number = access->w->index;
     struct check_warp *warp = &block->warps[number];
     bool is_shared = access->space == PTX_SPACE_SHARED;
+    bool for_block = is_shared || check->traits[access->number] & CHECK_TRAIT_NARROW;
     if (access->is_read && access->what->kind != WATCH_RED && check->carriers.count) {
         if (!is_shared)
-            take(check, block, number, key_of(block, address, true));
-        take(check, block, number, key_of(block, address, false));
+            take(check, block, number, key_of(block, address, true), for_block);
+        take(check, block, number, key_of(block, address, false), false);
     }
     if (!access->is_write)
         return;
-    bool now = is_release(access->in->ptx);
-    bool for_block = is_shared || ptx_has(access->in->ptx, PTX_MOD_CTA);
-    uint32_t all = now && !for_block ? check->time : warp->fence_all;
+    bool now = is_release(access->in->ptx) || is_status_word(check, access);
+    uint32_t all = for_block ? 0 : now ? check->time : warp->fence_all;
     uint32_t own = now ? check->time : warp->fence_block;
-    if (all && !is_shared)
+    if (all)
         pass_on(check, block, number, key_of(block, address, true), all);
-    if (own > (is_shared ? 0 : all))
+    if (own > all)
         pass_on(check, block, number, key_of(block, address, false), own);
     if (now)
-        close_segment(warp);
+        check_close_segment(warp);
 }
 
 void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask)
 {
     uint64_t last = UINT64_MAX;
     const struct check_warp *warp = check_warp_of(access->w);
-    if (!check->carriers.count && !warp->fence_block && !is_release(access->in->ptx))
+    if (!check->carriers.count && !warp->fence_block && !is_release(access->in->ptx) &&
+        !is_status_word(check, access))
         return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint64_t address = access->addresses[__builtin_ctz(rest)];
@@ -449,14 +416,14 @@ void check_order_bulk(struct check *check, struct simt_warp *w, const struct sim
         uint64_t at = shared_address(w, in->e, in->counts[1] == 32, __builtin_ctz(rest));
         pass_on(check, block, w->index, key_of(block, at, false), check->time);
     }
-    close_segment(&block->warps[w->index]);
+    check_close_segment(&block->warps[w->index]);
 }
 
 static void commit_copies(struct check *check, struct check_warp *warp)
 {
     memmove(warp->commits + 1, warp->commits, sizeof(warp->commits) - sizeof(warp->commits[0]));
     warp->commits[0] = check->time;
-    close_segment(warp);
+    check_close_segment(warp);
 }
 
 /* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. */
@@ -472,12 +439,12 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, __builtin_ctz(rest)) +
             (uint64_t)in->imm;
         if (waits)
-            take(check, block, w->index, key_of(block, at, false));
+            take(check, block, w->index, key_of(block, at, false), false);
         else
             pass_on(check, block, w->index, key_of(block, at, false), check->time);
     }
     if (!waits)
-        close_segment(&block->warps[w->index]);
+        check_close_segment(&block->warps[w->index]);
     return waits;
 }
 
@@ -495,11 +462,11 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
             warp->waited =
                 warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
         }
-        close_segment(warp);
+        check_close_segment(warp);
         return false;
     case PTX_OP_CP_ASYNC_WAIT_ALL:
         warp->waited = check->time;
-        close_segment(warp);
+        check_close_segment(warp);
         return false;
     case PTX_OP_CP_ASYNC_MBARRIER:
         warp->waited = check->time;
@@ -555,9 +522,9 @@ static struct check_block *block_new(struct check *check, const struct simt_bloc
     block->warps = lk_alloc_zeroed(simt->warp_count * sizeof(*block->warps));
     block->known =
         lk_alloc_zeroed((size_t)simt->warp_count * simt->warp_count * sizeof(*block->known));
-    block->shared_bytes = simt->shared_bytes;
-    block->cells = lk_alloc_zeroed((simt->shared_bytes / 4 + 1) * sizeof(*block->cells));
-    block->written = lk_alloc_zeroed(simt->shared_bytes / 8 + 1);
+    block->shared_bytes = simt->shared_end;
+    block->cells = lk_alloc_zeroed((simt->shared_end / 4 + 1) * sizeof(*block->cells));
+    block->written = lk_alloc_zeroed(simt->shared_end / 8 + 1);
     return block;
 }
 
@@ -567,6 +534,7 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     if (!begins) {
         for (uint32_t i = 0; i < block->warp_count; i++) {
             free(block->warps[i].seen);
+            check_taint_free(&block->warps[i]);
             drop(block->warps[i].foreign);
         }
         block->next = check->spare_blocks;

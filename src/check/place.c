@@ -36,6 +36,38 @@ bool check_place(const struct ptx_module *module, const struct simt_inst *in, co
     return found;
 }
 
+/* One more call outwards; false at the end of the chain. */
+static bool next_place(const struct ptx_module *module, uint32_t *at, const char **file,
+                       uint32_t *line)
+{
+    for (int depth = 0; *at && *at < module->loc_count && depth < 64; depth++) {
+        const struct ptx_loc *loc = &module->locs[*at];
+        *at = loc->inlined_at;
+        if (loc->file >= module->file_count)
+            continue;
+        *file = module->files[loc->file];
+        *line = loc->line;
+        if (!host_is_toolkit_header(*file) && !host_is_system_header(*file))
+            return true;
+    }
+    return false;
+}
+
+bool check_place_apart(const struct ptx_module *module, const struct simt_inst *in,
+                       const struct simt_inst *other, const char **file, uint32_t *line)
+{
+    uint32_t mine = in->ptx->loc, theirs = other ? other->ptx->loc : 0, their_line = 0;
+    const char *their_file = NULL;
+    for (int depth = 0; other && other != in && depth < 64; depth++) {
+        if (!next_place(module, &mine, file, line) ||
+            !next_place(module, &theirs, &their_file, &their_line))
+            break;
+        if (*line != their_line || *file != their_file)
+            return true;
+    }
+    return check_place(module, in, file, line);
+}
+
 /* Traits
  * ------------------------------------------------------------------------------------------- */
 
@@ -54,6 +86,17 @@ static const struct ptx_inst *only_writer(const struct ptx_function *function, u
     return found;
 }
 
+/* Kernels compute in two's complement, and so does whoever follows them. */
+static int64_t sum(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x + (uint64_t)y);
+}
+
+static int64_t product(int64_t x, int64_t y)
+{
+    return (int64_t)((uint64_t)x * (uint64_t)y);
+}
+
 /* What an address comes from, before it was moved or turned into another space. */
 struct root {
     uint32_t reg;
@@ -69,7 +112,7 @@ static struct root root_of(const struct ptx_function *function, const struct ptx
         if (ptx && ptx->op == PTX_OP_ADD && ptx->operands[1].kind == PTX_OPERAND_REG &&
             ptx->operands[2].kind == PTX_OPERAND_IMM) {
             root.reg = ptx->operands[1].reg;
-            root.imm += ptx->operands[2].imm;
+            root.imm = sum(root.imm, ptx->operands[2].imm);
             continue;
         }
         if (!ptx || (ptx->op != PTX_OP_MOV && ptx->op != PTX_OP_CVTA && ptx->op != PTX_OP_CVTA_TO))
@@ -78,7 +121,7 @@ static struct root root_of(const struct ptx_function *function, const struct ptx
         if (from->kind == PTX_OPERAND_REG) {
             root.reg = from->reg;
         } else if (from->kind == PTX_OPERAND_VAR && !root.var) {
-            root = (struct root){PTX_NO_REG, from->var, root.imm + from->imm};
+            root = (struct root){PTX_NO_REG, from->var, sum(root.imm, from->imm)};
         } else {
             break;
         }
@@ -104,8 +147,9 @@ static const struct ptx_function *owner_of(const struct simt_code *code, const s
     return NULL;
 }
 
-/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
-static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
+/* Does the function use an atomic of this kind at the address that the load reads? */
+static bool feeds(const struct simt_code *code, const struct ptx_inst *ptx,
+                  bool (*is_wanted)(const struct ptx_inst *atomic))
 {
     const struct ptx_function *function = owner_of(code, ptx);
     const struct ptx_operand *address = address_operand(ptx);
@@ -113,14 +157,29 @@ static bool feeds_cas(const struct simt_code *code, const struct ptx_inst *ptx)
         return false;
     struct root mine = root_of(function, address);
     for (uint32_t i = 0; i < function->inst_count; i++) {
-        if (function->insts[i].op != PTX_OP_ATOM_CAS)
-            continue;
         const struct ptx_operand *other = address_operand(&function->insts[i]);
+        if (!is_wanted(&function->insts[i]) || !other)
+            continue;
         struct root theirs = root_of(function, other);
         if (theirs.reg == mine.reg && theirs.var == mine.var && theirs.imm == mine.imm)
             return true;
     }
     return false;
+}
+
+/* The programming guide's own loop reads plainly, then swaps only if nothing has changed. */
+static bool is_cas(const struct ptx_inst *ptx)
+{
+    return ptx->op == PTX_OP_ATOM_CAS;
+}
+
+/* if (x < v) atomicMax(&x, v): an old value costs one atomic more, or is decided by it. A sum that
+ * is not complete yet decides something. */
+bool check_is_idempotent(const struct ptx_inst *ptx)
+{
+    return ptx_op_infos[ptx->op].group == PTX_GROUP_ATOMIC && ptx->operand_count &&
+           (ptx_has(ptx, PTX_MOD_MIN) || ptx_has(ptx, PTX_MOD_MAX) || ptx_has(ptx, PTX_MOD_AND) ||
+            ptx_has(ptx, PTX_MOD_OR) || ptx_has(ptx, PTX_MOD_EXCH));
 }
 
 /* An address that is a variable's plus something stays inside of that variable. */
@@ -173,21 +232,40 @@ static bool is_volatile_array(const struct simt_code *code, const struct ptx_ins
     return function && address && root_of(function, address).reg != PTX_NO_REG;
 }
 
-uint8_t *check_traits(const struct simt_code *code, const struct ptx_module *module)
+/* Atomics and ordered accesses of block scope; a cluster of one block is no more than that. */
+static bool is_narrow(const struct ptx_inst *ptx, const struct simt_launch *launch)
 {
+    const uint32_t *cluster = launch->cluster;
+    bool alone = cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1;
+    return ptx_has(ptx, PTX_MOD_CTA) || (alone && ptx_has(ptx, PTX_MOD_CLUSTER));
+}
+
+uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
+{
+    const struct simt_code *code = launch->code;
+    const struct ptx_module *module = launch->kernel->ptx->module;
     uint8_t *traits = lk_alloc_zeroed(code->inst_count + 1);
     bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
     for (uint32_t i = 0; i < module->file_count; i++)
         toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
-    bool has_cas = false;
-    for (uint32_t i = 0; i < code->inst_count; i++)
-        has_cas |= code->insts[i].ptx->op == PTX_OP_ATOM_CAS;
+    bool has_cas = false, has_others = false;
+    *has_narrow = false;
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        has_cas |= is_cas(code->insts[i].ptx);
+        has_others |= check_is_idempotent(code->insts[i].ptx);
+    }
     for (uint32_t i = 0; i < code->inst_count; i++) {
         const struct ptx_inst *ptx = code->insts[i].ptx;
-        if (has_cas && ptx->op == PTX_OP_LD && feeds_cas(code, ptx))
+        if (has_cas && ptx->op == PTX_OP_LD && feeds(code, ptx, is_cas))
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
+        if (has_others && ptx->op == PTX_OP_LD && feeds(code, ptx, check_is_idempotent))
+            traits[i] |= CHECK_TRAIT_PRECHECK;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
+        if (launch->watch->insts[i].is_ordered && is_narrow(ptx, launch->launch)) {
+            traits[i] |= CHECK_TRAIT_NARROW;
+            *has_narrow = true;
+        }
         if (is_volatile_array(code, ptx))
             traits[i] |= CHECK_TRAIT_VOLATILE;
         if (loc && loc->file < module->file_count && toolkit[loc->file])
@@ -274,14 +352,23 @@ static struct value operand_value(struct tracer *tracer, const struct ptx_operan
     }
 }
 
+/* Parameters of calls are .param variables too. */
+static bool is_kernel_parameter(const struct ptx_function *function, const struct ptx_var *var)
+{
+    for (uint32_t i = 0; function->is_entry && i < function->param_count; i++)
+        if (function->params[i].var == var)
+            return true;
+    return false;
+}
+
 static struct value parameter(const struct tracer *tracer, const struct ptx_inst *ptx)
 {
     const struct ptx_operand *from = &ptx->operands[1];
-    if (!ptx_has(ptx, PTX_MOD_PARAM) || !from->var || !tracer->function->is_entry ||
+    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
+    if (!from->var || !is_kernel_parameter(tracer->function, from->var) || bits > 64 ||
         ptx->operands[0].kind != PTX_OPERAND_REG)
         return unknown();
     const uint8_t *at = tracer->access->w->block->launch->params + from->var->offset + from->imm;
-    unsigned bits = ptx_type_bits(ptx->types[ptx->type_count - 1]);
     int64_t value = 0;
     memcpy(&value, at, bits / 8);
     return exactly(bits == 32 ? (int32_t)value : value);
@@ -332,27 +419,27 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
     case PTX_OP_ADD: /* of a pointer that is not known and an index */
         if (!v[0].known || !v[1].known)
             return unknown();
-        result.wrapped = v[0].wrapped + v[1].wrapped;
-        result.real = v[0].real + v[1].real;
+        result.wrapped = sum(v[0].wrapped, v[1].wrapped);
+        result.real = sum(v[0].real, v[1].real);
         return narrow(result, bits);
     case PTX_OP_SUB:
-        result.wrapped = v[0].wrapped - v[1].wrapped;
-        result.real = v[0].real - v[1].real;
+        result.wrapped = sum(v[0].wrapped, product(v[1].wrapped, -1));
+        result.real = sum(v[0].real, product(v[1].real, -1));
         return narrow(result, bits);
     case PTX_OP_MUL_LO:
     case PTX_OP_MAD_LO:
-        result.wrapped = v[0].wrapped * v[1].wrapped;
-        result.real = v[0].real * v[1].real;
+        result.wrapped = product(v[0].wrapped, v[1].wrapped);
+        result.real = product(v[0].real, v[1].real);
         if (ptx->op == PTX_OP_MAD_LO) {
-            result.wrapped += v[2].wrapped;
-            result.real += v[2].real;
+            result.wrapped = sum(result.wrapped, v[2].wrapped);
+            result.real = sum(result.real, v[2].real);
         }
         return narrow(result, bits);
     case PTX_OP_SHL:
         if (v[1].wrapped < 0 || v[1].wrapped > 31)
             return unknown();
         result.wrapped = (int64_t)((uint64_t)v[0].wrapped << v[1].wrapped);
-        result.real = v[0].real * (INT64_C(1) << v[1].wrapped);
+        result.real = product(v[0].real, INT64_C(1) << v[1].wrapped);
         tracer->scale = bits == 64 ? INT64_C(1) << v[1].wrapped : tracer->scale;
         return narrow(result, bits);
     case PTX_OP_MUL_WIDE:
@@ -360,7 +447,7 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
         tracer->scale = v[1].wrapped;
         if (!v[0].known || bits != 32)
             return unknown();
-        result.wrapped = widen(tracer, ptx, v[0], is_signed) * v[1].wrapped;
+        result.wrapped = product(widen(tracer, ptx, v[0], is_signed), v[1].wrapped);
         return narrow(result, 64);
     case PTX_OP_CVT: /* types: the new one, then the old one */
         if (ptx->type_count < 2 || ptx_type_bits(ptx->types[0]) != 64 || bits != 32)
@@ -374,7 +461,7 @@ static struct value computed(struct tracer *tracer, const struct ptx_inst *ptx)
     }
 }
 
-/* Only registers that are written in one place have a value that can be told from there. */
+/* Only registers that are written in one place have a value that is known from there. */
 static struct value register_value(struct tracer *tracer, uint32_t reg)
 {
     if (++tracer->steps > 256)

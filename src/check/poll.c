@@ -1,15 +1,16 @@
 /*
- * poll.c: tells a launch that waits for what will not come from one that waits for long.
+ * poll.c: tells a launch that is stuck from one that only waits a long time.
  *
- * A poll is an ordered load, an atomic whose result is read, or a wait for an mbarrier. A warp
- * polls in vain when it comes to one with the registers that it had there before, finds the same
- * words, and nobody has stored anything in between: whatever it does from there on, it has done
- * already. A launch in which every warp that gets its turn does that, many times over, is stuck. A
- * loop that counts, walks over addresses or waits for the clock changes a register.
+ * A poll is an ordered load, an atomic whose result is read, or a wait for an mbarrier. A poll
+ * fails when the warp reaches it with the same registers as last time, finds the same words, and
+ * nothing has been stored in between: from there on, the warp can only repeat itself. A launch in
+ * which every warp that gets a turn does that, many times over, is stuck. A loop that counts, walks
+ * over addresses or waits for the clock changes a register.
  *
- * It is counted in polls of one warp, between which all others have had their turns, so the verdict
- * depends neither on the host's speed nor on how many warps poll. Only the host itself, which may
- * have to set what the kernel waits for, needs real time: the machine sleeps now and then.
+ * Polls are counted per warp, and all other warps have their turns between two of them, so the
+ * verdict depends neither on the host's speed nor on how many warps poll. Only the host itself,
+ * which may have to set what the kernel waits for, needs real time: the machine sleeps now and
+ * then.
  */
 #include "check/check.h"
 
@@ -17,11 +18,11 @@
 #include <unistd.h>
 
 enum {
-    EVERY = 16, /* polls of a warp, and its registers are looked at, which costs a little */
-    VAIN = 128, /* looks in vain, and the host gets time; so many turns without a poll are work
+    EVERY = 16, /* polls of a warp between two looks at its registers, which cost a little */
+    VAIN = 128, /* failed looks before the host gets time; this many turns without a poll are work
                    (run.c) */
     NAP_US = 200000,
-    NAPS = 30, /* so often, with another look each time, and then it is told */
+    NAPS = 30, /* sleeps, with another look after each, before it is reported */
     STATES = 1 << 17
 };
 
@@ -57,7 +58,9 @@ static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
         uint64_t address = access->addresses[__builtin_ctz(rest)];
         const uint8_t *at;
         if (access->space == PTX_SPACE_SHARED) {
-            at = address + access->bytes <= block->shared_bytes ? block->shared + address : NULL;
+            bool inside =
+                address < block->shared_end && block->shared_end - address >= access->bytes;
+            at = inside ? block->shared + address : NULL;
         } else {
             at = simt_memory_host(memory, address, access->bytes);
             if (!at)

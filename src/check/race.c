@@ -2,7 +2,7 @@
  * race.c: who touched each word last, and whether that was ordered before what comes now.
  * This is the checker's hot path: a cell is 32 bytes and most visits look at one word of it.
  */
-#include "check/check.h"
+#include "check/ops.h"
 
 struct visit {
     struct check *check;
@@ -14,7 +14,11 @@ struct visit {
     uint32_t first; /* older segments are history (C2) */
     uint32_t grid_warp;
     bool is_volatile;   /* of shared memory */
+    bool is_narrow;     /* strong for its block only */
+    bool is_constant;   /* ld.global.nc: of what must not change during the launch */
     uint32_t passed_on; /* nobody of another block can know what came after that */
+    uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
+    uint32_t unwritten; /* lanes that read what nothing has written */
 };
 
 /* Reports ----------------------------------------------------------------------------------------
@@ -31,7 +35,7 @@ static struct check_side side_of_segment(const struct check *check, uint32_t seg
                                .does = does};
 }
 
-static const char *verb(const struct simt_inst *in, bool is_write)
+const char *check_verb(const struct simt_inst *in, bool is_write)
 {
     return ptx_op_infos[in->ptx->op].group == PTX_GROUP_ATOMIC ? "atomic"
            : is_write                                          ? "write"
@@ -46,9 +50,32 @@ static bool is_tolerated(const struct simt_inst *a, const struct simt_inst *b)
     const struct ptx_inst *atomic = read == a->ptx ? b->ptx : a->ptx;
     if (read->op != PTX_OP_LD || ptx_op_infos[atomic->op].group != PTX_GROUP_ATOMIC)
         return false;
-    return atomic->op == PTX_OP_ATOM_CAS || ptx_has(atomic, PTX_MOD_MIN) ||
-           ptx_has(atomic, PTX_MOD_MAX) || ptx_has(atomic, PTX_MOD_AND) ||
-           ptx_has(atomic, PTX_MOD_OR);
+    return atomic->op == PTX_OP_ATOM_CAS ||
+           (check_is_idempotent(atomic) && !ptx_has(atomic, PTX_MOD_EXCH));
+}
+
+/* A plain read before an atomic of the same word, against that atomic of another thread. */
+static bool is_precheck(const struct check *check, const struct simt_inst *a,
+                        const struct simt_inst *b)
+{
+    const struct simt_inst *read = a->ptx->op == PTX_OP_LD ? a : b;
+    return read->ptx->op == PTX_OP_LD && check_is_idempotent((read == a ? b : a)->ptx) &&
+           check->traits[read - check->launch->code->insts] & CHECK_TRAIT_PRECHECK;
+}
+
+static void report_precheck(struct visit *visit, uint64_t address, const struct check_side *side,
+                            const struct check_side *other)
+{
+    struct check_subject subject = {.space = visit->access->space, .address = address};
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    check_describe_address(visit->check, &subject, &where);
+    check_report(visit->check, CHECK_PRECHECK, &subject, side, other,
+                 "benign race: 0x%llx%s%s%s is read plainly before an atomic decides, while other "
+                 "threads change it with atomics; an old value does no harm",
+                 (unsigned long long)address, where.size ? " (" : "", where.data,
+                 where.size ? ")" : "");
+    lk_buf_free(&where);
 }
 
 static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t address, int lane,
@@ -62,14 +89,25 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         check->traits[access->number] |= CHECK_TRAIT_RACED;
     if (!was_write)
         check->traits[info >> CHECK_INST_SHIFT] |= CHECK_TRAIT_RACED;
-    if (check_is_known(check, CHECK_RACE, access->in, there))
+    /* CUB lets lanes write what they do not need to one place that nobody reads. */
+    if (is_write && was_write && access->space == PTX_SPACE_SHARED &&
+        check->traits[access->number] & check->traits[info >> CHECK_INST_SHIFT] &
+            CHECK_TRAIT_LIBRARY)
         return;
-    if (access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+    bool precheck = is_precheck(check, access->in, there);
+    if (check_is_known(check, precheck ? CHECK_PRECHECK : CHECK_RACE, access->in, there))
         return;
-    struct check_side side = check_side_of(access->w, access->in, lane, verb(access->in, is_write));
+    if (!precheck && access->space != PTX_SPACE_SHARED && is_tolerated(access->in, there))
+        return;
+    struct check_side side =
+        check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
     if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
-    struct check_side other = side_of_segment(check, segment, info, verb(there, was_write));
+    struct check_side other = side_of_segment(check, segment, info, check_verb(there, was_write));
+    if (precheck) {
+        report_precheck(visit, address, &side, &other);
+        return;
+    }
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
@@ -79,8 +117,12 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
                             ? "between warps of a block"
                             : "between threads of a warp";
     bool copying = was_write && info & CHECK_ASYNC;
+    bool narrow = info & visit->info & CHECK_STRONG && other.block != side.block;
     const char *advice =
-        copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
+        narrow
+            ? ": the scope of one of them is its own block (.cta, as of atomicAdd_block); between "
+              "blocks both need device scope"
+        : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
         : other.block != side.block
             ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
                                       : ": nothing orders the two blocks")
@@ -101,6 +143,29 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     lk_buf_free(&where);
 }
 
+/* Ordered or not: the cache that serves ld.global.nc does not see the launch's own writes. */
+static __attribute__((noinline)) void report_stale(struct visit *visit, uint64_t address, int lane,
+                                                   uint32_t segment, uint32_t info)
+{
+    struct check *check = visit->check;
+    const struct watch_access *access = visit->access;
+    struct check_side side = check_side_of(access->w, access->in, lane, "read");
+    struct check_side other = side_of_segment(check, segment, info, "write");
+    if (check_is_known(check, CHECK_STALE_READ, access->in, other.in))
+        return;
+    struct lk_buf where = {0};
+    lk_buf_add(&where, "", 0);
+    struct check_subject subject = {.space = access->space, .address = address};
+    check_describe_address(check, &subject, &where);
+    check_report(
+        check, CHECK_STALE_READ, &subject, &side, &other,
+        "stale read: ld.global.nc (__ldg, or const __restrict__) at 0x%llx%s%s%s reads what "
+        "the same launch has written; its cache may still hold the old value: read it "
+        "plainly, without __ldg and __restrict__",
+        (unsigned long long)address, where.size ? " (" : "", where.data, where.size ? ")" : "");
+    lk_buf_free(&where);
+}
+
 static const uint8_t *stored_value(const struct watch_access *access, int lane, unsigned element,
                                    unsigned *bytes)
 {
@@ -110,7 +175,7 @@ static const uint8_t *stored_value(const struct watch_access *access, int lane, 
     return access->w->regs + slot + (unsigned)lane * *bytes;
 }
 
-/* A write of what is there already harms nobody: flags are often set so. */
+/* Writing the value that is already there is harmless: flags are often set that way. */
 static bool writes_same(const struct visit *visit, uint64_t address, int lane)
 {
     const struct watch_access *access = visit->access;
@@ -168,17 +233,47 @@ static __attribute__((noinline)) bool by_own_warp(const struct visit *visit, uin
            check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_VOLATILE;
 }
 
+/* Of two strong accesses, one is strong for its own block only, and the other is in another. */
+static __attribute__((noinline)) bool is_out_of_scope(const struct visit *visit, uint32_t segment,
+                                                      uint32_t info)
+{
+    const struct check *check = visit->check;
+    uint32_t theirs = check->segment_warps[segment - check->segment_base];
+    return theirs - visit->block->first_warp >= visit->block->warp_count &&
+           (visit->is_narrow || check->traits[info >> CHECK_INST_SHIFT] & CHECK_TRAIT_NARROW);
+}
+
 static inline bool conflicts(const struct visit *visit, uint32_t lane, uint32_t segment,
                              uint32_t info)
 {
     if (segment < visit->first)
         return false;
     if (info & visit->info & CHECK_STRONG &&
-        !(visit->is_volatile && by_own_warp(visit, segment, info)))
+        !(visit->is_volatile && by_own_warp(visit, segment, info)) &&
+        !(visit->check->has_narrow && is_out_of_scope(visit, segment, info)))
         return false;
     if (segment == visit->segment && (info & (CHECK_LANE | CHECK_MANY | CHECK_ASYNC)) == lane)
         return false;
     return !check_order_is_before(visit->check, visit->block, visit->warp, lane, segment, info);
+}
+
+/* Another launch has touched the word: that is history if it is ordered before this one. */
+static __attribute__((noinline)) void other_launch(struct visit *visit, uint64_t address,
+                                                   uint32_t lane, uint32_t bytes,
+                                                   const struct check_cell *cell, bool is_write)
+{
+    struct check *check = visit->check;
+    uint32_t mine = visit->info & CHECK_STRONG, first = visit->first, history = visit->history;
+    if (cell->write_segment >= history && cell->write_segment < first &&
+        cell->write_bytes & bytes && !(cell->write_info & mine) &&
+        !(is_write && writes_same(visit, address, (int)lane)))
+        check_ops_conflict(check, visit->access, (int)lane, address, is_write, cell->write_segment,
+                           true);
+    for (int i = 0; is_write && i < 2; i++)
+        if (cell->read_segment[i] >= history && cell->read_segment[i] < first &&
+            cell->read_bytes[i] & bytes && !(cell->read_info[i] & mine))
+            check_ops_conflict(check, visit->access, (int)lane, address, is_write,
+                               cell->read_segment[i], false);
 }
 
 static inline __attribute__((always_inline)) void visit_read(struct visit *visit,
@@ -186,11 +281,17 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                                                              uint64_t address, uint32_t lane,
                                                              uint32_t bytes, uint32_t many)
 {
-    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes &&
-        conflicts(visit, lane, cell->write_segment, cell->write_info))
-        report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info, true);
-    /* Two blocks have read it, and nobody can know of both: whoever writes will be told of one of
-     * them, so this reader need not be remembered. */
+    if (__builtin_expect(cell->write_segment >= visit->first, 0) && cell->write_bytes & bytes) {
+        if (conflicts(visit, lane, cell->write_segment, cell->write_info))
+            report_race(visit, address, (int)lane, false, cell->write_segment, cell->write_info,
+                        true);
+        else if (visit->is_constant)
+            report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+    } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
+        other_launch(visit, address, lane, bytes, cell, false);
+    }
+    /* Two blocks have read it, and no thread can know of both: the writer gets a report about one
+     * of them, so this reader need not be remembered. */
     if (cell->apart && cell->read_segment[0] > visit->passed_on &&
         cell->read_segment[1] > visit->passed_on &&
         (cell->read_bytes[0] & cell->read_bytes[1]) == 15)
@@ -243,6 +344,8 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
                         true);
         }
     }
+    if (__builtin_expect(visit->history < visit->first, 0))
+        other_launch(visit, address, lane, bytes, cell, true);
     for (int i = 0; i < 2; i++)
         if (cell->read_segment[i] >= visit->first && cell->read_bytes[i] & bytes &&
             conflicts(visit, lane, cell->read_segment[i], cell->read_info[i])) {
@@ -293,54 +396,10 @@ static inline void set_written(uint8_t *written, uint32_t first, uint32_t bytes)
         written[(first + i) >> 3] |= (uint8_t)(1u << ((first + i) & 7));
 }
 
-/* A read before the write that it should have waited for finds nothing written, too: it is told at
- * the end of the launch, if no race was found there. */
-static __attribute__((noinline)) void report_unwritten(struct visit *visit, uint64_t address,
-                                                       int lane)
+void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes)
 {
-    enum { MOST = 64 };
-    struct check *check = visit->check;
-    const struct watch_access *access = visit->access;
-    uint8_t *traits = &check->traits[access->number];
-    /* CUB's merges read one element too many of their own storage, and do not use it. */
-    if (*traits & CHECK_TRAIT_RACED ||
-        (access->space == PTX_SPACE_SHARED && *traits & CHECK_TRAIT_LIBRARY))
-        return;
-    for (size_t i = 0; *traits & CHECK_TRAIT_PENDING && i < check->pending_count; i++)
-        check->pending[i].count += check->pending[i].inst == access->number;
-    if (*traits & CHECK_TRAIT_PENDING || check->pending_count == MOST)
-        return;
-    *traits |= CHECK_TRAIT_PENDING;
-    if (!check->pending)
-        check->pending = lk_alloc(MOST * sizeof(*check->pending));
-    check->pending[check->pending_count++] = (struct check_pending){
-        .side = check_side_of(access->w, access->in, lane, verb(access->in, false)),
-        .subject = {.space = access->space, .address = address},
-        .bytes = access->bytes,
-        .inst = access->number,
-        .count = 1};
-}
-
-static void tell_unwritten(struct check *check, struct check_pending *pending)
-{
-    struct lk_buf where = {0};
-    lk_buf_add(&where, "", 0);
-    check_describe_address(check, &pending->subject, &where);
-    check_report(check, CHECK_UNINITIALIZED, &pending->subject, &pending->side, NULL,
-                 "uninitialized: %s of %u bytes at 0x%llx%s%s%s, which nothing has written",
-                 pending->side.does, pending->bytes, (unsigned long long)pending->subject.address,
-                 where.size ? " (" : "", where.data, where.size ? ")" : "");
-    lk_buf_free(&where);
-    for (uint32_t i = 1; i < pending->count; i++)
-        check_is_known(check, CHECK_UNINITIALIZED, pending->side.in, NULL);
-}
-
-void check_race_end(struct check *check)
-{
-    for (size_t i = 0; i < check->pending_count; i++)
-        if (!(check->traits[check->pending[i].inst] & CHECK_TRAIT_RACED))
-            tell_unwritten(check, &check->pending[i]);
-    check->pending_count = 0;
+    for (uint32_t i = first; i < first + bytes && i < block->shared_bytes; i++)
+        block->written[i >> 3] &= (uint8_t) ~(1u << (i & 7));
 }
 
 /* One lane of any size. */
@@ -350,8 +409,8 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 {
     const struct watch_access *access = visit->access;
     if (tracks && access->is_read && !any_written(written, first, bytes))
-        report_unwritten(visit, address, (int)lane);
-    if (written && (access->is_write || tracks))
+        visit->unwritten |= 1u << lane;
+    if (written && access->is_write)
         set_written(written, first, bytes);
     for (uint32_t at = first, end = first + bytes; at < end;) {
         uint32_t next = (at & ~3u) + 4 < end ? (at & ~3u) + 4 : end;
@@ -367,7 +426,7 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
 /* Accesses
  * ----------------------------------------------------------------------------------------- */
 
-/* Lanes that read what a lane before them reads are left out, in the ways that are common: runs of
+/* Lanes that read what an earlier lane reads are skipped, in the common cases: runs of
  * lanes, or two halves alike. */
 static inline __attribute__((always_inline)) uint32_t
 without_copies(const struct watch_access *access, uint32_t mask, bool *halves)
@@ -422,13 +481,11 @@ static inline __attribute__((always_inline)) bool visit_words(struct visit *visi
         uint32_t at = (uint32_t)(address - start);
         uint8_t *bits = &written[at >> 3], mine = (uint8_t)(15u << (at & 4));
         if (tracks && access->is_read && !(*bits & mine))
-            report_unwritten(visit, address, (int)lane);
+            visit->unwritten |= 1u << lane;
         if (access->is_write) {
             *bits |= mine;
             visit_write(visit, &cells[at >> 2], address, lane, 15);
         } else {
-            if (tracks && !(*bits & mine))
-                *bits |= mine;
             visit_read(visit, &cells[at >> 2], address, lane, 15,
                        many_of(kept, halves, mask, lane, false));
         }
@@ -501,23 +558,28 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         check_order_open_segment(check, block, w->index);
     bool is_strong =
         access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
-    struct visit visit = {.check = check,
-                          .access = access,
-                          .block = block,
-                          .warp = w->index,
-                          .segment = warp->segment,
-                          .info = access->number << CHECK_INST_SHIFT |
-                                  (is_strong ? CHECK_STRONG : 0) |
-                                  (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
-                          .first = check->first_segment,
-                          .grid_warp = block->first_warp + w->index,
-                          .passed_on = check->passed_on,
-                          .is_volatile = access->space == PTX_SPACE_SHARED &&
-                                         check->traits[access->number] & CHECK_TRAIT_VOLATILE};
+    struct visit visit = {
+        .check = check,
+        .access = access,
+        .block = block,
+        .warp = w->index,
+        .segment = warp->segment,
+        .info = access->number << CHECK_INST_SHIFT | (is_strong ? CHECK_STRONG : 0) |
+                (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
+        .first = check->first_segment,
+        .grid_warp = block->first_warp + w->index,
+        .passed_on = check->passed_on,
+        .history = access->space == PTX_SPACE_SHARED ? UINT32_MAX : check->history,
+        .is_narrow = check->traits[access->number] & CHECK_TRAIT_NARROW,
+        .is_constant = access->in->ptx->op == PTX_OP_LD_NC || access->in->ptx->op == PTX_OP_LDU,
+        .is_volatile = access->space == PTX_SPACE_SHARED &&
+                       check->traits[access->number] & CHECK_TRAIT_VOLATILE};
     warp->last_access = access->number;
     check->serial++;
     if (access->space == PTX_SPACE_SHARED)
         visit_shared(&visit, mask);
     else
         visit_global(&visit, mask, tracks);
+    if (visit.unwritten)
+        check_unwritten(check, access, visit.unwritten, mask);
 }

@@ -1,6 +1,6 @@
 /*
- * write.c: the checker's file, one JSON object a line: errors as they are found, so that
- * nothing is lost if the program dies, and at the end of a launch how often they came again.
+ * write.c: the checker's file, one JSON object a line: errors as they are found, so that nothing is
+ * lost if the program dies, and at the end of a launch how often each was repeated.
  * src/report/check_read.c reads it.
  */
 #include "check/check.h"
@@ -22,7 +22,7 @@ struct check_error {
 };
 
 static const char *const kinds[] = {
-#define FINDING(name, key) key,
+#define FINDING(name, key, severity) key,
 #include "gpu/finding_kinds.def"
 #undef FINDING
 };
@@ -53,8 +53,10 @@ struct check_side check_side_of(const struct simt_warp *w, const struct simt_ins
                                .does = does};
 }
 
-/* Kernel, place and thread of one side; the object stays open. */
-static void put_side(struct check *check, struct lk_buf *out, const struct check_side *side)
+/* Kernel, place and thread of one side; the object stays open. apart: another instruction whose
+ * place should be told from this one's, or NULL. */
+static void put_side(struct check *check, struct lk_buf *out, const struct check_side *side,
+                     const struct simt_inst *apart)
 {
     const struct simt_launch_state *launch = check->launch;
     const uint32_t *grid = launch->launch->grid, *size = launch->launch->block;
@@ -65,7 +67,7 @@ static void put_side(struct check *check, struct lk_buf *out, const struct check
     lk_buf_printf(out, "\"kernel\":");
     lk_buf_json(out, name.data);
     lk_buf_free(&name);
-    if (side->in && check_place(launch->kernel->ptx->module, side->in, &file, &line)) {
+    if (side->in && check_place_apart(launch->kernel->ptx->module, side->in, apart, &file, &line)) {
         lk_buf_printf(out, ",\"file\":");
         lk_buf_json(out, file);
         lk_buf_printf(out, ",\"line\":%u", line);
@@ -94,8 +96,16 @@ static unsigned long long id_of(const struct check *check, size_t number)
 static void write_line(struct check *check, struct lk_buf *line)
 {
     lk_buf_printf(line, "\n");
+    pthread_mutex_lock(&check->report_lock);
     fwrite(line->data, 1, line->size, check->file);
     fflush(check->file);
+    pthread_mutex_unlock(&check->report_lock);
+}
+
+/* It does not matter which side came first. */
+static bool is_symmetric(enum check_kind kind)
+{
+    return kind == CHECK_RACE || kind == CHECK_BARRIER || kind == CHECK_PRECHECK;
 }
 
 static struct check_error *find_error(struct check *check, enum check_kind kind,
@@ -104,7 +114,7 @@ static struct check_error *find_error(struct check *check, enum check_kind kind,
     for (size_t i = 0; i < check->error_count; i++) {
         struct check_error *error = &check->errors[i];
         bool same = error->in == in && error->other == other;
-        bool swapped = kind == CHECK_RACE && error->in == other && error->other == in;
+        bool swapped = is_symmetric(kind) && error->in == other && error->other == in;
         if (error->kind == kind && (same || swapped))
             return error;
     }
@@ -114,13 +124,24 @@ static struct check_error *find_error(struct check *check, enum check_kind kind,
 bool check_is_known(struct check *check, enum check_kind kind, const struct simt_inst *in,
                     const struct simt_inst *other)
 {
+    pthread_mutex_lock(&check->report_lock);
     struct check_error *error =
         find_error(check, kind, in ? in->ptx : NULL, other ? other->ptx : NULL);
     if (error && error->same)
         check->errors[error->same - 1].count++;
     else if (error)
         error->count++;
+    pthread_mutex_unlock(&check->report_lock);
     return error != NULL;
+}
+
+bool check_is_told(const struct check *check, enum check_kind kind, const struct simt_inst *in)
+{
+    for (size_t i = 0; i < check->error_count; i++)
+        if (check->errors[i].kind == kind &&
+            (check->errors[i].in == in->ptx || check->errors[i].other == in->ptx))
+            return true;
+    return false;
 }
 
 /* False: enough errors have been told. */
@@ -140,13 +161,13 @@ static bool add_error(struct check *check, enum check_kind kind, const struct pt
     return true;
 }
 
-static void place_of(struct check *check, const struct check_side *side, const char **file,
-                     uint32_t *line)
+static void place_of(struct check *check, const struct check_side *side,
+                     const struct simt_inst *apart, const char **file, uint32_t *line)
 {
     *file = NULL;
     *line = 0;
     if (side && side->in)
-        check_place(check->launch->kernel->ptx->module, side->in, file, line);
+        check_place_apart(check->launch->kernel->ptx->module, side->in, apart, file, line);
 }
 
 static bool is_at(const struct check_error *error, int side, const struct check_error *other,
@@ -155,17 +176,23 @@ static bool is_at(const struct check_error *error, int side, const struct check_
     return error->lines[side] == other->lines[at] && error->files[side] == other->files[at];
 }
 
+/* Barriers are often waited for in a function of their own: which call it was matters. */
+static const struct simt_inst *apart_from(enum check_kind kind, const struct check_side *side)
+{
+    return kind == CHECK_BARRIER && side ? side->in : NULL;
+}
+
 /* Has the newest error been told of these lines already? Then it is the same. */
 static bool is_same_line(struct check *check, const struct check_side *side,
                          const struct check_side *other)
 {
     struct check_error *new = &check->errors[check->error_count - 1];
-    place_of(check, side, &new->files[0], &new->lines[0]);
-    place_of(check, other, &new->files[1], &new->lines[1]);
+    place_of(check, side, apart_from(new->kind, other), &new->files[0], &new->lines[0]);
+    place_of(check, other, apart_from(new->kind, side), &new->files[1], &new->lines[1]);
     for (size_t i = 0; new->lines[0] && i + 1 < check->error_count; i++) {
         struct check_error *old = &check->errors[i];
         bool same = is_at(old, 0, new, 0) && is_at(old, 1, new, 1);
-        bool swapped = new->kind == CHECK_RACE &&is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
+        bool swapped = is_symmetric(new->kind) && is_at(old, 0, new, 1) && is_at(old, 1, new, 0);
         if (old->kind != new->kind || old->same || (!same && !swapped))
             continue;
         new->same = i + 1;
@@ -175,8 +202,14 @@ static bool is_same_line(struct check *check, const struct check_side *side,
     return false;
 }
 
-static void put_callers(struct lk_buf *out, const struct check_callers *callers)
+/* stub: a kernel, whose host function of the same name is not the program's own code; or NULL. */
+static void put_callers(struct lk_buf *out, const struct check_callers *callers, const char *stub)
 {
+    if (stub) {
+        lk_buf_printf(out, "\"stub\":");
+        lk_buf_json(out, stub);
+        lk_buf_printf(out, ",");
+    }
     lk_buf_printf(out, "\"callers\":[");
     for (size_t i = 0; i < sizeof(callers->at) / sizeof(callers->at[0]) && callers->at[i]; i++)
         lk_buf_printf(out, "%s\"0x%llx\"", i ? "," : "", (unsigned long long)callers->at[i]);
@@ -192,7 +225,7 @@ static void put_freed(struct check *check, struct lk_buf *out, uint64_t address)
     lk_buf_printf(out,
                   ",\"other\":{\"access\":\"free\",\"space\":\"global\",\"address\":\"0x%llx\",",
                   (unsigned long long)freed.address);
-    put_callers(out, &freed.callers);
+    put_callers(out, &freed.callers, NULL);
     lk_buf_printf(out, "}");
 }
 
@@ -222,24 +255,27 @@ void check_report(struct check *check, enum check_kind kind, const struct check_
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
-    if (check_is_known(check, kind, side->in, other ? other->in : NULL) ||
-        !add_error(check, kind, side->in ? side->in->ptx : NULL,
-                   other && other->in ? other->in->ptx : NULL) ||
-        is_same_line(check, side, other))
+    pthread_mutex_lock(&check->report_lock);
+    bool is_new = !check_is_known(check, kind, side->in, other ? other->in : NULL) &&
+                  add_error(check, kind, side->in ? side->in->ptx : NULL,
+                            other && other->in ? other->in->ptx : NULL) &&
+                  !is_same_line(check, side, other);
+    unsigned long long id = id_of(check, check->error_count);
+    pthread_mutex_unlock(&check->report_lock);
+    if (!is_new)
         return;
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id_of(check, check->error_count),
-                  kinds[kind]);
+    lk_buf_printf(&line, "{\"id\":%llu,\"kind\":\"%s\",", id, kinds[kind]);
     put_subject(&line, subject);
-    put_side(check, &line, side);
+    put_side(check, &line, side, apart_from(kind, other));
     lk_buf_printf(&line, ",\"text\":");
     lk_buf_json(&line, text.data);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
         put_memory(&line, subject);
-        put_side(check, &line, other);
+        put_side(check, &line, other, apart_from(kind, side));
         lk_buf_printf(&line, "}");
     } else if (kind == CHECK_USE_AFTER_FREE) {
         put_freed(check, &line, subject->address);
@@ -256,7 +292,10 @@ void check_report_host(struct check *check, enum check_kind kind,
 {
     struct lk_buf line = {0}, text = {0};
     va_list arguments;
-    if (kind != CHECK_LEAK && !add_error(check, kind, NULL, NULL))
+    pthread_mutex_lock(&check->report_lock);
+    bool is_new = kind == CHECK_LEAK || add_error(check, kind, NULL, NULL);
+    pthread_mutex_unlock(&check->report_lock);
+    if (!is_new)
         return;
     va_start(arguments, format);
     lk_buf_vprintf(&text, format, arguments);
@@ -266,13 +305,63 @@ void check_report_host(struct check *check, enum check_kind kind,
     lk_buf_printf(&line, "\"text\":");
     lk_buf_json(&line, text.data);
     lk_buf_printf(&line, ",");
-    put_callers(&line, callers);
+    put_callers(&line, callers, NULL);
     if (other) {
         lk_buf_printf(&line, ",\"other\":{");
-        put_callers(&line, other);
+        put_callers(&line, other, NULL);
         lk_buf_printf(&line, "}");
     }
     lk_buf_printf(&line, "}");
+    write_line(check, &line);
+    lk_buf_free(&line);
+    lk_buf_free(&text);
+}
+
+bool check_is_known_pair(struct check *check, uint64_t a, uint64_t b)
+{
+    enum { MOST = sizeof(check->pairs) / sizeof(check->pairs[0]) };
+    struct check_pair pair = {a < b ? a : b, a < b ? b : a};
+    pthread_mutex_lock(&check->report_lock);
+    bool known = check->pair_count == MOST;
+    for (size_t i = 0; i < check->pair_count && !known; i++)
+        known = check->pairs[i].a == pair.a && check->pairs[i].b == pair.b;
+    if (!known)
+        check->pairs[check->pair_count++] = pair;
+    pthread_mutex_unlock(&check->report_lock);
+    return known;
+}
+
+void check_report_ops(struct check *check, const struct check_subject *subject,
+                      const struct check_side *side, const struct check_callers *callers,
+                      const struct check_callers *other, const char *name, const char *does,
+                      const char *format, ...)
+{
+    struct lk_buf line = {0}, text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    lk_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    lk_buf_printf(&line, "{\"kind\":\"%s\",", kinds[CHECK_RACE]);
+    put_subject(&line, subject);
+    lk_buf_printf(&line, "\"text\":");
+    lk_buf_json(&line, text.data);
+    lk_buf_printf(&line, ",");
+    if (side)
+        put_side(check, &line, side, NULL);
+    else
+        put_callers(&line, callers, NULL);
+    lk_buf_printf(&line, ",\"other\":{\"access\":");
+    lk_buf_json(&line, does);
+    if (name) {
+        struct lk_buf kernel = {0};
+        check_name(name, &kernel);
+        lk_buf_printf(&line, ",\"kernel\":");
+        lk_buf_json(&line, kernel.data);
+        lk_buf_free(&kernel);
+    }
+    lk_buf_printf(&line, ",");
+    put_callers(&line, other, name);
+    lk_buf_printf(&line, "}}");
     write_line(check, &line);
     lk_buf_free(&line);
     lk_buf_free(&text);

@@ -26,18 +26,18 @@ static const char help[] =
     "  --time SECONDS   for each problem (default 2); less if the medians are known to 0.5 % "
     "before\n"
     "  --quick          of a family's own list only the main problems\n"
-    "  --no-peers       only ours\n"
-    "  --only-peers     only others'\n"
+    "  --no-peers       only our variants\n"
+    "  --only-peers     only peers\n"
     "  --save NAME      keeps the run under a name\n"
     "  --against NAME   compares with a saved run, or with a file that --json wrote: better, the\n"
     "                   same, worse or ambiguous\n"
-    "  --json           the same for programs\n"
+    "  --json           print JSON\n"
     "  --json-file FILE the table on stdout, and the JSON into a file\n"
     "  --csv FILE       a row for each time\n"
     "  --html FILE      one page with tables and plots\n"
     "\n"
     "Numbers may end in K, M or G (powers of 1024); commas make several problems.\n"
-    "The history is $LOCKSTEP_HISTORY, or lockstep/history.db where XDG_DATA_HOME says.\n"
+    "The history is $LOCKSTEP_HISTORY, by default ~/.local/share/lockstep/history.db.\n"
     "The exit status is 1 if a result was wrong or a variant got worse.\n"
     "\n"
     "examples:\n"
@@ -98,7 +98,7 @@ static bool parse(int count, char **words, struct options *options)
     return cli_measure_check(&options->measure);
 }
 
-/* Better to know it before a long measurement than after. */
+/* Checked before a long measurement, not after it. */
 static bool can_write(const char *path)
 {
     FILE *file = path ? fopen(path, "ae") : NULL;
@@ -138,7 +138,7 @@ static bool begin(void *context, const struct bench_report *report)
     return true;
 }
 
-/* A long run that is stopped leaves what it had; the end says what cannot be written. */
+/* A long run that is stopped keeps its results so far; write errors are reported at the end. */
 static void done(void *context, const struct bench_report *report, const char *trouble)
 {
     const struct options *options = context;
@@ -159,7 +159,7 @@ static void done(void *context, const struct bench_report *report, const char *t
 
 /* After it --------------------------------------------------------------------------------------*/
 
-/* Every run goes to the history; only one that was to be saved fails with it. */
+/* Every run goes to the history; failing to write it is an error only with --save. */
 static bool keep(const struct options *options, const struct bench_report *report)
 {
     char *message = NULL;
@@ -282,7 +282,7 @@ static int show_history(const char *text, bool json)
     else if (fine)
         bench_print_series(stdout, &paint, series, found, name != NULL);
     else
-        host_error("bench history: %s", message);
+        host_error("history: %s", message);
     free(message);
     bench_series_free(series, found);
     bench_history_close(history);
@@ -297,8 +297,7 @@ static int run_history(int count, char **words)
         if (cli_flag(words, &at, "--json")) {
             json = true;
         } else if (words[at][0] == '-' || text) {
-            host_error("bench history: '%s' is not understood; see 'lockstep bench --help'",
-                       words[at]);
+            host_error("history: '%s' is not understood; see 'lockstep bench --help'", words[at]);
             return CLI_USAGE;
         } else {
             text = words[at++];
@@ -306,7 +305,7 @@ static int run_history(int count, char **words)
     }
     if (text)
         return show_history(text, json);
-    host_error("bench history: of which family? as in 'lockstep bench history reduction'");
+    host_error("history: of which family? as in 'lockstep bench history reduction'");
     return CLI_USAGE;
 }
 

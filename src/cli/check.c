@@ -1,5 +1,5 @@
 /*
- * check.c: lockstep check: runs a program with the machine's checker on, and tells what it found.
+ * check.c: lockstep check: runs a program with the machine's checker on, and reports what it found.
  * The checker (src/check) writes a file of JSON lines while the program runs; here it is
  * read, host addresses become source lines, and the errors are printed with the lines they mean.
  */
@@ -25,17 +25,18 @@ static const char help[] =
     "\n"
     "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
     "bounds,\n"
-    "misaligned or to freed memory, bad frees, reads of what was never written, races in shared "
+    "misaligned or to freed memory, bad frees, values that were never written, races in shared "
     "and\n"
-    "global memory, barriers that not all threads reach, wrong .sync masks, endless loops. Memory\n"
-    "that is never freed is remarked upon.\n"
+    "global memory, between streams, graph nodes and with the host, barriers that not all threads\n"
+    "reach, wrong .sync masks, endless loops. Remarks (leaks, unused reads, harmless looks before "
+    "an\n"
+    "atomic) are shown apart and do not count as errors.\n"
     "\n"
-    "  --json         the same for programs; the program's own output goes to stderr\n"
-    "  --limit N      take a launch for an endless loop after so many warp instructions in which "
-    "no\n"
-    "                 block has ended (default " DEFAULT_LIMIT ")\n"
-    "  --no-host-lines  compile without -g, as 'run' does: calls of the host (where memory was\n"
-    "                 allocated or freed) are then told without their lines\n"
+    "  --json         print JSON; the program's own output goes to stderr\n"
+    "  --limit N      report an endless loop after this many warp instructions without a block\n"
+    "                 that ends (default " DEFAULT_LIMIT ")\n"
+    "  --no-host-lines  compile without -g, as 'run' does: host calls (where memory was allocated\n"
+    "                 or freed) are then reported without line numbers\n"
     "Every other option is as for 'lockstep run'.\n"
     "\n"
     "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "

@@ -47,8 +47,8 @@ bool cli_find_family(const char *name, const struct zoo_family **family,
 bool cli_flag(char **words, int *at, const char *name);
 /* "--name VALUE" or "--name=VALUE"; value is NULL, after printing an error, if it is missing. */
 bool cli_option(int count, char **words, int *at, const char *name, const char **value);
-/* A whole number that is all of text; false after printing an error if it is not. */
-bool cli_number(const char *name, const char *text, unsigned long long most,
-                unsigned long long *number);
+/* A whole number in a range that is all of text; false after printing an error if it is not. */
+bool cli_number(const char *name, const char *text, unsigned long long least,
+                unsigned long long most, unsigned long long *number);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * doctor.c: lockstep doctor: is this machine ready, and what is missing.
+ * doctor.c: lockstep doctor: whether this machine is ready, and what is missing.
  * One row a thing: what was found, what it is for and the command that installs it.
  */
 #include "cli/doctor.h"
@@ -152,7 +152,7 @@ static int run(int count, char **words)
     bool json = false;
     for (int at = 0; at < count;) {
         if (!cli_flag(words, &at, "--json")) {
-            host_error("doctor: '%s' is not understood; see 'lockstep doctor --help'", words[at]);
+            host_error("'%s' is not understood; see 'lockstep doctor --help'", words[at]);
             return CLI_USAGE;
         }
         json = true;
@@ -186,5 +186,5 @@ static int run(int count, char **words)
     return ready ? CLI_OK : CLI_FINDINGS;
 }
 
-const struct cli_command cli_doctor = {"doctor", "is this machine ready, and what is missing", help,
-                                       run};
+const struct cli_command cli_doctor = {"doctor", "checks what this machine has and what is missing",
+                                       help, run};

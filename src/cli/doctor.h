@@ -1,5 +1,5 @@
 /*
- * doctor.h: what is looked for on this machine, one finding a thing; for 'lockstep doctor' and
+ * doctor.h: what is looked for on this machine, one finding each; for 'lockstep doctor' and
  * 'lockstep learn ready'.
  */
 #ifndef LOCKSTEP_CLI_DOCTOR_H

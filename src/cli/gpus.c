@@ -13,14 +13,14 @@ static const char help[] =
     "usage: lockstep gpus [--json]\n"
     "       lockstep gpus NAME [--json] [--block THREADS [--registers N] [--shared BYTES]]\n"
     "\n"
-    "Lists the GPUs that 'run --gpu sim:NAME' knows, or prints all that is known of one and where\n"
+    "Lists the GPUs that 'run --gpu sim:NAME' knows, or prints what is known about one and where\n"
     "it comes from. Rates are peaks without sparsity at boost clock.\n"
     "\n"
-    "  --block THREADS   how many blocks of so many threads an SM holds, what limits it, and what\n"
+    "  --block THREADS   how many blocks of this size an SM holds, what limits it, and what\n"
     "                    other sizes would give\n"
     "  --registers N     registers per thread (default 32)\n"
     "  --shared BYTES    shared memory per block, static and dynamic (default 0)\n"
-    "  --json            the same for programs\n"
+    "  --json            print JSON\n"
     "\n"
     "examples:\n"
     "  lockstep gpus\n"
@@ -51,15 +51,16 @@ static bool occupancy_option(int count, char **words, int *at, struct occupancy_
 {
     const struct {
         const char *name;
-        unsigned long long *value;
-    } options[] = {{"--block", &request->threads},
-                   {"--registers", &request->registers},
-                   {"--shared", &request->shared}};
+        unsigned long long *value, least;
+    } options[] = {{"--block", &request->threads, 1},
+                   {"--registers", &request->registers, 0},
+                   {"--shared", &request->shared, 0}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         const char *text;
         if (!cli_option(count, words, at, options[i].name, &text))
             continue;
-        *bad = !text || !cli_number(options[i].name, text, INT_MAX, options[i].value);
+        *bad = !text ||
+               !cli_number(options[i].name, text, options[i].least, INT_MAX, options[i].value);
         request->asked = true;
         return true;
     }
@@ -76,7 +77,7 @@ static int run(int count, char **words)
             json = true;
         } else if (!occupancy_option(count, words, &at, &request, &bad)) {
             if (words[at][0] == '-' || name) {
-                host_error("gpus: '%s' is not understood; see 'lockstep gpus --help'", words[at]);
+                host_error("'%s' is not understood; see 'lockstep gpus --help'", words[at]);
                 return CLI_USAGE;
             }
             name = words[at++];
@@ -85,7 +86,7 @@ static int run(int count, char **words)
             return CLI_USAGE;
     }
     if (request.asked && (!name || request.threads == 0)) {
-        host_error("gpus: occupancy needs a GPU and --block THREADS, as in "
+        host_error("occupancy needs a GPU and --block THREADS, as in "
                    "'lockstep gpus h200 --block 256'");
         return CLI_USAGE;
     }

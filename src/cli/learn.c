@@ -13,12 +13,12 @@ static const char help[] =
     "       lockstep learn COMMAND ...\n"
     "\n"
     "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
-    "  init DIR           begin: makes a folder of yours for the exercises\n"
+    "  init DIR           begin: make your own folder for the exercises\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
     "  check [NAME]       grade your file now\n"
     "  hint [NAME]        the next of three hints: the concept, the line, the change\n"
-    "  solution [NAME]    ours\n"
+    "  solution [NAME]    our solution\n"
     "  reset [NAME]       the exercise as it was given; yours is kept beside it\n"
     "  quiz [NAME]        the lesson's questions; --answer 2,1,3 answers without a terminal,\n"
     "                     --answer 3:2 only the third\n"
@@ -32,15 +32,15 @@ static const char help[] =
     "                     --mutate-some takes the first of each kind\n"
     "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
-    "  --json             the same for programs\n"
+    "  --json             print JSON\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
-    "  --gpu cuda:0       what is right there runs on this machine's GPU too, and is timed\n"
+    "  --gpu cuda:0       also run correct kernels on this machine's GPU, and time them\n"
     "  --file FILE        check, picture: grade this file in place of yours\n"
     "  --run              with --json: also the trace and the profile of the graded run\n"
     "  --solutions        notebooks: with our solutions, for teachers\n"
-    "  --force            notebooks: write those anew that you changed; yours are kept beside "
+    "  --force            notebooks: also write those that you changed; yours are kept beside "
     "them\n"
-    "  --folder DIR       another folder of exercises than that of 'init'\n"
+    "  --folder DIR       a folder of exercises other than that of 'init'\n"
     "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
     "  --memory MIB       the same for memory (2048 and 1024)\n"
@@ -62,12 +62,10 @@ static const char help[] =
 static bool read_limit(const char *option, const char *text, unsigned most, unsigned *limit)
 {
     unsigned long long number;
-    if (!cli_number(option, text, most, &number))
+    if (!cli_number(option, text, 1, most, &number))
         return false;
-    if (number == 0)
-        host_error("%s counts from 1", option);
     *limit = (unsigned)number;
-    return number > 0;
+    return true;
 }
 
 static bool parse(struct cli_learn_session *session, int count, char **words)

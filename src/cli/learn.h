@@ -2,8 +2,8 @@
  * learn.h: what the commands of 'lockstep learn' share. A command, or a few that belong together,
  * is a file: learn_check.c, learn_course.c, learn_files.c, learn_kata.c, learn_list.c,
  * learn_notebooks.c, learn_progress.c, learn_quiz.c, learn_ready.c, learn_strides.c, learn_watch.c
- * (the terminal). learn.c reads the words, learn_session.c opens what they stand on, learn_show.c
- * and learn_verdict.c print.
+ * (the terminal). learn.c reads the command line, learn_session.c opens what the commands need,
+ * learn_show.c and learn_verdict.c print.
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H
@@ -16,7 +16,7 @@ struct cli_learn_session {
     struct lk_arena *arena;
     const char *gpu, *compiler; /* as given; compiler NULL: whichever is there */
     bool json;
-    const char *words[4]; /* what is no option */
+    const char *words[4]; /* words that are not options */
     int word_count;
     const char *answers; /* --answer 2,1,3 or 3:2 */
     const char *file;    /* --file: graded in place of the learner's */
@@ -66,12 +66,12 @@ int cli_learn_watch(struct cli_learn_session *session); /* the terminal, until t
 int cli_learn_strides(int count, char **words);
 int cli_learn_grade_worker(int count, char **words);
 
-/* What they lend each other -------------------------------------------------------------------- */
+/* Shared between commands -------------------------------------------------------------------- */
 
 /* Grades the learner's file, notes the attempt and prints the verdict. */
 int cli_learn_check_one(struct cli_learn_session *session, const struct learn_exercise *exercise,
                         char **picture);
-/* From now on Ctrl-C ends the verdict that is on its way, which then cleans up. */
+/* From now on Ctrl-C ends the verdict under way, which then cleans up. */
 void cli_learn_catch_interrupts(struct cli_learn_session *session);
 
 /* Files: paths are in the arena. */
@@ -104,6 +104,6 @@ void cli_learn_print_place(struct cli_learn_session *session,
                            const struct learn_exercise *exercise);
 void cli_learn_print_bar(struct cli_learn_session *session);
 void cli_learn_print_katas(struct cli_learn_session *session);
-void cli_learn_say_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
+void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_exercise *exercise);
 
 #endif

@@ -19,7 +19,7 @@ static const char *keep(const struct cli_learn_session *session, char *text)
     return kept;
 }
 
-static int say(char *message)
+static int fail(char *message)
 {
     host_error("%s", message);
     free(message);
@@ -44,7 +44,7 @@ const char *cli_learn_shown(struct cli_learn_session *session, const char *path)
 bool cli_learn_lay_out(struct cli_learn_session *session, const struct learn_exercise *exercise)
 {
     char *message;
-    return learner_lay_out(session->folder, exercise, &message) || say(message) == CLI_OK;
+    return learner_lay_out(session->folder, exercise, &message) || fail(message) == CLI_OK;
 }
 
 int cli_learn_init(struct cli_learn_session *session)
@@ -56,7 +56,7 @@ int cli_learn_init(struct cli_learn_session *session)
     }
     char *folder = learner_begin(&session->course, session->progress, session->words[1], &message);
     if (!folder)
-        return say(message);
+        return fail(message);
     session->folder = keep(session, folder);
     if (session->json)
         cli_print_json(
@@ -76,7 +76,7 @@ int cli_learn_reset(struct cli_learn_session *session)
         return CLI_USAGE;
     const char *path = cli_learn_file(session, exercise);
     if (!learner_reset(session->folder, exercise, &kept, &message))
-        return say(message);
+        return fail(message);
     if (session->json)
         cli_print_json(json_pack("{ss ss*}", "file", path, "kept", kept));
     else if (kept)
@@ -98,7 +98,7 @@ int cli_learn_note(struct cli_learn_session *session)
         return CLI_USAGE;
     char *path = learner_note(session->folder, session->progress, exercise, text, &message);
     if (!path)
-        return say(message);
+        return fail(message);
     if (session->json)
         cli_print_json(json_pack("{ss}", "file", path));
     else

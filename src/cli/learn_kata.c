@@ -1,7 +1,7 @@
 /*
  * learn_kata.c: lockstep learn kata: a small exercise for today, on an empty page. The date chooses
- * it among the katas of the days up to where the learner is. Its file is of that day, so that the
- * same kata begins anew when its turn comes again; it does not count for finishing a lesson.
+ * it among the katas of the days up to where the learner is. Its file is dated, so that the same
+ * kata starts afresh when its turn comes again; it does not count for finishing a lesson.
  */
 #include "cli/learn.h"
 #include "learn/learner.h"
@@ -15,7 +15,7 @@ static bool choose(struct cli_learn_session *session, const struct learn_exercis
         if (!cli_learn_choose(session, kata))
             return false;
         if (!(*kata)->is_kata)
-            host_error("%s is no kata; 'lockstep learn start %s' goes there", (*kata)->name,
+            host_error("%s is not a kata; 'lockstep learn start %s' goes there", (*kata)->name,
                        (*kata)->name);
         return (*kata)->is_kata;
     }

@@ -14,8 +14,8 @@ static const char *style(enum host_style which)
 
 static void print_lesson(const struct learn_lesson *lesson, unsigned right)
 {
-    char *text = lk_say("%s, about %u minutes; quiz %u of %u", lesson->title, lesson->minutes,
-                        right, lesson->question_count);
+    char *text = lk_format("%s, about %u minutes; quiz %u of %u", lesson->title, lesson->minutes,
+                           right, lesson->question_count);
     printf("%s%s%s  ", style(HOST_BOLD), lesson->id, style(HOST_PLAIN));
     cli_learn_print_wrapped(text, strlen(text), strlen(lesson->id) + 2);
     free(text);

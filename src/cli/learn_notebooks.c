@@ -1,6 +1,6 @@
 /*
  * learn_notebooks.c: 'lockstep learn notebooks DIR': the lessons as DIR/WEEK/DAY.ipynb. A notebook
- * that somebody changed or ran is not written again, or with --force only beside a copy of it.
+ * that was changed or run is not overwritten; with --force, it is first copied.
  */
 #include "cli/learn.h"
 #include "host/files.h"
@@ -29,7 +29,7 @@ static const char *package_folder(struct cli_learn_session *session)
     return NULL;
 }
 
-static void say_next(struct cli_learn_session *session, const char *folder, size_t written)
+static void print_next(struct cli_learn_session *session, const char *folder, size_t written)
 {
     const char *package = package_folder(session);
     printf("%zu notebook%s written below %s\n", written, written == 1 ? "" : "s", folder);
@@ -71,11 +71,11 @@ int cli_learn_notebooks(struct cli_learn_session *session)
         if (end == LEARN_NOTEBOOK_KEPT) {
             json_array_append_new(kept, json_string(path));
             host_error("%s: you have changed or run it, so it stays as it is; --force writes it "
-                       "anew and keeps yours beside it",
+                       "again and keeps yours beside it",
                        path);
         }
         if (aside && !session->json)
-            printf("%s is written anew; yours is %s\n", path, aside);
+            printf("%s was written again; yours is %s\n", path, aside);
         free(aside);
         free(message);
     }
@@ -84,7 +84,7 @@ int cli_learn_notebooks(struct cli_learn_session *session)
     if (!failed && session->json)
         cli_print_json(json_pack("{ss sO sO}", "folder", folder, "written", written, "kept", kept));
     else if (!failed)
-        say_next(session, folder, json_array_size(written));
+        print_next(session, folder, json_array_size(written));
     json_decref(written);
     json_decref(kept);
     return status;

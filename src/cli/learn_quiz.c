@@ -40,12 +40,10 @@ static bool judge(struct cli_learn_session *session, const struct learn_lesson *
 static bool read_choice(const struct learn_question *question, const char *text, unsigned *choice)
 {
     unsigned long long number;
-    if (!cli_number("an answer", text, question->choice_count, &number))
+    if (!cli_number("an answer", text, 1, question->choice_count, &number))
         return false;
     *choice = (unsigned)number - 1;
-    if (number == 0)
-        host_error("answers count from 1");
-    return number > 0;
+    return true;
 }
 
 /* "2" is a choice for the next question, "3:2" for the third; false after printing an error. */
@@ -56,12 +54,8 @@ static bool read_answer(const struct learn_lesson *lesson, char *word, unsigned 
     unsigned long long number;
     if (colon) {
         *colon = 0;
-        if (!cli_number("a question", word, lesson->question_count, &number))
+        if (!cli_number("a question", word, 1, lesson->question_count, &number))
             return false;
-        if (number == 0) {
-            host_error("questions count from 1");
-            return false;
-        }
         *question = (unsigned)number - 1;
     }
     if (*question >= lesson->question_count) {

@@ -49,7 +49,7 @@ static const struct learn_exercise *first_kernel(const struct learn_course *cour
     return NULL;
 }
 
-/* The whole way once: compile, run on the simulated GPU, compare. */
+/* One complete trial: compile, run on the simulated GPU, compare. */
 static void try_machine(struct report *report)
 {
     struct cli_learn_session *session = report->session;
@@ -161,7 +161,8 @@ static void print_start(struct cli_learn_session *session, const struct learn_le
     printf("  lockstep learn start %s\n", lesson->id);
 }
 
-/* {"quiz": .., "start": ..}, or the questions if nobody has answered; NULL after an error. */
+/* {"quiz": .., "start": ..}, or the questions if they have not been answered; NULL after an error.
+ * */
 static json_t *ask(struct cli_learn_session *session, const struct learn_ready *ready)
 {
     struct cli_learn_answer answers[CLI_LEARN_ANSWERS];

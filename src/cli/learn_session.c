@@ -1,5 +1,5 @@
 /*
- * learn_session.c: what the commands of 'lockstep learn' stand on: the course, the learner's
+ * learn_session.c: what the commands of 'lockstep learn' need: the course, the learner's
  * progress and folder, a compiler and a GPU, and the exercise that is meant.
  */
 #include "cli/learn.h"

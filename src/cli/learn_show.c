@@ -92,7 +92,7 @@ void cli_learn_print_place(struct cli_learn_session *session, const struct learn
                exercise->is_kata ? exercise->name : "");
 }
 
-void cli_learn_say_hint(struct cli_learn_session *session, const struct learn_exercise *exercise)
+void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_exercise *exercise)
 {
     unsigned seen = learn_progress_look(session->progress, exercise, "hint");
     unsigned rung = seen < LEARN_HINTS ? seen : LEARN_HINTS - 1;
@@ -114,6 +114,6 @@ int cli_learn_hint(struct cli_learn_session *session)
     const struct learn_exercise *exercise;
     if (!cli_learn_choose(session, &exercise))
         return CLI_USAGE;
-    cli_learn_say_hint(session, exercise);
+    cli_learn_print_hint(session, exercise);
     return CLI_OK;
 }

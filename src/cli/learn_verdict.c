@@ -69,8 +69,8 @@ static void print_measured(const struct learn_verdict *verdict)
 /* A message on a line of the file is followed by that line. */
 static void print_message(const char *path, const char *shown, const struct learn_message *message)
 {
-    char *text = message->line ? lk_say("%s:%u: %s", shown, message->line, message->text)
-                               : lk_say("%s: %s", shown, message->text);
+    char *text = message->line ? lk_format("%s:%u: %s", shown, message->line, message->text)
+                               : lk_format("%s: %s", shown, message->text);
     cli_learn_print_wrapped(text, strlen(text), 0);
     free(text);
     print_line(path, message->line);
@@ -105,10 +105,10 @@ static void print_failure(const char *path, const char *shown, const struct lear
 
 static void print_passed(const struct learn_exercise *exercise, const struct learn_verdict *verdict)
 {
-    char *text = lk_say("right on all %u sizes; no races, no stray accesses; %.3g us for %s "
-                        "(modelled)",
-                        verdict->sizes, verdict->modelled_us,
-                        exercise->problem.size[exercise->problem.measured]);
+    char *text = lk_format("right on all %u sizes; no races, no stray accesses; %.3g us for %s "
+                           "(modelled)",
+                           verdict->sizes, verdict->modelled_us,
+                           exercise->problem.size[exercise->problem.measured]);
     printf("%spassed%s: ", style(HOST_GREEN), style(HOST_PLAIN));
     cli_learn_print_wrapped(text, strlen(text), strlen("passed: "));
     free(text);

@@ -22,7 +22,7 @@ struct watch {
     struct termios keys; /* how the terminal is while keys are taken */
 };
 
-/* What signals say; the first ends a verdict that is on its way, too. */
+/* Set by signals; the first also ends a verdict under way. */
 static volatile sig_atomic_t interrupted, continued;
 
 static void interrupt(int signal)
@@ -182,7 +182,7 @@ static bool take_key(struct watch *watch)
         }
         break;
     case 'h':
-        cli_learn_say_hint(watch->session, watch->exercise);
+        cli_learn_print_hint(watch->session, watch->exercise);
         break;
     case 'l':
         cli_learn_list(watch->session);

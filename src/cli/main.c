@@ -87,5 +87,6 @@ int main(int argc, char **argv)
         return unknown_command(name);
     if (asks_for_help(argc - 2, argv + 2))
         return help(name);
+    host_set_command(command->name);
     return command->run(argc - 2, argv + 2);
 }

@@ -33,12 +33,12 @@ bool cli_option(int count, char **words, int *at, const char *name, const char *
     return true;
 }
 
-bool cli_number(const char *name, const char *text, unsigned long long most,
-                unsigned long long *number)
+bool cli_number(const char *name, const char *text, unsigned long long least,
+                unsigned long long most, unsigned long long *number)
 {
-    if (lk_parse_number(text, most, number))
+    if (lk_parse_number(text, most, number) && *number >= least)
         return true;
-    host_error("%s takes a whole number up to %llu, not '%s'", name, most, text);
+    host_error("%s takes a whole number from %llu to %llu, not '%s'", name, least, most, text);
     return false;
 }
 

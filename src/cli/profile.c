@@ -1,12 +1,13 @@
 /*
  * profile.c: lockstep profile: runs a CUDA program on a simulated GPU with its counters on, and
- * says what its kernels did, line by line, what bounds them, and what to do about it.
- * The program writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
+ * shows what its kernels did, line by line, what bounds them, and what to do about it. The program
+ * writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
 #include "cli/start.h"
 #include "host/files.h"
 #include "report/advice.h"
 #include "report/report.h"
+#include "zoo/embedded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,9 @@ static const char help[] =
     "  --trace FILE           what single warps did, as JSON (docs/trace.md)\n"
     "  --trace-blocks A-B     of these blocks (default 0-1)\n"
     "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
-    "  --trace-records N      at most so many records of a launch (default 4096)\n"
+    "  --trace-records N      at most this many records of a launch (default 4096)\n"
     "  --gpu sim:NAME         the GPU (default sim:h200); 'lockstep gpus' lists them\n"
-    "  --threads --schedule --limit --keep --verbose   as 'lockstep run'\n"
+    "  --threads --schedule --limit --poison --keep --verbose   as 'lockstep run'\n"
     "\n"
     "The exit status is 0, the program's own if it failed, 1 if no kernel ran, 2 for bad input.\n"
     "\n"
@@ -99,14 +100,14 @@ static bool our_option(int count, char **words, int *at, struct options *options
             value = *plain[i].value;
             *bad = !value;
             if (value && plain[i].value == &options->records)
-                *bad = !cli_number("--trace-records", value, INT_MAX, &number);
+                *bad = !cli_number("--trace-records", value, 1, INT_MAX, &number);
             else if (value &&
                      (plain[i].value == &options->blocks || plain[i].value == &options->warps))
                 *bad = !is_range(plain[i].name, value);
             return true;
         }
     if (cli_option(count, words, at, "--launch", &value)) {
-        *bad = !value || !cli_number("--launch", value, INT_MAX, &number);
+        *bad = !value || !cli_number("--launch", value, 0, INT_MAX, &number);
         options->filter.launch = *bad ? -1 : (long)number;
         return true;
     }
@@ -126,11 +127,11 @@ static bool parse(int count, char **words, struct options *options)
         return false;
     bool named = options->rest.count > 0 && strcmp(options->rest.items[0], "--") != 0;
     if (!named && !options->compare[0]) {
-        host_error("profile: which program? as in 'lockstep profile prog.cu'");
+        host_error("which program? as in 'lockstep profile prog.cu'");
         return false;
     }
     if (options->compare[0] && (options->html || options->trace)) {
-        host_error("profile: --compare goes with --json or with nothing");
+        host_error("--compare goes with --json or with nothing");
         return false;
     }
     return true;
@@ -176,7 +177,10 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     start_put("LOCKSTEP_PROFILE", file);
     ask_for_trace(arena, options);
     measured.run = (struct report_run){start.name, start_wait(&start, aside)};
-    measured.profile = profile_read(file, &options->filter, &message);
+    struct profile_filter filter = options->filter;
+    if (start_is_family((int)words->count, (char **)words->items))
+        filter.text_of = zoo_embedded_text; /* what was built in, wherever this runs */
+    measured.profile = profile_read(file, &filter, &message);
     if (measured.profile) {
         profile_evaluate(measured.profile);
         advice_find(measured.profile);
@@ -231,7 +235,7 @@ static int report(struct lk_arena *arena, const struct options *options,
         host_error("%s ended with status %d%s", measured->run.program, status,
                    profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
-        host_error("profile: %s", nothing_ran(arena, options));
+        host_error("%s", nothing_ran(arena, options));
     if (options->trace && !write_trace(options->trace, profile))
         return CLI_USAGE;
     if (options->html && !write_html(options->html, measured))
@@ -262,7 +266,7 @@ static json_t *report_of(struct lk_arena *arena, const struct options *options, 
         if (saved && json_is_array(json_object_get(saved, "kernels")))
             return saved;
         if (saved)
-            host_error("%s: is no result of 'lockstep profile --json'", name);
+            host_error("%s: not a result of 'lockstep profile --json'", name);
         else
             host_error("%s:%d:%d: %s", name, error.line, error.column, error.text);
         json_decref(saved);

@@ -1,5 +1,5 @@
 /*
- * request.c: tells our options, nvcc's and the program's apart; see request.h.
+ * request.c: separates our options from nvcc's and the program's; see request.h.
  */
 #include "cli/request.h"
 
@@ -27,12 +27,16 @@ static bool is_linked(const char *path)
     return ends_in(path, endings) || strstr(path, ".so.");
 }
 
-static bool is_schedule(const char *text)
+bool request_check_setting(const char *option, const char *value)
 {
-    unsigned long long seed;
-    if (strncmp(text, "random:", 7) == 0)
-        return cli_number("--schedule random:SEED", text + 7, UINT64_MAX, &seed);
-    host_error("--schedule takes random:SEED, as in random:1, not '%s'", text);
+    unsigned long long number;
+    if (strcmp(option, "--threads") == 0)
+        return cli_number(option, value, 1, 4096, &number);
+    if (strcmp(option, "--limit") == 0)
+        return cli_number(option, value, 1, UINT64_MAX, &number);
+    if (strncmp(value, "random:", 7) == 0)
+        return cli_number("--schedule random:SEED", value + 7, 0, UINT64_MAX, &number);
+    host_error("--schedule takes random:SEED, as in random:1, not '%s'", value);
     return false;
 }
 
@@ -40,38 +44,35 @@ static bool is_schedule(const char *text)
 static bool our_option(int count, char **words, int *at, struct request *request, bool *bad)
 {
     const char *value;
-    unsigned long long number;
     if (cli_flag(words, at, "--keep"))
         return request->keep = true;
     if (cli_flag(words, at, "--verbose"))
         return request->verbose = true;
+    if (cli_flag(words, at, "--poison"))
+        return request->poison = true;
     if (cli_option(count, words, at, "--gpu", &value)) {
         request->gpu = value;
         *bad = !value;
         return true;
     }
-    if (cli_option(count, words, at, "--threads", &value)) {
-        request->threads = value;
-        *bad = !value || !cli_number("--threads", value, 4096, &number);
-        return true;
-    }
-    if (cli_option(count, words, at, "--limit", &value)) {
-        request->limit = value;
-        *bad = !value || !cli_number("--limit", value, UINT64_MAX, &number);
-        return true;
-    }
-    if (cli_option(count, words, at, "--schedule", &value)) {
-        request->schedule = value;
-        *bad = !value || !is_schedule(value);
-        return true;
-    }
+    const struct {
+        const char *name, **value;
+    } settings[] = {{"--threads", &request->threads},
+                    {"--limit", &request->limit},
+                    {"--schedule", &request->schedule}};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (cli_option(count, words, at, settings[i].name, settings[i].value)) {
+            value = *settings[i].value;
+            *bad = !value || !request_check_setting(settings[i].name, value);
+            return true;
+        }
     return false;
 }
 
-static bool check_inputs(struct request *request)
+static bool check_inputs(const char *command, struct request *request)
 {
     if (request->nvcc.inputs.count == 0) {
-        host_error("run: which program? as in 'lockstep run prog.cu'");
+        host_error("which program? as in 'lockstep %s prog.cu'", command);
         return false;
     }
     bool sources = false;
@@ -81,8 +82,7 @@ static bool check_inputs(struct request *request)
         struct stat status;
         sources = sources || build_is_source(path);
         if (!known && request->nvcc.words.count > 1) {
-            host_error("run: '%s' is no source file; the program's own arguments go after --",
-                       path);
+            host_error("'%s' is not a source file; the program's own arguments go after --", path);
             return false;
         }
         if (stat(path, &status) != 0) {
@@ -97,14 +97,16 @@ static bool check_inputs(struct request *request)
             request->program = path;
     }
     if (!sources && !request->program) {
-        host_error("run: there is no source file among the inputs; "
-                   "'lockstep run prog.cu' or 'lockstep run ./program'");
+        host_error("there is no source file among the inputs; "
+                   "'lockstep %s prog.cu' or 'lockstep %s ./program'",
+                   command, command);
         return false;
     }
     return true;
 }
 
-bool request_parse(struct lk_arena *arena, int count, char **words, struct request *request)
+bool request_parse(struct lk_arena *arena, const char *command, int count, char **words,
+                   struct request *request)
 {
     static char *no_arguments[] = {NULL};
     *request = (struct request){.arguments = no_arguments};
@@ -120,7 +122,7 @@ bool request_parse(struct lk_arena *arena, int count, char **words, struct reque
                 return false;
         } else if (words[at][0] == '-' && words[at][1]) {
             if (!nvcc_add_option(arena, &request->nvcc, count, words, &at, &message)) {
-                host_error("run: %s", message);
+                host_error("%s", message);
                 free(message);
                 return false;
             }
@@ -128,7 +130,7 @@ bool request_parse(struct lk_arena *arena, int count, char **words, struct reque
             nvcc_add_input(&request->nvcc, words[at++]);
         }
     }
-    return check_inputs(request);
+    return check_inputs(command, request);
 }
 
 void request_free(struct request *request)

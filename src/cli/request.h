@@ -9,14 +9,18 @@
 
 struct request {
     const char *gpu, *threads, *schedule, *limit; /* as given and checked; NULL if not */
-    bool keep, verbose;
+    bool keep, verbose, poison;
     const char *program; /* already built; NULL if there is something to compile */
     struct nvcc_words nvcc;
     char **arguments; /* the program's, NULL at the end */
 };
 
-/* Strings are parts of words or live in the arena. False after printing an error. */
-bool request_parse(struct lk_arena *arena, int count, char **words, struct request *request);
+/* command: for what is printed, as in "run". Strings are parts of words or live in the arena. False
+ * after printing an error. */
+bool request_parse(struct lk_arena *arena, const char *command, int count, char **words,
+                   struct request *request);
+/* Is it a value of --threads, --limit or --schedule? False after printing an error. */
+bool request_check_setting(const char *option, const char *value);
 void request_free(struct request *request);
 
 #endif

@@ -21,12 +21,14 @@ static const char help[] =
     "  --time T      seconds, or with a unit: 3.2us, 1.5ms\n"
     "  --gpu NAME    h200, sim:a100 .. (default h200)\n"
     "  --type TYPE   f32 (default), f64, f16, tensor-f16, tensor-tf32, tensor-f8, tensor-f64\n"
-    "  --json        the same for programs\n"
+    "  --json        print JSON\n"
     "\n"
     "With a family it measures the variants and their peers, as 'lockstep bench' does, and draws\n"
     "where each stands under the roof: on the terminal, and with --svg into a file. --time is "
     "then\n"
-    "seconds for each problem (default 1), --gpu may be cuda:0, and --no-peers leaves them out.\n"
+    "seconds for each problem (default 1), --gpu may be cuda:0, and --no-peers leaves them out. "
+    "What\n"
+    "does no floating-point operations (copies, integers) stands at the left edge.\n"
     "\n"
     "examples:\n"
     "  lockstep roofline reduction --svg reduction.svg\n"
@@ -41,18 +43,17 @@ struct numbers {
     bool json;
 };
 
-/* A number with one of the endings, each a factor. */
-static bool parse_number(const char *name, const char *text, const char *const *endings,
-                         const double *factors, double *value)
+/* A number with one of the endings, each a factor; not negative, and finite. */
+static bool parse_number(const char *text, const char *const *endings, const double *factors,
+                         double *value)
 {
     char *end;
     double number = strtod(text, &end);
     for (size_t i = 0; end != text && endings[i]; i++)
-        if (strcmp(end, endings[i]) == 0 && isfinite(number) && number >= 0) {
+        if (strcmp(end, endings[i]) == 0) {
             *value = number * factors[i];
-            return true;
+            return number >= 0 && isfinite(*value);
         }
-    host_error("%s: '%s' is not understood; see 'lockstep roofline --help'", name, text);
     return false;
 }
 
@@ -60,14 +61,20 @@ static bool parse_amount(const char *name, const char *text, double *value)
 {
     static const char *const endings[] = {"", "k", "K", "M", "G", "T", "P", NULL};
     static const double factors[] = {1, 1e3, 1e3, 1e6, 1e9, 1e12, 1e15};
-    return parse_number(name, text, endings, factors, value);
+    if (parse_number(text, endings, factors, value))
+        return true;
+    host_error("%s takes a number from 0 up, as in 4096, 1.5e9 or 2G, not '%s'", name, text);
+    return false;
 }
 
 static bool parse_time(const char *name, const char *text, double *value)
 {
     static const char *const endings[] = {"", "s", "ms", "us", "ns", NULL};
     static const double factors[] = {1, 1, 1e-3, 1e-6, 1e-9};
-    return parse_number(name, text, endings, factors, value);
+    if (parse_number(text, endings, factors, value) && *value > 0)
+        return true;
+    host_error("%s takes a time above 0, as in 4e-6, 3.2us or 1.5ms, not '%s'", name, text);
+    return false;
 }
 
 static bool parse_numbers(int count, char **words, struct numbers *numbers)
@@ -88,8 +95,7 @@ static bool parse_numbers(int count, char **words, struct numbers *numbers)
         } else if (cli_option(count, words, &at, "--type", &numbers->type)) {
             fine = numbers->type != NULL;
         } else {
-            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                       words[at]);
+            host_error("'%s' is not understood; see 'lockstep roofline --help'", words[at]);
             fine = false;
         }
     }
@@ -97,7 +103,7 @@ static bool parse_numbers(int count, char **words, struct numbers *numbers)
         return false;
     fine = numbers->bytes >= 0 && numbers->flops >= 0 && (numbers->bytes > 0 || numbers->flops > 0);
     if (!fine)
-        host_error("roofline needs --bytes and --flops, as in "
+        host_error("--bytes and --flops are needed, as in "
                    "'lockstep roofline --bytes 12e6 --flops 1e6 --time 4us'");
     return fine;
 }
@@ -108,12 +114,12 @@ static int run_numbers(int count, char **words)
     if (!parse_numbers(count, words, &numbers))
         return CLI_USAGE;
     const char *name = numbers.gpu;
-    const struct gpu_info *gpu = target_find_gpu(strncmp(name, "sim:", 4) == 0 ? name + 4 : name);
+    const struct gpu_info *gpu = target_find_gpu(name);
     double peak = gpu ? report_peak(gpu, numbers.type) : 0;
     if (gpu && peak < 0)
-        host_error("roofline: there is no type '%s'; see 'lockstep roofline --help'", numbers.type);
+        host_error("there is no type '%s'; see 'lockstep roofline --help'", numbers.type);
     else if (gpu && peak == 0)
-        host_error("roofline: %s has no %s units", gpu->name, numbers.type);
+        host_error("%s has no %s units", gpu->name, numbers.type);
     if (!gpu || peak <= 0)
         return CLI_USAGE;
     struct report_paint paint = cli_paint(stdout);
@@ -143,15 +149,14 @@ static bool parse(int count, char **words, struct options *options)
         } else if (cli_option(count, words, &at, "--svg", &options->svg)) {
             bad = !options->svg;
         } else if (!cli_measure_option(&options->measure, count, words, &at, &bad)) {
-            host_error("roofline: '%s' is not understood; see 'lockstep roofline --help'",
-                       words[at]);
+            host_error("'%s' is not understood; see 'lockstep roofline --help'", words[at]);
             bad = true;
         }
         if (bad)
             return false;
     }
     if (options->measure.names.count == 0) {
-        host_error("roofline needs --bytes and --flops, or a family, as in "
+        host_error("--bytes and --flops are needed, or a family, as in "
                    "'lockstep roofline reduction'");
         return false;
     }
@@ -161,7 +166,7 @@ static bool parse(int count, char **words, struct options *options)
 static bool has_roof(void *context, const struct bench_report *report)
 {
     if (!report->place->info)
-        host_error("roofline: the peaks of %s are not known; 'lockstep gpus' lists those that are",
+        host_error("the peaks of %s are not known; 'lockstep gpus' lists those that are",
                    report->place->name);
     return report->place->info != NULL;
 }
@@ -183,7 +188,7 @@ static int show(const struct options *options, const struct bench_run *run)
     else
         bench_print_roofline(stdout, &paint, &run->report);
     if (!found && fine)
-        host_error("roofline: nothing was measured that has operations and bytes");
+        host_error("nothing was measured that has bytes");
     if (options->svg) {
         bench_roofline_svg(&picture, &run->report);
         fine = cli_write_file(options->svg, picture.data, picture.size) && fine;

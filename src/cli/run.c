@@ -5,6 +5,10 @@
  * program's own, because this process is replaced by it.
  */
 #include "cli/start.h"
+#include "cli/twice.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char help[] =
     "usage: lockstep run [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
@@ -14,11 +18,21 @@ static const char help[] =
     "A PROGRAM must have been built with 'nvcc -cudart shared' and contain PTX.\n"
     "\n"
     "  --gpu sim:NAME         simulate this GPU, as in sim:a100; 'lockstep gpus' lists them\n"
+    "  --gpu sim:NAMExN       simulate N of them, up to 8, as in sim:h200x2\n"
     "  --gpu cuda:N           use this machine's GPU number N\n"
     "                         default: $LOCKSTEP_GPU, else cuda:0 if there is one, else sim:h200\n"
     "  --threads N            host threads; 1 makes a simulated run deterministic (default: all)\n"
     "  --schedule random:SEED shuffle warps and blocks, to shake out races\n"
-    "  --limit N              stop a kernel after so many warp instructions\n"
+    "  --limit N              stop a kernel after this many warp instructions\n"
+    "  --poison               fill fresh memory (shared, local, allocated) with bytes 0xff, which "
+    "read\n"
+    "                         as NaN or -1, in place of zeros: shows what relies on them\n"
+    "  --twice                run with two schedules (in order; then random:1, or what --schedule\n"
+    "                         says) and report where they part: the first launch, allocation and\n"
+    "                         byte that differ, and the first line of stdout. The exit status is "
+    "1\n"
+    "                         if they do. Device memory is compared after every launch\n"
+    "  --json                 with --twice: the same for programs, on stdout\n"
     "  --keep                 keep nvcc's intermediate files (PTX ...) and say where\n"
     "  --verbose              show what is done\n"
     "Every other option is nvcc's: -O3 -std=c++17 -Iinclude -DN=8 -arch=sm_80 -lfoo ...\n"
@@ -26,17 +40,43 @@ static const char help[] =
     "The exit status is the program's; 2 if it does not compile, 3 if it needs what the simulated\n"
     "GPU does not support. Programs are cached in ~/.cache/lockstep/run (LOCKSTEP_CACHE_MIB, "
     "1024).\n"
+    "Names with $ ` \" \\ or a line break are refused: nvcc would hand them to a shell.\n"
     "\n"
     "examples:\n"
     "  lockstep run vector_add.cu\n"
     "  lockstep run matmul.cu -O3 -DTILE=32 --gpu sim:t4 -- 512 512\n"
-    "  lockstep run main.cu kernels.cu helper.cpp -Iinclude\n";
+    "  lockstep run main.cu kernels.cu helper.cpp -Iinclude\n"
+    "  lockstep run --twice histogram.cu\n";
+
+/* Takes one of our own flags out; what follows "--" is the program's. */
+static bool take_flag(int *count, char **words, const char *name)
+{
+    for (int at = 0; at < *count && strcmp(words[at], "--") != 0; at++)
+        if (strcmp(words[at], name) == 0) {
+            memmove(words + at, words + at + 1, (size_t)(*count - at) * sizeof(*words));
+            --*count;
+            return true;
+        }
+    return false;
+}
+
+static int run_twice(struct lk_arena *arena, const struct start *start, bool json)
+{
+    const char *schedule = getenv("LOCKSTEP_SCHEDULE");
+    schedule = lk_arena_printf(arena, "%s", schedule && *schedule ? schedule : "random:1");
+    return twice_run(arena, start, schedule, json);
+}
 
 static int run(int count, char **words)
 {
     struct lk_arena *arena = lk_arena_create();
-    struct start start = {0};
-    int status = start_prepare(arena, count, words, &start) ? start_become(&start) : CLI_USAGE;
+    bool twice = take_flag(&count, words, "--twice"), json = take_flag(&count, words, "--json");
+    struct start start = {.only_simulated = twice ? "run --twice" : NULL};
+    int status = CLI_USAGE;
+    if (json && !twice)
+        host_error("run: --json goes with --twice");
+    else if (start_prepare(arena, count, words, &start))
+        status = twice ? run_twice(arena, &start, json) : start_become(&start);
     lk_arena_destroy(arena);
     return status;
 }

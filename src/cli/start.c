@@ -55,7 +55,7 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
         host_error("%s: is damaged: its ELF tables lead out of the file", path);
         break;
     case ELF_OTHER:
-        host_error("%s: is no program for this machine (an object file, or for another one)", path);
+        host_error("%s: not a program for this machine (an object file, or for another one)", path);
         break;
     case ELF_NOT:
         host_error("%s: is neither a CUDA source file (.cu) nor a program", path);
@@ -123,13 +123,17 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
             put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/%s", folder, runtime));
         if (needed_with_prefix(&facts, "libnvrtc.so"))
             prepare_nvrtc(arena, folder);
-        start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
+        char name[TARGET_NAME];
+        target_name(target, name);
+        start_put("LOCKSTEP_GPU", name);
         if (request->threads)
             start_put("LOCKSTEP_THREADS", request->threads);
         if (request->schedule)
             start_put("LOCKSTEP_SCHEDULE", request->schedule);
         if (request->limit)
             start_put("LOCKSTEP_LIMIT", request->limit);
+        if (request->poison)
+            start_put("LOCKSTEP_POISON", START_POISON);
     }
     elf_free(&facts);
     return fits;
@@ -178,7 +182,7 @@ static bool compile(struct lk_arena *arena, const struct request *request,
                           .verbose = request->verbose};
     bool done = build_program(arena, &build, built);
     lk_list_free(&command);
-    if (old_path) /* the program is to see what the user set */
+    if (old_path) /* the program sees what the user set */
         start_put("LIBRARY_PATH", old_path);
     else
         unsetenv("LIBRARY_PATH");
@@ -202,13 +206,14 @@ bool start_prepare(struct lk_arena *arena, int count, char **words, struct start
     bool ready = false;
     if (start->family_verb && start_is_family(count, words))
         return start_prepare_family(arena, count, words, start);
-    if (!request_parse(arena, count, words, &request))
+    if (!request_parse(arena, start->only_simulated ? start->only_simulated : "run", count, words,
+                       &request))
         goto out;
     if (!target_parse(request.gpu ? request.gpu : getenv("LOCKSTEP_GPU"), &target))
         goto out;
     if (start->only_simulated && !target.simulated) {
         if (request.gpu || getenv("LOCKSTEP_GPU")) {
-            host_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+            host_error("a simulated GPU is needed, as in --gpu sim:h200");
             goto out;
         }
         target_parse("sim:h200", &target);

@@ -7,6 +7,9 @@
 #include "cli/cli.h"
 #include "gpu/gpu.h"
 
+/* What --poison fills fresh memory with: NaN in every format of floats, -1 as an integer. */
+#define START_POISON "0xff"
+
 struct start {
     const char *only_simulated; /* set by the caller: the command's name, if it cannot use a GPU */
     const char *family_verb;    /* set by the caller, if it takes a family: what 'zoo' is to do */

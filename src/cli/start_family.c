@@ -4,6 +4,7 @@
  */
 #include "cli/start.h"
 
+#include "cli/request.h"
 #include "cli/target.h"
 #include "zoo/zoo.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first word that is no option names a family: it has no ending, and is no file. */
+/* The first word that is not an option names a family: it has no extension, and is not a file. */
 bool start_is_family(int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
@@ -26,18 +27,19 @@ bool start_is_family(int count, char **words)
     return false;
 }
 
-static bool put_gpu(struct lk_arena *arena, const struct start *start, const char *gpu,
-                    struct target *target)
+static bool put_gpu(const struct start *start, const char *gpu, struct target *target)
 {
     if (!gpu && start->only_simulated && !getenv("LOCKSTEP_GPU"))
         gpu = "sim:h200";
     if (!target_parse(gpu ? gpu : getenv("LOCKSTEP_GPU"), target))
         return false;
     if (!target->simulated) {
-        host_error("%s needs a simulated GPU, as in --gpu sim:h200", start->only_simulated);
+        host_error("a simulated GPU is needed, as in --gpu sim:h200");
         return false;
     }
-    start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "sim:%s", target->simulated->id));
+    char name[TARGET_NAME];
+    target_name(target, name);
+    start_put("LOCKSTEP_GPU", name);
     return true;
 }
 
@@ -61,9 +63,11 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
         while (setting < 3 && !cli_option(count, words, &at, settings[setting].option, &value))
             setting++;
         if (setting < 3) {
-            if (!value)
+            if (!value || !request_check_setting(settings[setting].option, value))
                 return false;
             start_put(settings[setting].variable, value);
+        } else if (cli_flag(words, &at, "--poison")) {
+            start_put("LOCKSTEP_POISON", START_POISON);
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;
@@ -76,7 +80,7 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
             arguments[used++] = words[at++];
         }
     }
-    if (!put_gpu(arena, start, gpu, &target))
+    if (!put_gpu(start, gpu, &target))
         return false;
     start->path = "/proc/self/exe";
     start->name = "lockstep";

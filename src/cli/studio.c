@@ -28,7 +28,7 @@ static const char help[] =
     "  --json           print {\"url\": ...}, and start no browser\n"
     "\n"
     "LOCKSTEP_COURSE, LOCKSTEP_PROGRESS and LOCKSTEP_WEB name other places for the lessons, the\n"
-    "progress and the pages. docs/studio.md says who is let in and what the pages ask for.\n"
+    "progress and the pages. docs/studio.md describes the requests that it answers.\n"
     "\n"
     "examples:\n"
     "  lockstep studio\n"
@@ -56,10 +56,10 @@ static bool parse(int count, char **words, struct cli_learn_session *session,
             if (!session->folder)
                 return false;
         } else if (cli_option(count, words, &at, "--port", &port)) {
-            if (!port || !cli_number("--port", port, 65535, &options->port))
+            if (!port || !cli_number("--port", port, 0, 65535, &options->port))
                 return false;
         } else {
-            host_error("studio: there is no '%s' here; see 'lockstep studio --help'", words[at]);
+            host_error("there is no '%s' here; see 'lockstep studio --help'", words[at]);
             return false;
         }
     }
@@ -91,7 +91,7 @@ static void open_browser(struct cli_learn_session *session, const char *url)
     if (!opener || (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")))
         return;
     const char *const words[] = {opener, url, NULL};
-    /* Nobody waits for it. */
+    /* It is not waited for. */
     host_start(&(struct host_command){.words = words,
                                       .input = "/dev/null",
                                       .output = "/dev/null",
@@ -133,7 +133,7 @@ static int serve(struct cli_learn_session *session, const struct options *option
                                            "/../share/lockstep/kernels");
     struct studio *studio = studio_start(&wanted, &message);
     if (!studio) {
-        host_error("studio: %s", message);
+        host_error("%s", message);
         free(message);
         return CLI_USAGE;
     }

@@ -4,30 +4,35 @@
 #include "cli/target.h"
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void target_find_devices(struct target_devices *devices)
 {
     devices->count = lk_driver_list(devices->device, TARGET_DEVICES);
 }
 
-const struct gpu_info *target_find_gpu(const char *name)
+static const struct gpu_info *parse_simulated(const char *text, unsigned *count)
 {
-    const struct gpu_info *gpu = gpu_find(name);
-    if (gpu)
-        return gpu;
-    const struct gpu_info *nearest = gpu_nearest(name);
-    if (nearest)
-        host_error("no GPU '%s' is known; did you mean '%s'?", name, nearest->id);
-    else
-        host_error("no GPU '%s' is known; 'lockstep gpus' lists them", name);
-    return NULL;
+    char *message;
+    const struct gpu_info *gpu = gpu_parse(text, count, &message);
+    if (!gpu)
+        host_error("%s", message);
+    free(message);
+    return gpu;
 }
 
-static void set_simulated(struct target *target, const struct gpu_info *gpu)
+const struct gpu_info *target_find_gpu(const char *name)
 {
-    *target =
-        (struct target){.simulated = gpu, .cc_major = gpu->cc_major, .cc_minor = gpu->cc_minor};
+    unsigned count;
+    return parse_simulated(name, &count);
+}
+
+static void set_simulated(struct target *target, const struct gpu_info *gpu, unsigned count)
+{
+    *target = (struct target){
+        .simulated = gpu, .count = count, .cc_major = gpu->cc_major, .cc_minor = gpu->cc_minor};
 }
 
 static void set_real(struct target *target, const struct target_devices *devices, unsigned index)
@@ -41,7 +46,7 @@ static bool parse_real(const char *text, struct target *target)
 {
     unsigned long long index;
     struct target_devices devices;
-    if (!cli_number("--gpu cuda:N", text, TARGET_DEVICES - 1, &index))
+    if (!cli_number("--gpu cuda:N", text, 0, TARGET_DEVICES - 1, &index))
         return false;
     target_find_devices(&devices);
     if (index < devices.count) {
@@ -66,19 +71,30 @@ bool target_parse(const char *text, struct target *target)
         if (devices.count > 0)
             set_real(target, &devices, 0);
         else
-            set_simulated(target, gpu_find("h200"));
+            set_simulated(target, gpu_find("h200"), 1);
         return true;
     }
-    if (strncmp(text, "sim:", 4) == 0) {
-        const struct gpu_info *gpu = target_find_gpu(text + 4);
+    if (strncasecmp(text, "sim:", 4) == 0) {
+        unsigned many;
+        const struct gpu_info *gpu = parse_simulated(text, &many);
         if (gpu)
-            set_simulated(target, gpu);
+            set_simulated(target, gpu, many);
         return gpu != NULL;
     }
-    if (strncmp(text, "cuda:", 5) == 0)
+    if (strncasecmp(text, "cuda:", 5) == 0)
         return parse_real(text + 5, target);
     host_error("a GPU is sim:NAME or cuda:N, as in --gpu sim:h200, not '%s'", text);
     return false;
+}
+
+void target_name(const struct target *target, char name[TARGET_NAME])
+{
+    if (!target->simulated)
+        snprintf(name, TARGET_NAME, "cuda:%u", target->index);
+    else if (target->count == 1)
+        snprintf(name, TARGET_NAME, "sim:%s", target->simulated->id);
+    else
+        snprintf(name, TARGET_NAME, "sim:%sx%u", target->simulated->id, target->count);
 }
 
 bool target_choose(const char *gpu, char name[TARGET_NAME])
@@ -92,9 +108,6 @@ bool target_choose(const char *gpu, char name[TARGET_NAME])
     }
     if (!target_parse(gpu, &target))
         return false;
-    if (target.simulated)
-        snprintf(name, TARGET_NAME, "sim:%s", target.simulated->id);
-    else
-        snprintf(name, TARGET_NAME, "cuda:%u", target.index);
+    target_name(&target, name);
     return true;
 }

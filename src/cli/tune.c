@@ -27,7 +27,7 @@ static const char help[] =
     "  --compiler NAME      nvcc or clang; default: whichever is found first\n"
     "  --output FILE        the table, in place of the one in ~/.local/share/lockstep/tuned\n"
     "  --dry-run            writes nothing\n"
-    "  --seed N             of the random part of the search\n"
+    "  --seed N             seed of the random part of the search\n"
     "  --verbose            a line for each configuration\n"
     "  --json               the result for programs\n"
     "\n"
@@ -84,7 +84,7 @@ static bool parse_word(struct options *options, int count, char **words, int *at
     if (cli_option(count, words, at, "--compiler", &options->compiler))
         return parse_compiler(options);
     if (cli_option(count, words, at, "--seed", &value))
-        return value && cli_number("--seed", value, INT64_MAX, &options->seed);
+        return value && cli_number("--seed", value, 0, INT64_MAX, &options->seed);
     if (cli_option(count, words, at, "--time", &value))
         return value && parse_seconds(value, &options->seconds);
     if (words[*at][0] == '-') {

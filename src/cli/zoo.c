@@ -27,15 +27,14 @@ static const char help[] =
     "\n"
     "  --gpu GPU        sim:h200 .., cuda:0, or cpu for the variants that run there\n"
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
-    "  --repeat N       each problem N times; what claims to be deterministic must give the same\n"
-    "                   bits each time\n"
-    "  --every K        of the edge problems of each variant the last and every Kth before it\n"
-    "  --launches N     instead: one small problem N times, or each one that is named; then as "
-    "much\n"
-    "                   of the GPU's memory must be free as before\n"
-    "  --shift N        buffers begin N, 2N, 3N .. elements from where memory is aligned\n"
+    "  --repeat N       each problem N times; variants that claim to be deterministic must give\n"
+    "                   the same bits each time\n"
+    "  --every K        every Kth edge problem of each variant, counting back from the last\n"
+    "  --launches N     instead: launch one small problem (or each one named) N times and check\n"
+    "                   that no GPU memory leaks\n"
+    "  --shift N        buffers begin N, 2N, 3N .. elements after an aligned address\n"
     "  --verbose        a line for each problem\n"
-    "  --json           the same for programs\n"
+    "  --json           print JSON\n"
     "  -o FILE          export: the file to write; --force overwrites one that exists\n"
     "\n"
     "Numbers may end in K, M or G (powers of 1024); commas make several problems.\n"
@@ -79,10 +78,11 @@ static int show(const char *name, bool json)
 /* test and run ----------------------------------------------------------------------------------*/
 
 /* A number; *bad after printing an error. */
-static unsigned take_number(const char *option, const char *value, unsigned most, bool *bad)
+static unsigned take_number(const char *option, const char *value, unsigned least, unsigned most,
+                            bool *bad)
 {
     unsigned long long number = 0;
-    *bad = !value || !cli_number(option, value, most, &number);
+    *bad = !value || !cli_number(option, value, least, most, &number);
     return *bad ? 0 : (unsigned)number;
 }
 
@@ -104,13 +104,13 @@ static void take_word(struct cli_zoo *options, int count, char **words, int *at,
     } else if (cli_flag(words, at, "--verbose")) {
         options->verbose = true;
     } else if (cli_option(count, words, at, "--repeat", &value)) {
-        trial->repeat = take_number("--repeat", value, 1000000, bad);
+        trial->repeat = take_number("--repeat", value, 1, 1000000, bad);
     } else if (cli_option(count, words, at, "--shift", &value)) {
-        trial->shift = take_number("--shift", value, 1000, bad);
+        trial->shift = take_number("--shift", value, 0, 1000, bad);
     } else if (cli_option(count, words, at, "--every", &value)) {
-        trial->every = take_number("--every", value, 1000000, bad);
+        trial->every = take_number("--every", value, 1, 1000000, bad);
     } else if (cli_option(count, words, at, "--launches", &value)) {
-        trial->launches = take_number("--launches", value, 1000000, bad);
+        trial->launches = take_number("--launches", value, 1, 1000000, bad);
     } else if (words[*at][0] == '-') {
         host_error("there is no option '%s' here; see 'lockstep zoo --help'", words[*at]);
         *bad = true;
@@ -206,13 +206,13 @@ static int run(int count, char **words)
         if (options.names.count == 1)
             status = show(options.names.items[0], options.json);
         else
-            host_error("zoo show: which family? as in 'lockstep zoo show reduction'");
+            host_error("show: which family? as in 'lockstep zoo show reduction'");
     } else if (strcmp(verb, "test") == 0 || strcmp(verb, "run") == 0) {
         status = test(&options, verb[0] == 't');
     } else if (strcmp(verb, "export") == 0) {
         status = cli_zoo_export(&options);
     } else {
-        host_error("zoo: there is no '%s'; it is list, show, test, run or export", verb);
+        host_error("there is no '%s'; it is list, show, test, run or export", verb);
     }
 out:
     lk_list_free(&options.names);

@@ -22,13 +22,13 @@ static bool find_one(const struct cli_zoo *options, const struct zoo_family **fa
                      const struct zoo_variant **variant)
 {
     if (options->names.count != 1) {
-        host_error("zoo export: name one variant, as in 'lockstep zoo export scan/look_back'");
+        host_error("export: name one variant, as in 'lockstep zoo export scan/look_back'");
         return false;
     }
     if (!cli_find_family(options->names.items[0], family, variant))
         return false;
     if (!*variant) {
-        host_error("zoo export: which variant of %s? 'lockstep zoo show %s' lists them",
+        host_error("export: which variant of %s? 'lockstep zoo show %s' lists them",
                    (*family)->name, (*family)->name);
         return false;
     }
@@ -47,7 +47,7 @@ static bool open_device(const struct cli_zoo *options, const struct zoo_family *
     if (!target_choose(options->gpu, name))
         return false;
     if (strcmp(name, "cpu") == 0) {
-        host_error("zoo export: --gpu cpu has no kernels; name a GPU, as in --gpu sim:h200");
+        host_error("export: --gpu cpu has no kernels; name a GPU, as in --gpu sim:h200");
         return false;
     }
     if (!zoo_device_open(name, device, &message)) {
@@ -77,20 +77,22 @@ static char *read_problem(const struct cli_zoo *options, const struct zoo_device
     if (!problems)
         return message;
     if (count > 1)
-        message = lk_say("zoo export writes one problem, and '%s' are %zu", options->problems.data,
-                         count);
+        message = lk_format("zoo export writes one problem, and '%s' are %zu",
+                            options->problems.data, count);
     else if (problems->distribution != 0)
-        message = lk_say("zoo export fills inputs with one distribution (%s); leave dist= out and "
-                         "change fill_inputs in the exported file",
-                         family->distributions[0]);
+        message =
+            lk_format("zoo export fills inputs with one distribution (%s); leave dist= out and "
+                      "change fill_inputs in the exported file",
+                      family->distributions[0]);
     else if (!zoo_takes(variant, problems))
-        message = lk_say("%s/%s does not take %s; 'lockstep zoo test %s/%s %s --verbose' shows "
-                         "which variants do",
-                         family->name, variant->name, options->problems.data, family->name,
-                         variant->name, options->problems.data);
+        message = lk_format("%s/%s does not take %s; 'lockstep zoo test %s/%s %s --verbose' shows "
+                            "which variants do",
+                            family->name, variant->name, options->problems.data, family->name,
+                            variant->name, options->problems.data);
     else if (!zoo_fits(device, variant, NULL, problems))
-        message = lk_say("%s has too little shared memory for %s/%s; choose another GPU with --gpu",
-                         device->name, family->name, variant->name);
+        message =
+            lk_format("%s has too little shared memory for %s/%s; choose another GPU with --gpu",
+                      device->name, family->name, variant->name);
     *problem = *problems;
     free(problems);
     return message;
@@ -127,7 +129,7 @@ int cli_zoo_export(const struct cli_zoo *options)
         return CLI_USAGE;
     if ((message = read_problem(options, &device, export.variant, &export.problem)))
         return usage(message);
-    standard = lk_say("%s.cu", export.variant->name);
+    standard = lk_format("%s.cu", export.variant->name);
     const char *slash = options->file ? strrchr(options->file, '/') : NULL;
     export.file = slash ? slash + 1 : options->file ? options->file : standard;
     int status = CLI_OK;

@@ -101,47 +101,24 @@ typedef struct CUaccessPolicyWindow_st {
     CUaccessProperty missProp;
 } CUaccessPolicyWindow_v1;
 typedef CUaccessPolicyWindow_v1 CUaccessPolicyWindow;
-typedef struct CUDA_KERNEL_NODE_PARAMS_st {
-    CUfunction func;
-    unsigned gridDimX;
-    unsigned gridDimY;
-    unsigned gridDimZ;
-    unsigned blockDimX;
-    unsigned blockDimY;
-    unsigned blockDimZ;
-    unsigned sharedMemBytes;
-    void **kernelParams;
+#define KERNEL_NODE_FIELDS                                                                         \
+    CUfunction func;                                                                               \
+    unsigned gridDimX, gridDimY, gridDimZ;                                                         \
+    unsigned blockDimX, blockDimY, blockDimZ;                                                      \
+    unsigned sharedMemBytes;                                                                       \
+    void **kernelParams;                                                                           \
     void **extra;
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+    KERNEL_NODE_FIELDS
 } CUDA_KERNEL_NODE_PARAMS_v1;
 typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
-    CUfunction func;
-    unsigned gridDimX;
-    unsigned gridDimY;
-    unsigned gridDimZ;
-    unsigned blockDimX;
-    unsigned blockDimY;
-    unsigned blockDimZ;
-    unsigned sharedMemBytes;
-    void **kernelParams;
-    void **extra;
+    KERNEL_NODE_FIELDS
     CUkernel kern;
     CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS_v2;
+#undef KERNEL_NODE_FIELDS
 typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
-typedef struct CUDA_KERNEL_NODE_PARAMS_v3_st {
-    CUfunction func;
-    unsigned gridDimX;
-    unsigned gridDimY;
-    unsigned gridDimZ;
-    unsigned blockDimX;
-    unsigned blockDimY;
-    unsigned blockDimZ;
-    unsigned sharedMemBytes;
-    void **kernelParams;
-    void **extra;
-    CUkernel kern;
-    CUcontext ctx;
-} CUDA_KERNEL_NODE_PARAMS_v3;
+typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS_v3;
 typedef struct CUDA_MEMSET_NODE_PARAMS_st {
     CUdeviceptr dst;
     size_t pitch;
@@ -234,12 +211,8 @@ typedef struct CUlaunchAttribute_st {
     CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 typedef struct CUlaunchConfig_st {
-    unsigned gridDimX;
-    unsigned gridDimY;
-    unsigned gridDimZ;
-    unsigned blockDimX;
-    unsigned blockDimY;
-    unsigned blockDimZ;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
     unsigned sharedMemBytes;
     CUstream hStream;
     CUlaunchAttribute *attrs;
@@ -276,78 +249,55 @@ typedef struct CUlibraryHostUniversalFunctionAndDataTable_st {
 typedef void (*CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
 typedef size_t (*CUoccupancyB2DSize)(int blockSize);
 typedef struct CUDA_MEMCPY2D_st {
-    size_t srcXInBytes;
-    size_t srcY;
+    size_t srcXInBytes, srcY;
     CUmemorytype srcMemoryType;
     const void *srcHost;
     CUdeviceptr srcDevice;
     CUarray srcArray;
     size_t srcPitch;
-    size_t dstXInBytes;
-    size_t dstY;
+    size_t dstXInBytes, dstY;
     CUmemorytype dstMemoryType;
     void *dstHost;
     CUdeviceptr dstDevice;
     CUarray dstArray;
     size_t dstPitch;
-    size_t WidthInBytes;
-    size_t Height;
+    size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D_v2;
 typedef CUDA_MEMCPY2D_v2 CUDA_MEMCPY2D;
 typedef struct CUDA_MEMCPY3D_st {
-    size_t srcXInBytes;
-    size_t srcY;
-    size_t srcZ;
-    size_t srcLOD;
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;
     CUdeviceptr srcDevice;
     CUarray srcArray;
     void *reserved0;
-    size_t srcPitch;
-    size_t srcHeight;
-    size_t dstXInBytes;
-    size_t dstY;
-    size_t dstZ;
-    size_t dstLOD;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
     CUmemorytype dstMemoryType;
     void *dstHost;
     CUdeviceptr dstDevice;
     CUarray dstArray;
     void *reserved1;
-    size_t dstPitch;
-    size_t dstHeight;
-    size_t WidthInBytes;
-    size_t Height;
-    size_t Depth;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D_v2;
 typedef CUDA_MEMCPY3D_v2 CUDA_MEMCPY3D;
 typedef struct CUDA_MEMCPY3D_PEER_st {
-    size_t srcXInBytes;
-    size_t srcY;
-    size_t srcZ;
-    size_t srcLOD;
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;
     CUdeviceptr srcDevice;
     CUarray srcArray;
     CUcontext srcContext;
-    size_t srcPitch;
-    size_t srcHeight;
-    size_t dstXInBytes;
-    size_t dstY;
-    size_t dstZ;
-    size_t dstLOD;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
     CUmemorytype dstMemoryType;
     void *dstHost;
     CUdeviceptr dstDevice;
     CUarray dstArray;
     CUcontext dstContext;
-    size_t dstPitch;
-    size_t dstHeight;
-    size_t WidthInBytes;
-    size_t Height;
-    size_t Depth;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D_PEER_v1;
 typedef CUDA_MEMCPY3D_PEER_v1 CUDA_MEMCPY3D_PEER;
 typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
@@ -361,12 +311,8 @@ typedef struct CUtensorMap_st {
 } CUtensorMap;
 typedef struct CUDA_LAUNCH_PARAMS_st {
     CUfunction function;
-    unsigned gridDimX;
-    unsigned gridDimY;
-    unsigned gridDimZ;
-    unsigned blockDimX;
-    unsigned blockDimY;
-    unsigned blockDimZ;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
     unsigned sharedMemBytes;
     CUstream hStream;
     void **kernelParams;

@@ -26,7 +26,7 @@ struct lk_driver {
  * as the process. A function that the installed driver lacks is NULL in it. */
 const struct lk_driver *lk_driver_open(const char *gpu, CUdevice *device, char **message);
 
-/* The GPUs that NVIDIA's driver shows, at most so many; none where there is no driver. The process
+/* The GPUs that NVIDIA's driver shows, at most `most`; none where there is no driver. The process
  * may still open either driver afterwards. */
 struct lk_driver_gpu {
     char name[128];

@@ -1,6 +1,6 @@
 /*
  * load.c: the driver API's table from a library: NVIDIA's libcuda.so.1, or ours by the same name.
- * Needs nothing of the machine, so that what links it (liblockstep) works beside either.
+ * Does not need the machine, so that what links it (liblockstep) works with either.
  */
 #include "cuda/load.h"
 
@@ -33,7 +33,7 @@ void *lk_driver_find_real(char **message)
         if (library)
             dlclose(library);
     }
-    *message = lk_say("there is no NVIDIA driver here (libcuda.so.1); sim:h200 needs none");
+    *message = lk_format("there is no NVIDIA driver here (libcuda.so.1); sim:h200 needs none");
     return NULL;
 }
 
@@ -48,7 +48,7 @@ bool lk_driver_load(struct lk_driver *table, void *library, char **message)
     const char *name = "it did not start";
     if (table->cuGetErrorString)
         table->cuGetErrorString(status, &name);
-    *message = lk_say(
+    *message = lk_format(
         "%s: %s", table->simulated ? "the simulated GPU did not start" : "the NVIDIA driver says",
         name);
     return false;
@@ -62,11 +62,11 @@ bool lk_driver_has_device(const struct lk_driver *table, const char *gpu, int *d
     const char *colon = strchr(gpu, ':');
     long ordinal = colon ? strtol(colon + 1, &end, 10) : -1;
     if (ordinal < 0 || end == colon + 1 || *end) {
-        *message = lk_say("this is no GPU of the machine: %s", gpu);
+        *message = lk_format("this is no GPU of the machine: %s", gpu);
         return false;
     }
     if (table->cuDeviceGetCount(&count) != CUDA_SUCCESS || ordinal >= count) {
-        *message = lk_say("this machine has fewer GPUs: there is no %s", gpu);
+        *message = lk_format("this machine has fewer GPUs: there is no %s", gpu);
         return false;
     }
     *device = (int)ordinal;

@@ -1,6 +1,6 @@
 /*
  * open.c: the one way to open a driver: by a GPU's name, or the one that the program has loaded
- * already. A process has one driver; whoever asks first decides. Needs nothing of the machine, so
+ * already. A process has one driver; the first caller decides. Needs nothing of the machine, so
  * that what links it (lockstep, liblockstep, tests) works beside NVIDIA's libcuda.so.1 and ours.
  */
 #include "cuda/driver.h"
@@ -31,7 +31,6 @@ static bool is_simulated(const char *gpu)
 static bool check_name(const char *gpu, char **message)
 {
     struct lk_buf text = {0};
-    char id[64];
     if (strncasecmp(gpu, "cuda:", 5) == 0)
         return true;
     if (!is_simulated(gpu)) {
@@ -39,19 +38,8 @@ static bool check_name(const char *gpu, char **message)
         *message = text.data;
         return false;
     }
-    snprintf(id, sizeof id, "%s", gpu + 4);
-    char *times = strrchr(id, 'x');
-    if (!gpu_find(id) && times && times[1] && strspn(times + 1, "0123456789") == strlen(times + 1))
-        *times = 0;
-    if (gpu_find(id))
-        return true;
-    const struct gpu_info *nearest = gpu_nearest(id);
-    if (nearest)
-        lk_buf_printf(&text, "no GPU '%s' is known; did you mean 'sim:%s'?", id, nearest->id);
-    else
-        lk_buf_printf(&text, "no GPU '%s' is known; 'lockstep gpus' lists them", id);
-    *message = text.data;
-    return false;
+    unsigned count;
+    return gpu_parse(gpu, &count, message) != NULL;
 }
 
 /* The libcuda.so.1 that the process has; both drivers go by that name. */

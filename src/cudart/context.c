@@ -19,9 +19,19 @@ static atomic_uint resets;             /* a thread that saw fewer must not use i
 static _Thread_local int thread_device;
 static _Thread_local unsigned thread_resets;
 
+/* The driver cannot be used in the child of a process that used it, and a lock may be held there by
+ * a thread that the child does not have. */
+static void in_child(void)
+{
+    initialize_result = cudaErrorInitializationError;
+    pthread_mutex_init(&lock, NULL);
+    cudart_registry_forked();
+}
+
 static void initialize(void)
 {
     initialize_result = cuInit(0);
+    pthread_atfork(NULL, NULL, in_child);
 }
 
 cudart_code cudart_initialize(void)

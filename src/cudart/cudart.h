@@ -1,8 +1,7 @@
 /*
  * cudart.h: what the files of this folder share. The runtime is a thin layer over the driver API
-(cuda/api.def), which it calls by its exported symbols; its own are errors per thread, the
- * device per thread, and the registry that maps a program's host addresses to kernels and
- * variables.
+ * (cuda/api.def), which it calls by its exported symbols; it adds errors per thread, the device per
+ * thread, and the registry that maps a program's host addresses to kernels and variables.
  */
 #ifndef LOCKSTEP_CUDART_CUDART_H
 #define LOCKSTEP_CUDART_CUDART_H
@@ -31,9 +30,9 @@ typedef unsigned cudart_code;
 
 /* Ends an API call: turns the code into a cudaError_t and keeps it for cudaGetLastError. */
 cudaError_t cudart_finish(cudart_code code);
-/* Says once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
+/* Prints once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
 cudaError_t cudart_unsupported(const char *function);
-/* Says so too, and ends the program with status 3. */
+/* The same, but ends the program with status 3. */
 _Noreturn void cudart_stop(const char *function);
 
 /* A whole API call: make the device's context current, then do what expression does. */
@@ -70,6 +69,7 @@ struct cudart_variable {
     struct cudart_variable *next;
 };
 
+void cudart_registry_forked(void); /* in a child: its lock is held by nobody */
 struct cudart_fatbin *cudart_add_fatbin(const struct cudart_fatbin_wrapper *wrapper);
 void cudart_remove_fatbin(struct cudart_fatbin *fatbin);
 void cudart_add_kernel(struct cudart_fatbin *fatbin, const void *host, const char *name);

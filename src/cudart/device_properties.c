@@ -190,7 +190,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 }
 #endif
 
-/* How many of the wishes (fields that are not zero) a device fulfils. */
+/* How many of the requested properties (fields that are not zero) a device has. */
 static int score(const cudaDeviceProp *wish, const cudaDeviceProp *have)
 {
     int points = 0;

@@ -1,5 +1,5 @@
 /*
- * function.c: what can be asked and set about a kernel: attributes, name, parameters, occupancy.
+ * function.c: what can be queried and set about a kernel: attributes, name, parameters, occupancy.
  */
 #include "cudart/cudart.h"
 

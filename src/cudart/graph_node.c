@@ -1,7 +1,7 @@
 /*
  * graph_node.c: nodes of graphs, except copies (graph_copy.c): kernels, fills, host functions,
- * child graphs, events, allocations. Here the runtime and the driver differ in two things: the
- * runtime names a kernel by its host address, and it knows no contexts.
+ * child graphs, events, allocations. The runtime differs from the driver in two ways here: it names
+ * a kernel by its host address, and it has no contexts.
  */
 #include "cudart/cudart.h"
 
@@ -209,53 +209,30 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec, cud
 
 /* Events --------------------------------------------------------------------------------------- */
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                        const cudaGraphNode_t *pDependencies,
-                                        size_t numDependencies, cudaEvent_t event)
-{
-    return CUDART_CALL(
-        cuGraphAddEventRecordNode(pGraphNode, graph, pDependencies, numDependencies, event));
-}
-
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
-{
-    return CUDART_CALL(cuGraphEventRecordNodeGetEvent(node, event_out));
-}
-
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-    return CUDART_CALL(cuGraphEventRecordNodeSetEvent(node, event));
-}
-
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
-                                                 cudaEvent_t event)
-{
-    return CUDART_CALL(cuGraphExecEventRecordNodeSetEvent(hGraphExec, hNode, event));
-}
-
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
-                                      const cudaGraphNode_t *pDependencies, size_t numDependencies,
-                                      cudaEvent_t event)
-{
-    return CUDART_CALL(
-        cuGraphAddEventWaitNode(pGraphNode, graph, pDependencies, numDependencies, event));
-}
-
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
-{
-    return CUDART_CALL(cuGraphEventWaitNodeGetEvent(node, event_out));
-}
-
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{
-    return CUDART_CALL(cuGraphEventWaitNodeSetEvent(node, event));
-}
-
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode,
-                                               cudaEvent_t event)
-{
-    return CUDART_CALL(cuGraphExecEventWaitNodeSetEvent(hGraphExec, hNode, event));
-}
+#define EVENT_NODE_CALLS(kind)                                                                     \
+    cudaError_t cudaGraphAdd##kind##Node(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,           \
+                                         const cudaGraphNode_t *pDependencies,                     \
+                                         size_t numDependencies, cudaEvent_t event)                \
+    {                                                                                              \
+        return CUDART_CALL(                                                                        \
+            cuGraphAdd##kind##Node(pGraphNode, graph, pDependencies, numDependencies, event));     \
+    }                                                                                              \
+    cudaError_t cudaGraph##kind##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)        \
+    {                                                                                              \
+        return CUDART_CALL(cuGraph##kind##NodeGetEvent(node, event_out));                          \
+    }                                                                                              \
+    cudaError_t cudaGraph##kind##NodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)             \
+    {                                                                                              \
+        return CUDART_CALL(cuGraph##kind##NodeSetEvent(node, event));                              \
+    }                                                                                              \
+    cudaError_t cudaGraphExec##kind##NodeSetEvent(cudaGraphExec_t hGraphExec,                      \
+                                                  cudaGraphNode_t hNode, cudaEvent_t event)        \
+    {                                                                                              \
+        return CUDART_CALL(cuGraphExec##kind##NodeSetEvent(hGraphExec, hNode, event));             \
+    }
+EVENT_NODE_CALLS(EventRecord)
+EVENT_NODE_CALLS(EventWait)
+#undef EVENT_NODE_CALLS
 
 /* Allocations ---------------------------------------------------------------------------------- */
 

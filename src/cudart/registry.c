@@ -4,7 +4,7 @@
  * something in it is first needed, so the order of static constructors does not matter.
  * Invariants, all under `lock`:
  *   R1  by_host has every registered kernel and variable by its host address, and kernels also by
- *       the address of their record, which is what __cudaGetKernel hands out.
+ *       the address of their record, which is what __cudaGetKernel returns.
  *   R2  Records are never freed: a removed one is only taken out of by_host (keys point into it).
  *   R3  A fatbin is loaded at most once; a failed load gives the same error every time.
  */
@@ -36,6 +36,15 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct lk_map by_host;   /* host address -> struct entry */
 static struct lk_map by_handle; /* CUkernel or CUfunction -> struct cudart_kernel */
+
+void cudart_registry_forked(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
 
 static void put(const void *address, struct cudart_kernel *kernel, struct cudart_variable *variable)
 {

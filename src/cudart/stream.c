@@ -22,7 +22,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned flags, 
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    /* The default streams are nobody's to destroy. */
+    /* The default streams cannot be destroyed. */
     if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
         return cudart_finish(cudaErrorInvalidResourceHandle);
     return CUDART_CALL(cuStreamDestroy_v2(stream));

@@ -1,7 +1,7 @@
 /*
- * unsupported.c: the rest of the runtime API, so that every program links and starts: each says on
- * stderr that it is not supported and returns cudaErrorNotSupported, or ends the program as an
- * instruction that is not supported does.
+ * unsupported.c: the rest of the runtime API, so that every program links and starts: each prints
+ * on stderr that it is not supported and returns cudaErrorNotSupported, or ends the program, as an
+ * unsupported instruction does.
  */
 #include "cudart/cudart.h"
 

@@ -45,7 +45,7 @@ void drv_capture_leave_stream(CUstream stream)
     stream->capture = NULL;
     drv_list_free(&stream->capture_nodes);
     drv_list_remove(&capture->streams, stream);
-    if (capture->origin == stream) { /* it ends, or nobody can end it any more */
+    if (capture->origin == stream) { /* it ends, or can no longer be ended */
         capture->ended = true;
         drv_capture_invalidate(capture);
         drv_list_remove(&captures, capture);

@@ -19,6 +19,8 @@ static struct drv_list contexts; /* all there ever were; few */
  * synchronise should show what it did. */
 static void finish_at_exit(void)
 {
+    if (drv_forked) /* what runs is the parent's */
+        return;
     drv_enter_lock();
     for (size_t i = 0; i < contexts.count && !drv_thread.in_callback; i++) {
         CUcontext context = contexts.items[i];
@@ -48,6 +50,7 @@ static void add_watchers(struct drv_device *device)
         simt_watch_add(machine, counters_open_timer(machine));
     if (check && *check)
         simt_watch_add(machine, checker_open(machine, check));
+    device->in_order = check && *check;
 }
 
 /* The machine is made with the first context: a program that only counts devices pays nothing. */

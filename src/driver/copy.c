@@ -141,7 +141,7 @@ static void model_copy(CUcontext context, const struct drv_copy_work *copy, doub
         drv_model(context, DRV_ENGINE_FROM_DEVICE, 1.5e-6 + bytes / link, clock);
 }
 
-/* For those who look on: which device bytes were written, row by row, and from where. */
+/* For watchers: which device bytes were written, row by row, and from where. */
 static void note_written(CUcontext context, const struct drv_copy_work *copy)
 {
     const struct drv_copy_side *to = &copy->to, *from = &copy->from;
@@ -428,16 +428,4 @@ CUresult drv_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *params)
 CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *params, CUstream stream)
 {
     return copy_3d((const CUDA_MEMCPY3D *)params, stream, false);
-}
-
-CUresult drv_cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
-                                   CUmemcpyAttributes *attributes, size_t *attribute_starts,
-                                   size_t attribute_count, CUstream stream)
-{
-    if (!to || !from || !sizes || !count || !stream)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = CUDA_SUCCESS;
-    for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = drv_cuMemcpyAsync(to[i], from[i], sizes[i], stream);
-    return status;
 }

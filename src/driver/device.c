@@ -1,5 +1,5 @@
 /*
- * device.c: the simulated devices: which there are, and what they say of themselves.
+ * device.c: the simulated devices: which there are, and what they report.
  * The facts come from src/gpu; what no table has (PCI ids, UUIDs, texture limits) is made up once
  * here, stable from run to run.
  */
@@ -47,37 +47,6 @@ void drv_remark_once(const char *text)
         drv_remark("%s", text);
 }
 
-/* "sim:h200" or "sim:h200x2" -> the GPU and how many; NULL with a message if it is not one. */
-static const struct gpu_info *parse_gpu(const char *text, int *count, char **message)
-{
-    struct lk_buf says = {0};
-    char id[64];
-    *count = 1;
-    const char *name = strncasecmp(text, "sim:", 4) == 0 ? text + 4 : text;
-    snprintf(id, sizeof id, "%s", name);
-    const struct gpu_info *gpu = gpu_find(id);
-    char *times = strrchr(id, 'x');
-    if (!gpu && times && times != id && isdigit((unsigned char)times[1])) {
-        long many = strtol(times + 1, NULL, 10);
-        *count = many < 1000 ? (int)many : 1000;
-        *times = 0;
-        gpu = gpu_find(id);
-    }
-    if (!gpu) {
-        const struct gpu_info *near = gpu_nearest(id);
-        lk_buf_printf(&says, "there is no GPU '%s'", text);
-        if (near)
-            lk_buf_printf(&says, "; did you mean sim:%s?", near->id);
-        lk_buf_printf(&says, " (lockstep gpus lists them; set --gpu or LOCKSTEP_GPU)");
-    } else if (*count < 1 || *count > DRV_DEVICES_MAX) {
-        lk_buf_printf(&says, "'%s' asks for %d devices; 1 to %d are possible", text, *count,
-                      DRV_DEVICES_MAX);
-        gpu = NULL;
-    }
-    *message = says.data;
-    return gpu;
-}
-
 /* CUDA_VISIBLE_DEVICES hides devices after its list, as far as a count can say it. */
 static int visible_devices(int count)
 {
@@ -98,17 +67,18 @@ static int visible_devices(int count)
 /* "sim:h200x2"; the message says what is wrong. */
 static CUresult set_gpu(const char *name, char **message)
 {
-    int count;
-    const struct gpu_info *gpu = parse_gpu(name, &count, message);
+    unsigned count;
+    const struct gpu_info *gpu = gpu_parse(name, &count, message);
     if (!gpu)
         return CUDA_ERROR_NO_DEVICE;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < (int)count; i++) {
         struct drv_device *device = &drv_devices[i];
         device->ordinal = i;
         device->gpu = gpu;
         pthread_cond_init(&device->changed, NULL);
     }
-    drv_device_count = count;
+    drv_device_count = (int)count;
+    drv_watch_forks();
     return CUDA_SUCCESS;
 }
 

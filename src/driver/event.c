@@ -69,21 +69,32 @@ void drv_events_forget(CUcontext context)
     drv_list_free(&context->events);
 }
 
-CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned flags)
+/* Finds the stream and takes the lock, unless it fails. */
+static CUresult enter(CUevent event, CUstream handle, bool flags_known, CUstream *stream)
 {
     CUcontext context;
-    CUstream stream;
     CUresult status = drv_current(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!drv_alive(event, DRV_EVENT))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (flags > CU_EVENT_RECORD_EXTERNAL)
+    if (!flags_known)
         return CUDA_ERROR_INVALID_VALUE;
     drv_enter_lock();
+    status = drv_stream_find(context, handle, stream);
+    if (status != CUDA_SUCCESS)
+        drv_leave_lock();
+    return status;
+}
+
+CUresult drv_cuEventRecordWithFlags(CUevent event, CUstream handle, unsigned flags)
+{
+    CUstream stream;
     struct drv_work work = {.kind = DRV_WORK_RECORD, .event = event};
-    status = drv_stream_find(context, handle, &stream);
-    if (status == CUDA_SUCCESS && stream->context != event->context)
+    CUresult status = enter(event, handle, flags <= CU_EVENT_RECORD_EXTERNAL, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (stream->context != event->context)
         status = CUDA_ERROR_INVALID_HANDLE;
     if (status == CUDA_SUCCESS)
         status = drv_capture_refuses_legacy(stream);
@@ -108,21 +119,13 @@ CUresult drv_cuEventRecord(CUevent event, CUstream stream)
 
 CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags)
 {
-    CUcontext context;
     CUstream stream;
     bool handled = false;
-    CUresult status = drv_current(&context);
+    struct drv_work work = {.kind = DRV_WORK_WAIT, .event = event};
+    CUresult status = enter(event, handle, flags <= CU_EVENT_WAIT_EXTERNAL, &stream);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!drv_alive(event, DRV_EVENT))
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (flags > CU_EVENT_WAIT_EXTERNAL)
-        return CUDA_ERROR_INVALID_VALUE;
-    drv_enter_lock();
-    struct drv_work work = {.kind = DRV_WORK_WAIT, .event = event};
-    status = drv_stream_find(context, handle, &stream);
-    if (status == CUDA_SUCCESS)
-        status = drv_capture_refuses_legacy(stream);
+    status = drv_capture_refuses_legacy(stream);
     if (status == CUDA_SUCCESS && stream->capture && flags == CU_EVENT_WAIT_EXTERNAL)
         status = drv_capture_add(stream, &work, NULL), handled = true;
     else if (status == CUDA_SUCCESS)
@@ -162,6 +165,8 @@ CUresult drv_cuEventQuery(CUevent event)
         status = CUDA_ERROR_NOT_READY;
     else if (event->op && event->context->host_clock < event->op->clock)
         event->context->host_clock = event->op->clock;
+    if (status == CUDA_SUCCESS && event->op)
+        drv_watch_synced(event->op);
     if (status == CUDA_SUCCESS)
         status = event->context->error;
     drv_leave_lock();

@@ -9,7 +9,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* By this the real driver is told from the drop-in. */
+/* Tells our drop-in from the real driver. */
 EXPORT const int lk_driver_marker = CUDA_VERSION;
 
 static CUresult unsupported(const char *name)
@@ -20,11 +20,16 @@ static CUresult unsupported(const char *name)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+#define REFUSE_IN_CHILD(name)                                                                      \
+    if (__builtin_expect(drv_forked, 0) && drv_fork_refuses(#name))                                \
+        return CUDA_ERROR_NOT_INITIALIZED;
+
 /* A call whose stream 0 is the calling thread's own. */
 #define PER_THREAD(result, name, suffix, parameters, arguments)                                    \
     EXPORT result name##suffix parameters;                                                         \
     EXPORT result name##suffix parameters                                                          \
     {                                                                                              \
+        REFUSE_IN_CHILD(name)                                                                      \
         drv_thread.per_thread_default++;                                                           \
         result status = drv_##name arguments;                                                      \
         drv_thread.per_thread_default--;                                                           \
@@ -34,6 +39,7 @@ static CUresult unsupported(const char *name)
     EXPORT result name parameters;                                                                 \
     EXPORT result name parameters                                                                  \
     {                                                                                              \
+        REFUSE_IN_CHILD(name)                                                                      \
         return drv_##name arguments;                                                               \
     }
 #define FN_PTSZ(result, name, parameters, arguments)                                               \
@@ -50,6 +56,15 @@ static CUresult unsupported(const char *name)
     }
 #define NO_PTSZ(name) NO(name) NO(name##_ptsz)
 #define NO_PTDS(name) NO(name) NO(name##_ptds)
+/* Contexts of 3020 and later take no calls of the versions before: "a user mixes different API
+ * versions" is one of the documented reasons for this error. */
+#define OLD(name)                                                                                  \
+    EXPORT CUresult name(void);                                                                    \
+    EXPORT CUresult name(void)                                                                     \
+    {                                                                                              \
+        return drv_device_count && !drv_forked ? CUDA_ERROR_INVALID_CONTEXT                        \
+                                               : CUDA_ERROR_NOT_INITIALIZED;                       \
+    }
 #include "cuda/api.def"
 
 /* cuGetProcAddress ----------------------------------------------------------------------------- */
@@ -124,11 +139,11 @@ CUresult drv_cuGetProcAddress_v2(const char *name, void **function, int version,
     if (!name || !function || !*name || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
         return CUDA_ERROR_INVALID_VALUE;
     const struct symbol *symbol = find_base(name, version, &too_new);
+    bool per_thread = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ||
+                      (flags == CU_GET_PROC_ADDRESS_DEFAULT && drv_thread.per_thread_default);
     *function = NULL;
     if (symbol && !too_new)
-        *function = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM && symbol->per_thread
-                        ? symbol->per_thread
-                        : symbol->address;
+        *function = per_thread && symbol->per_thread ? symbol->per_thread : symbol->address;
     if (why)
         *why = *function ? CU_GET_PROC_ADDRESS_SUCCESS
                : too_new ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT

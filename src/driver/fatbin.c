@@ -1,7 +1,7 @@
 /*
  * fatbin.c: see fatbin.h. A container is a 16-byte header and entries; an entry is a header, whose
  * size it names itself, and a payload, which may be packed with LZ4 (nvcc's "speed", and all nvcc
- * before 12.4) or Zstandard. The layout was read off nvcc 13's output; docs of it do not exist.
+ * before 12.4) or Zstandard. The layout was read off nvcc 13's output; it is not documented.
  */
 #include "driver/fatbin.h"
 
@@ -65,7 +65,7 @@ static bool find_container(const uint8_t *data, size_t size, size_t offset, size
             continue;
         }
         if (header.magic != FATBIN_MAGIC) {
-            *message = at ? "something follows a fat binary that is none" : "this is no fat binary";
+            *message = at ? "what follows a fat binary is not one" : "this is not a fat binary";
             return false;
         }
         if (header.header_size < sizeof header || header.header_size > size - at ||
@@ -91,7 +91,7 @@ bool fatbin_next(const void *data, size_t size, size_t *offset, struct fatbin_en
     struct entry_header header;
     *message = NULL;
     if (size < sizeof(struct container_header)) {
-        *message = *offset ? NULL : "this is no fat binary";
+        *message = *offset ? NULL : "this is not a fat binary";
         return false;
     }
     for (;;) {

@@ -33,7 +33,8 @@ struct fatbin_entry {
     uint64_t flags;
 };
 
-/* The size that a container says of itself, with its header; 0 if it is none. Reads 16 bytes. */
+/* The size of a container according to its header, header included; 0 if it is not one. Reads 16
+ * bytes. */
 size_t fatbin_size(const void *data);
 
 /* Goes through the containers in [data, data + size); *offset begins at 0. False at the end, or
@@ -53,7 +54,7 @@ bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned 
                      struct fatbin_entry *best, struct fatbin_content *content,
                      const char **message);
 
-/* The entry unpacked, malloc'd, with a NUL behind; NULL with a constant message. */
+/* The entry unpacked, malloc'd and NUL-terminated; NULL with a constant message. */
 char *fatbin_unpack(const struct fatbin_entry *entry, size_t *size, const char **message);
 
 #endif

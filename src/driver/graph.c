@@ -1,5 +1,5 @@
 /*
- * graph.c: graphs as structures: nodes, edges, clones, questions about them.
+ * graph.c: graphs as structures: nodes, edges, clones, queries.
  * What a node does is a struct drv_work (graph_node.c fills it in); running is graph_exec.c's.
  */
 #include "driver/state.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct drv_list orphans; /* user objects whose graph is gone; let go of without the lock */
+static struct drv_list orphans; /* user objects whose graph is gone; released without the lock */
 
 CUgraph drv_graph_new(void)
 {
@@ -201,7 +201,8 @@ CUresult drv_cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, C
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* CUDA's way to hand out arrays: with no array the count; else as many as fit, NULL behind. */
+/* CUDA's way to return arrays: without an array only the count; else as many as fit, padded with
+ * NULL. */
 static CUresult hand_out(const struct drv_list *list, CUgraphNode *nodes, size_t *count)
 {
     if (!count)

@@ -4,6 +4,7 @@
  * modelled time overlaps as the edges let it.
  */
 #include "driver/state.h"
+#include "simt/memory_events.h"
 
 #include "base/arena.h"
 
@@ -193,6 +194,7 @@ static void record_inside(CUcontext context, CUevent event, double clock)
         op->state = DRV_OP_DONE;
         op->clock = clock;
         op->stream = context->legacy;
+        op->watched = simt_event_op_retain(context->device->machine, drv_thread.watched);
         op->stream->references++;
         drv_op_release(event->op);
         event->op = op;
@@ -200,24 +202,62 @@ static void record_inside(CUcontext context, CUevent event, double clock)
     drv_leave_lock();
 }
 
-static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock)
+static void forget_nodes(CUcontext context, CUgraph graph)
 {
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        CUgraphNode node = graph->nodes.items[i];
+        simt_event_op_release(context->device->machine, node->watched);
+        node->watched = NULL;
+    }
+}
+
+/* What comes after a child graph comes after all of its nodes. */
+static void *join_child(CUcontext context, CUgraph child, struct drv_list *after)
+{
+    for (size_t i = 0; i < child->nodes.count; i++) {
+        CUgraphNode node = child->nodes.items[i];
+        if (node->watched)
+            drv_list_add(after, node->watched);
+    }
+    void *all = drv_watch_node(context, &(struct drv_work){0}, after);
+    forget_nodes(context, child);
+    return all;
+}
+
+/* outside: what the whole graph comes after, for watchers: of a child, what its node does. */
+static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
+                          const struct drv_list *outside)
+{
+    struct simt_machine *machine = context->device->machine;
     CUresult status = CUDA_SUCCESS;
     double begin = *clock;
     for (size_t i = 0; i < graph->nodes.count && status == CUDA_SUCCESS; i++) {
         CUgraphNode node = graph->nodes.items[i];
+        struct drv_list after = {0};
         node->clock = begin;
+        for (size_t k = 0; k < outside->count; k++)
+            drv_list_add(&after, outside->items[k]);
         for (size_t k = 0; k < node->before.count; k++) {
             CUgraphNode before = node->before.items[k];
             if (before->clock > node->clock)
                 node->clock = before->clock;
+            if (before->watched)
+                drv_list_add(&after, before->watched);
         }
+        if (node->disabled) {
+            node->watched = drv_watch_node(context, &(struct drv_work){0}, &after);
+        } else if (node->work.kind == DRV_WORK_CHILD) {
+            status = run_nodes(context, node->work.child, &node->clock, &after);
+            node->watched = join_child(context, node->work.child, &after);
+        } else {
+            node->watched = drv_watch_node(context, &node->work, &after);
+            simt_event_op_begins(machine, node->watched);
+            status = drv_work_run(context, &node->work, &node->clock);
+            simt_event_op_ends(machine, node->watched);
+        }
+        drv_list_free(&after);
         if (node->disabled)
             continue;
-        if (node->work.kind == DRV_WORK_CHILD)
-            status = run_nodes(context, node->work.child, &node->clock);
-        else
-            status = drv_work_run(context, &node->work, &node->clock);
         if (node->work.kind == DRV_WORK_RECORD)
             record_inside(context, node->work.event, node->clock);
         if (node->clock > *clock)
@@ -229,7 +269,9 @@ static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock)
 CUresult drv_graph_run(CUgraphExec exec, double *clock)
 {
     *clock += 2.5e-6; /* a graph launch; its kernels follow faster than single ones, about 1 us */
-    return run_nodes(exec->context, exec->graph, clock);
+    CUresult status = run_nodes(exec->context, exec->graph, clock, &(struct drv_list){0});
+    forget_nodes(exec->context, exec->graph);
+    return status;
 }
 
 /* Updating the whole --------------------------------------------------------------------------- */

@@ -208,24 +208,27 @@ CUresult drv_cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
     return drv_cuGraphAddNode_v2(node, graph, before, NULL, count, params);
 }
 
+/* A node whose own parameter structure is the start of its part of CUgraphNodeParams. */
+static CUresult add_typed(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
+                          CUgraphNodeType type, const void *part, size_t size)
+{
+    CUgraphNodeParams params = {.type = type};
+    if (!part)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&params.reserved1, part, size); /* the whole of the union */
+    return add_node(node, graph, before, count, &params);
+}
+
 CUresult drv_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
                                      size_t count, const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    if (!kernel)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&params.kernel, kernel, sizeof *kernel);
-    return add_node(node, graph, before, count, &params);
+    return add_typed(node, graph, before, count, CU_GRAPH_NODE_TYPE_KERNEL, kernel, sizeof *kernel);
 }
 
 CUresult drv_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
                                   size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *kernel)
 {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
-    if (!kernel)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&params.kernel, kernel, sizeof *kernel);
-    return add_node(node, graph, before, count, &params);
+    return add_typed(node, graph, before, count, CU_GRAPH_NODE_TYPE_KERNEL, kernel, sizeof *kernel);
 }
 
 CUresult drv_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
@@ -242,22 +245,13 @@ CUresult drv_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgrap
                                   size_t count, const CUDA_MEMSET_NODE_PARAMS *fill,
                                   CUcontext context)
 {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEMSET};
-    if (!fill)
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(&params.memset, fill, sizeof *fill);
-    return add_node(node, graph, before, count, &params);
+    return add_typed(node, graph, before, count, CU_GRAPH_NODE_TYPE_MEMSET, fill, sizeof *fill);
 }
 
 CUresult drv_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
                                 size_t count, const CUDA_HOST_NODE_PARAMS *host)
 {
-    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_HOST};
-    if (!host)
-        return CUDA_ERROR_INVALID_VALUE;
-    params.host.fn = host->fn;
-    params.host.userData = host->userData;
-    return add_node(node, graph, before, count, &params);
+    return add_typed(node, graph, before, count, CU_GRAPH_NODE_TYPE_HOST, host, sizeof *host);
 }
 
 CUresult drv_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,

@@ -1,6 +1,6 @@
 /*
- * graph_params.c: what nodes are asked and told after they were added: parameters, events,
- * attributes, in a graph or in an executable one.
+ * graph_params.c: reads and changes nodes after they were added: parameters, events, attributes, in
+ * a graph or in an executable one.
  */
 #include "driver/state.h"
 
@@ -96,45 +96,21 @@ CUresult drv_cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p
     return status;
 }
 
-CUresult drv_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
-{
-    CUresult status = node_check(node, DRV_WORK_CHILD, graph);
-    if (status == CUDA_SUCCESS)
-        *graph = node->work.child;
-    return status;
-}
-
-CUresult drv_cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)
-{
-    CUresult status = node_check(node, DRV_WORK_RECORD, event);
-    if (status == CUDA_SUCCESS)
-        *event = node->work.event;
-    return status;
-}
-
-CUresult drv_cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event)
-{
-    CUresult status = node_check(node, DRV_WORK_WAIT, event);
-    if (status == CUDA_SUCCESS)
-        *event = node->work.event;
-    return status;
-}
-
-CUresult drv_cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params)
-{
-    CUresult status = node_check(node, DRV_WORK_ALLOC, params);
-    if (status == CUDA_SUCCESS)
-        *params = node->work.memory->params;
-    return status;
-}
-
-CUresult drv_cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
-{
-    CUresult status = node_check(node, DRV_WORK_FREE, address);
-    if (status == CUDA_SUCCESS)
-        *address = node->work.address;
-    return status;
-}
+/* The calls that read one value of a node of one kind. */
+#define GETTER(call, kind, type, value)                                                            \
+    CUresult drv_##call(CUgraphNode node, type *result)                                            \
+    {                                                                                              \
+        CUresult status = node_check(node, kind, result);                                          \
+        if (status == CUDA_SUCCESS)                                                                \
+            *result = node->work.value;                                                            \
+        return status;                                                                             \
+    }
+GETTER(cuGraphChildGraphNodeGetGraph, DRV_WORK_CHILD, CUgraph, child)
+GETTER(cuGraphEventRecordNodeGetEvent, DRV_WORK_RECORD, CUevent, event)
+GETTER(cuGraphEventWaitNodeGetEvent, DRV_WORK_WAIT, CUevent, event)
+GETTER(cuGraphMemAllocNodeGetParams, DRV_WORK_ALLOC, CUDA_MEM_ALLOC_NODE_PARAMS, memory->params)
+GETTER(cuGraphMemFreeNodeGetParams, DRV_WORK_FREE, CUdeviceptr, address)
+#undef GETTER
 
 /* Changing: a node, or its copy in an executable graph ----------------------------------------- */
 

@@ -20,13 +20,13 @@ static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content 
 {
     unsigned cc = gpu->cc_major * 10 + gpu->cc_minor;
     if (content->ptx)
-        return lk_say(
+        return lk_format(
             "the program's PTX is for sm_%u or newer and the GPU here is %s (sm_%u); "
             "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
             content->lowest_ptx, gpu->name, cc, cc, cc);
-    return lk_say("the program holds machine code only and no PTX; "
-                  "compile with -gencode arch=compute_%u,code=compute_%u",
-                  cc, cc);
+    return lk_format("the program holds machine code only and no PTX; "
+                     "compile with -gencode arch=compute_%u,code=compute_%u",
+                     cc, cc);
 }
 
 static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size_t size,
@@ -36,19 +36,19 @@ static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size
     struct fatbin_content content;
     const char *broken = NULL;
     if (!fatbin_best_ptx(data, size, gpu->cc_major, gpu->cc_minor, &best, &content, &broken)) {
-        *message = broken ? lk_say("%s", broken) : say_no_ptx(gpu, &content);
+        *message = broken ? lk_format("%s", broken) : say_no_ptx(gpu, &content);
         return broken ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     *text = fatbin_unpack(&best, text_size, &broken);
     if (*text)
         return CUDA_SUCCESS;
-    *message = lk_say("%s", broken);
+    *message = lk_format("%s", broken);
     return CUDA_ERROR_INVALID_IMAGE;
 }
 
 /* A program built with -rdc=true: the linked machine code, and the objects' own containers beside
  * it. One of those is the device runtime library, which has no PTX for most GPUs; what lacks PTX is
- * left out, and the PTX parser complains if it is missed. */
+ * skipped, and the PTX parser complains if it is needed. */
 static CUresult ptx_of_list(const struct gpu_info *gpu, void *const *list, char **text,
                             size_t *text_size, char **message)
 {
@@ -112,13 +112,14 @@ static CUresult check_target(const struct gpu_info *gpu, const char *text, size_
                                  .suffix = *suffix == 'a' || *suffix == 'f' ? *suffix : 0};
     if (fatbin_runs_on(&entry, gpu->cc_major, gpu->cc_minor))
         return CUDA_SUCCESS;
-    *message = lk_say("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
-                      entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
+    *message =
+        lk_format("this PTX is for sm_%u%.1s and the GPU here is %s (sm_%u%u)", arch,
+                  entry.suffix ? &entry.suffix : "", gpu->name, gpu->cc_major, gpu->cc_minor);
     return CUDA_ERROR_INVALID_PTX;
 }
 
-/* Text that does not begin as PTX does is no image at all; PTX of a newer major version than ours
- * is refused as a driver refuses what it is too old for. */
+/* Text that does not begin like PTX is not an image at all; PTX of a newer major version than ours
+ * is refused, as it is by a driver that is too old for it. */
 static CUresult check_head(const char *text, size_t size, char **message)
 {
     const char *at = text, *end = text + size;
@@ -131,12 +132,12 @@ static CUresult check_head(const char *text, size_t size, char **message)
         at = *at != '/' ? at + 1 : close ? close + (*close == '*' ? 2 : 1) : end;
     }
     if (at == end || *at != '.') {
-        *message = lk_say("this is no PTX, no fat binary and no cubin");
+        *message = lk_format("this is no PTX, no fat binary and no cubin");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     unsigned long major = strncmp(at, ".version", 8) == 0 ? strtoul(at + 8, NULL, 10) : 0;
     if (major > 9) {
-        *message = lk_say("PTX version %lu is newer than this machine knows", major);
+        *message = lk_format("PTX version %lu is newer than this machine knows", major);
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     return CUDA_SUCCESS;
@@ -166,7 +167,7 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
         if (machine != 190) /* EM_CUDA */
             return CUDA_ERROR_INVALID_IMAGE;
         *message =
-            lk_say("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
+            lk_format("this is machine code (a cubin); load PTX, or a fat binary with PTX in it");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     size_t skip = 0;

@@ -5,5 +5,6 @@
 #define LOCKSTEP_DRIVER_IMAGE_H
 
 #define DRV_LINKED_MAGIC "\x7fLKPTX\n"
+#define DRV_LINKED_REGISTERS "//registers " /* then a number: CU_JIT_MAX_REGISTERS of the link */
 
 #endif

@@ -31,6 +31,10 @@ static CUresult pack_extra(struct drv_kernel_work *kernel, void **extra)
     }
     if (!buffer || !sized)
         return CUDA_ERROR_INVALID_VALUE;
+    /* A struct of the host may end in padding, no more. */
+    size_t align = kernel->function->info->param_align;
+    if (size > (kernel->params_size + align - 1) / align * align)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     if (size < kernel->params_size) /* padding at the end may be missing */
         memcpy(kernel->params, buffer, size);
     else
@@ -269,7 +273,7 @@ static CUresult apply_attribute(struct drv_kernel_work *kernel, const CUlaunchAt
     }
 }
 
-/* An event of the launch's own is recorded behind it: later than on a GPU, never too early. */
+/* An event of the launch itself is recorded after it: later than on a GPU, never too early. */
 static CUresult record_launch_events(const CUlaunchConfig *config)
 {
     CUresult status = CUDA_SUCCESS;

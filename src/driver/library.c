@@ -19,7 +19,9 @@ static CUresult module_in(CUlibrary library, CUcontext context, struct drv_jit *
         if ((*module)->context == context)
             return CUDA_SUCCESS;
     }
-    CUresult status = drv_module_load(context, library->image, library->image_size, jit, module);
+    struct drv_jit kept = {.max_registers = library->max_registers};
+    CUresult status =
+        drv_module_load(context, library->image, library->image_size, jit ? jit : &kept, module);
     if (status == CUDA_SUCCESS) {
         (*module)->library = library;
         drv_list_add(&library->modules, *module);
@@ -65,6 +67,10 @@ static CUresult library_load(CUlibrary *result, const void *image, size_t size, 
             drv_remark("%s", message);
         free(message);
     }
+    unsigned linked = drv_linked_registers(image);
+    if (!jit.max_registers)
+        jit.max_registers = linked;
+    library->max_registers = jit.max_registers;
     drv_enter_lock();
     if (status == CUDA_SUCCESS)
         status = module_in(library, context, &jit, &module);

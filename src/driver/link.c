@@ -21,6 +21,16 @@ struct CUlinkState_st {
     char *result;
 };
 
+unsigned drv_linked_registers(const void *image)
+{
+    size_t magic = strlen(DRV_LINKED_MAGIC), words = strlen(DRV_LINKED_REGISTERS);
+    const char *text = image;
+    if (strncmp(text, DRV_LINKED_MAGIC, magic) != 0 ||
+        strncmp(text + magic, DRV_LINKED_REGISTERS, words) != 0)
+        return 0;
+    return (unsigned)strtoul(text + magic + words, NULL, 10);
+}
+
 CUresult drv_cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values,
                              CUlinkState *result)
 {
@@ -106,7 +116,7 @@ CUresult drv_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
     return drv_cuLinkAddFile_v2(state, type, path, count, options, values);
 }
 
-/* Loading it once shows what is wrong while somebody looks at the log. */
+/* Loading it once reports errors while the caller still reads the log. */
 CUresult drv_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
     CUmodule probe;
@@ -117,12 +127,14 @@ CUresult drv_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
         return CUDA_ERROR_INVALID_VALUE;
     char *text = ptxlink_merge((const char *const *)state->texts.items, state->sizes,
                                state->texts.count, &text_size);
-    size_t head = strlen(DRV_LINKED_MAGIC);
+    struct lk_buf image = {0};
+    lk_buf_printf(&image, "%s", DRV_LINKED_MAGIC);
+    if (state->jit.max_registers)
+        lk_buf_printf(&image, "%s%u\n", DRV_LINKED_REGISTERS, state->jit.max_registers);
+    size_t head = image.size;
+    lk_buf_add(&image, text, text_size);
     free(state->result);
-    state->result = lk_alloc(head + text_size + 1);
-    memcpy(state->result, DRV_LINKED_MAGIC, head);
-    memcpy(state->result + head, text, text_size);
-    state->result[head + text_size] = 0;
+    state->result = image.data;
     free(text);
     drv_enter_lock();
     CUresult status =

@@ -1,6 +1,6 @@
 /*
  * memory.c: the program's allocations: device, pinned, managed and registered memory.
- * simt holds the bytes; here is whose they are and what CUDA says about them.
+ * simt holds the bytes; this file knows who owns them and what CUDA reports about them.
  */
 #include "driver/state.h"
 
@@ -92,8 +92,11 @@ CUresult drv_allocate(CUcontext context, size_t size, enum simt_memory_kind kind
                       struct drv_allocation **allocation)
 {
     CUdeviceptr address = simt_alloc(context->device->machine, size, kind);
-    if (!address)
+    if (!address) {
+        if (simt_memory_host_limits(context->device->machine, size))
+            drv_remark_once("an allocation fits the simulated GPU, but not this machine's memory");
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     *allocation = remember(context, address, size, kind);
     for (int i = 0; i < drv_device_count; i++)
         show(*allocation, &drv_devices[i]);
@@ -250,6 +253,8 @@ static CUresult release(CUdeviceptr address, bool host)
         status = CUDA_ERROR_INVALID_VALUE;
         simt_event_bad_free(context->device->machine, address);
     } else {
+        if (host)
+            simt_event_freeing(context->device->machine, address, allocation->size);
         drv_wait_context(context);
         if (allocation->context != context)
             drv_wait_context(allocation->context);

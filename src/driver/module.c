@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "host/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,10 @@ CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **val
             jit->error_size = (unsigned)(uintptr_t)values[i];
             jit->error_size_out = &values[i];
             break;
-        default: /* how to optimise is nothing to an interpreter */
+        case CU_JIT_MAX_REGISTERS:
+            jit->max_registers = (unsigned)(uintptr_t)values[i];
+            break;
+        default: /* optimisation levels mean nothing to an interpreter */
             if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
                 return CUDA_ERROR_INVALID_VALUE;
         }
@@ -74,12 +78,17 @@ CUresult drv_module_load(CUcontext context, const void *image, size_t size, stru
     if (status == CUDA_SUCCESS) {
         loaded = simt_module_load(context->device->machine, "ptx", text, text_size, &message);
         if (!loaded)
-            status = CUDA_ERROR_INVALID_PTX;
+            status = errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
     }
     if (loaded) {
         CUmodule module = drv_new(sizeof *module, DRV_MODULE);
         module->context = context;
         module->module = loaded;
+        unsigned linked = drv_linked_registers(image);
+        if (jit && jit->max_registers)
+            simt_module_limit_registers(loaded, jit->max_registers);
+        else if (linked)
+            simt_module_limit_registers(loaded, linked);
         drv_list_add(&context->modules, module);
         *result = module;
     }
@@ -100,7 +109,7 @@ void drv_module_free(CUmodule module)
     if (module->library)
         drv_list_remove(&module->library->modules, module);
     for (size_t i = 0; i < module->functions.count; i++)
-        drv_delete(module->functions.items[i]);
+        drv_function_free(module->functions.items[i]);
     drv_list_free(&module->functions);
     simt_module_unload(module->module);
     drv_delete(module);

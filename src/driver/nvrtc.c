@@ -1,8 +1,8 @@
 /*
  * nvrtc.c: programs that compile at run time. NVRTC makes machine code when it is asked for a real
  * architecture (sm_90), and programs then load that. It has made the PTX too, so the calls that
- * hand out machine code hand out the PTX, which the machine can run.
- * Only where libcuda.so.1 is loaded before libnvrtc, which 'lockstep run' sees to.
+ * return machine code return the PTX instead, which the machine can run. Only where libcuda.so.1 is
+ * loaded before libnvrtc, which 'lockstep run' sees to.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -102,7 +102,7 @@ CUresult drv_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction
     if ((int)blocks_that_fit(gpu, function, (unsigned)threads, 0) < blocks)
         return CUDA_ERROR_INVALID_VALUE;
     size_t low = 0, high = gpu->shared_per_block_optin;
-    while (low < high) { /* the most that still lets so many blocks in */
+    while (low < high) { /* the most that still leaves room for that many blocks */
         size_t middle = (low + high + 1) / 2;
         if ((int)blocks_that_fit(gpu, function, (unsigned)threads, middle) >= blocks)
             low = middle;

@@ -152,7 +152,7 @@ CUresult drv_cuPointerSetAttribute(const void *value, CUpointer_attribute attrib
 
 /* Managed memory ------------------------------------------------------------------------------- */
 
-/* A GPU takes these for managed memory only, and for nothing that reaches over its end. */
+/* A GPU accepts these for managed memory only, and not beyond its end. */
 static CUresult managed_range(CUdeviceptr address, size_t count)
 {
     struct view view = look(address);

@@ -1,8 +1,8 @@
 /*
  * pool.c: memory pools and stream-ordered allocation.
- * Memory is taken from the machine at the call, since the address is needed then, and given back
- * when the free's turn in its stream comes. A pool keeps the counts that programs ask for; it keeps
- * no freed memory for later, because taking new memory costs nothing here.
+ * Memory is allocated from the machine at the call, since the address is needed then, and freed
+ * when the free reaches its turn in the stream. A pool keeps the counts that programs ask for; it
+ * keeps no freed memory for later, because taking new memory costs nothing here.
  */
 #include "driver/state.h"
 

@@ -3,7 +3,8 @@
  * in one text as the same thing, so a merge only has to
  *   - keep one header (.version, .target, .address_size), the one with the highest version;
  *   - rename what is local to a text (a "$str" each has), so that equal names do not meet;
- *   - keep the first of equal .weak and .common definitions;
+ *   - keep one of several definitions, as a linker does: a strong one, else the first .weak one,
+ *     else the largest .common one; the others become declarations;
  *   - renumber the source files of .file and .loc.
  */
 #include "driver/ptxlink.h"
@@ -14,6 +15,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +88,12 @@ static bool is(const struct token *token, const char *text)
 /* One statement outside all functions. */
 struct statement {
     const char *start, *end;
-    bool header, is_extern, shared_name, keep_first; /* visible or weak: all texts mean the same */
-    bool section, defines;
+    bool header, is_extern, shared_name; /* visible or weak: all texts mean the same */
+    bool is_weak, is_common, is_variable, is_entry;
+    bool section, has_body; /* a function's, or an initialiser */
     struct token name;
+    unsigned element;  /* variables: bytes of an element, */
+    uint64_t elements; /* and how many */
 };
 
 static void note_head(struct statement *statement, const struct token *token)
@@ -101,8 +106,30 @@ static void note_head(struct statement *statement, const struct token *token)
         statement->is_extern = statement->shared_name = true;
     else if (is(token, ".visible"))
         statement->shared_name = true;
-    else if (is(token, ".weak") || is(token, ".common"))
-        statement->shared_name = statement->keep_first = true;
+    else if (is(token, ".weak"))
+        statement->shared_name = statement->is_weak = true;
+    else if (is(token, ".common"))
+        statement->shared_name = statement->is_common = true;
+    else if (is(token, ".entry"))
+        statement->is_entry = true;
+    else if (is(token, ".global") || is(token, ".const") || is(token, ".shared"))
+        statement->is_variable = true;
+}
+
+/* .v4 .f32 x[2][3]: 16 bytes, six times. before: the token before this one. */
+static void note_size(struct statement *statement, const struct token *token,
+                      const struct token *before)
+{
+    static const char kinds[] = "bufs";
+    if (token->kind == NUMBER && before->size == 1 && *before->start == '[')
+        statement->elements *= strtoull(token->start, NULL, 0);
+    if (token->kind != DIRECTIVE || token->size < 3)
+        return;
+    unsigned number = (unsigned)strtoul(token->start + 2, NULL, 10);
+    if (token->start[1] == 'v' && number && number <= 8)
+        statement->elements *= number;
+    else if (strchr(kinds, token->start[1]) && number >= 8 && number <= 128)
+        statement->element = number / 8;
 }
 
 /* Headers have no end mark: they end with their line; .target may list more after commas. */
@@ -116,7 +143,7 @@ static bool line_ends(const struct scanner *s)
 
 static bool next_statement(struct scanner *s, struct statement *statement)
 {
-    *statement = (struct statement){0};
+    *statement = (struct statement){.elements = 1};
     struct token token = next_token(s), before = {0};
     statement->start = token.start;
     bool file = is(&token, ".file");
@@ -124,13 +151,15 @@ static bool next_statement(struct scanner *s, struct statement *statement)
     for (; token.kind != END; before = token, token = next_token(s)) {
         if (braces == 0 && parens == 0)
             note_head(statement, &token);
+        if (braces == 0 && !statement->has_body)
+            note_size(statement, &token, &before);
         bool value = before.size && (is(&before, ".align") || is(&before, "="));
         if (token.kind == WORD && !braces && !parens && !value && !statement->name.size)
             statement->name = token;
         char c = token.kind == SIGN ? *token.start : 0;
         parens += (c == '(') - (c == ')');
         if (c == '=' || c == '{')
-            statement->defines = true;
+            statement->has_body = true;
         braces += (c == '{') - (c == '}');
         bool initialiser = c == '}' && before.size && statement->name.size && s->at < s->end;
         if (initialiser) { /* "= {...};" goes on; a function's body ends here */
@@ -190,6 +219,22 @@ static void emit(struct lk_buf *out, const struct statement *statement, struct l
     lk_buf_add(out, "\n", 1);
 }
 
+/* The statement as a declaration of what another text defines. */
+static void emit_declaration(struct lk_buf *out, const struct statement *statement)
+{
+    struct scanner s = {statement->start, statement->end};
+    if (statement->is_entry) /* nobody calls it */
+        return;
+    lk_buf_printf(out, ".extern");
+    for (struct token t = next_token(&s); t.kind != END; t = next_token(&s)) {
+        if (is(&t, "=") || is(&t, "{") || is(&t, ";"))
+            break;
+        if (!is(&t, ".weak") && !is(&t, ".common") && !is(&t, ".visible"))
+            lk_buf_printf(out, " %.*s", (int)t.size, t.start);
+    }
+    lk_buf_printf(out, ";\n");
+}
+
 /* The text's .version as major * 100 + minor. */
 static unsigned version_of(const char *text, size_t size)
 {
@@ -204,16 +249,82 @@ static unsigned version_of(const char *text, size_t size)
     return version;
 }
 
+/* Definitions of one name -----------------------------------------------------------------------
+ */
+
+struct choice {
+    const char *start; /* of the statement that stays */
+    unsigned rank;
+    uint64_t bytes;
+    bool has_body;
+};
+
+static bool is_definition(const struct statement *statement)
+{
+    return statement->name.size && statement->shared_name && !statement->is_extern &&
+           (statement->is_variable || statement->has_body);
+}
+
+static struct choice choice_of(const struct statement *statement)
+{
+    return (struct choice){.start = statement->start,
+                           .rank = statement->is_common ? 0
+                                   : statement->is_weak ? 1
+                                                        : 2,
+                           .bytes = statement->element * statement->elements,
+                           .has_body = statement->has_body};
+}
+
+static bool is_better(const struct choice *new, const struct choice *old)
+{
+    if (new->rank != old->rank)
+        return new->rank > old->rank;
+    if (new->rank > 0)
+        return false;
+    return new->bytes != old->bytes ? new->bytes > old->bytes : new->has_body && !old->has_body;
+}
+
+static void choose(struct lk_arena *arena, const char *text, size_t size, struct lk_map *choices)
+{
+    struct scanner s = {text, text + size};
+    struct statement statement;
+    while (next_statement(&s, &statement)) {
+        if (!is_definition(&statement))
+            continue;
+        struct choice found = choice_of(&statement);
+        struct choice *old = lk_map_get(choices, statement.name.start, statement.name.size);
+        if (!old)
+            lk_map_put(choices, statement.name.start, statement.name.size,
+                       lk_arena_dup(arena, &found, sizeof(found)));
+        else if (is_better(&found, old))
+            *old = found;
+    }
+}
+
+/* Strong ones stay even if there are two: the parser says so. */
+static bool gives_way(const struct statement *statement, struct lk_map *choices)
+{
+    const struct choice *choice =
+        is_definition(statement) && (statement->is_weak || statement->is_common)
+            ? lk_map_get(choices, statement->name.start, statement->name.size)
+            : NULL;
+    return choice && choice->start != statement->start;
+}
+
 char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
 {
     struct lk_buf out = {0};
-    struct lk_map kept = {0};
+    struct lk_map choices = {0};
+    struct lk_arena *arena = lk_arena_create();
     size_t newest = 0;
     if (count == 1) {
         lk_buf_add(&out, texts[0], sizes[0]);
         *size = out.size;
+        lk_arena_destroy(arena);
         return out.data;
     }
+    for (size_t i = 0; i < count; i++)
+        choose(arena, texts[i], sizes[i], &choices);
     for (size_t i = 1; i < count; i++)
         if (version_of(texts[i], sizes[i]) > version_of(texts[newest], sizes[newest]))
             newest = i;
@@ -228,18 +339,16 @@ char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count,
             while (next_statement(&s, &statement)) {
                 if (statement.header != (pass == 0))
                     continue;
-                const struct token *name = &statement.name;
-                if (statement.keep_first && statement.defines && name->size) {
-                    if (lk_map_get(&kept, name->start, name->size))
-                        continue;
-                    lk_map_put(&kept, name->start, name->size, &kept);
-                }
-                emit(&out, &statement, &locals, i);
+                if (gives_way(&statement, &choices))
+                    emit_declaration(&out, &statement);
+                else
+                    emit(&out, &statement, &locals, i);
             }
             lk_map_free(&locals);
         }
     }
-    lk_map_free(&kept);
+    lk_map_free(&choices);
+    lk_arena_destroy(arena);
     lk_buf_add(&out, "", 0);
     *size = out.size;
     return out.data ? out.data : lk_alloc_zeroed(1);

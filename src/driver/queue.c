@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "driver/state.h"
+#include "simt/memory_events.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -26,6 +27,7 @@ void drv_op_release(struct drv_op *op)
         return;
     drv_list_free(&op->dependents);
     drv_work_clear(&op->work);
+    simt_event_op_release(op->stream->context->device->machine, op->watched);
     drv_stream_release(op->stream);
     free(op);
 }
@@ -51,17 +53,29 @@ static void ready_remove(struct drv_device *device, struct drv_op *op)
 
 static bool may_run(const struct drv_device *device, const struct drv_op *op)
 {
-    return !device->machine_busy || !drv_work_uses_machine(&op->work);
+    if (device->in_order && op->work.kind == DRV_WORK_FREE && device->machine_busy)
+        return false;
+    if (!drv_work_uses_machine(&op->work))
+        return true;
+    return !device->machine_busy && !(device->in_order && device->copying);
+}
+
+/* Done soon, whatever else runs. */
+static bool is_quick(const struct drv_op *op)
+{
+    return op->work.kind == DRV_WORK_COPY || op->work.kind == DRV_WORK_FILL ||
+           op->work.kind == DRV_WORK_FREE;
 }
 
 /* The first ready operation that may run now; of one stream, for a thread that waits for it. */
 static struct drv_op *ready_find(const struct drv_device *device, CUstream only)
 {
     for (struct drv_op *op = device->ready_first; op; op = op->next) {
-        if (only && (op->stream != only || drv_work_calls_host(&op->work)))
+        bool is_ours = !only || (op->stream == only && !drv_work_calls_host(&op->work));
+        if (!is_ours && !device->in_order)
             continue;
         if (may_run(device, op))
-            return op;
+            return is_ours ? op : NULL;
     }
     return NULL;
 }
@@ -76,7 +90,7 @@ static struct drv_op *ready_take(struct drv_device *device, CUstream only)
     return op;
 }
 
-/* Somebody must look at the ready list: an idle executor, or a new one. */
+/* Wakes an idle executor for the ready list, or starts a new one. */
 static void wake_executor(struct drv_device *device)
 {
     if (device->idle || device->waiters)
@@ -92,11 +106,14 @@ static void wake_executor(struct drv_device *device)
     pthread_attr_destroy(&attributes);
 }
 
-static void depend(struct drv_op *op, struct drv_op *before)
+/* after: collects what watchers know it by. */
+static void depend(struct drv_op *op, struct drv_op *before, struct drv_list *after)
 {
     if (!before)
         return;
-    if (before->clock > op->clock && before->state == DRV_OP_DONE)
+    if (before->watched)
+        drv_list_add(after, before->watched);
+    if (before->state == DRV_OP_DONE && before->clock > op->clock)
         op->clock = before->clock;
     if (before->state == DRV_OP_DONE || drv_list_has(&before->dependents, op))
         return;
@@ -117,16 +134,20 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
     op->clock = context->host_clock;
     op->work = *work;
     *work = (struct drv_work){0};
-    depend(op, stream->last);
-    depend(op, also_after);
+    struct drv_list after = {0};
+    depend(op, stream->last, &after);
+    depend(op, also_after, &after);
     if (stream == context->legacy) {
         for (CUstream other = context->streams; other; other = other->next) {
             if (other != stream && !(other->flags & CU_STREAM_NON_BLOCKING))
-                depend(op, other->last);
+                depend(op, other->last, &after);
         }
+        drv_watch_after_retired(context, &after);
     } else if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
-        depend(op, context->legacy->last);
+        depend(op, context->legacy->last, &after);
     }
+    drv_watch_submit(op, &after);
+    drv_list_free(&after);
     drv_op_release(stream->last);
     stream->last = op;
     if (!op->waits_for) {
@@ -172,8 +193,10 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
 {
     CUcontext context = op->stream->context;
     bool machine = drv_work_uses_machine(&op->work);
+    bool quick = is_quick(op);
     if (machine)
         device->machine_busy++;
+    device->copying += quick;
     /* One idle executor may have been woken for two operations, and this one may wait for what the
      * other does. */
     if (ready_find(device, NULL))
@@ -181,7 +204,12 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     CUresult result = context->error;
     if (result == CUDA_SUCCESS || op->work.kind == DRV_WORK_CALLBACK) {
         drv_leave_lock();
+        simt_event_op_begins(device->machine, op->watched);
+        if (op->work.kind == DRV_WORK_GRAPH)
+            drv_thread.watched = op->watched;
         result = drv_work_run(context, &op->work, &op->clock);
+        drv_thread.watched = NULL;
+        simt_event_op_ends(device->machine, op->watched);
         drv_enter_lock();
         if (result != CUDA_SUCCESS)
             drv_device_fault(device, result);
@@ -193,6 +221,9 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     }
     if (machine)
         device->machine_busy--;
+    device->copying -= quick;
+    if (device->in_order && device->ready_first)
+        wake_executor(device);
     op_done(device, op, helper);
     if (op->stream->destroyed && op->stream->last == op)
         drv_stream_retire(op->stream);
@@ -243,17 +274,18 @@ CUresult drv_wait(CUcontext context, struct drv_op *op)
             op_run(device, mine, op->stream);
             continue;
         }
-        /* What it waits for is not this thread's to run. */
+        /* This thread must not run what it waits for. */
         if (device->ready_first)
             wake_executor(device);
         device->waiters++;
         pthread_cond_wait(&device->changed, &drv_lock);
         device->waiters--;
     }
-    if (device->ready_first) /* another thread's, which nobody was woken for */
+    if (device->ready_first) /* another thread's, for which no executor was woken */
         wake_executor(device);
     if (context->host_clock < op->clock)
         context->host_clock = op->clock;
+    drv_watch_synced(op);
     CUresult error = context->error;
     drv_op_release(op);
     return error;
@@ -280,6 +312,8 @@ CUresult drv_wait_context(CUcontext context)
             if (drv_stream_idle(stream)) {
                 if (stream->last && context->host_clock < stream->last->clock)
                     context->host_clock = stream->last->clock;
+                if (stream->last)
+                    drv_watch_synced(stream->last);
                 continue;
             }
             stream->references++; /* it may be destroyed while we wait */
@@ -289,6 +323,7 @@ CUresult drv_wait_context(CUcontext context)
             break;
         }
     }
+    drv_watch_context_synced(context);
     return context->error;
 }
 

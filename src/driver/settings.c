@@ -1,5 +1,6 @@
 /*
- * settings.c: what a context can be asked and told: limits, flags, cache preferences, waiting.
+ * settings.c: reads and changes the settings of a context: limits, flags, cache preferences,
+ * waiting.
  */
 #include "driver/state.h"
 
@@ -141,49 +142,44 @@ CUresult drv_cuCtxGetLimit(size_t *value, CUlimit limit)
     return CUDA_SUCCESS;
 }
 
+static CUresult current_if(bool valid_argument, CUcontext *context)
+{
+    CUresult status = drv_current(context);
+    return status == CUDA_SUCCESS && !valid_argument ? CUDA_ERROR_INVALID_VALUE : status;
+}
+
 CUresult drv_cuCtxGetCacheConfig(CUfunc_cache *config)
 {
     CUcontext context;
-    CUresult status = drv_current(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (!config)
-        return CUDA_ERROR_INVALID_VALUE;
-    *config = context->cache;
-    return CUDA_SUCCESS;
+    CUresult status = current_if(config, &context);
+    if (status == CUDA_SUCCESS)
+        *config = context->cache;
+    return status;
 }
 
 CUresult drv_cuCtxSetCacheConfig(CUfunc_cache config)
 {
     CUcontext context;
-    CUresult status = drv_current(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return CUDA_ERROR_INVALID_VALUE;
-    context->cache = config;
-    return CUDA_SUCCESS;
+    CUresult status = current_if((unsigned)config <= CU_FUNC_CACHE_PREFER_EQUAL, &context);
+    if (status == CUDA_SUCCESS)
+        context->cache = config;
+    return status;
 }
 
+/* Banks have been four bytes wide since Maxwell. */
 CUresult drv_cuCtxGetSharedMemConfig(CUsharedconfig *config)
 {
     CUcontext context;
-    CUresult status = drv_current(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (!config)
-        return CUDA_ERROR_INVALID_VALUE;
-    *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    return CUDA_SUCCESS;
+    CUresult status = current_if(config, &context);
+    if (status == CUDA_SUCCESS)
+        *config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return status;
 }
 
 CUresult drv_cuCtxSetSharedMemConfig(CUsharedconfig config)
 {
     CUcontext context;
-    CUresult status = drv_current(&context);
-    if (status == CUDA_SUCCESS && (unsigned)config > 2)
-        return CUDA_ERROR_INVALID_VALUE;
-    return status; /* banks are four bytes wide since Maxwell */
+    return current_if((unsigned)config <= 2, &context);
 }
 
 CUresult drv_cuCtxGetApiVersion(CUcontext context, unsigned *version)

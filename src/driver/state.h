@@ -17,10 +17,11 @@
 #include "simt/simt.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DRV_DEVICES_MAX 8
+#define DRV_DEVICES_MAX GPU_SIMULATED_MAX
 #define DRV_EXECUTORS_MAX 8
 
 /* Handles -------------------------------------------------------------------------------------- */
@@ -97,7 +98,7 @@ struct drv_kernel_work {
     int priority;
     void *params; /* owned, packed as the kernel wants them */
     size_t params_size;
-    void **pointers; /* owned, made on demand: params as CUDA hands them out */
+    void **pointers; /* owned, made on demand: params as CUDA returns them */
 };
 
 /* One side of a copy: host bytes, and what the address was when it was asked for. */
@@ -177,6 +178,7 @@ struct drv_op {
     double clock;                   /* earliest start, then end, in modelled seconds */
     struct drv_op *previous, *next; /* in the device's ready list */
     struct drv_work work;
+    void *watched; /* what a watcher knows it by, or NULL */
 };
 
 /* Devices, contexts, streams, events ----------------------------------------------------------- */
@@ -192,27 +194,31 @@ struct drv_device {
     uint64_t next_sequence;
     pthread_cond_t changed; /* something is ready, or is done */
     unsigned executors, idle;
-    unsigned waiters;               /* threads that wait for an operation */
-    bool profiles;                  /* every launch is counted, into a file */
-    unsigned machine_busy;          /* kernels that run, but for those that wait for another */
+    unsigned waiters;      /* threads that wait for an operation */
+    bool profiles;         /* every launch is counted, into a file */
+    unsigned machine_busy; /* kernels that run, except those that wait for another */
+    bool in_order;    /* checked: a kernel does not overtake copies that were asked for before it */
+    unsigned copying; /* copies, memsets and frees that run */
     double engine_clock[3];         /* modelled: compute, copies to the device, copies from it */
-    _Atomic unsigned timing_events; /* recorded, and somebody may ask for the time since */
+    _Atomic unsigned timing_events; /* recorded, and the time since may be asked for */
     uint64_t graph_memory[4];       /* by CUgraphMem_attribute */
 };
 
 struct CUctx_st {
     struct drv_object object;
     struct drv_device *device;
-    bool primary, destroyed;
+    bool primary;
+    atomic_bool destroyed;
     unsigned references; /* primary: retained */
     unsigned flags, version;
     uint64_t id;
-    CUresult error;
+    _Atomic(CUresult) error; /* set by the thread that meets it, read by every call */
     size_t limits[CU_LIMIT_MAX];
     CUfunc_cache cache;
     CUstream legacy, streams; /* streams: all, legacy too, through next */
     struct drv_list modules, events;
-    double host_clock; /* modelled time that the host has waited for */
+    double host_clock;       /* modelled time that the host has waited for */
+    struct drv_list retired; /* what watchers know the last work of destroyed streams by */
     struct drv_list peers;
 };
 
@@ -252,6 +258,7 @@ struct drv_thread {
     CUstreamCaptureMode capture_mode;
     uint64_t id;
     bool in_callback; /* runs a host function: may not call the driver */
+    void *watched;    /* the graph launch that runs in this thread, as watchers know it */
 };
 extern __thread struct drv_thread drv_thread;
 uint64_t drv_thread_id(void);
@@ -259,6 +266,12 @@ uint64_t drv_thread_id(void);
 extern pthread_mutex_t drv_lock;
 void drv_enter_lock(void);
 void drv_leave_lock(void);
+
+/* In the child of a process that has used the driver calls fail, but for a few that need nothing.
+ */
+extern bool drv_forked;
+void drv_watch_forks(void);
+bool drv_fork_refuses(const char *name);
 
 extern struct drv_device drv_devices[DRV_DEVICES_MAX];
 extern int drv_device_count; /* 0 before cuInit */
@@ -282,6 +295,15 @@ void drv_stream_release(CUstream stream);
 void drv_stream_retire(CUstream stream); /* destroyed, and its last operation is done */
 void drv_events_forget(CUcontext context);
 void drv_event_recorded(CUevent event); /* kernels are counted from now on, if it takes the time */
+
+/* Watchers: lock held. after: what op waits for, as watchers know it. */
+void drv_watch_submit(struct drv_op *op, const struct drv_list *after);
+void drv_watch_synced(const struct drv_op *op); /* the host has waited for it, or seen it done */
+void drv_watch_retire(CUstream stream);         /* a stream goes; the legacy stream waits for it */
+void drv_watch_after_retired(CUcontext context, struct drv_list *after);
+void drv_watch_context_synced(CUcontext context);
+/* A graph's node, as the graph runs: no lock needed. */
+void *drv_watch_node(CUcontext context, const struct drv_work *work, const struct drv_list *after);
 
 /* Queue: lock held ----------------------------------------------------------------------------- */
 
@@ -342,7 +364,7 @@ void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
-/* Modelled time: an engine of the device is busy for so long; *clock becomes the end. */
+/* Modelled time: an engine of the device is busy for `seconds`; *clock becomes the end. */
 enum drv_engine {
     DRV_ENGINE_COMPUTE,
     DRV_ENGINE_TO_DEVICE,
@@ -384,13 +406,15 @@ struct CUfunc_st {
     struct simt_kernel *kernel;
     const struct simt_kernel_info *info;
     struct drv_function_settings settings;
-    CUkernel owner; /* the library's kernel that it belongs to; NULL: none */
+    CUkernel owner;                   /* the library's kernel that it belongs to; NULL: none */
+    struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
 };
 
 struct CUlib_st {
     struct drv_object object;
     char *image; /* PTX text of our own, ready to load */
     size_t image_size;
+    unsigned max_registers;  /* 0: not limited */
     struct drv_list modules; /* one a context, loaded on demand */
     struct drv_list kernels;
 };
@@ -405,6 +429,7 @@ struct drv_jit { /* what cuModuleLoadDataEx and cuLinkCreate options ask for */
     char *info, *error;
     size_t info_size, error_size;
     void **info_size_out, **error_size_out;
+    unsigned max_registers; /* 0: not given */
 };
 CUresult drv_jit_options(unsigned count, const CUjit_option *options, void **values,
                          struct drv_jit *jit);
@@ -413,10 +438,14 @@ void drv_jit_log(struct drv_jit *jit, const char *error);
 /* PTX text (malloc'd, with size) out of whatever cuModuleLoadData takes. */
 CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t size, char **text,
                           size_t *text_size, char **message);
+/* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
+ */
+unsigned drv_linked_registers(const void *image);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
 void drv_module_free(CUmodule module);
+void drv_function_free(CUfunction function);
 /* A function from a CUfunction or a CUkernel handle, in context. */
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 
@@ -439,6 +468,7 @@ struct CUgraphNode_st {
     CUgraphNode origin;     /* in a clone or an executable graph: the node it was made from */
     bool disabled;
     double clock;  /* modelled end, while it runs */
+    void *watched; /* the same: what a watcher knows it by */
     unsigned mark; /* for walks */
 };
 

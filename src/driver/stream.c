@@ -1,5 +1,5 @@
 /*
- * stream.c: streams: handles, waiting, asking, attributes, and the small operations in them.
+ * stream.c: streams: handles, waiting, queries, attributes, and the small operations in them.
  */
 #include "driver/state.h"
 
@@ -40,6 +40,7 @@ void drv_stream_release(CUstream stream)
 void drv_stream_retire(CUstream stream)
 {
     struct drv_op *last = stream->last;
+    drv_watch_retire(stream);
     stream->last = NULL;
     unlink_stream(stream);
     drv_op_release(last);
@@ -182,65 +183,32 @@ CUresult drv_cuStreamQuery(CUstream handle)
         status = all_idle(stream) ? stream->context->error : CUDA_ERROR_NOT_READY;
     if (status == CUDA_SUCCESS && stream->last && context->host_clock < stream->last->clock)
         context->host_clock = stream->last->clock;
+    if (status == CUDA_SUCCESS && stream->last)
+        drv_watch_synced(stream->last);
     drv_leave_lock();
     return status;
 }
 
-CUresult drv_cuStreamGetPriority(CUstream handle, int *priority)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!priority)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *priority = stream->priority;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetFlags(CUstream handle, unsigned *flags)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *flags = stream->flags;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetId(CUstream handle, unsigned long long *id)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!id)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *id = stream->id;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
-
-CUresult drv_cuStreamGetCtx(CUstream handle, CUcontext *result)
-{
-    CUcontext context;
-    CUstream stream;
-    if (!result)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult status = stream_enter(handle, &context, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    *result = stream->context;
-    drv_leave_lock();
-    return CUDA_SUCCESS;
-}
+/* The calls that read one value of a stream. */
+#define GETTER(call, type, value)                                                                  \
+    CUresult drv_##call(CUstream handle, type *result)                                             \
+    {                                                                                              \
+        CUcontext context;                                                                         \
+        CUstream stream;                                                                           \
+        if (!result)                                                                               \
+            return CUDA_ERROR_INVALID_VALUE;                                                       \
+        CUresult status = stream_enter(handle, &context, &stream);                                 \
+        if (status != CUDA_SUCCESS)                                                                \
+            return status;                                                                         \
+        *result = value;                                                                           \
+        drv_leave_lock();                                                                          \
+        return CUDA_SUCCESS;                                                                       \
+    }
+GETTER(cuStreamGetPriority, int, stream->priority)
+GETTER(cuStreamGetFlags, unsigned, stream->flags)
+GETTER(cuStreamGetId, unsigned long long, stream->id)
+GETTER(cuStreamGetCtx, CUcontext, stream->context)
+#undef GETTER
 
 CUresult drv_cuStreamGetDevice(CUstream handle, CUdevice *device)
 {
@@ -253,7 +221,7 @@ CUresult drv_cuStreamGetDevice(CUstream handle, CUdevice *device)
     return status;
 }
 
-/* Attributes: kept, and of no effect. */
+/* Attributes are kept, but have no effect. */
 static bool attribute_known(CUstreamAttrID id)
 {
     return id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||

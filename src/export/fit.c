@@ -1,6 +1,6 @@
 /*
- * fit.c: finds expressions; see fit.h. Only names whose value differs between samples are tried: of
- * the others nothing can be said. Factors are not tried but computed: the samples bound them.
+ * fit.c: finds expressions; see fit.h. Only names whose value differs between samples are tried:
+ * the others tell us nothing. Factors are not tried but computed: the samples bound them.
  */
 #include "export/fit.h"
 
@@ -152,8 +152,8 @@ static void fit_product(struct search *search, unsigned kinds)
     free(terms.list);
 }
 
-/* factor * x + plus, both from the first sample and another one. Where there is no third, only
- * simple numbers are believed. */
+/* factor * x + plus, both from the first sample and another one. Without a third sample, only
+ * simple numbers are accepted. */
 static void fit_affine(struct search *search, unsigned kinds)
 {
     struct terms terms = {0};
@@ -302,7 +302,7 @@ static bool has_gpu(const struct search *search, const struct export_term *term)
 }
 
 /* A limit is never passed, and reached in at least two samples but not in all. Small numbers that
- * do not hang on the GPU are no limits. */
+ * do not depend on the GPU are not limits. */
 static bool may_limit(const struct search *search, const struct export_term *limit)
 {
     unsigned reached = 0;

@@ -1,7 +1,7 @@
 /*
- * fit.h: what the numbers of a launch come from. The same number is known for several samples
- * (other sizes, tunables, GPUs); the simplest expression that gives it in all of them is looked for
- * among those that launches are made of:
+ * fit.h: finds where the numbers of a launch come from. The same number is known for several
+ * samples (other sizes, tunables, GPUs); the simplest expression that gives it in all of them is
+ * searched among those that launches are made of:
  *
  *   4 * BLOCK * ROWS    BM * BN / TM / TN    8 * blocks + 16    ceil_div(n, 4 * BLOCK)
  *   lesser(ceil_div(n, BLOCK), sms * BLOCKS_PER_SM)    ceil_div(rows, 32) * ceil_div(cols, 32)

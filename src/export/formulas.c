@@ -125,7 +125,7 @@ static void restore(struct export_formulas *formulas, struct state *state)
 
 /* Sizes -----------------------------------------------------------------------------------------*/
 
-/* Multiples keep what hangs on alignment as it is; others show what does not divide evenly. */
+/* Multiples keep alignment as it is; other sizes show what does not divide evenly. */
 static int64_t other_size(int64_t size, unsigned number)
 {
     const int64_t sizes[] = {2 * size, 3 * size + 4, 5 * size,      16 * size + 4, 61 * size,

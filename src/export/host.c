@@ -39,7 +39,7 @@ void export_statement(struct lk_buf *text, int indent, const struct lk_buf *stat
     lk_buf_printf(text, "\n");
 }
 
-void export_say(struct lk_buf *text, int indent, const char *format, ...)
+void export_printf(struct lk_buf *text, int indent, const char *format, ...)
 {
     struct lk_buf statement = {0};
     va_list arguments;
@@ -78,9 +78,10 @@ static char *bytes_text(const struct export_host *host, unsigned buffer)
     char *count = export_slot_text(host, host->formulas->samples.buffers + buffer), *text;
     const char *type = export_c_type(host->buffer[buffer].type);
     if (strcmp(count, "1") == 0)
-        text = lk_say("sizeof(%s)", type);
+        text = lk_format("sizeof(%s)", type);
     else
-        text = lk_say(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
+        text =
+            lk_format(strpbrk(count, "+-/") ? "(%s) * sizeof(%s)" : "%s * sizeof(%s)", count, type);
     free(count);
     return text;
 }
@@ -106,15 +107,15 @@ static void add_host_memory(const struct export_host *host, struct lk_buf *text)
         const char *type = export_c_type(buffer->type);
         char *bytes = bytes_text(host, i);
         if (buffer->role != ZOO_OUT)
-            export_say(text, 4, "%s *%s = (%s *)malloc(%s);", type, buffer->name, type, bytes);
+            export_printf(text, 4, "%s *%s = (%s *)malloc(%s);", type, buffer->name, type, bytes);
         if (is_output(buffer))
-            export_say(text, 4, "%s *%s%s = (%s *)malloc(%s);", type, buffer->name,
-                       result_ending(buffer), type, bytes);
+            export_printf(text, 4, "%s *%s%s = (%s *)malloc(%s);", type, buffer->name,
+                          result_ending(buffer), type, bytes);
         if (buffer->role != ZOO_OUT)
             lk_buf_printf(&fill, "%s%s", fill.size ? ", " : "", buffer->name);
         free(bytes);
     }
-    export_say(text, 4, "fill_inputs(%s);", fill.data);
+    export_printf(text, 4, "fill_inputs(%s);", fill.data);
     lk_buf_free(&fill);
 }
 
@@ -123,10 +124,11 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
     add_host_memory(host, text);
     lk_buf_printf(text, "\n");
     for (unsigned i = 0; i < host->buffer_count; i++)
-        export_say(text, 4, "%s *d_%s;", export_c_type(host->buffer[i].type), host->buffer[i].name);
+        export_printf(text, 4, "%s *d_%s;", export_c_type(host->buffer[i].type),
+                      host->buffer[i].name);
     for (unsigned i = 0; i < host->buffer_count; i++) {
         char *bytes = bytes_text(host, i);
-        export_say(text, 4, "CHECK(cudaMalloc(&d_%s, %s));", host->buffer[i].name, bytes);
+        export_printf(text, 4, "CHECK(cudaMalloc(&d_%s, %s));", host->buffer[i].name, bytes);
         free(bytes);
     }
     bool poisoned = false;
@@ -134,11 +136,11 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
         const struct zoo_buffer *buffer = &host->buffer[i];
         char *bytes = bytes_text(host, i);
         if (buffer->role != ZOO_OUT)
-            export_say(text, 4, "CHECK(cudaMemcpy(d_%s, %s, %s, cudaMemcpyHostToDevice));",
-                       buffer->name, buffer->name, bytes);
+            export_printf(text, 4, "CHECK(cudaMemcpy(d_%s, %s, %s, cudaMemcpyHostToDevice));",
+                          buffer->name, buffer->name, bytes);
         else
-            export_say(text, 4, "CHECK(cudaMemset(d_%s, 0xff, %s));%s", buffer->name, bytes,
-                       poisoned ? "" : " // shows what is never written");
+            export_printf(text, 4, "CHECK(cudaMemset(d_%s, 0xff, %s));%s", buffer->name, bytes,
+                          poisoned ? "" : " // shows what is never written");
         poisoned |= buffer->role == ZOO_OUT;
         free(bytes);
     }
@@ -151,14 +153,14 @@ void export_results(const struct export_host *host, struct lk_buf *text)
         const struct zoo_buffer *buffer = &host->buffer[i];
         char *bytes = bytes_text(host, i);
         if (is_output(buffer))
-            export_say(text, 12, "CHECK(cudaMemcpy(%s%s, d_%s, %s, cudaMemcpyDeviceToHost));",
-                       buffer->name, result_ending(buffer), buffer->name, bytes);
+            export_printf(text, 12, "CHECK(cudaMemcpy(%s%s, d_%s, %s, cudaMemcpyDeviceToHost));",
+                          buffer->name, result_ending(buffer), buffer->name, bytes);
         lk_buf_printf(&arguments, "%s%s", arguments.size ? ", " : "", buffer->name);
         if (buffer->role == ZOO_IN_OUT)
             lk_buf_printf(&arguments, ", %s_after", buffer->name);
         free(bytes);
     }
-    export_say(text, 12, "if (!check_results(%s))", arguments.data);
+    export_printf(text, 12, "if (!check_results(%s))", arguments.data);
     lk_buf_printf(text, "                return 1;\n");
     lk_buf_free(&arguments);
 }
@@ -167,11 +169,11 @@ void export_release(const struct export_host *host, struct lk_buf *text)
 {
     for (unsigned i = 0; i < host->buffer_count; i++) {
         const struct zoo_buffer *buffer = &host->buffer[i];
-        export_say(text, 4, "CHECK(cudaFree(d_%s));", buffer->name);
-        export_say(text, 4, "free(%s);", buffer->name);
+        export_printf(text, 4, "CHECK(cudaFree(d_%s));", buffer->name);
+        export_printf(text, 4, "free(%s);", buffer->name);
         if (buffer->role == ZOO_IN_OUT)
-            export_say(text, 4, "free(%s_after);", buffer->name);
+            export_printf(text, 4, "free(%s_after);", buffer->name);
     }
     if (host->formulas->samples.base.workspace_bytes)
-        export_say(text, 4, "CHECK(cudaFree(workspace));");
+        export_printf(text, 4, "CHECK(cudaFree(workspace));");
 }

@@ -25,7 +25,7 @@ void export_release(const struct export_host *host, struct lk_buf *text);
 
 /* Statements, broken after a comma or a plus sign where they are too long. */
 void export_statement(struct lk_buf *text, int indent, const struct lk_buf *statement);
-void export_say(struct lk_buf *text, int indent, const char *format, ...)
+void export_printf(struct lk_buf *text, int indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A number of the launches as it is written: an expression, or the name of one. */
 void export_slot(const struct export_host *host, unsigned slot, struct lk_buf *text);

@@ -25,8 +25,8 @@ static void ask_attribute(const struct export_host *host, const char *atom, cons
 {
     if (!uses(host, atom))
         return;
-    export_say(text, 4, "int %s;", atom);
-    export_say(text, 4, "CHECK(cudaDeviceGetAttribute(&%s, %s, 0));", atom, attribute);
+    export_printf(text, 4, "int %s;", atom);
+    export_printf(text, 4, "CHECK(cudaDeviceGetAttribute(&%s, %s, 0));", atom, attribute);
 }
 
 static unsigned shared_slot(const struct export_step *step)
@@ -34,7 +34,7 @@ static unsigned shared_slot(const struct export_step *step)
     return step->first + EXPORT_DYNAMIC;
 }
 
-/* More than 48 KiB of dynamic shared memory must be asked for. Other sizes may need so much. */
+/* More than 48 KiB of dynamic shared memory must be asked for. Other sizes may need that much. */
 static bool may_be_large(const struct export_host *host, const struct export_step *step)
 {
     const struct export_formulas *formulas = host->formulas;
@@ -58,10 +58,10 @@ static void allow_shared(const struct export_host *host, struct lk_buf *text)
         if (again || step->kind != EXPORT_LAUNCH || !may_be_large(host, step))
             continue;
         char *bytes = export_slot_text(host, shared_slot(step));
-        export_say(text, 4,
-                   "CHECK(cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-                   "%s));",
-                   step->kernel, bytes);
+        export_printf(text, 4,
+                      "CHECK(cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                      "%s));",
+                      step->kernel, bytes);
         free(bytes);
     }
 }
@@ -81,10 +81,10 @@ static void ask_resident(const struct export_host *host, struct lk_buf *text)
             continue;
         char *threads = export_slot_text(host, step->first),
              *shared = export_slot_text(host, step->first + 1);
-        export_say(text, 4, "int %s; // blocks of %s that fit on an SM", name, step->kernel);
-        export_say(text, 4,
-                   "CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&%s, %s, %s, %s));", name,
-                   step->kernel, threads, shared);
+        export_printf(text, 4, "int %s; // blocks of %s that fit on an SM", name, step->kernel);
+        export_printf(text, 4,
+                      "CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&%s, %s, %s, %s));",
+                      name, step->kernel, threads, shared);
         free(threads);
         free(shared);
     }
@@ -123,13 +123,13 @@ static void add_config(const struct export_host *host, unsigned index, struct lk
                    *block = extent_text(host, step->first + EXPORT_BLOCK),
                    *shared = export_slot_text(host, shared_slot(step));
     config_name(host, index, name);
-    export_say(text, 4, "cudaLaunchConfig_t %s = {};", name);
-    export_say(text, 4, "%s.gridDim = %s;", name, grid);
-    export_say(text, 4, "%s.blockDim = %s;", name, block);
+    export_printf(text, 4, "cudaLaunchConfig_t %s = {};", name);
+    export_printf(text, 4, "%s.gridDim = %s;", name, grid);
+    export_printf(text, 4, "%s.blockDim = %s;", name, block);
     if (strcmp(shared, "0") != 0)
-        export_say(text, 4, "%s.dynamicSmemBytes = %s;", name, shared);
-    export_say(text, 4, "%s.attrs = &%s;", name, attribute);
-    export_say(text, 4, "%s.numAttrs = 1;", name);
+        export_printf(text, 4, "%s.dynamicSmemBytes = %s;", name, shared);
+    export_printf(text, 4, "%s.attrs = &%s;", name, attribute);
+    export_printf(text, 4, "%s.numAttrs = 1;", name);
     free(grid);
     free(block);
     free(shared);
@@ -142,18 +142,18 @@ static void add_configs(const struct export_host *host, struct lk_buf *text)
     for (unsigned i = 0; i < base->step_count; i++) {
         const struct export_step *step = &base->step[i];
         if (step->cooperative && !cooperative) {
-            export_say(text, 4,
-                       "cudaLaunchAttribute cooperative; // all blocks on the GPU at once");
-            export_say(text, 4, "cooperative.id = cudaLaunchAttributeCooperative;");
-            export_say(text, 4, "cooperative.val.cooperative = 1;");
+            export_printf(text, 4,
+                          "cudaLaunchAttribute cooperative; // all blocks on the GPU at once");
+            export_printf(text, 4, "cooperative.id = cudaLaunchAttributeCooperative;");
+            export_printf(text, 4, "cooperative.val.cooperative = 1;");
         }
         if (step->overlaps && !overlapping) {
-            export_say(text, 4,
-                       "cudaLaunchAttribute overlapping; // begins before the launch before it "
-                       "ends");
-            export_say(text, 4,
-                       "overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;");
-            export_say(text, 4, "overlapping.val.programmaticStreamSerializationAllowed = 1;");
+            export_printf(text, 4,
+                          "cudaLaunchAttribute overlapping; // begins before the launch before it "
+                          "ends");
+            export_printf(text, 4,
+                          "overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;");
+            export_printf(text, 4, "overlapping.val.programmaticStreamSerializationAllowed = 1;");
         }
         cooperative |= step->cooperative;
         overlapping |= step->overlaps;
@@ -175,13 +175,13 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
         if (formulas->used[i]) {
             struct lk_buf meaning = {0};
             export_print(fit, &fit->atom[i].meaning, &meaning);
-            export_say(&lines, 4, "const long long %s = %s;", fit->atom[i].name, meaning.data);
+            export_printf(&lines, 4, "const long long %s = %s;", fit->atom[i].name, meaning.data);
             lk_buf_free(&meaning);
         }
     if (formulas->samples.base.workspace_bytes) {
         char *bytes = export_slot_text(host, formulas->samples.workspace);
-        export_say(&lines, 4, "char *workspace;");
-        export_say(&lines, 4, "CHECK(cudaMalloc(&workspace, %s));", bytes);
+        export_printf(&lines, 4, "char *workspace;");
+        export_printf(&lines, 4, "CHECK(cudaMalloc(&workspace, %s));", bytes);
         free(bytes);
     }
     add_configs(host, &lines);
@@ -207,7 +207,7 @@ static void add_pointer(const struct export_host *host, const struct export_step
     bool workspace = target == EXPORT_WORKSPACE;
     char type[64], *offset = export_slot_text(host, step->first + EXPORT_FIRST_ARGUMENT + argument);
     const char *plus = strcmp(offset, "0") == 0 ? "" : offset;
-    char *name = workspace ? strdup("workspace") : lk_say("d_%s", host->buffer[target].name);
+    char *name = workspace ? strdup("workspace") : lk_format("d_%s", host->buffer[target].name);
     bool known =
         export_argument_type(host->source, step->kernel, step->argument_count, argument, type);
     if (known && !workspace && !*plus && same_type(type, export_c_type(host->buffer[target].type)))
@@ -284,10 +284,10 @@ static void add_clear(const struct export_host *host, const struct export_step *
     char *offset = export_slot_text(host, step->first),
          *bytes = export_slot_text(host, step->first + 1);
     bool workspace = step->cleared == EXPORT_WORKSPACE, some = strcmp(offset, "0") != 0;
-    export_say(text, 8, "CHECK(cudaMemsetAsync(%s%s%s%s%s, 0, %s));",
-               some && !workspace ? "(char *)" : "", workspace ? "" : "d_",
-               workspace ? "workspace" : host->buffer[step->cleared].name, some ? " + " : "",
-               some ? offset : "", bytes);
+    export_printf(text, 8, "CHECK(cudaMemsetAsync(%s%s%s%s%s, 0, %s));",
+                  some && !workspace ? "(char *)" : "", workspace ? "" : "d_",
+                  workspace ? "workspace" : host->buffer[step->cleared].name, some ? " + " : "",
+                  some ? offset : "", bytes);
     free(offset);
     free(bytes);
 }
@@ -300,7 +300,7 @@ void export_launches(const struct export_host *host, struct lk_buf *text)
             add_launch(host, i, text);
         else if (base->step[i].kind == EXPORT_CLEAR)
             add_clear(host, &base->step[i], text);
-    export_say(text, 8, "CHECK(cudaGetLastError());");
+    export_printf(text, 8, "CHECK(cudaGetLastError());");
 }
 
 bool export_hides_types(const struct export_host *host)

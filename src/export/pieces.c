@@ -26,7 +26,7 @@ struct expansion {
 static bool fail(struct expansion *e, const char *what, const char *line)
 {
     if (!e->message)
-        e->message = lk_say("kernels/%s: %s: %s", e->path, what, line);
+        e->message = lk_format("kernels/%s: %s: %s", e->path, what, line);
     return false;
 }
 
@@ -310,7 +310,7 @@ static bool read_constants(struct export_pieces *pieces, char **message)
         char *copy = strndup(line, length);
         bool fine = strncmp(copy, "const ", 6) != 0 || read_constant(pieces, copy);
         if (!fine)
-            *message = lk_say("cannot evaluate '%s'", copy);
+            *message = lk_format("cannot evaluate '%s'", copy);
         free(copy);
         if (!fine)
             return false;
@@ -334,8 +334,8 @@ bool export_pieces(const struct zoo_problem *problem, struct export_pieces *piec
         export_evaluate(pieces->flops, pieces->constant, pieces->constant_count, EXPORT_REAL,
                         &pieces->flops_value))
         return true;
-    *message =
-        lk_say("kernels/%s lacks @functions, or an @bytes or @flops that can be evaluated", path);
+    *message = lk_format(
+        "kernels/%s lacks @functions, or an @bytes or @flops that can be evaluated", path);
     return false;
 }
 

@@ -11,7 +11,7 @@
  *   @include NAME    kernels/host/NAME
  *   @bytes EXPR      the floor: the least to and from memory, and the operations; in C, with the
  *   @flops EXPR      constants that stand above
- *   @functions       what stands before it goes to the top of the program, the rest behind the
+ *   @functions       what stands before it goes to the top of the program, the rest after the
  *                    kernel
  *
  * Before @functions there are lines "const TYPE NAME = EXPR; // meaning": the problem's sizes.
@@ -53,7 +53,7 @@ const char *export_c_type(enum zoo_type type);
 /* "1048576"; a float gets its f. */
 void export_number(struct lk_buf *text, double value, bool is_float);
 
-/* The value of an expression of C, false if it is none: + - * / < ? : exp and parentheses over
+/* The value of an expression of C, false if it is not one: + - * / < ? : exp and parentheses over
  * numbers and constants, with integers, floats or doubles. */
 enum export_arithmetic { EXPORT_WHOLE, EXPORT_SINGLE, EXPORT_REAL };
 bool export_evaluate(const char *text, const struct export_constant *constants, unsigned count,

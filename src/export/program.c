@@ -57,8 +57,8 @@ bool export_small_problem(const struct zoo_device *device, const struct zoo_fami
         find_problem(device, family, variant, family->bench, true, problem) ||
         find_problem(device, family, variant, family->edges, true, problem))
         return true;
-    *message = lk_say("%s/%s takes no small problem on %s; name one, as in n=1M", family->name,
-                      variant->name, device->name);
+    *message = lk_format("%s/%s takes no small problem on %s; name one, as in n=1M", family->name,
+                         variant->name, device->name);
     return false;
 }
 
@@ -202,12 +202,12 @@ static void add_rate(const struct export_host *host, struct lk_buf *text)
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
     const char *name = memory ? "bytes" : "operations";
     lk_buf_printf(text, memory ? "    // The least to and from memory.\n" : "");
-    export_say(text, 4, "const double %s = %s;", name,
-               memory ? host->pieces->bytes : host->pieces->flops);
-    export_say(text, 4,
-               "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
-               "%s / median / 1e6);",
-               memory ? "GB/s" : "GFLOP/s", name);
+    export_printf(text, 4, "const double %s = %s;", name,
+                  memory ? host->pieces->bytes : host->pieces->flops);
+    export_printf(text, 4,
+                  "printf(\"median of %%d runs: %%.2f us, %%.1f %s\\n\", repeats, 1e3 * median, "
+                  "%s / median / 1e6);",
+                  memory ? "GB/s" : "GFLOP/s", name);
 }
 
 static bool add_block(void *context, const char *line, struct lk_buf *text)

@@ -1,5 +1,5 @@
 /*
- * record.c: a driver that notes launches down; see record.h.
+ * record.c: a driver that records launches; see record.h.
  */
 #include "export/record.h"
 
@@ -47,7 +47,8 @@ static void add_number(double number)
     now.recording->number[now.recording->number_count++] = number;
 }
 
-/* A buffer's index or EXPORT_WORKSPACE, with the offset in it; EXPORT_SCALAR if it is no pointer.
+/* A buffer's index or EXPORT_WORKSPACE, with the offset in it; EXPORT_SCALAR if it is not a
+ * pointer.
  */
 static int locate(CUdeviceptr at, double *offset)
 {
@@ -227,10 +228,10 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     recording->workspace_bytes = variant->workspace ? variant->workspace(&call) : 0;
     CUresult status = variant->launch(&call);
     if (status != CUDA_SUCCESS)
-        *message = lk_say("%s/%s does not launch: %s", problem->family->name, variant->name,
-                          now.error    ? now.error
-                          : call.error ? call.error
-                                       : zoo_error(device->cuda, status));
+        *message = lk_format("%s/%s does not launch: %s", problem->family->name, variant->name,
+                             now.error    ? now.error
+                             : call.error ? call.error
+                                          : zoo_error(device->cuda, status));
     zoo_kernels_free(kernels);
     return status == CUDA_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /*
- * record.h: what a variant's launch function does, recorded instead of done: a driver table whose
- * launches, clears and questions are noted down. Pointers are told apart by made-up addresses.
+ * record.h: what a variant's launch function does, recorded instead of done: a driver table that
+ * records launches, clears and queries. Pointers are told apart by made-up addresses.
  */
 #ifndef LOCKSTEP_EXPORT_RECORD_H
 #define LOCKSTEP_EXPORT_RECORD_H

@@ -153,7 +153,7 @@ enum export_added export_add_sample(struct export_samples *samples,
     return added;
 }
 
-/* Does a constant change with the parameter? 0 asks for what is usual, and is no size. */
+/* Does a constant change with the parameter? 0 asks for the default, and is not a size. */
 static bool is_size(const struct zoo_problem *problem, unsigned parameter)
 {
     const struct zoo_parameter *p = &problem->family->parameters[parameter];
@@ -189,11 +189,11 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
                 export_record(request->device, &request->problem, request->variant, tuning, ptx,
                               NULL, &samples->base, message);
     if (fine && !is_stated(&request->problem, &pieces)) {
-        *message = lk_say("these sizes do not go together; choose others");
+        *message = lk_format("these sizes do not go together; choose others");
         fine = false;
     }
     if (fine && samples->base.step_count == 0) {
-        *message = lk_say("this problem is empty, and nothing is launched; choose larger sizes");
+        *message = lk_format("this problem is empty, and nothing is launched; choose larger sizes");
         fine = false;
     }
     if (fine) {

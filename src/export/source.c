@@ -82,7 +82,7 @@ static struct header *look_up(struct inlining *inlining, const char *name)
         if (inlining->header[i].file == file)
             return &inlining->header[i];
     if (!file || inlining->header_count == HEADERS) {
-        inlining->message = lk_say("%s: there is no header '%s'", inlining->family->name, name);
+        inlining->message = lk_format("%s: there is no header '%s'", inlining->family->name, name);
         return NULL;
     }
     struct header *header = &inlining->header[inlining->header_count++];
@@ -174,7 +174,7 @@ static const char *find_kernel(const char *source, const char *kernel)
     return NULL;
 }
 
-/* The same where a macro makes kernels with so many arguments. */
+/* The same where a macro makes kernels with that many arguments. */
 static const char *find_macro(const char *source, unsigned count)
 {
     for (const char *at = source; (at = strstr(at, "__global__")); at++) {

@@ -1,6 +1,6 @@
 /*
  * source.h: a variant's source as one text: with its tunables set, our headers in place of their
- * #include lines, and without the functions of headers that it does not use. And what it says of
+ * #include lines, and without the functions of headers that it does not use. And what it says about
  * its kernels' arguments.
  */
 #ifndef LOCKSTEP_EXPORT_SOURCE_H
@@ -21,7 +21,7 @@ bool export_argument_type(const char *source, const char *kernel, unsigned count
 /* Parts -----------------------------------------------------------------------------------------*/
 
 /* The parts that a text is put together from, and what is left of those from headers: functions for
- * the device and macros that no other part names are left out. */
+ * the device and macros that no other part names are dropped. */
 struct export_parts {
     struct export_part *list;
     size_t count;

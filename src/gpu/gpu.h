@@ -39,6 +39,11 @@ struct gpu_info {
 extern const struct gpu_info gpu_infos[];
 extern const unsigned gpu_info_count;
 
+/* How many simulated GPUs a process can have. */
+enum { GPU_SIMULATED_MAX = 8 };
+/* "sim:h200", "sim:h200x2", or without "sim:": the GPU and how many of it; otherwise NULL with a
+ * malloc'd message. */
+const struct gpu_info *gpu_parse(const char *text, unsigned *count, char **message);
 const struct gpu_info *gpu_find(const char *id); /* NULL if unknown; case does not matter */
 const struct gpu_info *
 gpu_nearest(const char *id); /* for "did you mean"; NULL if nothing is near */

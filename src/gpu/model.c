@@ -102,7 +102,7 @@ static double load_cycles(const struct gpu_counters *c)
            larger(dram, 1 - pow(1 - dram, together)) * (GPU_DRAM_CYCLES - GPU_L2_CYCLES);
 }
 
-/* From a warp's first to its last instruction, nobody else in the way. */
+/* From a warp's first to its last instruction, undisturbed. */
 static double warp_cycles(const struct gpu_counters *c, double warps)
 {
     double waiting = (double)c->load_phases * load_cycles(c) +

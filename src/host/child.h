@@ -21,7 +21,7 @@ struct host_command {
     const char *input, *output, *errors; /* files for stdin, stdout and stderr; emptied first */
     int input_fd, output_fd;             /* descriptors instead of input and output */
     bool joined;                         /* stderr goes where stdout goes */
-    unsigned seconds;                    /* SIGALRM ends it after so long */
+    unsigned seconds;                    /* SIGALRM ends it after this long */
     bool own_group; /* has a process group of its own, which can be killed as a whole */
     /* Called with context in the child before the program starts; it may only do what a signal
      * handler may. False: do not start it; errno says why. */

@@ -25,7 +25,7 @@ static void open_runtime(void)
     }
 }
 
-/* "void tools::fill<float, 3>(float*)"; NULL if it is no mangled name. */
+/* "void tools::fill<float, 3>(float*)"; NULL if it is not a mangled name. */
 static char *ask_runtime(const char *mangled)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -49,7 +49,7 @@ static size_t opening(const char *text, size_t end)
     return end;
 }
 
-/* Where the text behind the last separator begins that is not in brackets. */
+/* Where the text after the last separator outside brackets begins. */
 static size_t last_part(const char *text, const char *separator)
 {
     size_t length = strlen(separator), at = strlen(text);
@@ -78,7 +78,7 @@ char *host_demangle(const char *mangled)
     if (!name)
         return strdup(mangled);
     cut_parameters(name);
-    size_t begin = last_part(name, " "); /* behind the return type */
+    size_t begin = last_part(name, " "); /* after the return type */
     memmove(name, name + begin, strlen(name + begin) + 1);
     return name;
 }

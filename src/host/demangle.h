@@ -1,6 +1,6 @@
 /*
  * demangle.h: names of C++ functions and variables as their authors write them, by the demangler of
- * the C++ runtime. Without one, and for names that it does not know, the mangled name stays.
+ * the C++ runtime. Without one, and for names that it cannot demangle, the mangled name stays.
  */
 #ifndef LOCKSTEP_HOST_DEMANGLE_H
 #define LOCKSTEP_HOST_DEMANGLE_H

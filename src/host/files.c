@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 static bool fail(const char *path, char **message)
 {
     if (message)
-        *message = lk_say("%s: %s", path, strerror(errno));
+        *message = lk_format("%s: %s", path, strerror(errno));
     return false;
 }
 
@@ -117,7 +118,8 @@ bool host_replace_file(const char *path, const void *data, size_t size, char **m
     if (realpath(path, real)) /* a link stays a link */
         path = real;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *other = lk_say("%.*s.%s.%d.%u", (int)(name - path), path, name, (int)getpid(), count++);
+    char *other =
+        lk_format("%.*s.%s.%d.%u", (int)(name - path), path, name, (int)getpid(), count++);
     int file = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool fine = file >= 0 && host_write_all(file, data, size) && fsync(file) == 0;
     if (fine && stat(path, &before) == 0)
@@ -135,7 +137,7 @@ bool host_replace_file(const char *path, const void *data, size_t size, char **m
 
 bool host_make_parents(const char *path, char **message)
 {
-    char *folder = lk_say("%s", path);
+    char *folder = lk_format("%s", path);
     bool fine = true;
     for (char *slash = folder; fine && *slash && (slash = strchr(slash + 1, '/'));) {
         *slash = 0;
@@ -158,6 +160,23 @@ bool host_make_folder(const char *path, char **message)
     return errno == EEXIST || fail(path, message);
 }
 
+int host_lock_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? lk_format("%.*s/", (int)(slash - path), path) : lk_format(".");
+    int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    while (lock >= 0 && flock(lock, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    return lock;
+}
+
+void host_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
+}
+
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
     return remove(path);
@@ -171,12 +190,12 @@ void host_remove_tree(const char *path)
 char *host_temporary_folder(const char *name, char **message)
 {
     const char *chosen = getenv("TMPDIR");
-    char *folder = lk_say("%s/lockstep-%s-XXXXXX", chosen && *chosen ? chosen : "/tmp", name);
+    char *folder = lk_format("%s/lockstep-%s-XXXXXX", chosen && *chosen ? chosen : "/tmp", name);
     if (mkdtemp(folder))
         return folder;
     if (message)
-        *message =
-            lk_say("%s: %s; set TMPDIR to a folder that can be written", folder, strerror(errno));
+        *message = lk_format("%s: %s; set TMPDIR to a folder that can be written", folder,
+                             strerror(errno));
     free(folder);
     return NULL;
 }
@@ -188,9 +207,9 @@ static char *home_path(const char *variable, const char *otherwise, const char *
 {
     const char *chosen = getenv(variable), *home = getenv("HOME");
     if (chosen && *chosen == '/')
-        return lk_say("%s/lockstep/%s", chosen, name);
+        return lk_format("%s/lockstep/%s", chosen, name);
     if (home && *home == '/')
-        return lk_say("%s/%s/lockstep/%s", home, otherwise, name);
+        return lk_format("%s/%s/lockstep/%s", home, otherwise, name);
     return NULL;
 }
 

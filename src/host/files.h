@@ -30,6 +30,11 @@ bool host_make_folder(const char *path, char **message);  /* with its parents; f
 bool host_make_parents(const char *path, char **message); /* only the folders that path lies in */
 void host_remove_tree(const char *path);
 
+/* Waits until no other process or thread holds the folder that path lies in, and holds it; for
+ * host_unlock. On a file system without locks there is nothing to wait for. */
+int host_lock_parent(const char *path);
+void host_unlock(int lock);
+
 /* A new folder $TMPDIR/lockstep-NAME-XXXXXX (or in /tmp), which only this user can enter. */
 char *host_temporary_folder(const char *name, char **message);
 

@@ -1,6 +1,6 @@
 /*
- * headers.h: whose source file is this: the program's own, or one that the CUDA toolkit, the system
- * or the compiler brought along? Findings and profiles name the program's own lines.
+ * headers.h: tells a program's own source files from those of the CUDA toolkit, the system and the
+ * compiler. Findings and profiles name the program's own lines.
  */
 #ifndef LOCKSTEP_HOST_HEADERS_H
 #define LOCKSTEP_HOST_HEADERS_H

@@ -7,12 +7,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static const char *command;
+
+void host_set_command(const char *name)
+{
+    command = name;
+}
+
 void host_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%slockstep:%s ", host_style(stderr, HOST_BOLD),
-            host_style(stderr, HOST_PLAIN));
+    fprintf(stderr, "%slockstep%s%s:%s ", host_style(stderr, HOST_BOLD), command ? " " : "",
+            command ? command : "", host_style(stderr, HOST_PLAIN));
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* "lockstep: message" on stderr. */
+/* "lockstep COMMAND: message" on stderr; the command is what host_set_command was given. */
+void host_set_command(const char *name);
 void host_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Escape sequences, or "" where stream is not a terminal or NO_COLOR is set. */

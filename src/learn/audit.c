@@ -21,7 +21,7 @@ struct audit {
 };
 
 /* Takes why, which is malloc'd. */
-static void tell(struct audit *audit, const char *what, char *why)
+static void report(struct audit *audit, const char *what, char *why)
 {
     audit->bad += why != NULL;
     audit->note(audit->context, what, why);
@@ -35,13 +35,13 @@ static char *check_sections(const char *text)
     static const char *const sections[] = {"Challenge", "Explore", "Concept", "Code", "Verify"};
     const char *at = text;
     if (strncmp(text, "# ", 2) != 0)
-        return lk_say("lesson.md does not begin with '# TITLE'");
+        return lk_format("lesson.md does not begin with '# TITLE'");
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         char heading[32];
         snprintf(heading, sizeof heading, "\n## %s\n", sections[i]);
         at = strstr(at, heading);
         if (!at)
-            return lk_say("lesson.md has no section '## %s', or not in its place", sections[i]);
+            return lk_format("lesson.md has no section '## %s', or not in its place", sections[i]);
     }
     return NULL;
 }
@@ -67,20 +67,20 @@ static char *check_links(const struct learn_lesson *lesson, const char *text)
         at += 2;
         size_t length = strcspn(at, ")\n"), file = strcspn(at, "#)\n");
         if (at[length] != ')')
-            return lk_say("lesson.md: the link '%.40s' does not end", at);
+            return lk_format("lesson.md: the link '%.40s' does not end", at);
         if (strncmp(at, "https://", 8) == 0 || strncmp(at, "http://", 7) == 0 || file == 0)
             continue;
         if (strncmp(at, "interactive:", 12) == 0) {
             size_t name = strcspn(at + 12, "?)\n");
             if (!is_interactive(at + 12, name))
-                return lk_say("lesson.md: there is no interactive '%.*s'; the names are in "
-                              "src/learn/interactives.def",
-                              (int)name, at + 12);
+                return lk_format("lesson.md: there is no interactive '%.*s'; the names are in "
+                                 "src/learn/interactives.def",
+                                 (int)name, at + 12);
             continue;
         }
         snprintf(path, sizeof path, "%s/%.*s", lesson->folder, (int)file, at);
         if (access(path, F_OK) != 0)
-            return lk_say("lesson.md: the link '%.*s' leads nowhere", (int)length, at);
+            return lk_format("lesson.md: the link '%.*s' leads nowhere", (int)length, at);
     }
     return NULL;
 }
@@ -91,12 +91,12 @@ static void audit_text(struct audit *audit, const struct learn_lesson *lesson)
     const char *path = lk_arena_printf(lesson->arena, "%s/lesson.md", lesson->folder);
     char *text = host_read_text(path, &message);
     char *sections = text ? check_sections(text) : message;
-    tell(audit, lk_arena_printf(lesson->arena, "%s: text", lesson->id), sections);
+    report(audit, lk_arena_printf(lesson->arena, "%s: text", lesson->id), sections);
     if (text)
-        tell(audit, lk_arena_printf(lesson->arena, "%s: links", lesson->id),
-             check_links(lesson, text));
-    tell(audit, lk_arena_printf(lesson->arena, "%s: quiz", lesson->id),
-         lesson->question_count >= 3 ? NULL : lk_say("a quiz has at least three questions"));
+        report(audit, lk_arena_printf(lesson->arena, "%s: links", lesson->id),
+               check_links(lesson, text));
+    report(audit, lk_arena_printf(lesson->arena, "%s: quiz", lesson->id),
+           lesson->question_count >= 3 ? NULL : lk_format("a quiz has at least three questions"));
     free(text);
 }
 
@@ -119,11 +119,11 @@ static char *check_diff(const struct learn_exercise *exercise, const char *solut
     for (const char *at = diff; *at;) {
         size_t length = strcspn(at, "\n");
         if (*at == '+' && ++added && !has_line(solution, at + 1, length - 1))
-            return lk_say("hints.diff adds '%.*s', which the solution does not have",
-                          (int)length - 1, at + 1);
+            return lk_format("hints.diff adds '%.*s', which the solution does not have",
+                             (int)length - 1, at + 1);
         at += length + (at[length] == '\n');
     }
-    return added ? NULL : lk_say("hints.diff adds no line");
+    return added ? NULL : lk_format("hints.diff adds no line");
 }
 
 /* Kernels ---------------------------------------------------------------------------------------*/
@@ -140,14 +140,14 @@ static char *judge(struct audit *audit, const struct learn_exercise *exercise, c
     regex_t expression;
     if (!wanted) {
         if (verdict.stage != LEARN_PASSED)
-            why = lk_say("must pass, and got: %s", verdict.text);
+            why = lk_format("must pass, and got: %s", verdict.text);
     } else if (regcomp(&expression, wanted, REG_EXTENDED | REG_NOSUB) != 0) {
-        why = lk_say("'%s' is no regular expression", wanted);
+        why = lk_format("'%s' is not a regular expression", wanted);
     } else {
         if (verdict.stage == LEARN_PASSED)
-            why = lk_say("must fail with '%s', and passes", wanted);
+            why = lk_format("must fail with '%s', and passes", wanted);
         else if (regexec(&expression, verdict.text, 0, NULL, 0) != 0)
-            why = lk_say("must fail with '%s', and got: %s", wanted, verdict.text);
+            why = lk_format("must fail with '%s', and got: %s", wanted, verdict.text);
         regfree(&expression);
     }
     learn_verdict_free(&verdict);
@@ -157,23 +157,23 @@ static char *judge(struct audit *audit, const struct learn_exercise *exercise, c
 static void audit_kernel(struct audit *audit, const struct learn_exercise *exercise,
                          const char *file, const char *wanted)
 {
-    tell(audit,
-         lk_arena_printf(exercise->lesson->arena, "%s/%s: %s", exercise->lesson->id, exercise->name,
-                         file),
-         judge(audit, exercise, file, wanted));
+    report(audit,
+           lk_arena_printf(exercise->lesson->arena, "%s/%s: %s", exercise->lesson->id,
+                           exercise->name, file),
+           judge(audit, exercise, file, wanted));
 }
 
-/* Every file of wrong/ must be in lesson.json; that every one named is there, grading finds. */
+/* Every file of wrong/ must be in lesson.json; grading finds those that are named but missing. */
 static char *check_wrong_files(const struct learn_exercise *exercise)
 {
     DIR *folder = opendir(learn_path(exercise, "wrong"));
-    char *why = folder ? NULL : lk_say("there is no folder wrong");
+    char *why = folder ? NULL : lk_format("there is no folder wrong");
     for (struct dirent *entry; folder && !why && (entry = readdir(folder));) {
         bool known = entry->d_name[0] == '.';
         for (unsigned i = 0; i < exercise->wrong_count; i++)
             known = known || strcmp(exercise->wrong[i].file, entry->d_name) == 0;
         if (!known)
-            why = lk_say("wrong/%s has no verdict in lesson.json", entry->d_name);
+            why = lk_format("wrong/%s has no verdict in lesson.json", entry->d_name);
     }
     if (folder)
         closedir(folder);
@@ -187,14 +187,14 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
     char *message = NULL,
          *given = host_read_text(learn_path(exercise, learn_given(exercise)), &message);
     if (given)
-        message = strstr(given, "TODO") ? NULL : lk_say("%s has no TODO", learn_given(exercise));
-    tell(audit, lk_arena_printf(arena, "%s: TODO", name), message);
+        message = strstr(given, "TODO") ? NULL : lk_format("%s has no TODO", learn_given(exercise));
+    report(audit, lk_arena_printf(arena, "%s: TODO", name), message);
     free(given);
     char *solution = host_read_text(learn_path(exercise, learn_solution(exercise)), &message);
-    tell(audit, lk_arena_printf(arena, "%s: hints", name),
-         solution ? check_diff(exercise, solution) : message);
+    report(audit, lk_arena_printf(arena, "%s: hints", name),
+           solution ? check_diff(exercise, solution) : message);
     free(solution);
-    tell(audit, lk_arena_printf(arena, "%s: wrong kernels", name), check_wrong_files(exercise));
+    report(audit, lk_arena_printf(arena, "%s: wrong kernels", name), check_wrong_files(exercise));
     audit_kernel(audit, exercise, learn_given(exercise), exercise->shipped);
     audit_kernel(audit, exercise, learn_solution(exercise), NULL);
     for (unsigned i = 0; i < exercise->wrong_count; i++)

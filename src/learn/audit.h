@@ -8,7 +8,7 @@
 
 #include "learn/grade.h"
 
-/* One result: what was looked at; why is NULL if it is fine. */
+/* One result: what was checked; why is NULL if it is fine. */
 typedef void learn_audit_note(void *context, const char *what, const char *why);
 /* How many things are not fine. */
 unsigned learn_audit(const struct learn_grader *grader, const struct learn_lesson *lesson,

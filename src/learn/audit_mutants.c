@@ -23,8 +23,8 @@ struct audit {
 };
 
 /* Takes why, which is malloc'd. */
-static void tell(struct audit *audit, const struct learn_exercise *exercise, const char *what,
-                 char *why)
+static void report(struct audit *audit, const struct learn_exercise *exercise, const char *what,
+                   char *why)
 {
     struct lk_buf text = {0};
     lk_buf_printf(&text, "%s/%s: %s:%s", exercise->lesson->id, exercise->name,
@@ -61,21 +61,21 @@ static void audit_mutant(struct audit *audit, const struct learn_exercise *exerc
     const char *reason = reason_for(exercise, mutant->name);
     char *why = NULL;
     if (stage == LEARN_BROKEN)
-        why = lk_say("it could not be graded");
+        why = lk_format("it could not be graded");
     else if (stage == LEARN_COMPILE)
         audit->counts->not_compiled++;
     else if (stage == LEARN_PASSED && !reason)
-        why =
-            lk_say("this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
-                   "why it is none");
+        why = lk_format(
+            "this mistake passes: let a size or a limit catch it, or say in \"equivalent\" "
+            "why it is not a mistake");
     else if (stage != LEARN_PASSED && reason)
-        why = lk_say("\"equivalent\" says that this passes, and it does not (%s)",
-                     learn_stage_names[stage]);
+        why = lk_format("\"equivalent\" says that this passes, and it does not (%s)",
+                        learn_stage_names[stage]);
     audit->counts->survived += stage == LEARN_PASSED && !reason;
     audit->counts->equivalent += stage == LEARN_PASSED && reason;
     audit->counts->caught +=
         stage != LEARN_PASSED && stage != LEARN_BROKEN && stage != LEARN_COMPILE;
-    tell(audit, exercise, mutant->name, why);
+    report(audit, exercise, mutant->name, why);
 }
 
 /* What "equivalent" names must be there: lines move when a solution is edited. */
@@ -90,7 +90,7 @@ static void check_reasons(struct audit *audit, const struct learn_exercise *exer
         for (size_t i = 0; i < count; i++)
             known = known || strcmp(mutants[i].name, name) == 0;
         if (!known)
-            tell(audit, exercise, name, lk_say("there is no such place any more"));
+            report(audit, exercise, name, lk_format("there is no such place any more"));
     }
 }
 
@@ -102,7 +102,7 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
     bool seen[MUTANT_KINDS] = {0};
     size_t count = 0;
     if (!source) {
-        tell(audit, exercise, "mutants", message);
+        report(audit, exercise, "mutants", message);
         return;
     }
     struct mutant *mutants = mutants_find(source, &count);
@@ -129,7 +129,7 @@ unsigned learn_audit_mutants(const struct learn_grader *grader, const struct lea
         return 1;
     }
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        char *path = lk_say("%s/%s", folder, learn_solution(&lesson->exercise[i]));
+        char *path = lk_format("%s/%s", folder, learn_solution(&lesson->exercise[i]));
         audit_exercise(&audit, &lesson->exercise[i], path);
         free(path);
     }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "toolchain/nvcc_names.h"
 #include "toolchain/ptx.h"
 #include "zoo/embedded.h"
 
@@ -24,18 +25,24 @@ static char *check_source(const char *path, const char *shown)
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return lk_say("%s: %s\n", shown, strerror(errno));
+        return lk_format("%s: %s\n", shown, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return lk_say("%s: this is no file\n", shown);
+        return lk_format("%s: not a file\n", shown);
     if (status.st_size > SOURCE_BYTES)
-        return lk_say("%s: it has %lld bytes; an exercise has at most %d\n", shown,
-                      (long long)status.st_size, SOURCE_BYTES);
-    return NULL;
+        return lk_format("%s: it has %lld bytes; an exercise has at most %d\n", shown,
+                         (long long)status.st_size, SOURCE_BYTES);
+    char *message = NULL, *text = host_read_text(path, &message);
+    if (text && (off_t)strlen(text) < status.st_size)
+        message = lk_format("%s: this is not text: it has a byte 0 in it\n", shown);
+    else if (text)
+        message = learn_check_includes(text, shown);
+    free(text);
+    return message;
 }
 
 /* The log with every mention of path as shown; malloc'd. What a file that includes itself or a
- * template brings forth is cut: nobody reads a hundred lines. Notes on our own macro, which stands
- * in no file, are left out with the lines that they show. */
+ * template produces is cut short: no one reads a hundred lines. Notes on our own macro, which is in
+ * no file, are dropped with the lines that they show. */
 static char *read_log(const char *log, const char *path, const char *shown)
 {
     static const char included[] = "In file included from", ours[] = "<command line>:";
@@ -74,22 +81,22 @@ static char *explain(const struct host_command *command, const struct host_limit
 {
     char *text = NULL;
     if (how == HOST_NOT_STARTED)
-        text = lk_say("%s did not start\n", command->words[0]);
+        text = lk_format("%s did not start\n", command->words[0]);
     else if (how == HOST_TOO_SLOW)
-        text = lk_say("%s: the compiler was stopped after %u seconds; it had not come to an end\n",
-                      shown, limits->seconds);
+        text = lk_format("%s: the compiler was stopped after %u seconds; it had not finished\n",
+                         shown, limits->seconds);
     else if (how == HOST_TOO_BIG || strstr(said, "out of memory") || strstr(said, "bad_alloc"))
-        text = lk_say("%s: the compiler was stopped: it needed more than %u MiB of memory\n", shown,
-                      limits->mib);
+        text = lk_format("%s: the compiler was stopped: it needed more than %u MiB of memory\n",
+                         shown, limits->mib);
     else if (how == HOST_TOO_LOUD)
-        text = lk_say(
+        text = lk_format(
             "%s: the compiler was stopped: it complained without end, and began with\n%.2000s\n",
             shown, said);
     else if (how == HOST_INTERRUPTED)
-        text = lk_say("%s: stopped while it was compiled\n", shown);
+        text = lk_format("%s: stopped while it was compiled\n", shown);
     else if (status > 128)
-        text = lk_say("%s: the compiler itself failed (signal %d)\n%.2000s", shown, status - 128,
-                      said);
+        text = lk_format("%s: the compiler itself failed (signal %d)\n%.2000s", shown, status - 128,
+                         said);
     else
         return said;
     free(said);
@@ -135,6 +142,16 @@ static void c_command(struct lk_arena *arena, const char *clang,
         lk_list_add(command, words[i]);
 }
 
+/* Variables by which compilers look into further folders. */
+static const char *const without_folders[] = {"CPATH",
+                                              "C_INCLUDE_PATH",
+                                              "CPLUS_INCLUDE_PATH",
+                                              "OBJC_INCLUDE_PATH",
+                                              "NVCC_PREPEND_FLAGS",
+                                              "NVCC_APPEND_FLAGS",
+                                              "CCC_OVERRIDE_OPTIONS",
+                                              NULL};
+
 /* Is there all that the compiler needs? The headers are in folder then. */
 static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
                     const struct learn_exercise *exercise, const char *path, const char *shown,
@@ -142,7 +159,8 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
 {
     *said = check_source(path, shown);
     if (!*said && exercise->is_c && !grader->c_compiler)
-        *said = lk_say("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
+        *said =
+            lk_format("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
     return !*said && zoo_write_headers("include", folder, said) &&
            (!exercise->is_c || write_c_headers(arena, folder, said));
 }
@@ -158,13 +176,16 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
                                 .source = path,
                                 .output = lk_arena_printf(arena, "%s/kernel.ptx", folder)};
     bool fine = prepare(arena, grader, exercise, path, shown, folder, said);
+    if (exercise->is_c)
+        c_command(arena, grader->c_compiler, exercise, &ptx, &words);
+    else
+        toolchain_ptx_command(arena, &ptx, &words);
+    if (fine && grader->is_nvcc && !exercise->is_c)
+        fine = nvcc_names_are_plain(&words, NULL, said);
     if (fine) {
-        if (exercise->is_c)
-            c_command(arena, grader->c_compiler, exercise, &ptx, &words);
-        else
-            toolchain_ptx_command(arena, &ptx, &words);
         const char *log = lk_arena_printf(arena, "%s/log", folder);
-        struct host_command command = {.words = words.items, .output = log, .joined = true};
+        struct host_command command = {
+            .words = words.items, .output = log, .joined = true, .environment = without_folders};
         struct host_limits limits = {.seconds = grader->seconds ? grader->seconds : SECONDS,
                                      .mib = grader->mib ? grader->mib : MIB,
                                      .interrupted = grader->interrupted};

@@ -62,7 +62,7 @@ bool learn_course_open(const char *folder, struct learn_course *course, char **m
     int count = scandir(folder, &weeks, is_visible, versionsort);
     bool fine = count >= 0;
     if (!fine)
-        *message = lk_say("%s: %s", folder, strerror(errno));
+        *message = lk_format("%s: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         fine = fine && add_week(course, weeks[i]->d_name, message);
         free(weeks[i]);
@@ -70,7 +70,7 @@ bool learn_course_open(const char *folder, struct learn_course *course, char **m
     if (count >= 0)
         free(weeks);
     if (fine && course->count == 0) {
-        *message = lk_say("%s: there is no lesson in it (WEEK/DAY/lesson.json)", folder);
+        *message = lk_format("%s: there is no lesson in it (WEEK/DAY/lesson.json)", folder);
         fine = false;
     }
     if (!fine)
@@ -167,9 +167,9 @@ static char *suggest(const struct learn_course *course, const char *word)
     }
     const char *nearest = whole.distance <= last.distance ? whole.nearest : last.nearest;
     return nearest
-               ? lk_say("there is no lesson or exercise '%s'; did you mean '%s'?", word, nearest)
-               : lk_say("there is no lesson or exercise '%s'; 'lockstep learn list' names them",
-                        word);
+               ? lk_format("there is no lesson or exercise '%s'; did you mean '%s'?", word, nearest)
+               : lk_format("there is no lesson or exercise '%s'; 'lockstep learn list' names them",
+                           word);
 }
 
 bool learn_course_find(const struct learn_course *course, const char *word,
@@ -191,10 +191,10 @@ bool learn_course_find(const struct learn_course *course, const char *word,
     }
     *message = found == 0 ? suggest(course, word)
                : found == 2
-                   ? lk_say("'%s' could be %s%s%s or %s%s%s", word, lessons[0]->id,
-                            exercises[0] ? "/" : "", exercises[0] ? exercises[0]->name : "",
-                            lessons[1]->id, exercises[1] ? "/" : "",
-                            exercises[1] ? exercises[1]->name : "")
+                   ? lk_format("'%s' could be %s%s%s or %s%s%s", word, lessons[0]->id,
+                               exercises[0] ? "/" : "", exercises[0] ? exercises[0]->name : "",
+                               lessons[1]->id, exercises[1] ? "/" : "",
+                               exercises[1] ? exercises[1]->name : "")
                    : NULL;
     *lesson = lessons[0];
     *exercise = exercises[0];

@@ -66,7 +66,7 @@ enum { DEPTH = 64 };
 struct parser {
     struct lk_arena *arena;
     const char *text;
-    const char *at, *begin; /* behind the token, and where it begins */
+    const char *at, *begin; /* after the token, and where it begins */
     int token;
     double number;
     char name[32];

@@ -50,7 +50,7 @@ struct expression_state {
 };
 #define EXPRESSION_STEPS 2000000000u
 
-/* NULL and a malloc'd message with a caret if text is not understood. */
+/* NULL and a malloc'd message with a caret if text cannot be parsed. */
 struct expression *expression_parse(struct lk_arena *arena, const char *text,
                                     const struct expression_names *names, char **message);
 double expression_eval(const struct expression *expression, struct expression_state *state);

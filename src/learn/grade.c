@@ -20,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An exercise is small: what runs so many without a block that ends, or so long, does not end. */
+/* An exercise is small: a kernel that runs this many without finishing a block, or this long, does
+ * not end. */
 #define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=5000000"
 enum { SECONDS = 20, MIB = 1024 };
 
@@ -96,7 +97,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                             status);
 }
 
-/* Wrong results and faults. False if the counters say nothing. */
+/* Wrong results and faults. False if the counters mean nothing. */
 static bool read_sizes(struct job *job, json_t *result)
 {
     struct learn_verdict *verdict = job->verdict;
@@ -112,14 +113,14 @@ static bool read_sizes(struct job *job, json_t *result)
             continue;
         }
         if (verdict->stage == LEARN_PASSED && wrong)
-            verdict_say(verdict, 0, "%s", wrong);
+            verdict_add_message(verdict, 0, "%s", wrong);
         else if (verdict->stage == LEARN_PASSED)
-            verdict_say(verdict, 0, "for %s: %s", json_string_value(json_object_get(row, "size")),
-                        fault);
+            verdict_add_message(verdict, 0, "for %s: %s",
+                                json_string_value(json_object_get(row, "size")), fault);
         verdict_stop(verdict, wrong ? LEARN_WRONG : LEARN_FAULT, 0);
     }
     if (error) {
-        verdict_say(verdict, 0, "%s", error);
+        verdict_add_message(verdict, 0, "%s", error);
         verdict_stop(verdict, LEARN_FAULT, 0);
         verdict->right = 0;
     }
@@ -136,8 +137,8 @@ static char *name_buffer(void *context, unsigned number, uint64_t bytes)
     unsigned count = problem->buffer_count;
     if (!count || number == 0 || (number - 1) / count >= problem->size_count)
         return NULL;
-    return lk_say("%s (%llu bytes; %s)", problem->buffer[(number - 1) % count].name,
-                  (unsigned long long)bytes, problem->size[(number - 1) / count]);
+    return lk_format("%s (%llu bytes; %s)", problem->buffer[(number - 1) % count].name,
+                     (unsigned long long)bytes, problem->size[(number - 1) / count]);
 }
 
 static void add_finding(struct job *job, const json_t *object)
@@ -152,7 +153,8 @@ static void add_finding(struct job *job, const json_t *object)
     finding_put_thread(&where, object);
     if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))
         lk_buf_printf(&where, "; the other side is line %u", with);
-    verdict_say(job->verdict, ours ? line : 0, "%s%s", text ? text : "an error", where.data);
+    verdict_add_message(job->verdict, ours ? line : 0, "%s%s", text ? text : "an error",
+                        where.data);
     verdict_stop(job->verdict, LEARN_CHECK, ours ? line : 0);
     if (job->verdict->line == 0 && ours)
         job->verdict->line = line;
@@ -192,7 +194,7 @@ static void check_limits(struct job *job, const struct profile_launch *launch)
         bool passed = job->verdict->stage == LEARN_PASSED;
         if (!result.kept && (passed || job->verdict->stage == LEARN_LIMIT)) {
             unsigned line = is_learners(job, result.file) ? result.line : 0;
-            verdict_say(job->verdict, line, "%s", text.data);
+            verdict_add_message(job->verdict, line, "%s", text.data);
             if (limit->why)
                 verdict_add_detail(job->verdict, "%s", limit->why);
             verdict_stop(job->verdict, LEARN_LIMIT, line);
@@ -224,28 +226,29 @@ static void read_counters(struct job *job)
 /* The verdict -----------------------------------------------------------------------------------*/
 
 /* The worker left no result: why. */
-static void tell_end(struct job *job, enum host_end how, int status)
+static void report_end(struct job *job, enum host_end how, int status)
 {
     char path[PATH_MAX], *message = NULL;
     char *log = host_read_text(file_in(job, path, "log"), &message);
     enum learn_stage stage = LEARN_FAULT;
     if (how == HOST_ENDED && status == LK_EXIT_NO_MEMORY)
-        how = HOST_TOO_BIG; /* it asked for so much at once that it was not given */
+        how = HOST_TOO_BIG; /* it asked for more at once than it could get */
     if (how == HOST_TOO_SLOW) {
-        verdict_say(job->verdict, 0,
-                    "the kernel was stopped after %u seconds: is there an endless loop?",
-                    seconds_of(job));
+        verdict_add_message(job->verdict, 0,
+                            "the kernel was stopped after %u seconds: is there an endless loop?",
+                            seconds_of(job));
     } else if (how == HOST_TOO_BIG) {
-        verdict_say(job->verdict, 0, "the kernel was stopped: it uses more than %u MiB of memory",
-                    mib_of(job));
+        verdict_add_message(job->verdict, 0,
+                            "the kernel was stopped: it uses more than %u MiB of memory",
+                            mib_of(job));
     } else if (how == HOST_TOO_LOUD) {
-        verdict_say(job->verdict, 0, "the kernel was stopped: it prints without end");
+        verdict_add_message(job->verdict, 0, "the kernel was stopped: it prints without end");
     } else if (how == HOST_INTERRUPTED) {
-        verdict_say(job->verdict, 0, "stopped before it was graded");
+        verdict_add_message(job->verdict, 0, "stopped before it was graded");
         stage = LEARN_BROKEN;
     } else {
-        verdict_say(job->verdict, 0, "it could not be run (status %d): %s", status,
-                    log ? log : message);
+        verdict_add_message(job->verdict, 0, "it could not be run (status %d): %s", status,
+                            log ? log : message);
         stage = LEARN_BROKEN;
     }
     verdict_stop(job->verdict, stage, 0);
@@ -263,7 +266,7 @@ static json_t *run_and_load(struct job *job, const char *gpu)
     json_t *result =
         how == HOST_ENDED ? json_load_file(file_in(job, path, "result.json"), 0, NULL) : NULL;
     if (!result)
-        tell_end(job, how, status);
+        report_end(job, how, status);
     return result;
 }
 
@@ -274,13 +277,13 @@ static void run_real(struct job *job)
     enum learn_stage before = verdict->stage;
     if (!job->grader->real || (before != LEARN_PASSED && before != LEARN_LIMIT))
         return;
-    verdict->stage = LEARN_PASSED; /* so that what is wrong there is told */
+    verdict->stage = LEARN_PASSED; /* so that errors there are reported */
     verdict->right = 0;
     json_t *result = run_and_load(job, job->grader->real);
     const char *name = json_string_value(json_object_get(result, "name"));
     snprintf(verdict->gpu_name, sizeof verdict->gpu_name, "%s", name ? name : "");
     if (result && !name) { /* it could not be opened */
-        verdict_say(verdict, 0, "%s", json_string_value(json_object_get(result, "error")));
+        verdict_add_message(verdict, 0, "%s", json_string_value(json_object_get(result, "error")));
         verdict_stop(verdict, LEARN_BROKEN, 0);
     } else if (result) {
         read_sizes(job, result);
@@ -325,8 +328,9 @@ static void compile_and_run(struct job *job)
     struct learn_verdict *verdict = job->verdict;
     char *said = NULL;
     if (access(job->path, R_OK) != 0) {
-        verdict_say(verdict, 0, "%s; 'lockstep learn reset %s' puts it back as it was given",
-                    strerror(errno), job->exercise->name);
+        verdict_add_message(verdict, 0,
+                            "%s; 'lockstep learn reset %s' puts it back as it was given",
+                            strerror(errno), job->exercise->name);
         verdict_stop(verdict, LEARN_COMPILE, 0);
     } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
                               &said)) {
@@ -351,7 +355,7 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
         compile_and_run(&job);
         host_remove_tree(job.folder);
     } else {
-        verdict_say(verdict, 0, "%s", message);
+        verdict_add_message(verdict, 0, "%s", message);
         verdict_stop(verdict, LEARN_BROKEN, 0);
     }
     verdict_finish(verdict, shown);

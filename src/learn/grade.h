@@ -9,14 +9,14 @@
 
 #include <signal.h>
 
-/* What grading needs to know of this machine. */
+/* What grading needs to know about this machine. */
 struct learn_grader {
     const char *compiler; /* nvcc or clang */
     bool is_nvcc;
     const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
     const char *self;       /* this program, for 'learn grade-worker' */
     const char *gpu;        /* "sim:h200" */
-    const char *real;       /* "cuda:0": run there what is right; NULL: nowhere else */
+    const char *real;       /* "cuda:0": also run correct kernels there; NULL: nowhere else */
     unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
     const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
@@ -29,6 +29,9 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
 bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
                   const char *result_path);
 
+/* NULL, or an error with its line: the text names files outside the folders that exercises may
+ * include from; includes.c. */
+char *learn_check_includes(const char *text, const char *shown);
 /* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
                    const char *path, const char *shown, const char *folder, char **said);

@@ -1,6 +1,6 @@
 /*
- * learner.c: the learner's folder and place: laying out exercises, putting one back, what comes
- * next, the notebook.
+ * learner.c: the learner's folder and place in the course: lays out exercises, resets one, finds
+ * what comes next, keeps notes.
  */
 #include "learn/learner.h"
 
@@ -24,26 +24,26 @@ static struct tm today(void)
     return here;
 }
 
-/* Of the day, so that the same kata begins anew when its turn comes again. */
+/* Dated, so that the same kata starts afresh when its turn comes again. */
 static char *kata_file(const char *folder, const struct learn_exercise *exercise)
 {
     char day[32];
     struct tm date = today();
     strftime(day, sizeof day, "%Y-%m-%d", &date);
-    return lk_say("%s/kata/%s_%s.%s", folder, day, exercise->name, exercise->is_c ? "c" : "cu");
+    return lk_format("%s/kata/%s_%s.%s", folder, day, exercise->name, exercise->is_c ? "c" : "cu");
 }
 
 char *learner_file(const char *folder, const struct learn_exercise *exercise)
 {
     if (exercise->is_kata)
         return kata_file(folder, exercise);
-    return lk_say("%s/%s/%s.%s", folder, exercise->lesson->id, exercise->name,
-                  exercise->is_c ? "c" : "cu");
+    return lk_format("%s/%s/%s.%s", folder, exercise->lesson->id, exercise->name,
+                     exercise->is_c ? "c" : "cu");
 }
 
 static char *lesson_text(const char *folder, const struct learn_lesson *lesson)
 {
-    return lk_say("%s/%s/lesson.md", folder, lesson->id);
+    return lk_format("%s/%s/lesson.md", folder, lesson->id);
 }
 
 /* A file that is already there stays as it is. Frees to. */
@@ -56,7 +56,7 @@ static bool copy_file(const char *from, char *to, char **message)
         fine = file && fputs(text, file) >= 0;
         fine = (!file || fclose(file) == 0) && fine;
         if (!fine)
-            *message = lk_say("%s: %s", to, strerror(errno));
+            *message = lk_format("%s: %s", to, strerror(errno));
         if (!fine && file)
             (void)unlink(to); /* half a file would pass for the exercise */
     }
@@ -67,7 +67,7 @@ static bool copy_file(const char *from, char *to, char **message)
 
 static bool copy_text(const char *folder, const struct learn_lesson *lesson, char **message)
 {
-    char *from = lk_say("%s/lesson.md", lesson->folder);
+    char *from = lk_format("%s/lesson.md", lesson->folder);
     bool fine = copy_file(from, lesson_text(folder, lesson), message);
     free(from);
     return fine;
@@ -101,17 +101,17 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
     size_t length = strlen(course->folder);
     bool fine = host_make_folder(asked, message);
     if (fine && !(folder = realpath(asked, NULL))) {
-        *message = lk_say("%s: %s", asked, strerror(errno));
+        *message = lk_format("%s: %s", asked, strerror(errno));
         fine = false;
     }
     if (fine && strncmp(folder, course->folder, length) == 0 &&
         (folder[length] == '/' || !folder[length])) {
-        *message = lk_say("%s is the course itself; take a folder of your own", folder);
+        *message = lk_format("%s is the course itself; take a folder of your own", folder);
         fine = false;
     }
     fine = fine && lay_out_all(folder, course, message);
     if (fine && !learn_progress_set(progress, "folder", folder)) {
-        *message = lk_say("the folder was not remembered: %s", learn_progress_error(progress));
+        *message = lk_format("the folder was not remembered: %s", learn_progress_error(progress));
         fine = false;
     }
     if (fine)
@@ -124,22 +124,24 @@ bool learner_reset(const char *folder, const struct learn_exercise *exercise, ch
                    char **message)
 {
     char *path = learner_file(folder, exercise);
+    int lock = host_lock_parent(path); /* against a studio that saves at this moment */
     bool fine = true;
     *kept = NULL;
     if (access(path, F_OK) == 0) {
         for (unsigned i = 1; !*kept || access(*kept, F_OK) == 0; i++) {
             free(*kept);
-            *kept = lk_say("%s.%u", path, i);
+            *kept = lk_format("%s.%u", path, i);
         }
         fine = rename(path, *kept) == 0;
         if (!fine)
-            *message = lk_say("%s: %s", path, strerror(errno));
+            *message = lk_format("%s: %s", path, strerror(errno));
     }
     if (fine && !learner_lay_out(folder, exercise, message)) {
         if (*kept)
             (void)rename(*kept, path); /* better the learner's than none */
         fine = false;
     }
+    host_unlock(lock);
     free(path);
     if (!fine) {
         free(*kept);
@@ -344,7 +346,7 @@ char *learner_note(const char *folder, struct learn_progress *progress,
     localtime_r(&now, &here);
     strftime(day, sizeof day, "%Y-%m-%d", &here);
     strftime(clock, sizeof clock, "%H:%M", &here);
-    char *path = lk_say("%s/notes/%s.md", folder, day);
+    char *path = lk_format("%s/notes/%s.md", folder, day);
     if (!host_make_parents(path, message)) {
         free(path);
         return NULL;
@@ -359,7 +361,7 @@ char *learner_note(const char *folder, struct learn_progress *progress,
     bool written = file && !ferror(file);
     if (file && fclose(file) == 0 && written)
         return path;
-    *message = lk_say("%s: %s", path, strerror(errno));
+    *message = lk_format("%s: %s", path, strerror(errno));
     free(path);
     return NULL;
 }
@@ -374,10 +376,10 @@ void learner_check(const struct learn_grader *grader, struct learn_progress *pro
     *remark = NULL;
     learn_grade(grader, exercise, path, shown, verdict);
     if (verdict->stage != LEARN_BROKEN && !learn_progress_attempt(progress, exercise, verdict))
-        *remark = lk_say("this attempt was not saved: %s", learn_progress_error(progress));
+        *remark = lk_format("this attempt was not saved: %s", learn_progress_error(progress));
     if (verdict->run && !learn_run_save(progress, exercise, verdict->run, &message)) {
         if (!*remark)
-            *remark = lk_say("this run was not saved: %s", message);
+            *remark = lk_format("this run was not saved: %s", message);
         free(message);
     }
 }

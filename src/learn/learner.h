@@ -1,7 +1,7 @@
 /*
- * learner.h: the learner's side of the course: a folder with files of his own, the place in the
- * course, the notebook, a check that is kept. For the terminal and the studio alike. A file that is
- * there is never overwritten but by learner_save, which is told what it replaces.
+ * learner.h: the learner's side of the course: a folder of files, the place in the course, the
+ * notes, recorded checks. For the terminal and the studio alike. An existing file is only
+ * overwritten by learner_save, whose caller says which text it replaces.
  *
  * What fails returns false (or NULL) and a malloc'd message. Paths are malloc'd.
  */
@@ -13,7 +13,7 @@
 /* FOLDER/WEEK/DAY/NAME.cu; of a kata FOLDER/kata/DATE_NAME.cu */
 char *learner_file(const char *folder, const struct learn_exercise *exercise);
 
-/* Makes the folder and lays out all of the course in it; keeps it in mind as the learner's. The
+/* Makes the folder, lays out the whole course in it, and records it as the learner's. Returns the
  * folder's real path. */
 char *learner_begin(const struct learn_course *course, struct learn_progress *progress,
                     const char *asked, char **message);
@@ -23,14 +23,14 @@ bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, 
 bool learner_reset(const char *folder, const struct learn_exercise *exercise, char **kept,
                    char **message);
 
-/* The text of a file of the learner's; it has to be text. */
+/* The content of a learner's file, which must be text. */
 char *learner_read(const char *path, char **message);
-/* A word that stands for a text: another text has another one. Of NULL, no file, it is "none". */
+/* A word that identifies a text, like a version number; "none" for NULL, no file. */
 enum { LEARNER_VERSION = 20 };
 void learner_version(const char *text, char version[LEARNER_VERSION]);
 
-/* Writes the learner's file if it is still what the writer has seen (a version), or not there; text
- * that is there already is fine too. *there is what was there before, malloc'd or NULL. */
+/* Writes the learner's file if it is still what the writer has seen (a version), or missing; if the
+ * file already has this text, that is fine too. *there is the text before, malloc'd or NULL. */
 enum learner_saved { LEARNER_SAVED, LEARNER_CHANGED, LEARNER_FAILED };
 enum learner_saved learner_save(const char *folder, const struct learn_exercise *exercise,
                                 const char *seen, const char *text, char **there, char **message);
@@ -47,7 +47,8 @@ const struct learn_exercise *learner_first_unsolved(const struct learn_course *c
 /* The first lesson whose exercises are solved and whose quiz is not. */
 const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
                                              struct learn_progress *progress);
-/* The exercise after this one; after a kata, which moves nobody, the learner's place. */
+/* The exercise after this one; after a kata, which does not count as progress, the learner's place.
+ * */
 const struct learn_exercise *learner_next(const struct learn_course *course,
                                           struct learn_progress *progress,
                                           const struct learn_exercise *exercise);

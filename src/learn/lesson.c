@@ -1,5 +1,5 @@
 /*
- * lesson.c: reads a lesson's lesson.json and checks every field of it; see lesson.h.
+ * lesson.c: reads a lesson's lesson.json and checks every field; see lesson.h.
  */
 #include "learn/lesson.h"
 
@@ -96,7 +96,7 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
             json_decref(formula);
             return argument->value != NULL;
         }
-    return reader_fail(reader, "arguments", "'%s' is no buffer, and no value such as 'int n'",
+    return reader_fail(reader, "arguments", "'%s' is neither a buffer nor a value such as 'int n'",
                        text);
 }
 
@@ -330,7 +330,8 @@ static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
     lesson->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!lesson->json) {
-        reader->error = lk_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
+        reader->error =
+            lk_format("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
         return false;
     }
     if (!reader_keys(reader, lesson->json, "title minutes exercises quiz"))

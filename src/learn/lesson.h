@@ -38,7 +38,7 @@ struct learn_buffer {
 struct learn_problem {
     const struct zoo_family *family; /* NULL: own */
     const char *size[LEARN_SIZES];   /* "n=1000 alpha=2.5" */
-    unsigned size_count, measured;   /* the size whose counters are looked at */
+    unsigned size_count, measured;   /* the size whose counters are checked */
     struct expression_names names;   /* parameters and buffers */
     double value[LEARN_SIZES][EXPRESSION_VARIABLES];
     struct zoo_problem instance[LEARN_SIZES]; /* of a family */
@@ -53,7 +53,7 @@ struct learn_limit {
     const char *counter; /* of gpu/counters.def, or NAME_per_request of limits.c */
     struct expression *most;
     const char *text; /* of most */
-    const char *why;  /* said to the learner; may be NULL */
+    const char *why;  /* shown to the learner; may be NULL */
 };
 
 struct learn_wrong {
@@ -132,9 +132,9 @@ struct learn_course {
 bool learn_course_open(const char *folder, struct learn_course *course, char **message);
 void learn_course_free(struct learn_course *course);
 
-/* Is it of no week: something to be done before the course proper, where one wants to? */
+/* Is it outside the weeks: optional preparation before the course itself? */
 bool learn_is_before(const struct learn_lesson *lesson);
-/* The lesson to begin with: start, if there is such a one, or the first of the first week. */
+/* The lesson to begin with: start, if it exists, or the first of the first week. */
 unsigned learn_course_begin(const struct learn_course *course, const char *start);
 
 /* What a word names: a lesson (week1/day4_first_kernel, day4_first_kernel, day4) or an exercise

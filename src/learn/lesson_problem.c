@@ -82,7 +82,7 @@ static bool read_sizes(struct lesson_reader *reader, json_t *object, struct lear
         }
         problem->size_count++;
     }
-    return found || reader_fail(reader, "measured", "'%s' is none of the sizes", measured);
+    return found || reader_fail(reader, "measured", "'%s' is not one of the sizes", measured);
 }
 
 /* Buffers ---------------------------------------------------------------------------------------*/
@@ -195,7 +195,7 @@ static bool read_family(struct lesson_reader *reader, json_t *object, struct lea
     if (!name || !reader_keys(reader, object, "family sizes measured"))
         return false;
     if (!zoo_find(name, &problem->family, &variant, &message) || variant) {
-        reader_fail(reader, "family", "'%s' is no family", name);
+        reader_fail(reader, "family", "'%s' is not a family", name);
         return false;
     }
     for (unsigned i = 0; problem->family->parameters[i].name; i++)

@@ -90,8 +90,8 @@ static unsigned traced_sectors(const struct profile_launch *launch, const struct
     return most;
 }
 
-static void say_ratio(const struct ratio *ratio, const struct profile_launch *launch,
-                      const struct profile_inst *worst, double value, struct lk_buf *text)
+static void describe_ratio(const struct ratio *ratio, const struct profile_launch *launch,
+                           const struct profile_inst *worst, double value, struct lk_buf *text)
 {
     const struct profile_memory *memory = worst->memory[ratio->space];
     double ideal = per_request(ratio, memory, true);
@@ -125,7 +125,7 @@ static struct limits_result check_ratio(const struct ratio *ratio,
     }
     result.kept = result.value <= most;
     if (!result.kept && worst) {
-        say_ratio(ratio, launch, worst, result.value, text);
+        describe_ratio(ratio, launch, worst, result.value, text);
         result.file = worst->code->source ? worst->code->source->shown : NULL;
         result.line = worst->code->line;
     }
@@ -149,7 +149,7 @@ static const struct profile_inst *find_worst(const struct gpu_counter_part *part
     return worst;
 }
 
-static void say_conflicts(const struct profile_memory *shared, struct lk_buf *text)
+static void describe_conflicts(const struct profile_memory *shared, struct lk_buf *text)
 {
     if (shared->requests)
         lk_buf_printf(text, "; here a warp takes %.3g passes, %.3g %s",
@@ -178,7 +178,7 @@ static struct limits_result check_total(int counter, const struct profile_launch
         lk_buf_printf(text, "%s is %.0f, at most %.0f is allowed", info->name, result.value, most);
     if (worst) {
         if (conflicts && worst->memory[GPU_SPACE_SHARED])
-            say_conflicts(worst->memory[GPU_SPACE_SHARED], text);
+            describe_conflicts(worst->memory[GPU_SPACE_SHARED], text);
         result.file = worst->code->source->shown;
         result.line = worst->code->line;
     }

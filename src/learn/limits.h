@@ -1,5 +1,5 @@
 /*
- * limits.h: counters of a launch against what an exercise allows, with the line that is to blame.
+ * limits.h: counters of a launch against what an exercise allows, with the line at fault.
  */
 #ifndef LOCKSTEP_LEARN_LIMITS_H
 #define LOCKSTEP_LEARN_LIMITS_H

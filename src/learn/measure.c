@@ -1,7 +1,7 @@
 /*
  * measure.c: how long a learner's kernel takes on a real GPU. A sample is a row of launches between
- * two events, long enough for the events to be exact; the median of several is told. Buffers are
- * warm: the measured sizes of exercises fit in the L2.
+ * two events, long enough for the events to be exact; the median of several is reported. Buffers
+ * are warm: the measured sizes of exercises fit in the L2.
  */
 #include "learn/problem.h"
 

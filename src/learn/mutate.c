@@ -18,7 +18,7 @@ struct reader {
     bool is_shared;        /* in a declaration of a __shared__ array */
     unsigned depth;        /* of brackets */
     bool is_declared[8];   /* is this bracket of a declaration? */
-    const char *opened[8]; /* behind its '[' */
+    const char *opened[8]; /* after its '[' */
     char last[64];         /* the last word or sign before .at, */
     char before_last[64];  /* and the one before it */
     struct mutant *found;
@@ -55,7 +55,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Moves behind what is no code; true if there was something. */
+/* Skips what is not code; true if there was something. */
 static bool skip(struct reader *reader)
 {
     const char *at = reader->at;
@@ -217,6 +217,6 @@ struct mutant *mutants_find(const char *source, size_t *count)
 
 char *mutant_apply(const char *source, const struct mutant *mutant)
 {
-    return lk_say("%.*s%s%s", (int)mutant->at, source, mutant->put,
-                  source + mutant->at + mutant->length);
+    return lk_format("%.*s%s%s", (int)mutant->at, source, mutant->put,
+                     source + mutant->at + mutant->length);
 }

@@ -10,8 +10,8 @@
 
 enum mutant_kind {
     MUTANT_BARRIER, /* __syncthreads(); is gone */
-    MUTANT_AXIS,    /* threadIdx.x to threadIdx.y and the like */
-    MUTANT_BOUND,   /* < to <= and the like */
+    MUTANT_AXIS,    /* threadIdx.x to threadIdx.y and so on */
+    MUTANT_BOUND,   /* < to <= and so on */
     MUTANT_INDEX,   /* [i] to [i + 1] */
     MUTANT_PADDING, /* of a __shared__ array: [33] to [32], [N + 1] to [N] */
     MUTANT_SUM,     /* += to = */

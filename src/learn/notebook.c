@@ -1,6 +1,6 @@
 /*
  * notebook.c: builds a lesson's notebook: the cell that loads the magic, the text split at its
- * headings, the exercises behind the section "Code", the quiz at the end.
+ * headings, the exercises after the section "Code", the quiz at the end.
  */
 #include "learn/notebook.h"
 
@@ -73,7 +73,7 @@ static char *read_text(struct maker *maker, const char *path)
     char *text = host_read_text(path, maker->message);
     json_t *probe = text ? json_string(text) : NULL;
     if (text && !probe) {
-        *maker->message = lk_say("%s: is not UTF-8", path);
+        *maker->message = lk_format("%s: is not UTF-8", path);
         free(text);
         text = NULL;
     }
@@ -210,7 +210,7 @@ static void add_question(struct maker *maker, unsigned number)
 static void add_quiz(struct maker *maker)
 {
     static const char intro[] =
-        "## Quiz\n\nWrite the number of your answer behind `answer=`, and run the cell.";
+        "## Quiz\n\nWrite the number of your answer after `answer=`, and run the cell.";
     if (maker->lesson->question_count)
         add_text(maker, intro, strlen(intro));
     for (unsigned i = 0; i < maker->lesson->question_count; i++)

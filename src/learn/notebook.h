@@ -8,19 +8,19 @@
 #include "learn/lesson.h"
 
 /* With solutions the exercises' cells hold ours, and the questions are answered. NULL and a
- * malloc'd message. The notebook carries a mark by which learn_notebook_is_ours knows it again. */
+ * malloc'd message. The notebook carries a mark by which learn_notebook_is_ours recognises it. */
 json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message);
 
-/* Is it as some learn_notebook made it, or has somebody changed or run it since? */
+/* Is it as learn_notebook made it, or was it changed or run since? */
 bool learn_notebook_is_ours(json_t *notebook);
 
 enum learn_notebook_end {
     LEARN_NOTEBOOK_WRITTEN,
     LEARN_NOTEBOOK_SAME, /* it was there already */
-    LEARN_NOTEBOOK_KEPT, /* somebody has changed or run what is there */
+    LEARN_NOTEBOOK_KEPT, /* the file was changed or run */
     LEARN_NOTEBOOK_FAILED
 };
-/* Writes path. force: what somebody has changed is set aside, and *aside says where (malloc'd).
+/* Writes path. force: a changed notebook is set aside, and *aside says where (malloc'd).
  * Failed: with a malloc'd message. */
 enum learn_notebook_end learn_notebook_write(const struct learn_lesson *lesson, const char *path,
                                              bool solutions, bool force, char **aside,

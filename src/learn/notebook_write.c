@@ -1,5 +1,5 @@
 /*
- * notebook_write.c: a lesson's notebook into a file. What somebody has changed or run is not
+ * notebook_write.c: a lesson's notebook into a file. One that was changed or run is not
  * overwritten, or only after it was set aside.
  */
 #include "learn/notebook.h"
@@ -39,11 +39,11 @@ static char *set_aside(const char *path, char **message)
     char *kept = NULL;
     for (unsigned i = 1; !kept || access(kept, F_OK) == 0; i++) {
         free(kept);
-        kept = lk_say("%.*s.%u.ipynb", stem, path, i);
+        kept = lk_format("%.*s.%u.ipynb", stem, path, i);
     }
     if (rename(path, kept) == 0)
         return kept;
-    *message = lk_say("%s: %s", path, strerror(errno));
+    *message = lk_format("%s: %s", path, strerror(errno));
     free(kept);
     return NULL;
 }
@@ -51,7 +51,7 @@ static char *set_aside(const char *path, char **message)
 static bool write_whole(const char *path, const json_t *notebook, char **message)
 {
     char *text = json_dumps(notebook, JSON_INDENT(1));
-    char *lines = lk_say("%s\n", text ? text : "");
+    char *lines = lk_format("%s\n", text ? text : "");
     bool written = text && host_replace_file(path, lines, strlen(lines), message);
     if (!text)
         *message = strdup("out of memory");

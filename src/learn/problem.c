@@ -31,7 +31,8 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
         double value = expression_eval(of->extent[i], &state);
         if (state.error || !(value >= 0) || value != floor(value) ||
             value * (double)*count > (double)MOST_ELEMENTS) {
-            *message = lk_say("%s: extent %u of %s is %g", problem->size[size], i, of->name, value);
+            *message =
+                lk_format("%s: extent %u of %s is %g", problem->size[size], i, of->name, value);
             return false;
         }
         extent[i] = (size_t)value;
@@ -109,7 +110,7 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
         }
     }
     if (state.error)
-        *message = lk_say("%s: the reference fails: %s", problem->size[size], state.error);
+        *message = lk_format("%s: the reference fails: %s", problem->size[size], state.error);
     return !state.error;
 }
 
@@ -128,7 +129,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
                                       problem->buffer[i].type, count};
         instance->count++;
         if (!allocate(instance, i)) {
-            *message = lk_say("%s: too little memory here", problem->size[size]);
+            *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
         fill(buffer->type, i, instance->host[i], count);
@@ -166,7 +167,8 @@ bool problem_launch(const struct learn_exercise *exercise, unsigned size,
     if (fine && exercise->shared)
         fine = dimension(exercise->shared, &state, &launch->shared);
     if (!fine) {
-        *message = lk_say("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
+        *message =
+            lk_format("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
         return false;
     }
     for (unsigned i = 0; i < exercise->argument_count; i++) {

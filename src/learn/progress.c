@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Days are local ones: a streak is a matter of the learner's own calendar. */
+/* Days are local ones: a streak follows the learner's own calendar. */
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS words (key TEXT PRIMARY KEY, value TEXT);"
     "CREATE TABLE IF NOT EXISTS attempts (id INTEGER PRIMARY KEY, exercise TEXT,"
@@ -48,7 +48,7 @@ struct learn_progress *learn_progress_open(const char *path, char **message)
     }
     if (status == SQLITE_OK)
         return progress;
-    *message = lk_say("%s: %s", path, sqlite3_errmsg(progress->db));
+    *message = lk_format("%s: %s", path, sqlite3_errmsg(progress->db));
     learn_progress_close(progress);
     return NULL;
 }

@@ -52,7 +52,8 @@ static bool read_all(struct lesson_reader *reader, const struct learn_course *co
     quiz->json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     free(text);
     if (!quiz->json) {
-        reader->error = lk_say("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
+        reader->error =
+            lk_format("%s:%d:%d: %s", reader->path, error.line, error.column, error.text);
         return false;
     }
     if (!json_is_array(quiz->json) || json_array_size(quiz->json) == 0 ||

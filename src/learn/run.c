@@ -54,7 +54,7 @@ char *learn_run_path(const struct learn_progress *progress, const struct learn_e
     const char *file = learn_progress_file(progress), *slash = file ? strrchr(file, '/') : NULL;
     if (!slash)
         return NULL;
-    return lk_say("%.*s/runs/%s.json", (int)(slash - file), file, learn_key(exercise));
+    return lk_format("%.*s/runs/%s.json", (int)(slash - file), file, learn_key(exercise));
 }
 
 bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
@@ -64,7 +64,7 @@ bool learn_run_save(const struct learn_progress *progress, const struct learn_ex
     char *text = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(10));
     bool fine = path && text && host_replace_file(path, text, strlen(text), message);
     if (!path || !text)
-        *message = lk_say("the run was not saved: there is no place for it");
+        *message = lk_format("the run was not saved: there is no place for it");
     free(text);
     free(path);
     return fine;

@@ -1,5 +1,6 @@
 /*
- * save.c: writes the learner's file, but only over the text that the writer has seen.
+ * save.c: writes the learner's file, but only over the text that the writer has seen. The folder is
+ * locked while the two are compared, so that of two studios that save at once only one does.
  */
 #include "learn/learner.h"
 
@@ -20,7 +21,7 @@ char *learner_read(const char *path, char **message)
     if (text && stat(path, &status) == 0 && (size_t)status.st_size > strlen(text)) {
         free(text);
         text = NULL;
-        *message = lk_say("%s: is no text: it has a byte 0 in it", path);
+        *message = lk_format("%s: not text: it contains a zero byte", path);
     }
     return text;
 }
@@ -34,22 +35,32 @@ void learner_version(const char *text, char version[LEARNER_VERSION])
         strcpy(version, "none");
 }
 
+static enum learner_saved save(const char *path, const char *seen, const char *text, char **there,
+                               char **message)
+{
+    char version[LEARNER_VERSION];
+    *there = access(path, F_OK) == 0 ? learner_read(path, message) : NULL;
+    if (*message)
+        return LEARNER_FAILED;
+    if (*there && strcmp(*there, text) == 0)
+        return LEARNER_SAVED; /* nothing to write */
+    learner_version(*there, version);
+    if (*there && strcmp(version, seen) != 0)
+        return LEARNER_CHANGED;
+    return host_replace_file(path, text, strlen(text), message) ? LEARNER_SAVED : LEARNER_FAILED;
+}
+
 enum learner_saved learner_save(const char *folder, const struct learn_exercise *exercise,
                                 const char *seen, const char *text, char **there, char **message)
 {
-    char version[LEARNER_VERSION], *path = learner_file(folder, exercise);
-    enum learner_saved result = LEARNER_SAVED;
-    *message = NULL;
-    *there = access(path, F_OK) == 0 ? learner_read(path, message) : NULL;
-    learner_version(*there, version);
-    if (*message)
-        result = LEARNER_FAILED;
-    else if (*there && strcmp(*there, text) == 0)
-        result = LEARNER_SAVED; /* nothing to write */
-    else if (*there && strcmp(version, seen) != 0)
-        result = LEARNER_CHANGED;
-    else if (!host_replace_file(path, text, strlen(text), message))
-        result = LEARNER_FAILED;
+    enum learner_saved result = LEARNER_FAILED;
+    char *path = learner_file(folder, exercise);
+    *there = *message = NULL;
+    if (host_make_parents(path, message)) {
+        int lock = host_lock_parent(path);
+        result = save(path, seen, text, there, message);
+        host_unlock(lock);
+    }
     free(path);
     return result;
 }

@@ -63,14 +63,14 @@ static bool read_numbers(const char *text, int64_t least, int64_t numbers[STRIDE
         errno = 0;
         long long number = strtoll(at, &end, 10);
         if (end == at || (*end && *end != ',') || errno) {
-            *message = lk_say("'%s': whole numbers with commas are needed, as in 2,3,4", text);
+            *message = lk_format("'%s': whole numbers with commas are needed, as in 2,3,4", text);
             return false;
         }
         if (number < least || number > MOST || *count == STRIDES_RANK) {
             *message = *count == STRIDES_RANK
-                           ? lk_say("'%s': at most %d dimensions", text, STRIDES_RANK)
-                           : lk_say("'%s': %lld is too %s", text, number,
-                                    number < least ? "small" : "large");
+                           ? lk_format("'%s': at most %d dimensions", text, STRIDES_RANK)
+                           : lk_format("'%s': %lld is too %s", text, number,
+                                       number < least ? "small" : "large");
             return false;
         }
         numbers[(*count)++] = number;
@@ -80,7 +80,7 @@ static bool read_numbers(const char *text, int64_t least, int64_t numbers[STRIDE
     }
 }
 
-/* Products of sizes, with zeros left out, must stay small: strides are made of them. */
+/* Products of sizes, ignoring zeros, must stay small: strides are made of them. */
 static bool is_too_large(const struct strides_tensor *tensor)
 {
     int64_t product = 1;
@@ -99,7 +99,7 @@ bool strides_read_shape(const char *text, struct strides_tensor *tensor, char **
     if (!read_numbers(text, 0, tensor->shape, &tensor->rank, message))
         return false;
     if (is_too_large(tensor)) {
-        *message = lk_say("'%s' has too many elements", text);
+        *message = lk_format("'%s' has too many elements", text);
         return false;
     }
     lay_out(tensor);
@@ -115,8 +115,8 @@ static bool read_dimension(const char *text, unsigned rank, int64_t *dimension, 
     *dimension += *dimension < 0 ? rank : 0;
     if (*dimension >= 0 && *dimension < rank)
         return true;
-    *message = lk_say("'%s': there is no dimension %lld; they count from 0 to %d", text,
-                      (long long)given, (int)rank - 1);
+    *message = lk_format("'%s': there is no dimension %lld; they count from 0 to %d", text,
+                         (long long)given, (int)rank - 1);
     return false;
 }
 
@@ -128,7 +128,7 @@ static bool permute(const struct strides_tensor *from, const char *value, struct
     if (!read_numbers(value, -STRIDES_RANK, order, &count, message))
         return false;
     if (count != from->rank) {
-        *message = lk_say("'%s' must name each of the %u dimensions once", value, from->rank);
+        *message = lk_format("'%s' must name each of the %u dimensions once", value, from->rank);
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -139,10 +139,10 @@ static bool permute(const struct strides_tensor *from, const char *value, struct
         step->tensor.stride[i] = from->stride[order[i]];
     }
     if (seen != (1u << count) - 1) {
-        *message = lk_say("'%s' must name each of the %u dimensions once", value, from->rank);
+        *message = lk_format("'%s' must name each of the %u dimensions once", value, from->rank);
         return false;
     }
-    step->why = lk_say("Sizes and strides change places together; no number moves.");
+    step->why = lk_format("Sizes and strides change places together; no number moves.");
     return true;
 }
 
@@ -154,7 +154,7 @@ static bool transpose(const struct strides_tensor *from, const char *value,
     if (!read_numbers(value, -STRIDES_RANK, pair, &count, message))
         return false;
     if (count != 2) {
-        *message = lk_say("'%s': transpose swaps two dimensions, as in 0,1", value);
+        *message = lk_format("'%s': transpose swaps two dimensions, as in 0,1", value);
         return false;
     }
     if (!read_dimension(value, from->rank, &pair[0], message) ||
@@ -164,7 +164,7 @@ static bool transpose(const struct strides_tensor *from, const char *value,
         step->tensor.shape[pair[i]] = from->shape[pair[1 - i]];
         step->tensor.stride[pair[i]] = from->stride[pair[1 - i]];
     }
-    step->why = lk_say("Two sizes and their strides change places; no number moves.");
+    step->why = lk_format("Two sizes and their strides change places; no number moves.");
     return true;
 }
 
@@ -173,7 +173,7 @@ struct range {
     bool has_first, has_end, is_index;
 };
 
-/* "3", "1:4", "::2", "4:1:-1"; at is moved behind it. */
+/* "3", "1:4", "::2", "4:1:-1"; at is moved past it. */
 static bool read_range(const char **at, struct range *range)
 {
     int64_t *const parts[] = {&range->first, &range->end, &range->step};
@@ -232,19 +232,19 @@ static bool slice(const struct strides_tensor *from, const char *value, struct s
     for (bool more = true; more; used++) {
         struct range range;
         if (used == from->rank) {
-            *message = lk_say("'%s' has more parts than the %u dimensions", value, from->rank);
+            *message = lk_format("'%s' has more parts than the %u dimensions", value, from->rank);
             return false;
         }
         if (!read_range(&at, &range)) {
             *message =
-                lk_say("'%s': a part is FIRST:END:STEP or one index, as in ::2,1:3,0", value);
+                lk_format("'%s': a part is FIRST:END:STEP or one index, as in ::2,1:3,0", value);
             return false;
         }
         int64_t size = from->shape[used];
         if (range.is_index) {
             if (range.first < -size || range.first >= size) {
-                *message = lk_say("'%s': dimension %u has %lld elements, and no element %lld",
-                                  value, used, (long long)size, (long long)range.first);
+                *message = lk_format("'%s': dimension %u has %lld elements, and no element %lld",
+                                     value, used, (long long)size, (long long)range.first);
                 return false;
             }
             to->offset += (range.first + (range.first < 0 ? size : 0)) * from->stride[used];
@@ -252,7 +252,7 @@ static bool slice(const struct strides_tensor *from, const char *value, struct s
             int64_t count = resolve(&range, size), stride;
             if (__builtin_mul_overflow(from->stride[used], range.step, &stride) || stride > MOST ||
                 stride < -MOST) {
-                *message = lk_say("'%s': this step is too long", value);
+                *message = lk_format("'%s': this step is too long", value);
                 return false;
             }
             to->offset += count ? range.first * from->stride[used] : 0;
@@ -266,7 +266,7 @@ static bool slice(const struct strides_tensor *from, const char *value, struct s
         to->shape[to->rank] = from->shape[used];
         to->stride[to->rank++] = from->stride[used];
     }
-    step->why = lk_say("Only beginning, end and steps change; no number moves.");
+    step->why = lk_format("Only beginning, end and steps change; no number moves.");
     return true;
 }
 
@@ -283,25 +283,25 @@ static bool read_new_shape(const struct strides_tensor *from, const char *value,
         return false;
     for (unsigned i = 0; i < to->rank; i++)
         if (to->shape[i] == -1 && open >= 0) {
-            *message = lk_say("'%s': only one -1 can be worked out", value);
+            *message = lk_format("'%s': only one -1 can be worked out", value);
             return false;
         } else if (to->shape[i] == -1) {
             to->shape[open = (int)i] = 1;
         }
     if (is_too_large(to)) {
-        *message = lk_say("'%s' has too many elements", value);
+        *message = lk_format("'%s' has too many elements", value);
         return false;
     }
     known = element_count(to);
     if (open >= 0 && known > 0 && count % known == 0)
         known *= to->shape[open] = count / known;
     else if (open >= 0 && known == 0) {
-        *message = lk_say("'%s': beside a 0 the -1 could be any number", value);
+        *message = lk_format("'%s': beside a 0 the -1 could be any number", value);
         return false;
     }
     if (known == count)
         return true;
-    *message = lk_say("'%s' does not fit: there are %lld elements", value, (long long)count);
+    *message = lk_format("'%s' does not fit: there are %lld elements", value, (long long)count);
     return false;
 }
 
@@ -362,7 +362,7 @@ static bool reshape(const struct strides_tensor *from, const char *value, struct
         lay_out(&to);
         to.offset = from->offset;
         step->why =
-            lk_say("It lies row by row without gaps, so any shape of as many elements fits.");
+            lk_format("It lies row by row without gaps, so any shape of as many elements fits.");
     } else {
         for (unsigned i = 0; i < from->rank; i++)
             if (from->shape[i] != 1) {
@@ -375,7 +375,8 @@ static bool reshape(const struct strides_tensor *from, const char *value, struct
             step->way = STRIDES_COPY;
             lay_out(&to);
         } else {
-            step->why = lk_say("Every dimension that is split or joined is walked in even steps.");
+            step->why =
+                lk_format("Every dimension that is split or joined is walked in even steps.");
         }
     }
     step->tensor = to;
@@ -389,7 +390,7 @@ static bool view(const struct strides_tensor *from, const char *value, struct st
         return false;
     if (step->way == STRIDES_COPY) {
         char *why =
-            lk_say("%s PyTorch's view() is an error here; reshape() would copy.", step->why);
+            lk_format("%s PyTorch's view() is an error here; reshape() would copy.", step->why);
         free(step->why);
         step->why = why;
         step->way = STRIDES_REFUSED;
@@ -402,12 +403,12 @@ static bool contiguous(const struct strides_tensor *from, const char *value,
                        struct strides_step *step, char **message)
 {
     if (strides_is_contiguous(from)) {
-        step->why = lk_say("It lies row by row already.");
+        step->why = lk_format("It lies row by row already.");
         return true;
     }
     lay_out(&step->tensor);
     step->way = STRIDES_COPY;
-    step->why = lk_say("All elements are written again, row by row.");
+    step->why = lk_format("All elements are written again, row by row.");
     return true;
 }
 
@@ -446,13 +447,13 @@ bool strides_apply(const struct strides_tensor *from, const char *word, const ch
     *step = (struct strides_step){.tensor = *from, .way = STRIDES_VIEW};
     *message = NULL;
     if (!operation) {
-        *message = lk_say("there is no operation '%s'; there are permute, transpose, slice, "
-                          "reshape, view and contiguous",
-                          word);
+        *message = lk_format("there is no operation '%s'; there are permute, transpose, slice, "
+                             "reshape, view and contiguous",
+                             word);
         return false;
     }
     if (operation->takes_value && !value) {
-        *message = lk_say("%s needs a value, as in 'reshape 6,4' or 'permute 2,0,1'", word);
+        *message = lk_format("%s needs a value, as in 'reshape 6,4' or 'permute 2,0,1'", word);
         return false;
     }
     return operation->apply(from, value, step, message);

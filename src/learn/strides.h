@@ -19,7 +19,7 @@ struct strides_tensor {
     int64_t offset; /* of its first element in the storage */
 };
 
-/* REFUSED: a view was asked for, and there is none. */
+/* REFUSED: a view was asked for, but only a copy is possible. */
 enum strides_way { STRIDES_VIEW, STRIDES_COPY, STRIDES_REFUSED, STRIDES_WAYS };
 extern const char *const strides_way_names[STRIDES_WAYS];
 

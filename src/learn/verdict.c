@@ -23,7 +23,7 @@ void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigne
 
 /* Messages --------------------------------------------------------------------------------------*/
 
-/* Takes text, in which a learner's name or string may be anything. */
+/* Takes text, which may contain any name or string of the learner's. */
 static void add_message(struct learn_verdict *verdict, unsigned line, char *text)
 {
     lk_replace_bad_utf8(text);
@@ -35,13 +35,13 @@ static void add_message(struct learn_verdict *verdict, unsigned line, char *text
 static void add_detail(struct learn_verdict *verdict, const char *text)
 {
     struct learn_message *last = &verdict->message[verdict->message_count - 1];
-    char *longer = last->detail ? lk_say("%s\n%s", last->detail, text) : strdup(text);
+    char *longer = last->detail ? lk_format("%s\n%s", last->detail, text) : strdup(text);
     lk_replace_bad_utf8(longer);
     free(last->detail);
     last->detail = longer;
 }
 
-void verdict_say(struct learn_verdict *verdict, unsigned line, const char *format, ...)
+void verdict_add_message(struct learn_verdict *verdict, unsigned line, const char *format, ...)
 {
     struct lk_buf text = {0};
     va_list arguments;

@@ -1,6 +1,6 @@
 /*
- * verdict.h: what the grader says of a learner's kernel: a stage, messages with the lines they are
- * about, counters, a picture. Terminal, studio and notebooks all show these fields.
+ * verdict.h: what the grader says about a learner's kernel: a stage, messages with the lines they
+ * are about, counters, a picture. Terminal, studio and notebooks all show these fields.
  */
 #ifndef LOCKSTEP_LEARN_VERDICT_H
 #define LOCKSTEP_LEARN_VERDICT_H
@@ -14,7 +14,7 @@ enum learn_stage {
     LEARN_FAULT,   /* it does not end, or cannot be launched */
     LEARN_CHECK,   /* out of bounds, a race .. */
     LEARN_LIMIT,   /* right, and too costly */
-    LEARN_BROKEN,  /* nothing could be said: the machine's or the lesson's fault */
+    LEARN_BROKEN,  /* no verdict: the machine's or the lesson's fault */
     LEARN_STAGES
 };
 extern const char *const learn_stage_names[LEARN_STAGES];
@@ -52,7 +52,7 @@ struct learn_verdict {
 void verdict_stop(struct learn_verdict *verdict, enum learn_stage stage, unsigned line);
 
 /* Adds a message on a line (0: of none), or a further line to the last message. */
-void verdict_say(struct learn_verdict *verdict, unsigned line, const char *format, ...)
+void verdict_add_message(struct learn_verdict *verdict, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void verdict_add_detail(struct learn_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -20,6 +20,7 @@
 
 /* What ptxas refuses: bytes of __shared__ variables of a block, and of a thread's own arrays. */
 enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
+#define LOCAL_TOO_BIG "the kernel's own arrays are too big: a thread has %d bytes for them"
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
@@ -65,12 +66,14 @@ static char *find_kernel(const struct learn_exercise *exercise, const char *ptx,
     char *symbol = NULL, *problem = NULL;
     struct ptx_module *module = ptx_parse("kernel.ptx", ptx, strlen(ptx), &problem);
     const struct ptx_function *entry = module ? find_entry(module, exercise->kernel) : NULL;
-    if (!module)
-        *message = lk_say("the kernel cannot be loaded: %s", problem);
+    if (!module && strstr(problem, "bytes of local memory")) /* src/ptx/check_memory.c */
+        *message = lk_format(LOCAL_TOO_BIG, MOST_LOCAL);
+    else if (!module)
+        *message = lk_format("the kernel cannot be loaded: %s", problem);
     else if (!entry)
-        *message =
-            lk_say("there is no %s '%svoid %s' in the file", exercise->is_c ? "function" : "kernel",
-                   exercise->is_c ? "" : "__global__ ", exercise->kernel);
+        *message = lk_format("there is no %s '%svoid %s' in the file",
+                             exercise->is_c ? "function" : "kernel",
+                             exercise->is_c ? "" : "__global__ ", exercise->kernel);
     else if (check_parameters(exercise, entry, message))
         symbol = strdup(entry->name);
     ptx_free(module);
@@ -162,11 +165,10 @@ static bool check_memory(const struct zoo_device *device, CUfunction function, c
     device->cuda->cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
     device->cuda->cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
     if (shared > MOST_SHARED)
-        *message = lk_say("the kernel declares %d bytes of shared memory; a block has %d", shared,
-                          MOST_SHARED);
+        *message = lk_format("the kernel declares %d bytes of shared memory; a block has %d",
+                             shared, MOST_SHARED);
     else if (local > MOST_LOCAL)
-        *message = lk_say("the kernel's own arrays are too big: a thread has %d bytes for them",
-                          MOST_LOCAL);
+        *message = lk_format(LOCAL_TOO_BIG, MOST_LOCAL);
     return !*message;
 }
 
@@ -187,7 +189,7 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     if (status == CUDA_SUCCESS)
         status = device.cuda->cuModuleGetFunction(&function, module, symbol);
     if (status != CUDA_SUCCESS) {
-        *message = lk_say("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
+        *message = lk_format("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
         goto out;
     }
     if (!check_memory(&device, function, message))

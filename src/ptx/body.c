@@ -66,7 +66,7 @@ static uint32_t take_guard(struct ptx_parser *p, bool *negate)
     struct ptx_name *name = ptx_take_name(p);
     struct ptx_symbol *symbol = ptx_lookup(p, name);
     if (!symbol || symbol->kind != PTX_SYMBOL_REG || symbol->type != PTX_PRED)
-        ptx_fail(p, offset, "'%s' is no predicate register", name->text);
+        ptx_fail(p, offset, "'%s' is not a predicate register", name->text);
     return symbol->reg;
 }
 
@@ -93,7 +93,7 @@ static void add_move(struct ptx_parser *p, const struct ptx_inst *vector, struct
     PTX_PUSH(p->insts, p->inst_count, p->inst_capacity) = mov;
 }
 
-/* mov.v4.u32 %v, %tid is four movs, so that nobody behind the parser needs to know it. */
+/* mov.v4.u32 %v, %tid is four movs, so that nothing after the parser needs to know about it. */
 static void add_moves(struct ptx_parser *p, const struct ptx_inst *vector)
 {
     const struct ptx_operand *to = &vector->operands[0], *from = &vector->operands[1];
@@ -176,7 +176,7 @@ static void parse_call_targets(struct ptx_parser *p, struct ptx_name *name, uint
         struct ptx_name *target = ptx_take_name(p);
         struct ptx_symbol *symbol = ptx_lookup(p, target);
         if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
-            ptx_fail(p, place, "'%s' is no function declared above", target->text);
+            ptx_fail(p, place, "'%s' is not a function declared above", target->text);
         if (!first)
             first = symbol->function;
     } while (ptx_accept(p, ','));
@@ -232,9 +232,7 @@ static void parse_body_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".file")) {
         ptx_parse_file(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_expect(p, ';');
     } else {
         linkage.is_extern = ptx_accept_dot(p, ".extern");

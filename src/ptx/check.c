@@ -208,6 +208,8 @@ static void check_symbol(const struct attempt *a, unsigned index, const struct p
     if (a->inst->op == PTX_OP_CVTA &&
         (!raw->operand.var || raw->operand.var->space != wanted_space(a->inst)))
         fail_operand(a, index, raw, "names a variable of another state space");
+    if (raw->operand.var && raw->operand.var->space == PTX_SPACE_PARAM)
+        ptx_check_param_value(a->p, a->inst, &raw->operand, raw->offset);
 }
 
 static void check_signs(const struct attempt *a, unsigned index, const struct ptx_raw *raw,
@@ -231,8 +233,9 @@ static void check_signs(const struct attempt *a, unsigned index, const struct pt
 static bool may_be_dropped(const struct attempt *a, unsigned index)
 {
     enum ptx_group group = ptx_op_infos[a->inst->op].group;
-    return a->row->specs[index].has_pair || a->row->specs[index].shape != PTX_SHAPE_PLAIN ||
-           group == PTX_GROUP_ATOMIC || group == PTX_GROUP_ASYNC;
+    bool is_item = a->p->raws[index].operand.kind == PTX_OPERAND_VECTOR;
+    return a->row->specs[index].has_pair || is_item || group == PTX_GROUP_ATOMIC ||
+           group == PTX_GROUP_ASYNC;
 }
 
 /* One register, constant, special register or name. */
@@ -278,9 +281,9 @@ static void check_scalar(const struct attempt *a, unsigned index, const struct p
             check_symbol(a, index, raw, wanted, source);
         return;
     case PTX_OPERAND_ADDRESS:
-        fail_operand(a, index, raw, "is no address: leave the [] out");
+        fail_operand(a, index, raw, "is not an address: leave out the []");
     default:
-        fail_operand(a, index, raw, "is no vector");
+        fail_operand(a, index, raw, "is not a vector");
     }
 }
 
@@ -289,14 +292,24 @@ static void check_vector(const struct attempt *a, unsigned index, const struct p
 {
     *operand = raw->operand;
     operand->type = item_type;
-    uint32_t count = raw->operand.item_count;
+    uint32_t count = raw->operand.item_count, dropped = 0;
+    unsigned bits = 0; /* of the registers: wider ones are taken, but all must be alike */
     struct ptx_operand *items = lk_arena_alloc(a->p->arena, count * sizeof(*items));
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_raw *item = &a->p->items[raw->first_item + i];
         if (item->has_pair)
             fail_operand(a, index, item, "takes no second destination");
         check_scalar(a, index, item, item_type, source, &items[i]);
+        dropped += items[i].kind == PTX_OPERAND_SINK;
+        if (items[i].kind != PTX_OPERAND_REG || !may_be_wider(a, source))
+            continue;
+        unsigned width = ptx_type_bits(a->p->regs[items[i].reg].type);
+        if (bits && bits != width)
+            fail_operand(a, index, item, "has registers of different widths");
+        bits = width;
     }
+    if (count && dropped == count)
+        fail_operand(a, index, raw, "drops every element");
     operand->items = items;
 }
 
@@ -309,10 +322,14 @@ static void check_mov_vector(const struct attempt *a, unsigned index, const stru
     enum ptx_type item = count ? bits_type(ptx_type_bits(type) / count) : PTX_TYPE_NONE;
     bool other_is_vector = a->p->raws[1 - index].operand.kind == PTX_OPERAND_VECTOR;
     if (ptx_type_kind(type) != PTX_KIND_BITS || other_is_vector ||
-        (count != 2 && count != 4 && count != 8) || item == PTX_TYPE_NONE)
+        (count != 1 && count != 2 && count != 4) || item == PTX_TYPE_NONE)
         fail_operand(a, index, raw,
                      "packs or unpacks: 2 or 4 parts of a .b16, .b32, .b64 or .b128");
     check_vector(a, index, raw, item, a->row->specs[index].type, operand);
+    if (count == 1) { /* one part is the whole */
+        struct ptx_operand only = operand->items[0];
+        *operand = only;
+    }
 }
 
 static unsigned vector_length(const struct ptx_inst *inst)
@@ -348,6 +365,11 @@ static void check_address(const struct attempt *a, unsigned index, const struct 
         if (space != PTX_SPACE_GENERIC && space != operand->var->space)
             fail_operand(a, index, raw, "names a variable of another state space");
     }
+    if (operand->var && operand->var->space == PTX_SPACE_PARAM) {
+        if (wanted_space(a->inst) != PTX_SPACE_PARAM)
+            fail_operand(a, index, raw, "names a variable of another state space");
+        ptx_check_param_address(a->p, a->inst, operand, raw->offset);
+    }
     if (operand->item_count) {
         check_vector(a, index, raw, PTX_TYPE_NONE, PTX_FROM_ANY, operand);
         operand->kind = PTX_OPERAND_ADDRESS;
@@ -362,13 +384,43 @@ static void check_pair(const struct attempt *a, unsigned index, const struct ptx
                   spec->pair_type);
 }
 
+/* {x} of a load or store is x. */
+static const struct ptx_raw *without_braces(const struct attempt *a, unsigned index)
+{
+    const struct ptx_raw *raw = &a->p->raws[index];
+    if (raw->operand.kind != PTX_OPERAND_VECTOR || raw->operand.item_count != 1 ||
+        a->inst->op == PTX_OP_MOV_VECTOR)
+        return raw;
+    const struct ptx_raw *item = &a->p->items[raw->first_item];
+    if (item->operand.kind == PTX_OPERAND_SINK)
+        fail_operand(a, index, raw, "drops every element");
+    return item;
+}
+
+static void check_vector_operand(const struct attempt *a, unsigned index, enum ptx_type type,
+                                 struct ptx_operand *operand)
+{
+    const struct ptx_operand_spec *spec = &a->row->specs[index];
+    const struct ptx_raw *raw = &a->p->raws[index];
+    unsigned length = vector_length(a->inst);
+    char what[64];
+    if (length == 1) {
+        check_scalar(a, index, without_braces(a, index), type, spec->type, operand);
+        return;
+    }
+    if (raw->operand.kind != PTX_OPERAND_VECTOR || raw->operand.item_count != length) {
+        snprintf(what, sizeof(what), "must be a vector of %u", length);
+        fail_operand(a, index, raw, what);
+    }
+    check_vector(a, index, raw, type, spec->type, operand);
+}
+
 static void check_operand(const struct attempt *a, unsigned index, struct ptx_operand *operand)
 {
     const struct ptx_operand_spec *spec = &a->row->specs[index];
     const struct ptx_raw *raw = &a->p->raws[index];
     enum ptx_type type = wanted_type(a->inst, spec->type);
     bool is_vector = raw->operand.kind == PTX_OPERAND_VECTOR;
-    char what[64];
     switch ((enum ptx_shape)spec->shape) {
     case PTX_SHAPE_ADDRESS:
         check_address(a, index, raw, operand);
@@ -389,15 +441,8 @@ static void check_operand(const struct attempt *a, unsigned index, struct ptx_op
             check_scalar(a, index, raw, type, spec->type, operand);
         return;
     case PTX_SHAPE_VECTOR:
-        if (vector_length(a->inst) > 1) {
-            if (!is_vector || raw->operand.item_count != vector_length(a->inst)) {
-                snprintf(what, sizeof(what), "must be a vector of %u", vector_length(a->inst));
-                fail_operand(a, index, raw, what);
-            }
-            check_vector(a, index, raw, type, spec->type, operand);
-            return;
-        }
-        /* fall through */
+        check_vector_operand(a, index, type, operand);
+        return;
     default:
         check_scalar(a, index, raw, type, spec->type, operand);
         check_pair(a, index, raw);

@@ -15,7 +15,7 @@ static const struct ptx_function *signature_of(struct ptx_parser *p, struct ptx_
     if (raw->is_unknown)
         ptx_fail(p, raw->offset, "function '%s' is not declared", raw->name->text);
     if (callee->kind != PTX_OPERAND_REG || callee->negate || callee->selector || raw->has_pair)
-        ptx_fail(p, raw->offset, "'%s' is no function", raw->name->text);
+        ptx_fail(p, raw->offset, "'%s' is not a function", raw->name->text);
     enum ptx_type type = p->regs[callee->reg].type;
     if ((ptx_type_bits(type) != 64 && ptx_type_bits(type) != 32) ||
         ptx_type_kind(type) == PTX_KIND_FLOAT)

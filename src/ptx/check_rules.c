@@ -1,7 +1,7 @@
 /*
  * check_rules.c: what the rows of ops.def cannot say.
  * Which modifiers, types and operands of one instruction go together, each rule as ptxas has it.
- * Ranges of constants (barrier numbers, copy sizes) are left to the executor.
+ * Ranges of other constants (barrier numbers) are left to the executor.
  */
 #include "ptx/front.h"
 
@@ -172,6 +172,10 @@ static void check_async_copy(const struct rule_context *c)
     if (c->inst->op != PTX_OP_CP_ASYNC)
         return;
     unsigned count = c->inst->operand_count;
+    int64_t size = c->inst->operands[2].imm;
+    if (size != 16 && (ptx_has(c->inst, PTX_MOD_CG) || (size != 4 && size != 8)))
+        FAIL(c, "%s: the size must be %s", c->inst->text,
+             ptx_has(c->inst, PTX_MOD_CG) ? "16" : "4, 8 or 16");
     bool has_hint = ptx_has(c->inst, PTX_MOD_L2_CACHE_HINT);
     if (count == 5 ? !has_hint : has_hint && count != 4)
         FAIL(c, "%s: .L2::cache_hint and a policy come together", c->inst->text);
@@ -260,12 +264,38 @@ static void check_arrival(const struct rule_context *c)
         FAIL(c, "%s: the state must be a .b64 register", c->inst->text);
 }
 
-/* Nothing loads or stores more than 32 bytes at once. */
+/* Nothing loads or stores more than 32 bytes at once, and only as words or longs. */
 static void check_width(const struct rule_context *c)
 {
-    unsigned length = ptx_has(c->inst, PTX_MOD_V8) ? 8 : ptx_has(c->inst, PTX_MOD_V4) ? 4 : 1;
-    if (length * ptx_type_bits(c->inst->types[0]) > 256)
-        FAIL(c, "%s: vectors have at most 256 bits", c->inst->text);
+    unsigned length = ptx_has(c->inst, PTX_MOD_V8)   ? 8
+                      : ptx_has(c->inst, PTX_MOD_V4) ? 4
+                      : ptx_has(c->inst, PTX_MOD_V2) ? 2
+                                                     : 1;
+    unsigned bits = ptx_type_bits(c->inst->types[0]);
+    if (length * bits > 256 || (length > 1 && bits > 64))
+        FAIL(c, "%s: vectors have at most 256 bits, and elements of at most 64", c->inst->text);
+    bool is_atomic = c->inst->op == PTX_OP_ATOM_VEC || c->inst->op == PTX_OP_RED_VEC;
+    if (is_atomic && length * bits > 128)
+        FAIL(c, "%s: atomics act on at most 128 bits", c->inst->text);
+}
+
+static void check_alloca(const struct rule_context *c)
+{
+    if (c->inst->op != PTX_OP_ALLOCA || c->inst->operand_count < 3)
+        return;
+    int64_t align = c->inst->operands[2].imm;
+    if (align <= 0 || align > 1 << 23 || (align & (align - 1)))
+        FAIL(c, "%s: the alignment must be a power of two, up to 2^23", c->inst->text);
+}
+
+/* Three inputs came with sm_100 and PTX 8.8. */
+static void check_three_inputs(const struct rule_context *c)
+{
+    const struct ptx_module *module = c->p->module;
+    if (c->inst->op != PTX_OP_FMIN3 && c->inst->op != PTX_OP_FMAX3)
+        return;
+    if (module->target < 100 || module->version_major * 100 + module->version_minor < 808)
+        FAIL(c, "%s: three inputs need .target sm_100 and .version 8.8, or newer", c->inst->text);
 }
 
 /* The mask of blocks is 16 bits, a policy 64. */
@@ -307,4 +337,6 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
     check_pairs(&c);
     check_width(&c);
     check_bulk_copy(&c);
+    check_alloca(&c);
+    check_three_inputs(&c);
 }

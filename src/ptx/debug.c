@@ -87,9 +87,26 @@ static void parse_inlining(struct ptx_parser *p, struct place place)
     }
 }
 
-/* .loc 1 10 5 [, function_name label [+ n], inlined_at 1 20 3] */
+/* Is the .loc before this token the program's own, in inline assembly? LLVM marks that with
+ * comments (lexer.c), but nvcc removes them from what it puts into a program. Both write a tab
+ * after their own .loc; the program's can be told by another blank. */
+static bool is_in_asm(struct ptx_parser *p)
+{
+    char blank = p->text[p->token.start - 1];
+    if (p->in_asm)
+        return true;
+    if (!p->loc_blank)
+        p->loc_blank = blank;
+    return p->loc_blank == '\t' && blank != '\t';
+}
+
+/* .loc 1 10 5 [, function_name label [+ n], inlined_at 1 20 3]
+ * The compiler repeats no .loc after inline assembly, as it knows of none in there: one that the
+ * program wrote must not move what follows, nor the assembly itself, away from its line. */
 void ptx_parse_loc(struct ptx_parser *p)
 {
+    bool in_asm = is_in_asm(p); /* now: the next token may lie behind the end */
+    uint32_t before = p->loc;
     struct place place = parse_place(p);
     if (ptx_accept(p, ',')) {
         parse_inlining(p, place);
@@ -105,6 +122,8 @@ void ptx_parse_loc(struct ptx_parser *p)
         }
         p->loc = loc;
     }
+    if (in_asm)
+        p->loc = before;
     ptx_accept(p, ';');
 }
 

@@ -248,7 +248,9 @@ struct ptx_parser {
     uint32_t loc_name_count, loc_name_capacity;
     struct lk_map debug_labels; /* label -> offset + 1 in debug_strings */
     struct lk_buf debug_strings;
-    uint32_t loc; /* current */
+    uint32_t loc;   /* current */
+    bool in_asm;    /* between LLVM's comments around inline assembly, as far as it is scanned */
+    char loc_blank; /* what follows the function's first .loc; 0: there was none yet */
 
     struct lk_buf message, scratch;
     jmp_buf failed;
@@ -276,7 +278,8 @@ bool ptx_accept_dot(struct ptx_parser *p, const char *text);
 bool ptx_is_word(const struct ptx_parser *p, const char *text);
 struct ptx_name *ptx_take_name(struct ptx_parser *p); /* an identifier; fails if there is none */
 char *ptx_take_string(struct ptx_parser *p);
-void ptx_enter(struct ptx_parser *p); /* counts nesting; fails beyond the limit */
+void ptx_skip_pragma(struct ptx_parser *p); /* its strings: hints for a compiler */
+void ptx_enter(struct ptx_parser *p);       /* counts nesting; fails beyond the limit */
 void ptx_leave(struct ptx_parser *p);
 
 /* symbols.c */
@@ -332,6 +335,15 @@ void ptx_check_operands(struct ptx_parser *p, const struct ptx_opcode *opcode,
 
 /* check_rules.c: what rows cannot say: which suffixes, types and operands go together. */
 void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
+
+/* check_memory.c: constant addresses of .param variables, and sizes. offset: of what is wrong. */
+void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,
+                             const struct ptx_operand *operand, uint32_t offset);
+void ptx_check_param_value(struct ptx_parser *p, const struct ptx_inst *inst,
+                           const struct ptx_operand *operand, uint32_t offset);
+void ptx_check_function_sizes(struct ptx_parser *p, const struct ptx_function *function,
+                              uint32_t offset);
+void ptx_check_module_sizes(struct ptx_parser *p);
 
 /* check_call.c */
 void ptx_check_call(struct ptx_parser *p, struct ptx_inst *inst, uint32_t offset);

@@ -4,7 +4,7 @@
  */
 #include "ptx/front.h"
 
-/* Parameters lie behind one another, each on its alignment: the layout of a kernel's block. */
+/* Parameters follow one another, each on its alignment: the layout of a kernel's block. */
 static uint32_t place_params(struct ptx_parser *p, struct ptx_formal *formals, uint32_t count,
                              uint32_t offset)
 {
@@ -32,7 +32,9 @@ static struct ptx_formal parse_formal(struct ptx_parser *p, struct ptx_function 
         enum ptx_type type = ptx_take_type(p);
         uint32_t offset = p->token.start;
         struct ptx_name *name = ptx_take_name(p);
-        formal.reg = ptx_declare_reg(p, name, type, 1, offset)->reg;
+        bool is_unnamed = function->is_prototype && strcmp(name->text, "_") == 0;
+        formal.reg = is_unnamed ? ptx_add_reg(p, name->text, type)
+                                : ptx_declare_reg(p, name, type, 1, offset)->reg;
     } else {
         ptx_fail_expected(p, ".param or .reg");
     }
@@ -112,9 +114,7 @@ static bool parse_directive(struct ptx_parser *p, struct ptx_function *function)
     else if (ptx_accept_dot(p, ".abi_preserve") || ptx_accept_dot(p, ".abi_preserve_control"))
         parse_one(p);
     else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_accept(p, ';');
     } else
         return false;
@@ -157,6 +157,8 @@ static void start_function(struct ptx_parser *p, struct ptx_function *function)
     p->function = function;
     p->reg_count = p->inst_count = p->local_var_count = 0;
     p->loc = 0;
+    p->in_asm = false;
+    p->loc_blank = 0;
     ptx_open_scope(p);
 }
 
@@ -224,6 +226,7 @@ void ptx_parse_function(struct ptx_parser *p, struct ptx_linkage linkage, bool i
         function->is_extern = false;
         ptx_parse_body(p);
         end_function(p, function);
+        ptx_check_function_sizes(p, function, offset);
     } else {
         ptx_expect(p, ';');
         end_function(p, function);
@@ -262,7 +265,7 @@ static struct ptx_function *take_function(struct ptx_parser *p)
     struct ptx_name *name = ptx_take_name(p);
     struct ptx_symbol *symbol = name->symbol;
     if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
-        ptx_fail(p, offset, "'%s' is no function declared above", name->text);
+        ptx_fail(p, offset, "'%s' is not a function declared above", name->text);
     return symbol->function;
 }
 

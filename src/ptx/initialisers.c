@@ -44,7 +44,7 @@ static void name_target(struct ptx_parser *p, struct ptx_reloc *reloc)
     else if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION)
         reloc->function = symbol->function;
     else
-        ptx_fail(p, offset, "'%s' is no variable or function declared above", name->text);
+        ptx_fail(p, offset, "'%s' is not a variable or function declared above", name->text);
 }
 
 /* name, name + 4, generic(name) + 4 */

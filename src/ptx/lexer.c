@@ -1,7 +1,7 @@
 /*
  * lexer.c: PTX text to tokens, one at a time.
  * A suffix, a directive and a vector component look alike (".x"): all are DOT tokens, and the
- * parser knows from the place which one it is. Comments and blanks vanish here.
+ * parser knows from the place which one it is. Comments and blanks are dropped here.
  */
 #include "ptx/front.h"
 
@@ -48,6 +48,22 @@ static void skip_block_comment(struct ptx_parser *p)
     ptx_fail(p, start, "comment without end: */ is missing");
 }
 
+/* LLVM, and so nvcc, marks where inline assembly begins and ends. */
+static void skip_line_comment(struct ptx_parser *p)
+{
+    static const char begin[] = "// begin inline asm", end[] = "// end inline asm";
+    const char *from = p->text + p->scan;
+    const char *newline = memchr(from, '\n', p->size - p->scan);
+    size_t length = newline ? (size_t)(newline - from) : p->size - p->scan;
+    p->scan += (uint32_t)length;
+    while (length && is_class(from[length - 1], CLASS_SPACE))
+        length--;
+    if (length == sizeof begin - 1 && memcmp(from, begin, length) == 0)
+        p->in_asm = true;
+    else if (length == sizeof end - 1 && memcmp(from, end, length) == 0)
+        p->in_asm = false;
+}
+
 static void skip_blanks(struct ptx_parser *p)
 {
     const char *text = p->text;
@@ -60,8 +76,7 @@ static void skip_blanks(struct ptx_parser *p)
                 p->line_start = p->scan;
             }
         } else if (c == '/' && text[p->scan + 1] == '/') {
-            const char *end = memchr(text + p->scan, '\n', p->size - p->scan);
-            p->scan = end ? (uint32_t)(end - text) : p->size;
+            skip_line_comment(p);
         } else if (c == '/' && text[p->scan + 1] == '*') {
             skip_block_comment(p);
         } else {
@@ -318,6 +333,13 @@ char *ptx_take_string(struct ptx_parser *p)
         lk_arena_strndup(p->arena, p->text + p->token.start + 1, p->token.end - p->token.start - 2);
     ptx_next(p);
     return copy;
+}
+
+void ptx_skip_pragma(struct ptx_parser *p)
+{
+    do
+        ptx_take_string(p);
+    while (ptx_accept(p, ','));
 }
 
 void ptx_enter(struct ptx_parser *p)

@@ -1,5 +1,5 @@
 /*
- * operands.c: operands as they are written, before anyone knows what the instruction wants.
+ * operands.c: operands as they are written, before it is known what the instruction takes.
  * Names are looked up here; a name that means nothing yet may be a label further on. The result is
  * in p->raws, with the items of vectors, lists and tensor coordinates in p->items.
  */
@@ -39,7 +39,7 @@ static int component_of(const struct ptx_parser *p)
     return found ? (int)(found - letters) % 4 : -1;
 }
 
-/* How many values a digit may have behind .b or .h: of a part, an order of source elements (.b3210,
+/* How many values a digit may have after .b or .h: of a part, an order of source elements (.b3210,
  * .h32) or a mask of some bytes of the destination (.b31, .b310), whose digits fall. 0: none. */
 static unsigned selector_limit(bool is_byte, bool is_destination, const char *digits,
                                uint32_t count)
@@ -209,7 +209,7 @@ static void parse_pair(struct ptx_parser *p, struct ptx_raw *raw)
         return;
     struct ptx_symbol *symbol = ptx_lookup(p, name);
     if (!symbol || symbol->kind != PTX_SYMBOL_REG)
-        ptx_fail(p, offset, "'%s' is no register", name->text);
+        ptx_fail(p, offset, "'%s' is not a register", name->text);
     raw->operand.pair = symbol->reg;
 }
 
@@ -232,7 +232,7 @@ static bool is_name(const struct ptx_parser *p)
     return p->token.kind == PTX_TOKEN_IDENT && !ptx_is_word(p, "WARP_SZ");
 }
 
-/* !p and -r; with anything else behind it the sign belongs to a constant. */
+/* !p and -r; followed by anything else, the sign belongs to a constant. */
 static void parse_signed(struct ptx_parser *p, struct ptx_raw *raw)
 {
     struct ptx_token sign = p->token;
@@ -306,7 +306,7 @@ static void parse_address(struct ptx_parser *p, struct ptx_raw *raw)
             ptx_fail(p, raw->offset + 1, "'%s' is not declared", raw->name->text);
         if ((raw->operand.kind != PTX_OPERAND_REG && raw->operand.kind != PTX_OPERAND_VAR) ||
             raw->operand.selector || raw->has_pair)
-            ptx_fail(p, raw->offset + 1, "'%s' is no address", raw->name->text);
+            ptx_fail(p, raw->offset + 1, "'%s' is not an address", raw->name->text);
         parse_offset(p, raw);
     } else {
         raw->operand.imm = (int64_t)ptx_parse_integer(p, "an address");

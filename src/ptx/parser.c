@@ -132,9 +132,7 @@ static void parse_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".alias")) {
         ptx_parse_alias(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        do
-            ptx_take_string(p);
-        while (ptx_accept(p, ','));
+        ptx_skip_pragma(p);
         ptx_expect(p, ';');
     } else {
         parse_definition(p);
@@ -170,6 +168,7 @@ static __attribute__((noinline)) void parse_module(struct ptx_parser *p)
         parse_directive(p);
     if (!p->module->target)
         ptx_fail(p, p->size, "the text names no .target");
+    ptx_check_module_sizes(p);
     finish_module(p);
 }
 

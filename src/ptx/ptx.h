@@ -31,7 +31,7 @@ enum ptx_type_kind {
     PTX_KIND_OPAQUE
 };
 
-/* mods.def: MOD(NAME, "text"): every suffix of ops.def that is no type; the name is the text in
+/* mods.def: MOD(NAME, "text"): every suffix of ops.def that is not a type; the name is the text in
  * capitals, each run of other characters turned into one '_'. NAN is both .nan and .NaN. */
 enum ptx_mod {
     PTX_MOD_NONE,

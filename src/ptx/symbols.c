@@ -56,7 +56,7 @@ void ptx_close_scope(struct ptx_parser *p)
             parent->pending = use;
         } else {
             ptx_fail(p, use->offset, "label '%s' is not defined%s", use->name->text,
-                     symbol && !is_label ? ": that name is no label" : "");
+                     symbol && !is_label ? ": that name is not a label" : "");
         }
     }
     for (struct ptx_symbol *symbol = scope->symbols; symbol; symbol = symbol->next) {

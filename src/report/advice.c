@@ -1,5 +1,5 @@
 /*
- * advice.c: the table of rules, and what they share: what the model says of a changed launch.
+ * advice.c: the table of rules, and what they share: what the model predicts for a changed launch.
  */
 #include "report/advice.h"
 
@@ -36,7 +36,7 @@ struct advice_change advice_start(const struct advice_context *context)
 }
 
 /* Sectors that are no longer touched are often those that a cache would have served, and the model
- * would take the rest for slower loads. Less to load makes nobody wait longer. */
+ * would take the rest for slower loads. Less to load never makes a kernel slower. */
 static double without_longer_waits(const struct gpu_model *now, const struct gpu_model *then)
 {
     double before = now->parts[GPU_BOUND_LATENCY], after = then->parts[GPU_BOUND_LATENCY];
@@ -243,6 +243,6 @@ static void find_for(struct profile *profile, unsigned index)
 void advice_find(struct profile *profile)
 {
     for (unsigned i = 0; i < profile->launch_count; i++)
-        if (!profile->launches[i]->fault) /* half a launch says little */
+        if (!profile->launches[i]->fault) /* half a launch proves little */
             find_for(profile, i);
 }

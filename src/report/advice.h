@@ -32,7 +32,7 @@ struct advice_change advice_start(const struct advice_context *context);
 double advice_gain(const struct advice_context *context, const struct advice_change *change);
 void advice_take(uint64_t *counter, double amount); /* away from it, not below 0 */
 
-/* Says nothing if the gain is not worth it. */
+/* Gives no advice if the gain is too small. */
 void advice_say(struct advice_context *context, struct profile_source *source, unsigned line,
                 double gain, const char *format, ...) __attribute__((format(printf, 5, 6)));
 #define ADVICE_LEAST_GAIN 1.03
@@ -55,7 +55,7 @@ struct advice_sum {
 #define ADVICE_ATOMICS (ADVICE_KIND(RED) | ADVICE_KIND(ATOM))
 struct advice_sum *advice_sums(const struct advice_context *context, enum gpu_space space,
                                unsigned kinds);
-/* Of those only the instructions that are wanted. */
+/* The same for selected instructions only. */
 struct advice_sum *advice_sums_of(const struct advice_context *context, enum gpu_space space,
                                   unsigned kinds, advice_wanted *wanted);
 /* All lines together; *most: index of the line with the most wavefronts. */

@@ -103,7 +103,7 @@ void advice_f64(struct advice_context *context)
 
 struct products {
     double fmas, warps; /* of the type that does most of them */
-    double others;      /* arithmetic that is no multiply-add */
+    double others;      /* arithmetic other than multiply-add */
     enum gpu_class class;
     unsigned line;
 };

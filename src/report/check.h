@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 enum finding_kind {
-#define FINDING(name, key) FINDING_##name,
+#define FINDING(name, key, severity) FINDING_##name,
 #include "gpu/finding_kinds.def"
 #undef FINDING
     FINDING_KINDS

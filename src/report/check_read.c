@@ -19,26 +19,36 @@
 /* Lines of host code ------------------------------------------------------------------------------
  */
 
+/* Code that nvcc writes around a launch: __device_stub__... and a host function with the kernel's
+ * name. */
+static bool is_stub(const char *function, const char *file, const char *stub)
+{
+    return strstr(file, ".cudafe1.") || strstr(function, "__device_stub__") ||
+           (stub && strcmp(function, stub) == 0);
+}
+
 /* "file:line" of an address, through addr2line; the first that is the program's own. */
-static bool host_line(const char *program, const char *address, char *file, size_t size,
-                      unsigned *line)
+static bool host_line(const char *program, const char *address, const char *stub, char *file,
+                      size_t size, unsigned *line)
 {
     struct lk_arena *arena = lk_arena_create();
     const char *const words[] = {
-        host_find_program(arena, "addr2line"), "-i", "-e", program, address, NULL};
+        host_find_program(arena, "addr2line"), "-i", "-f", "-e", program, address, NULL};
     struct host_command command = {.words = words, .input = "/dev/null", .errors = "/dev/null"};
     struct lk_buf output = {0};
     bool found = false;
     if (words[0])
         host_capture(&command, &output);
     char *rest = output.data;
-    for (char *text; !found && (text = strsep(&rest, "\n"));) {
+    for (char *function, *text;
+         !found && (function = strsep(&rest, "\n")) && (text = strsep(&rest, "\n"));) {
         char *colon = strrchr(text, ':');
         if (!colon)
             continue;
         *line = (unsigned)strtoul(colon + 1, NULL, 10);
         *colon = 0;
-        if (host_is_toolkit_header(text) || host_is_system_header(text))
+        if (host_is_toolkit_header(text) || host_is_system_header(text) ||
+            is_stub(function, text, stub))
             continue;
         found = *line != 0;
         if (found)
@@ -52,6 +62,7 @@ static bool host_line(const char *program, const char *address, char *file, size
 static void resolve_callers(json_t *object, const char *program)
 {
     json_t *callers = json_object_get(object, "callers"), *caller;
+    const char *stub = json_string_value(json_object_get(object, "stub"));
     size_t i;
     json_array_foreach(callers, i, caller)
     {
@@ -59,13 +70,14 @@ static void resolve_callers(json_t *object, const char *program)
             break;
         char file[PATH_MAX + 32];
         unsigned line;
-        if (!host_line(program, json_string_value(caller), file, sizeof file, &line))
+        if (!host_line(program, json_string_value(caller), stub, file, sizeof file, &line))
             continue;
         json_object_set_new(object, "file", json_string(file));
         json_object_set_new(object, "line", json_integer(line));
         break;
     }
     json_object_del(object, "callers");
+    json_object_del(object, "stub");
 }
 
 static void shorten_file(json_t *object)
@@ -97,7 +109,8 @@ static char *name_allocation(const struct check_names *names, const json_t *allo
     unsigned number = (unsigned)json_integer_value(json_object_get(allocation, "number"));
     uint64_t bytes = (uint64_t)json_integer_value(json_object_get(allocation, "bytes"));
     char *name = names ? names->allocation(names->context, number, bytes) : NULL;
-    return name ? name : lk_say("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
+    return name ? name
+                : lk_format("allocation #%u of %llu bytes", number, (unsigned long long)bytes);
 }
 
 /* The checker leaves the name of the allocation open. */
@@ -110,7 +123,7 @@ static void complete_text(json_t *object, const struct check_names *names)
     if (!at)
         return;
     char *name = name_allocation(names, allocation);
-    char *whole = lk_say("%.*s%s%s", (int)(at - text), text, name, at + strlen(open));
+    char *whole = lk_format("%.*s%s%s", (int)(at - text), text, name, at + strlen(open));
     json_object_set_new(object, "text", json_string(whole));
     free(whole);
     free(name);
@@ -133,16 +146,19 @@ static void finish(const struct reading *reading, json_t *object)
             json_object_set_new(object, fields[i], json_null());
 }
 
-enum finding_kind finding_kind(const json_t *finding)
-{
-    static const char *const keys[] = {
-#define FINDING(name, key) key,
+static const struct {
+    const char *key, *severity;
+} kinds[] = {
+#define FINDING(name, key, severity) {key, severity},
 #include "gpu/finding_kinds.def"
 #undef FINDING
-    };
+};
+
+enum finding_kind finding_kind(const json_t *finding)
+{
     const char *kind = json_string_value(json_object_get(finding, "kind"));
     unsigned i = 0;
-    while (kind && i < FINDING_KINDS && strcmp(keys[i], kind) != 0)
+    while (kind && i < FINDING_KINDS && strcmp(kinds[i].key, kind) != 0)
         i++;
     return kind ? (enum finding_kind)i : FINDING_KINDS;
 }
@@ -168,8 +184,11 @@ static void add_line(const struct reading *reading, const char *text)
         json_object_del(object, "id");
     }
     finish(reading, object);
-    json_array_append_new(finding_kind(object) == FINDING_LEAK ? reading->findings->remarks
-                                                               : reading->findings->errors,
+    enum finding_kind kind = finding_kind(object);
+    const char *severity = kind < FINDING_KINDS ? kinds[kind].severity : "error";
+    bool is_remark = strcmp(severity, "remark") == 0;
+    json_object_set_new(object, "severity", json_string(severity));
+    json_array_append_new(is_remark ? reading->findings->remarks : reading->findings->errors,
                           object);
 }
 
@@ -180,7 +199,7 @@ bool check_read(const char *path, const char *program, const struct check_names 
     char *text = NULL;
     size_t capacity = 0;
     if (!file) {
-        *message = lk_say("%s: %s", path, strerror(errno));
+        *message = lk_format("%s: %s", path, strerror(errno));
         return false;
     }
     findings->errors = json_array();

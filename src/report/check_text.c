@@ -102,14 +102,16 @@ static void print_finding(const struct printer *p, const json_t *object, const c
     }
     print_other(p, json_object_get(object, "other"));
     long long count = json_integer_value(json_object_get(object, "count"));
-    if (count > 1)
+    if (count == 2)
+        fprintf(p->out, "  and once more\n");
+    else if (count > 2)
         fprintf(p->out, "  and %lld times more\n", count - 1);
 }
 
 void report_findings_text(FILE *out, const struct report_paint *paint,
                           const struct check_findings *findings, int program_status)
 {
-    enum { LEAKS = 10 }; /* shown one by one */
+    enum { REMARKS = 10 }; /* shown one by one */
     const struct printer printer = {out, paint};
     size_t i, errors = json_array_size(findings->errors);
     size_t remarks = json_array_size(findings->remarks);
@@ -117,8 +119,8 @@ void report_findings_text(FILE *out, const struct report_paint *paint,
     json_array_foreach(findings->errors, i, object) print_finding(&printer, object, paint->red);
     json_array_foreach(findings->remarks, i, object)
     {
-        if (i == LEAKS) {
-            fprintf(out, "%zu more leaks\n", remarks - i);
+        if (i == REMARKS) {
+            fprintf(out, "%zu more remarks\n", remarks - i);
             break;
         }
         fprintf(out, "remark: ");

@@ -1,7 +1,7 @@
 /*
  * compare.c: two profiles side by side: time, what bounds it, and the counters that changed most.
  * Works on what `profile --json` prints, so that saved results can be compared too. Launches are
- * paired by name in launch order; what is left over, in launch order.
+ * paired by name in launch order; the rest, in launch order.
  */
 #include "report/report.h"
 
@@ -92,7 +92,7 @@ static size_t find_changed(const struct pair *pair, struct changed *list, size_t
             name, {json_number_value(value), json_number_value(json_object_get(after, name))}, 0};
         one.weight = fabs(log2((one.value[1] + 32) / (one.value[0] + 32)));
         if ((one.value[0] == 0 || one.value[1] == 0) && one.weight > 2)
-            one.weight = 2; /* what is new says less than what grew eightfold */
+            one.weight = 2; /* something new matters less than an eightfold increase */
         if (one.weight > 0.07 && count < room)
             list[count++] = one;
     }

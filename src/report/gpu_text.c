@@ -1,5 +1,5 @@
 /*
- * gpu_text.c: what is known of GPUs, and how many blocks their SMs hold: in words and as JSON.
+ * gpu_text.c: what is known about GPUs, and how many blocks their SMs hold: as text and as JSON.
  */
 #include "report/report.h"
 

@@ -59,7 +59,7 @@ struct profile_kernel {
     unsigned registers, static_shared, local_bytes, target;
     char target_suffix;         /* 'a', 'f' or 0 */
     const char *registers_from; /* "ptxas" or "estimated" */
-    unsigned spill_bytes;       /* per thread, if ptxas said so */
+    unsigned spill_bytes;       /* per thread, if ptxas reported it */
     struct profile_code *code;  /* [code_count] */
     unsigned code_count;
 };
@@ -97,7 +97,7 @@ struct profile_record {
     unsigned warp;
     const struct profile_code *code;
     uint32_t active, mask;
-    const char *kind, *space; /* space: NULL of a branch */
+    const char *kind, *space; /* space: NULL for a branch */
     unsigned bytes;
     int64_t addresses[32];
 };
@@ -124,6 +124,9 @@ struct profile_launch {
     unsigned advice_count;
 };
 
+/* The text of a source that is not to be read from a file; NULL if this is not one. */
+typedef const char *profile_text(const char *path, size_t *size);
+
 struct profile {
     struct lk_arena *arena; /* owns everything but the two lists */
     struct profile_launch **launches;
@@ -131,12 +134,14 @@ struct profile {
     struct profile_kernel **kernels;
     unsigned kernel_count, kernel_capacity;
     struct lk_map kernels_by_id, sources_by_path;
+    profile_text *text_of;
 };
 
-/* Which launches are wanted. */
+/* Which launches are wanted, and where their sources are. */
 struct profile_filter {
-    const char *kernel; /* a part of the name, or NULL */
-    long launch;        /* a number, or -1 */
+    const char *kernel;    /* a part of the name, or NULL */
+    long launch;           /* a number, or -1 */
+    profile_text *text_of; /* NULL: all sources are files */
 };
 
 /* NULL with a message (malloc'd) if the file cannot be read or is not what it should be. A file

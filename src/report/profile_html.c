@@ -170,7 +170,7 @@ static void put_code_line(struct lk_buf *out, const struct profile_launch *launc
     }
 }
 
-/* From a little before the first line that ran to the last; long gaps are left out. */
+/* From a little before the first line that ran to the last; long gaps are skipped. */
 static void put_source(struct lk_buf *out, const struct profile_launch *launch,
                        const struct profile_source *source)
 {

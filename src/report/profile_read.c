@@ -1,6 +1,6 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch or a launch's trace; what is not understood in one is left out.
+ * A line is a kernel, a launch or a launch's trace; unknown parts of a line are ignored.
  */
 #include "report/profile.h"
 
@@ -32,9 +32,23 @@ static const char *keep(struct profile *profile, const json_t *string)
 /* Sources -----------------------------------------------------------------------------------------
  */
 
+static const char *text_of(const struct profile *profile, const char *path, size_t *size)
+{
+    return profile->text_of ? profile->text_of(path, size) : NULL;
+}
+
+static FILE *open_source(const struct profile *profile, const char *path)
+{
+    size_t size;
+    const char *text = text_of(profile, path, &size);
+    if (text) /* an empty stream cannot be opened */
+        return size ? fmemopen((void *)(uintptr_t)text, size, "r") : NULL;
+    return fopen(path, "re");
+}
+
 static void read_lines(struct profile *profile, struct profile_source *source)
 {
-    FILE *stream = fopen(source->path, "re");
+    FILE *stream = open_source(profile, source->path);
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
@@ -58,8 +72,11 @@ static void read_lines(struct profile *profile, struct profile_source *source)
 }
 
 /* Headers of libraries mostly lie in a folder called include; a program's own may, too. */
-static enum profile_owner owner_of(const char *path)
+static enum profile_owner owner_of(const struct profile *profile, const char *path)
 {
+    size_t size;
+    if (text_of(profile, path, &size) && !strstr(path, "/include/"))
+        return PROFILE_PROGRAM;
     if (host_is_toolkit_header(path) || host_is_system_header(path))
         return PROFILE_SYSTEM;
     return access(path, R_OK) == 0 && !strstr(path, "/include/") ? PROFILE_PROGRAM
@@ -77,7 +94,7 @@ static struct profile_source *source_of(struct profile *profile, const char *pat
     size_t length = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         source->shown = source->path + length + 1;
-    source->owner = owner_of(path);
+    source->owner = owner_of(profile, path);
     lk_map_put(&profile->sources_by_path, source->path, strlen(path), source);
     return source;
 }
@@ -305,7 +322,7 @@ static bool read_object(struct reading *reading, json_t *object)
 
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message)
 {
-    static const struct profile_filter all = {NULL, -1};
+    static const struct profile_filter all = {NULL, -1, NULL};
     struct lk_buf problem = {0};
     FILE *stream = fopen(path, "re");
     if (!stream) {
@@ -316,6 +333,7 @@ struct profile *profile_read(const char *path, const struct profile_filter *filt
     struct profile *profile = lk_alloc_zeroed(sizeof(*profile));
     struct reading reading = {.profile = profile, .filter = filter ? filter : &all};
     profile->arena = lk_arena_create();
+    profile->text_of = reading.filter->text_of;
     char *line = NULL;
     size_t capacity = 0, number = 0;
     ssize_t length;
@@ -328,7 +346,7 @@ struct profile *profile_read(const char *path, const struct profile_filter *filt
         if (!object)
             lk_buf_printf(&problem, "%s:%zu: %s", path, number, error.text);
         else if (!read_object(&reading, object))
-            lk_buf_printf(&problem, "%s:%zu: is no line of a counters' file", path, number);
+            lk_buf_printf(&problem, "%s:%zu: not a line of a counters file", path, number);
         json_decref(object);
     }
     free(line);

@@ -10,6 +10,8 @@
 void svg_roofline(struct lk_buf *out, const struct profile_launch *launch);
 
 /* Several kernels under one roof: operations a byte, operations a second. */
+/* Where the plot begins: also the place of what does no operations. */
+#define SVG_LEAST_INTENSITY (1.0 / 32)
 struct svg_point {
     double intensity, rate;
     const char *label;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 enum { PLOT_LEFT = 62, PLOT_TOP = 14, PLOT_WIDTH = 420, PLOT_HEIGHT = 220 };
-#define LEAST_INTENSITY (1.0 / 32)
 #define MOST_INTENSITY 4096.0
 
 struct plot {
@@ -19,7 +18,8 @@ struct plot {
 
 static double plot_x(double intensity)
 {
-    double place = log2(intensity / LEAST_INTENSITY) / log2(MOST_INTENSITY / LEAST_INTENSITY);
+    double place =
+        log2(intensity / SVG_LEAST_INTENSITY) / log2(MOST_INTENSITY / SVG_LEAST_INTENSITY);
     place = place < 0 ? 0 : place > 1 ? 1 : place;
     return PLOT_LEFT + place * PLOT_WIDTH;
 }
@@ -62,7 +62,7 @@ static void put_roof(struct lk_buf *out, const struct plot *plot, double bandwid
     double ridge = peak / bandwidth;
     lk_buf_printf(
         out, "<path class=\"roof\" fill=\"none\" stroke=\"#06c\" d=\"M%.1f %.1fL%.1f %.1fH%d\"/>",
-        plot_x(LEAST_INTENSITY), plot_y(plot, LEAST_INTENSITY * bandwidth), plot_x(ridge),
+        plot_x(SVG_LEAST_INTENSITY), plot_y(plot, SVG_LEAST_INTENSITY * bandwidth), plot_x(ridge),
         plot_y(plot, peak), PLOT_LEFT + PLOT_WIDTH);
     lk_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s %.3g TFLOP/s</text>\n",
                   PLOT_LEFT + PLOT_WIDTH, plot_y(plot, peak) - 4, name, peak / 1e12);
@@ -77,7 +77,7 @@ void svg_roofline(struct lk_buf *out, const struct profile_launch *launch)
     double peak = (tensor ? gpu->tensor_f16 : gpu->f32_tflops) * 1e12;
     struct plot plot = {1e9, pow(10, ceil(log10(peak * 3)))};
     double intensity = model->bytes > 0 ? model->flops / model->bytes : MOST_INTENSITY;
-    intensity = intensity < LEAST_INTENSITY ? LEAST_INTENSITY : intensity;
+    intensity = intensity < SVG_LEAST_INTENSITY ? SVG_LEAST_INTENSITY : intensity;
     double roof = intensity * bandwidth < peak ? intensity * bandwidth : peak;
     double x = plot_x(intensity), y = plot_y(&plot, roof * model->roof);
     lk_buf_printf(out,

@@ -1,5 +1,5 @@
 /*
- * units.c: numbers as a reader likes them.
+ * units.c: numbers formatted for readers.
  */
 #include "report/report.h"
 

@@ -178,15 +178,21 @@ static inline enum ptx_space access_space(const struct ptx_inst *ptx)
     return PTX_SPACE_GENERIC;
 }
 
-/* One access of the host for one lane's bytes, so that blocks on other threads see a vector or a
- * 16-byte word whole or not at all, as on the GPU (CUB keeps a flag and its value in one). bytes is
- * 1, 2, 4, 8 or 16, and memory is aligned to it. */
+/* One access of the host for one lane's bytes, so that other threads, of the machine or of the
+ * program, see a word, a vector or 16 bytes whole or not at all, as on the GPU (CUB keeps a flag
+ * and its value in one). bytes is 1, 2, 4, 8, 16 or 32 (two halves), and memory is aligned to it,
+ * but for a vector in a kernel's parameters. */
 static inline void access_move(void *to, const void *from, uint32_t bytes)
 {
-    typedef uint64_t whole __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t whole __attribute__((vector_size(16), aligned(1), may_alias));
     typedef uint64_t __attribute__((may_alias, aligned(1))) eight;
     typedef uint32_t __attribute__((may_alias, aligned(1))) four;
+    typedef uint16_t __attribute__((may_alias, aligned(1))) two;
     switch (bytes) {
+    case 32:
+        ((volatile whole *)to)[0] = ((const volatile whole *)from)[0];
+        ((volatile whole *)to)[1] = ((const volatile whole *)from)[1];
+        break;
     case 16:
         *(volatile whole *)to = *(const volatile whole *)from;
         break;
@@ -195,6 +201,9 @@ static inline void access_move(void *to, const void *from, uint32_t bytes)
         break;
     case 4:
         *(volatile four *)to = *(const volatile four *)from;
+        break;
+    case 2:
+        *(volatile two *)to = *(const volatile two *)from;
         break;
     default:
         memcpy(to, from, bytes);

@@ -111,8 +111,8 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
                           "barrier %u: a block has barriers 0 to 15", id);
     if (expected % SIMT_LANES)
         return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
-                          "barrier %u: a count of %u threads is no multiple of the warp size", id,
-                          expected);
+                          "barrier %u: a count of %u threads is not a multiple of the warp size",
+                          id, expected);
     struct simt_barrier *barrier = &block->barriers[id];
     if (!barrier->in_use) {
         barrier->in_use = true;

@@ -2,7 +2,7 @@
  * builtin.c: functions that kernels call and the machine provides: vprintf, malloc, free and
  * __assertfail. They run lane after lane, and read their arguments as the caller laid them out.
  */
-#include "simt/core.h"
+#include "simt/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +70,9 @@ static bool read_string(struct simt_warp *w, const struct simt_inst *in, uint64_
  * -----------------------------------------------------------------------------------------------
  */
 
+/* Output that waits for a synchronisation; more is written at once. */
+enum { PRINT_MOST = 16 << 20 };
+
 struct print_arguments {
     struct simt_warp *w;
     const struct simt_inst *in;
@@ -94,13 +97,24 @@ static uint64_t next_argument(struct print_arguments *arguments, uint32_t bytes)
     return value;
 }
 
-/* One conversion, from the % to its letter; specification ends with a letter. */
+struct print_length {
+    bool wide;       /* 64 bits */
+    unsigned halves; /* h or hh */
+};
+
+/* One conversion. specification: % with flags, width and precision, to which the length that suits
+ * what is passed here and the letter are added: the program's own length would tell the host's
+ * printf to read something else. */
 static void print_conversion(struct print_arguments *arguments, char *specification, size_t length,
-                             struct lk_buf *out)
+                             const struct print_length *modifier, char letter, struct lk_buf *out)
 {
-    char letter = specification[length - 1];
-    bool wide = memchr(specification, 'l', length) || memchr(specification, 'j', length) ||
-                memchr(specification, 'z', length) || memchr(specification, 't', length);
+    bool wide = modifier->wide;
+    if (wide && strchr("diuoxX", letter))
+        specification[length++] = 'l';
+    for (unsigned i = 0; !wide && strchr("diuoxX", letter) && i < modifier->halves && i < 2; i++)
+        specification[length++] = 'h';
+    specification[length++] = letter;
+    specification[length] = 0;
     switch (letter) {
     case 'd':
     case 'i': {
@@ -115,11 +129,13 @@ static void print_conversion(struct print_arguments *arguments, char *specificat
     case 'o':
     case 'x':
     case 'X':
-    case 'c':
         if (wide)
             lk_buf_printf(out, specification, (unsigned long)next_argument(arguments, 8));
         else
             lk_buf_printf(out, specification, (unsigned)next_argument(arguments, 4));
+        break;
+    case 'c':
+        lk_buf_printf(out, specification, (int)next_argument(arguments, wide ? 8 : 4));
         break;
     case 'f':
     case 'F':
@@ -138,7 +154,7 @@ static void print_conversion(struct print_arguments *arguments, char *specificat
     case 'p':
         lk_buf_printf(out, specification, (void *)(uintptr_t)next_argument(arguments, 8));
         break;
-    case 's': {
+    default: { /* 's' */
         struct lk_buf text = {0};
         uint64_t address = next_argument(arguments, 8);
         if (!arguments->failed)
@@ -147,50 +163,74 @@ static void print_conversion(struct print_arguments *arguments, char *specificat
         if (!arguments->failed)
             lk_buf_printf(out, specification, text.data);
         lk_buf_free(&text);
-        break;
     }
-    default: /* not a conversion that C knows: as it stands */
-        lk_buf_add(out, specification, length);
     }
+}
+
+/* Adds a width or a precision, which may be an argument; larger ones than a line has any use for
+ * would only fill the host's memory. */
+static size_t add_number(struct print_arguments *arguments, const char **at, char *specification,
+                         size_t length)
+{
+    enum { WIDEST = 4096 };
+    long number = 0;
+    if (**at == '*') {
+        number = (int)next_argument(arguments, 4);
+        ++*at;
+    }
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        number = number < WIDEST ? number * 10 + (**at - '0') : WIDEST;
+    number = number > WIDEST ? WIDEST : number < -WIDEST ? -WIDEST : number;
+    return length + (size_t)snprintf(specification + length, 16, "%ld", number);
+}
+
+/* From the % on; returns what follows the conversion. */
+static const char *print_one(struct print_arguments *arguments, const char *format,
+                             struct lk_buf *out)
+{
+    char specification[64] = "%";
+    size_t length = 1, flags = strspn(format + 1, "-+ #0");
+    const char *at = format + 1 + flags;
+    struct print_length modifier = {0};
+    /* A GPU knows no precision that is an argument: it prints the conversion as it stands. So it
+     * does with what is not a conversion. */
+    size_t head = strspn(format + 1, "-+ #0123456789.*hlLqjzt");
+    char letter = format[1 + head];
+    if (memmem(format + 1, head, ".*", 2) || !letter || !strchr("diuoxXcfFeEgGaAps", letter)) {
+        size_t whole = 1 + head + (letter != 0);
+        lk_buf_add(out, format, whole);
+        return format + whole;
+    }
+    for (const char *flag = "-+ #0"; *flag; flag++)
+        if (memchr(format + 1, *flag, flags))
+            specification[length++] = *flag;
+    if (*at == '*' || (*at >= '1' && *at <= '9'))
+        length = add_number(arguments, &at, specification, length);
+    if (*at == '.') {
+        specification[length++] = *at++;
+        length = add_number(arguments, &at, specification, length);
+    }
+    for (; at < format + 1 + head; at++) {
+        modifier.wide |= strchr("lqjzt", *at) != NULL;
+        modifier.halves += *at == 'h';
+    }
+    print_conversion(arguments, specification, length, &modifier, letter, out);
+    return format + 1 + head + 1;
 }
 
 static void print_format(struct print_arguments *arguments, const char *format, struct lk_buf *out)
 {
-    enum { LONGEST = 62 };
-    while (*format && !arguments->failed) {
+    enum { LONGEST = 64 << 20 }; /* of all lanes together; the rest is lost */
+    while (*format && !arguments->failed && out->size < LONGEST) {
         size_t plain = strcspn(format, "%");
         lk_buf_add(out, format, plain);
         format += plain;
-        if (!*format)
-            break;
-        if (format[1] == '%') {
+        if (format[0] == '%' && format[1] == '%') {
             lk_buf_add(out, "%", 1);
             format += 2;
-            continue;
+        } else if (*format) {
+            format = print_one(arguments, format, out);
         }
-        char specification[LONGEST + 32] = "%";
-        size_t length = 1;
-        const char *end = format + 1;
-        /* A GPU knows no precision that is an argument: it prints the conversion as it stands. */
-        size_t head = strspn(end, "-+ #0123456789.*hlLqjzt");
-        if (memmem(end, head, ".*", 2)) {
-            size_t whole = 1 + head + (end[head] != 0);
-            lk_buf_add(out, format, whole);
-            format += whole;
-            continue;
-        }
-        for (; *end && strchr("-+ #0123456789.*hlLqjzt", *end) && length < LONGEST; end++) {
-            if (*end == '*')
-                length += (size_t)snprintf(specification + length, 16, "%d",
-                                           (int)next_argument(arguments, 4));
-            else if (*end != 'L')
-                specification[length++] = *end;
-        }
-        if (*end)
-            specification[length++] = *end++;
-        specification[length] = 0;
-        print_conversion(arguments, specification, length, out);
-        format = end;
     }
 }
 
@@ -215,7 +255,10 @@ static const struct simt_inst *run_vprintf(struct simt_warp *w, const struct sim
     }
     pthread_mutex_lock(&machine->print_lock);
     lk_buf_add(&machine->print, out.data, out.size);
+    bool is_full = machine->print.size > PRINT_MOST;
     pthread_mutex_unlock(&machine->print_lock);
+    if (is_full)
+        simt_flush_printf(machine);
     lk_buf_free(&out);
     return failed ? NULL : in + 1;
 }
@@ -294,16 +337,21 @@ static uint64_t heap_alloc(struct simt_machine *machine, uint64_t size)
         atomic_fetch_sub(&heap->used, size);
         return 0;
     }
-    return simt_memory_alloc(&machine->memory, size, SIMT_MEMORY_DEVICE, true);
+    return simt_memory_alloc(&machine->memory, size, SIMT_MEMORY_DEVICE, SIMT_OWNER_HEAP);
 }
 
 static const struct simt_inst *run_malloc(struct simt_warp *w, const struct simt_inst *in)
 {
     const struct simt_call *call = call_of(in);
-    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        if (SIMT_ACTIVE(lane))
-            give_back(w, call, lane,
-                      heap_alloc(w->block->launch->machine, argument(w, call, 0, lane)));
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!SIMT_ACTIVE(lane))
+            continue;
+        uint64_t size = argument(w, call, 0, lane);
+        uint64_t address = heap_alloc(w->block->launch->machine, size);
+        give_back(w, call, lane, address);
+        if (address)
+            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_ALLOCATED, address, size);
+    }
     return in + 1;
 }
 
@@ -317,10 +365,13 @@ static const struct simt_inst *run_free(struct simt_warp *w, const struct simt_i
             continue;
         struct simt_allocation found;
         if (!simt_memory_find(&machine->memory, address, &found) || found.address != address ||
-            !simt_memory_free(&machine->memory, address, true))
+            !simt_memory_free(&machine->memory, address, SIMT_OWNER_HEAP)) {
+            simt_watch_heap(w, in, (int)lane, WATCH_HEAP_BAD_FREE, address, 0);
             return simt_raise(w, in, SIMT_FAULT_TRAP, (int)lane,
                               "free of 0x%llx, which device malloc did not give",
                               (unsigned long long)address);
+        }
+        simt_watch_heap(w, in, (int)lane, WATCH_HEAP_FREED, address, 0);
         atomic_fetch_sub(&heap_of(machine)->used, found.size);
     }
     return in + 1;

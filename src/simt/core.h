@@ -31,11 +31,16 @@
  * a host program that follows a device pointer faults as it does with a GPU. The second half is
  * host-visible: both views show the same bytes. A granule map says which 512-byte pieces are
  * allocated; kernels look nowhere else. */
+#ifdef __SANITIZE_THREAD__ /* which follows only addresses below 512 GiB and near the stack */
+#define SIMT_ARENA (UINT64_C(1) << 34)
+#define SIMT_ARENA_BASE UINT64_C(0x1000000000)
+#else
 #define SIMT_ARENA (UINT64_C(1) << 40)
-#define SIMT_ARENA_HALF (SIMT_ARENA / 2)
-#define SIMT_BACKING (UINT64_C(1) << 41)
 #define SIMT_ARENA_BASE UINT64_C(0x200000000000)
-#define SIMT_ARENA_STEP (UINT64_C(1) << 42) /* between machines of one process */
+#endif
+#define SIMT_ARENA_HALF (SIMT_ARENA / 2)
+#define SIMT_BACKING (SIMT_ARENA * 2)
+#define SIMT_ARENA_STEP (SIMT_ARENA * 4) /* between machines of one process */
 #define SIMT_GRANULE_BITS 9
 #define SIMT_GRANULE (UINT64_C(1) << SIMT_GRANULE_BITS)
 
@@ -59,18 +64,21 @@ struct simt_memory {
     struct simt_allocation_list dead[2]; /* freed, to be used again; by half, unsorted */
     uint64_t next[2];                    /* first never-used address of each half */
     uint64_t used;                       /* bytes allocated */
-    uint64_t limit;                      /* bytes the GPU has */
+    uint64_t total;                      /* bytes the GPU has */
+    uint64_t limit;                      /* of these, what the host can back */
+    uint32_t last_number;                /* of the program's allocations */
     int file;                            /* behind the host-visible half */
     bool is_mapped;
     _Atomic bool has_registered; /* some memory outside the arena is registered */
+    uint8_t poison;              /* what new memory of programs and kernels is filled with */
 };
 
-/* false with a message if the address space cannot be had. */
+/* false with a message if the address space cannot be reserved. */
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit);
 void simt_memory_close(struct simt_memory *memory);
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
-                           bool internal);
-bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal);
+                           enum simt_owner owner);
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner);
 bool simt_memory_find(struct simt_memory *memory, uint64_t address, struct simt_allocation *found);
 /* Registered memory outside the arena. */
 uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, uint64_t size);
@@ -109,6 +117,10 @@ struct simt_sreg_slot {
     uint32_t number; /* of %envregN */
 };
 
+struct simt_unwritten {
+    uint32_t slot, size;
+};
+
 struct simt_function {
     const struct ptx_function *ptx;
     const struct simt_inst *entry;
@@ -118,9 +130,16 @@ struct simt_function {
     uint32_t literal_count;
     struct simt_sreg_slot *sregs;
     uint32_t sreg_count;
+    struct simt_unwritten *unwritten; /* registers that may be read before they are written */
+    uint32_t unwritten_count;
     struct simt_place *params, *returns;
     uint32_t param_count, return_count;
 };
+
+/* What a call takes of the stack at least, so that endless recursion comes to its end. */
+enum { SIMT_CALL_BYTES = 16 };
+/* Local memory that a thread may have. */
+enum { SIMT_LOCAL_MOST = 512 << 10 };
 
 struct simt_call {
     const struct simt_function *callee; /* NULL: indirect, address in slot a */
@@ -138,10 +157,11 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes; /* per lane, for the deepest chain of calls */
     bool unbounded_stack; /* recursion or indirect calls */
+    bool uses_reserved;   /* asks where the reserved shared memory lies */
     uint32_t registers;   /* estimate, for occupancy */
     bool reads_clock;
     bool fixed_params;          /* an address of the machine's buffer for parameters is in it */
-    struct watch_inst *watched; /* [inst_count]; NULL until somebody looks on */
+    struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
     struct simt_shared_var {
         const struct ptx_var *var;
         uint32_t offset;
@@ -165,6 +185,7 @@ struct simt_module {
     uint64_t *var_addresses; /* [ptx->var_count]; 0 for shared variables */
     struct simt_kernel *kernels;
     unsigned kernel_count;
+    unsigned max_registers; /* 0: as the kernels say */
 };
 
 const struct simt_code *simt_kernel_code(struct simt_kernel *kernel);
@@ -188,7 +209,8 @@ void simt_code_free(struct simt_code *code);
  */
 
 struct simt_frame {
-    struct simt_frame *parent;
+    struct simt_frame *parent; /* the caller's; in the pool, the next */
+    struct simt_frame *older;  /* all of a warp, for their end */
     const struct simt_function *function;
     const struct simt_call *call;
     const struct simt_inst *return_to;
@@ -198,7 +220,7 @@ struct simt_frame {
 };
 
 struct simt_join {
-    struct simt_join *parent;
+    struct simt_join *parent, *older;
     const struct simt_inst *at; /* NULL: the return of frame */
     struct simt_frame *frame;
     uint32_t mask, arrived;
@@ -234,16 +256,17 @@ struct simt_warp_state {
     struct simt_warp w;
     struct simt_path paths[SIMT_LANES];
     struct simt_frame *entry_frame;
-    struct simt_frame *free_frames;
-    struct simt_join *free_joins;
+    struct simt_frame *free_frames, *all_frames;
+    struct simt_join *free_joins, *all_joins;
     uint8_t *local;           /* [lane][local_stride] */
+    uint32_t local_used;      /* bytes of a lane that may not be as a block begins with them */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
     uint32_t sync_ops;        /* atomics and volatile reads in this slice */
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
-    uint32_t busy;   /* watched: turns since it last polled in vain (poll.c) */
+    uint32_t busy;   /* watched: turns since its last failed poll (poll.c) */
     /* Time, in sixteenths of a cycle since the launch began (clock.h). */
     uint64_t clock;
     uint64_t wait_from, wait_seen;  /* when it came to the loop that waits for a clock, */
@@ -262,12 +285,13 @@ struct simt_block {
     uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes;            /* the kernel's own */
+    uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
     struct simt_barrier barriers[SIMT_BARRIERS];
     struct simt_block *next; /* in the worker's list */
     uint32_t slot;           /* of its worker's slots */
     uint64_t random;
-    struct check_block *check; /* what the checker knows of it, while one looks on */
+    struct check_block *check; /* the checker's state, while there is a checker */
 };
 
 struct simt_worker {
@@ -279,7 +303,8 @@ struct simt_worker {
     bool is_vain;  /* and it is one of the launch's vain */
     struct simt_block *free_blocks;
     uint64_t instructions, hidden;
-    uint64_t *slots; /* [slot_count]: when the block that is resident there ended */
+    uint64_t check_after; /* instructions after which the limit is looked at */
+    uint64_t *slots;      /* [slot_count]: when the block that is resident there ended */
     uint32_t slot_count;
     uint64_t started; /* blocks */
     uint64_t latest;  /* where the block that ran last has got to */
@@ -299,7 +324,7 @@ struct simt_launch_state {
     bool beside; /* it runs beside another launch, which waits for it (beside.c) */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
     _Atomic bool single;     /* one worker, and no other launch: atomics need no lock */
@@ -313,7 +338,7 @@ struct simt_launch_state {
     _Atomic bool keeps_time; /* a warp read a clock, or slept */
     uint64_t progress; /* instructions that do not count for the limit: set by the checker, which
                           takes a launch that ends blocks for one that comes to its end */
-    uint64_t worked;   /* watched: turns of warps that have not polled in vain for long */
+    uint64_t worked;   /* watched: turns of warps without a failed poll for a long time */
     _Atomic int stop;  /* a fault was raised */
     _Atomic unsigned workers, vain; /* that run, and those of them that only poll */
     _Atomic bool yielded;
@@ -337,19 +362,33 @@ struct simt_machine {
     simt_yield *yield; /* NULL, or tells the driver that another launch may begin */
     void *yield_context;
     struct lk_pool *pool;
-    uint64_t params_address; /* a buffer for kernel parameters */
+    uint64_t params_address; /* a buffer for kernel parameters, */
+    uint32_t params_used;    /* and how much of it the last launch had */
     uint64_t grid_workspace; /* as in a launch: the first one's */
     size_t heap_bytes, stack_bytes;
     struct simt_heap *heap;
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    double elapsed;           /* seconds of earlier launches, for %globaltimer */
-    struct simt_watch *watch; /* looks on at every launch; NULL: nobody does */
-    struct simt_watch *timer; /* counts launches whose time is asked for; NULL until then */
+    double elapsed;             /* seconds of earlier launches, for %globaltimer */
+    struct simt_watch *watch;   /* watches every launch; NULL: no watchers */
+    struct simt_watch *timer;   /* counts launches whose time is asked for; NULL until then */
     simt_timer_open *open_timer;
+    struct simt_states *states; /* NULL: they are not recorded */
     unsigned index;
 };
+
+/* From sm_80 on a block has some shared memory that is the system's; cooperative groups keep the
+ * state of large tiles there. It lies behind the kernel's own, so far that running off the end of
+ * that does not reach it, and only for kernels that ask where it is. */
+enum { SIMT_RESERVED_GAP = 4096 };
+
+/* Is [address, address + size) in the block's reserved shared memory? */
+static inline bool simt_reserved(const struct simt_block *block, uint64_t address, uint64_t size)
+{
+    return address >= block->reserved_at && address < block->shared_end &&
+           size <= block->shared_end - address;
+}
 
 /* path.c */
 void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uint32_t index);
@@ -370,6 +409,12 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
 const struct simt_inst *simt_return(struct simt_warp *w, const struct simt_inst *in);
 void simt_paths_merge(struct simt_warp_state *warp, struct simt_path *into);
 
+/* frame.c */
+void simt_frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
+                     const struct simt_function *function);
+/* Fresh local memory: zeros, or poison. */
+void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t from, uint32_t bytes);
+
 /* barrier.c */
 enum simt_barrier_kind {
     SIMT_BARRIER_SYNC,
@@ -389,6 +434,8 @@ void simt_heap_close(struct simt_machine *machine);
 
 /* hostfault.c */
 void simt_watch_host_faults(void);
+struct sigaction;
+bool simt_is_host_fault_handler(const struct sigaction *action);
 
 /* isa.c */
 simt_body *simt_select(const struct simt_operands *operands);

@@ -25,7 +25,7 @@ static void layout_vars(struct decoder *decoder)
                                   decode_place_shared(decoder, var));
             continue;
         }
-        uint32_t align = var->align ? var->align : 1;
+        uint32_t align = var->space == PTX_SPACE_PARAM && var->align < 16 ? 16 : var->align;
         top = (top + align - 1) & ~(align - 1);
         decode_put_var_offset(decoder, (const struct ptx_var *const *)&ptx->vars[i], top);
         top += (uint32_t)var->size;
@@ -229,25 +229,61 @@ static void find_functions(struct decoder *decoder, const struct ptx_function *e
     }
 }
 
-static bool reaches_itself(const struct simt_code *code, const uint32_t *numbers, uint32_t number,
-                           uint8_t *state)
+/* Number of the next function that a function calls by name, at or after *inst; UINT32_MAX: none.
+ */
+static uint32_t next_callee(const struct simt_code *code, const uint32_t *numbers, uint32_t number,
+                            uint32_t *inst)
 {
-    if (state[number])
-        return state[number] == 1;
-    state[number] = 1;
     const struct ptx_function *function = code->functions[number].ptx;
-    bool cyclic = false;
-    for (uint32_t i = 0; i < function->inst_count && !cyclic; i++) {
-        const struct ptx_inst *inst = &function->insts[i];
-        if (inst->op == PTX_OP_CALL && inst->operands[1].kind == PTX_OPERAND_FUNCTION) {
-            const struct ptx_function *callee = inst->operands[1].function;
-            callee = decode_resolve(callee);
-            if (numbers[callee->index])
-                cyclic = reaches_itself(code, numbers, numbers[callee->index] - 1, state);
-        }
+    while (*inst < function->inst_count) {
+        const struct ptx_inst *call = &function->insts[(*inst)++];
+        if (call->op != PTX_OP_CALL || call->operands[1].kind != PTX_OPERAND_FUNCTION)
+            continue;
+        const struct ptx_function *callee = decode_resolve(call->operands[1].function);
+        if (numbers[callee->index])
+            return numbers[callee->index] - 1;
     }
-    state[number] = 2;
-    return cyclic;
+    return UINT32_MAX;
+}
+
+/* Sets the local memory of the deepest chain of calls; where functions call themselves or come
+ * through pointers, that of all functions. Chains may be long: not by recursion. */
+static void measure_stack(struct simt_code *code, const uint32_t *numbers)
+{
+    enum { NEW, OPEN, DONE };
+    uint32_t count = code->function_count, height = 1;
+    struct visit {
+        uint32_t number, inst, deepest;
+    } *visits = lk_alloc_zeroed((count + 1) * sizeof(*visits)); /* [0]: the entry */
+    uint32_t *depths = lk_alloc_zeroed((count + 1) * sizeof(*depths));
+    uint8_t *states = lk_alloc_zeroed(count + 1);
+    states[0] = OPEN;
+    while (height) {
+        struct visit *visit = &visits[height - 1];
+        uint32_t callee = next_callee(code, numbers, visit->number, &visit->inst);
+        if (callee == UINT32_MAX) {
+            const struct simt_function *function = &code->functions[visit->number];
+            bool is_small = visit->number && function->local_bytes < SIMT_CALL_BYTES;
+            depths[visit->number] =
+                visit->deepest + (is_small ? SIMT_CALL_BYTES : function->local_bytes);
+            states[visit->number] = DONE;
+            height--;
+            callee = visit->number;
+        } else if (states[callee] == NEW) {
+            states[callee] = OPEN;
+            visits[height++] = (struct visit){.number = callee};
+            continue;
+        }
+        code->unbounded_stack |= states[callee] == OPEN;
+        if (height && depths[callee] > visits[height - 1].deepest)
+            visits[height - 1].deepest = depths[callee];
+    }
+    code->local_bytes = depths[0];
+    for (uint32_t i = 1; code->unbounded_stack && i < count; i++)
+        code->local_bytes += code->functions[i].local_bytes;
+    free(visits);
+    free(depths);
+    free(states);
 }
 
 static void add_shared(struct simt_code *code, const struct ptx_var *var, uint32_t offset)
@@ -267,6 +303,21 @@ static void list_shared(struct decoder *decoder, uint32_t vars)
     for (uint32_t i = 0; i < vars; i++)
         if (decoder->shared_offsets[i] != UINT32_MAX && decoder->module->ptx->vars[i]->size)
             add_shared(code, decoder->module->ptx->vars[i], decoder->shared_offsets[i]);
+}
+
+static bool asks_for_reserved(const struct simt_function *function)
+{
+    for (uint32_t i = 0; i < function->sreg_count; i++)
+        switch (function->sregs[i].sreg) {
+        case PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_END:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_0:
+        case PTX_SREG_RESERVED_SMEM_OFFSET_1:
+            return true;
+        default:
+            break;
+        }
+    return false;
 }
 
 struct simt_code *simt_decode(struct simt_module *module, const struct ptx_function *entry)
@@ -303,13 +354,11 @@ struct simt_code *simt_decode(struct simt_module *module, const struct ptx_funct
     for (uint32_t i = 0; i < code->function_count; i++)
         firsts[i] = decode_function(&decoder, &code->functions[i]);
     link_code(&decoder);
-    for (uint32_t i = 0; i < code->function_count; i++) {
+    for (uint32_t i = 0; i < code->function_count; i++)
         code->functions[i].entry = &code->insts[firsts[i]];
-        code->local_bytes += code->functions[i].local_bytes;
-    }
-    uint8_t *state = lk_alloc_zeroed(code->function_count + 1);
-    code->unbounded_stack |= reaches_itself(code, decoder.function_numbers, 0, state);
-    free(state);
+    for (uint32_t i = 0; i < code->function_count; i++)
+        code->uses_reserved |= asks_for_reserved(&code->functions[i]);
+    measure_stack(code, decoder.function_numbers);
     simt_find_waits(code);
     free(firsts);
     free(decoder.function_numbers);

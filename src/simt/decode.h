@@ -32,7 +32,7 @@ struct decoder {
     const struct ptx_function *ptx;
     uint32_t *slots;           /* [reg_count] */
     uint32_t frame_top;        /* first free byte of the frame */
-    uint32_t sink;             /* slot nobody reads */
+    uint32_t sink;             /* a slot that is never read */
     struct lk_map var_offsets; /* variables of the body and formals -> offset + 1, in local or
                                   shared memory */
     struct slot_literal_list literals;

@@ -83,5 +83,7 @@ void decode_call(struct decoder *decoder, const struct ptx_inst *ptx, simt_body 
     struct simt_inst *inst = decode_emit(decoder, run, ptx);
     decode_guard(decoder, inst);
     inst->a = address;
+    if (callee->kind == PTX_OPERAND_REG && decode_operand_bits(decoder, callee) == 32)
+        inst->flags |= SIMT_FLAG_ADDRESS_32;
     inst->list = (const uint32_t *)call;
 }

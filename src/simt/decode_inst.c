@@ -1,6 +1,6 @@
 /*
  * decode_inst.c: one PTX instruction becomes one simt_inst: its operands are placed, its body
- * chosen. Branches and calls, which need to know of other instructions, are in decode.c and
+ * chosen. Branches and calls, which depend on other instructions, are in decode.c and
  * decode_call.c.
  */
 #include "simt/decode.h"
@@ -32,17 +32,34 @@ static void place_source(struct placing *placing, uint32_t slot, unsigned bits)
     }
 }
 
+/* Width of a list's slots: that of its registers, which are all alike; constants adapt. */
+static unsigned list_bits(const struct decoder *decoder, const struct ptx_operand *items,
+                          uint32_t count)
+{
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind == PTX_OPERAND_REG)
+            return decode_operand_bits(decoder, &items[i]);
+        if (items[i].kind != PTX_OPERAND_SINK)
+            bits = decode_operand_bits(decoder, &items[i]);
+    }
+    return bits;
+}
+
 static void place_list(struct decoder *decoder, const struct ptx_inst *ptx,
                        const struct ptx_operand *operand, struct placing *placing)
 {
-    uint32_t count = operand->kind == PTX_OPERAND_VECTOR ? operand->item_count : 1;
-    for (uint32_t i = 0; i < count && placing->list_count < 160; i++) {
-        const struct ptx_operand *item =
-            operand->kind == PTX_OPERAND_VECTOR ? &operand->items[i] : operand;
-        if (item->kind != PTX_OPERAND_SINK && !placing->list_bits)
-            placing->list_bits = decode_operand_bits(decoder, item);
-        placing->list[placing->list_count++] = decode_operand_slot(decoder, ptx, item);
-    }
+    bool is_vector = operand->kind == PTX_OPERAND_VECTOR;
+    const struct ptx_operand *items = is_vector ? operand->items : operand;
+    uint32_t count = is_vector ? operand->item_count : 1;
+    unsigned bits = list_bits(decoder, items, count);
+    if (!placing->list_bits)
+        placing->list_bits = bits;
+    for (uint32_t i = 0; i < count && placing->list_count < 160; i++)
+        placing->list[placing->list_count++] =
+            items[i].kind == PTX_OPERAND_IMM
+                ? slot_literal(decoder, (uint64_t)items[i].imm, items[i].imm_high, bits)
+                : decode_operand_slot(decoder, ptx, &items[i]);
     if (placing->vectors < 2)
         placing->counts[placing->vectors++] = (uint8_t)count;
 }
@@ -54,7 +71,7 @@ static bool place_param_address(struct decoder *decoder, const struct ptx_operan
     const struct ptx_var *var = operand->var;
     if (!var || var->space != PTX_SPACE_PARAM || operand->reg != PTX_NO_REG)
         return false;
-    uint64_t address;
+    uint64_t address; /* src/ptx/check_memory.c has seen that the access stays inside */
     bool fixed = decode_fixed_address(decoder, var, &address);
     bool kernel = fixed && address >= SIMT_ARENA_BASE;
     placing->address = kernel ? SIMT_ADDRESS_PARAM : SIMT_ADDRESS_FRAME;

@@ -174,7 +174,7 @@ static uint32_t var_slot(struct decoder *decoder, const struct ptx_inst *ptx,
     uint32_t slot = slot_new(decoder, 64);
     struct simt_inst *inst = decode_hidden(decoder, run_frame_address, ptx);
     inst->d = slot;
-    inst->imm = (int64_t)address + addend;
+    inst->imm = (int64_t)(address + (uint64_t)addend);
     return slot;
 }
 
@@ -214,6 +214,25 @@ static bool is_dynamic_sreg(enum ptx_sreg sreg)
     }
 }
 
+/* A clock that is not simply moved: a mov of our own reads it first. */
+static uint32_t changing_slot(struct decoder *decoder, const struct ptx_inst *ptx,
+                              const struct ptx_operand *operand)
+{
+    bool is_mov = ptx->op == PTX_OP_MOV && ptx->operands[0].kind != PTX_OPERAND_VECTOR;
+    if (is_mov)
+        return decoder->sink; /* its body reads the clock */
+    struct ptx_operand pair[2] = {{.kind = PTX_OPERAND_SINK}, *operand};
+    struct ptx_inst *mov = lk_arena_dup(decoder->arena, ptx, sizeof(*ptx));
+    mov->op = PTX_OP_MOV;
+    mov->operands = lk_arena_dup(decoder->arena, pair, sizeof(pair));
+    mov->operand_count = 2;
+    struct simt_operands operands = {
+        .ptx = mov, .function = decoder->ptx, .d_bits = ptx_sreg_bits(operand->sreg)};
+    uint32_t slot = slot_new(decoder, operands.d_bits);
+    decode_hidden(decoder, simt_select(&operands), mov)->d = slot;
+    return slot;
+}
+
 uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx,
                              const struct ptx_operand *operand)
 {
@@ -232,7 +251,7 @@ uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx
         return slot_literal(decoder, (uint64_t)operand->imm, operand->imm_high, bits);
     case PTX_OPERAND_SREG:
         return is_dynamic_sreg(operand->sreg)
-                   ? decoder->sink
+                   ? changing_slot(decoder, ptx, operand)
                    : slot_sreg(decoder, operand->sreg, (uint32_t)operand->imm);
     case PTX_OPERAND_VAR:
         return var_slot(decoder, ptx, operand->var, operand->imm, bits);
@@ -247,7 +266,7 @@ uint32_t decode_operand_slot(struct decoder *decoder, const struct ptx_inst *ptx
 uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx,
                              const struct ptx_operand *operand, int64_t *imm, unsigned *bits)
 {
-    int64_t constant = operand->imm;
+    uint64_t constant = (uint64_t)operand->imm; /* addresses wrap around */
     *bits = decode_operand_bits(decoder, operand);
     if (operand->var) {
         uint64_t address;
@@ -258,16 +277,16 @@ uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx
                 *imm = 0;
             return slot;
         }
-        constant += (int64_t)address;
+        constant += address;
     }
     if (operand->reg == PTX_NO_REG) {
         *bits = 64;
         if (imm)
             *imm = 0;
-        return slot_literal(decoder, (uint64_t)constant, 0, 64);
+        return slot_literal(decoder, constant, 0, 64);
     }
     if (imm) {
-        *imm = constant;
+        *imm = (int64_t)constant;
         return decoder->slots[operand->reg];
     }
     if (constant == 0)
@@ -276,7 +295,7 @@ uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx
     struct simt_inst *inst = decode_hidden(decoder, run_add_offset, ptx);
     inst->d = slot;
     inst->a = decoder->slots[operand->reg];
-    inst->imm = constant;
+    inst->imm = (int64_t)constant;
     inst->counts[0] = (uint8_t)*bits;
     *bits = 64;
     return slot;

@@ -6,7 +6,7 @@
  *
  * Registers lie as [register][lane]: 32 values side by side, at a byte offset into w->regs.
  * Constants and special registers have such slots too, so a body never asks what kind of operand
- * it has. An operand that was left out (`_`, a missing |p) points to a slot that nobody reads.
+ * it has. An omitted operand (`_`, a missing |p) points to a slot that is never read.
  */
 #ifndef LOCKSTEP_SIMT_EXEC_H
 #define LOCKSTEP_SIMT_EXEC_H

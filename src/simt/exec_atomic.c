@@ -1,7 +1,8 @@
 /*
  * exec_atomic.c: atom, red, fences.
- * Blocks run side by side, so memory operations are real atomics of the host; with a single worker
- * plain ones do. Lanes act in ascending order.
+ * Lanes act in ascending order. An operand that nobody else can touch meanwhile takes plain loads
+ * and stores; every other takes the host's atomics: blocks run side by side, and the program's own
+ * threads work on managed and pinned memory while a kernel does.
  */
 #include "simt/access.h"
 
@@ -18,33 +19,73 @@ static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t si
     return simt_access_scattered(w, in, access_space(in->ptx), bits, size, true, hosts);
 }
 
-/* x is what is there, y the operand. Types of one size share exchange by bits. */
-#define ATOMIC_LOOP(T, result)                                                                     \
-    uint8_t *hosts[SIMT_LANES];                                                                    \
-    if (!targets(w, in, sizeof(T), hosts))                                                         \
-        return NULL;                                                                               \
-    bool single = w->block->launch->single;                                                        \
-    const T *ys = SIMT_SLOT(const T, in->b);                                                       \
-    T *d = SIMT_SLOT(T, in->d);                                                                    \
-    bool gives = in->ptx->op == PTX_OP_ATOM || in->ptx->op == PTX_OP_ATOM_NOFTZ;                   \
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                        \
-        int lane = __builtin_ctz(rest);                                                            \
-        T *place = (T *)(void *)hosts[lane], x = *place, y = ys[lane];                             \
-        if (single)                                                                                \
-            *place = (result);                                                                     \
-        else                                                                                       \
+static inline bool in_shared(const struct simt_warp *w, const void *place)
+{
+    return (uintptr_t)place - (uintptr_t)w->block->shared < w->block->shared_end;
+}
+
+/* May device memory be changed with plain instructions? With one worker, unless the program says
+ * that the host looks on. */
+static inline bool works_alone(const struct simt_warp *w, const struct simt_inst *in)
+{
+    return w->block->launch->single && !ptx_has(in->ptx, PTX_MOD_SYS);
+}
+
+/* Is the place this worker's alone? A block's shared memory is. Device memory is while one worker
+ * runs: of the host's side only copies and fills reach it, and they store whole values without
+ * reading, so a plain operation that leaves the value alone must not write it (PLAIN_STORE).
+ * Host-visible memory never is: the other half of the arena, and registered memory. */
+static inline bool is_private(const struct simt_warp *w, const void *place, bool alone)
+{
+    return in_shared(w, place) ||
+           (alone && (uintptr_t)place - (w->arena + SIMT_BACKING) < SIMT_ARENA_HALF);
+}
+
+/* A kernel that polls with atomicAdd(flag, 0) must not undo a copy's store of the flag. */
+#define PLAIN_STORE(place, x, value)                                                               \
+    do {                                                                                           \
+        if ((value) != (x))                                                                        \
+            *(place) = (value);                                                                    \
+    } while (0)
+
+static inline bool gives_old(const struct simt_inst *in)
+{
+    return in->ptx->op == PTX_OP_ATOM || in->ptx->op == PTX_OP_ATOM_NOFTZ;
+}
+
+/* One lane: x becomes what is there, y is the operand. A value that another thread changes in
+ * between is read again. Types of one size share exchange by bits. */
+#define ATOMIC_CHANGE(T, place, result, is_plain)                                                  \
+    do {                                                                                           \
+        if (is_plain) {                                                                            \
+            x = *(place);                                                                          \
+            T changed = (result);                                                                  \
+            PLAIN_STORE(place, x, changed);                                                        \
+        } else {                                                                                   \
+            x = __atomic_load_n(place, __ATOMIC_RELAXED);                                          \
             while (!__atomic_compare_exchange_n(place, &x, (result), false, __ATOMIC_SEQ_CST,      \
                                                 __ATOMIC_SEQ_CST)) {                               \
             }                                                                                      \
-        if (gives)                                                                                 \
-            d[lane] = x;                                                                           \
-    }                                                                                              \
-    return in + 1;
+        }                                                                                          \
+    } while (0)
 
 #define ATOMIC_BODY(name, T, result)                                                               \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
-        ATOMIC_LOOP(T, result)                                                                     \
+        uint8_t *hosts[SIMT_LANES];                                                                \
+        if (!targets(w, in, sizeof(T), hosts))                                                     \
+            return NULL;                                                                           \
+        bool alone = works_alone(w, in), gives = gives_old(in);                                    \
+        const T *ys = SIMT_SLOT(const T, in->b);                                                   \
+        T *d = SIMT_SLOT(T, in->d);                                                                \
+        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
+            int lane = __builtin_ctz(rest);                                                        \
+            T *place = (T *)(void *)hosts[lane], x, y = ys[lane];                                  \
+            ATOMIC_CHANGE(T, place, result, is_private(w, place, alone));                          \
+            if (gives)                                                                             \
+                d[lane] = x;                                                                       \
+        }                                                                                          \
+        return in + 1;                                                                             \
     }
 
 /* The same for what the host has an instruction for. */
@@ -54,16 +95,18 @@ static bool targets(struct simt_warp *w, const struct simt_inst *in, uint32_t si
         uint8_t *hosts[SIMT_LANES];                                                                \
         if (!targets(w, in, sizeof(T), hosts))                                                     \
             return NULL;                                                                           \
-        bool single = w->block->launch->single, gives = in->ptx->op == PTX_OP_ATOM;                \
+        bool alone = works_alone(w, in), gives = gives_old(in);                                    \
         const T *ys = SIMT_SLOT(const T, in->b);                                                   \
         T *d = SIMT_SLOT(T, in->d);                                                                \
         for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
             int lane = __builtin_ctz(rest);                                                        \
-            T *place = (T *)(void *)hosts[lane], x = *place, y = ys[lane];                         \
-            if (single)                                                                            \
-                *place = (result);                                                                 \
-            else                                                                                   \
+            T *place = (T *)(void *)hosts[lane], x, y = ys[lane];                                  \
+            if (is_private(w, place, alone)) {                                                     \
+                x = *place;                                                                        \
+                PLAIN_STORE(place, x, (T)(result));                                                \
+            } else {                                                                               \
                 x = fetch(place, y, __ATOMIC_SEQ_CST);                                             \
+            }                                                                                      \
             if (gives)                                                                             \
                 d[lane] = x;                                                                       \
         }                                                                                          \
@@ -113,18 +156,10 @@ static inline uint64_t add_f64(uint64_t x, uint64_t y)
     return x;
 }
 
-/* Sums in global memory flush subnormals; sums in shared memory keep them (PTX ISA, atom). */
-ATOMIC_BODY(atomic_add_f32_global, uint32_t, add_f32(x, y, true))
-ATOMIC_BODY(atomic_add_f32_shared, uint32_t, add_f32(x, y, false))
+/* Sums in global memory flush subnormals; sums in shared memory keep them (PTX ISA, atom). A
+ * generic address is one or the other, lane by lane. */
+ATOMIC_BODY(atomic_add_f32, uint32_t, add_f32(x, y, !in_shared(w, place)))
 ATOMIC_BODY(atomic_add_f64, uint64_t, add_f64(x, y))
-
-/* A generic address is one or the other, lane by lane. */
-SIMT_BODY(atomic_add_f32_generic)
-{
-    uint64_t address = SIMT_SLOT(const uint64_t, in->a)[__builtin_ctz(w->mask)];
-    return address >= SIMT_SHARED_WINDOW ? atomic_add_f32_shared(w, in)
-                                         : atomic_add_f32_global(w, in);
-}
 
 /* 16-bit floats and pairs, through the scalar helpers. */
 #define ATOMIC_HALF(type, F)                                                                       \
@@ -192,9 +227,27 @@ CAS_BODY(16)
 CAS_BODY(32)
 CAS_BODY(64)
 
-/* 128 bits: one lock serves all of them (no ordinary instruction writes 16 bytes at once and
- * expects to be seen whole by these). */
-static pthread_mutex_t wide_lock = PTHREAD_MUTEX_INITIALIZER;
+/* 128 bits. Where the host has no such instruction one lock serves all of them, and the host's own
+ * threads are not kept out. */
+typedef unsigned __int128 wide_word __attribute__((may_alias));
+
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
+static inline wide_word swap_wide(wide_word *place, wide_word expected, wide_word desired)
+{
+    return __sync_val_compare_and_swap(place, expected, desired);
+}
+#else
+static inline wide_word swap_wide(wide_word *place, wide_word expected, wide_word desired)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    wide_word found = *place;
+    if (found == expected)
+        *place = desired;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+#endif
 
 SIMT_BODY(atomic_128)
 {
@@ -202,16 +255,18 @@ SIMT_BODY(atomic_128)
     bool compare = in->ptx->op == PTX_OP_ATOM_CAS;
     if (!targets(w, in, 16, hosts))
         return NULL;
-    pthread_mutex_lock(&wide_lock);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        uint8_t old[16], *b = w->regs + in->b + 16 * lane, *c = w->regs + in->c + 16 * lane;
-        memcpy(old, hosts[lane], 16);
-        if (!compare || memcmp(old, b, 16) == 0)
-            memcpy(hosts[lane], compare ? c : b, 16);
-        memcpy(w->regs + in->d + 16 * lane, old, 16);
+        wide_word *place = (wide_word *)(void *)hosts[lane], b, c, found, expected;
+        memcpy(&b, w->regs + in->b + 16 * lane, 16);
+        memcpy(&c, w->regs + (compare ? in->c : in->b) + 16 * lane, 16);
+        found = compare ? b : 0;
+        do {
+            expected = found;
+            found = swap_wide(place, expected, c);
+        } while (!compare && found != expected);
+        memcpy(w->regs + in->d + 16 * lane, &found, 16);
     }
-    pthread_mutex_unlock(&wide_lock);
     return in + 1;
 }
 
@@ -245,27 +300,37 @@ static uint32_t combine_element(const struct ptx_inst *ptx, uint32_t x, uint32_t
     return low | (uint32_t)high << 16;
 }
 
+#define CHANGE_ELEMENT(T)                                                                          \
+    do {                                                                                           \
+        T *place = (T *)(void *)at, x, y;                                                          \
+        memcpy(&y, operand, sizeof(T));                                                            \
+        ATOMIC_CHANGE(T, place, (T)combine_element(in->ptx, x, y), is_plain);                      \
+        old = x;                                                                                   \
+    } while (0)
+
 SIMT_BODY(atomic_vector)
 {
     unsigned bytes = ptx_type_bits(in->ptx->types[0]) / 8, count = in->counts[0];
-    bool gives = in->ptx->op == PTX_OP_ATOM_VEC;
+    bool gives = in->ptx->op == PTX_OP_ATOM_VEC, alone = works_alone(w, in);
     uint8_t *hosts[SIMT_LANES];
     if (!targets(w, in, bytes * count, hosts))
         return NULL;
-    pthread_mutex_lock(&wide_lock);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
+        bool is_plain = is_private(w, hosts[lane], alone);
         for (unsigned k = 0; k < count; k++) {
-            uint32_t slot = in->list[gives ? count + k : k], x = 0, y = 0, sum;
-            memcpy(&x, hosts[lane] + k * bytes, bytes);
-            memcpy(&y, w->regs + slot + lane * bytes, bytes);
-            sum = combine_element(in->ptx, x, y);
-            memcpy(hosts[lane] + k * bytes, &sum, bytes);
+            uint8_t *at = hosts[lane] + k * bytes;
+            const uint8_t *operand =
+                w->regs + in->list[gives ? count + k : k] + (size_t)lane * bytes;
+            uint32_t old;
+            if (bytes == 2)
+                CHANGE_ELEMENT(uint16_t);
+            else
+                CHANGE_ELEMENT(uint32_t);
             if (gives)
-                memcpy(w->regs + in->list[k] + lane * bytes, &x, bytes);
+                memcpy(w->regs + in->list[k] + (size_t)lane * bytes, &old, bytes);
         }
     }
-    pthread_mutex_unlock(&wide_lock);
     return in + 1;
 }
 
@@ -313,16 +378,7 @@ static simt_body *select_atom(const struct ptx_inst *ptx)
     bool add = ptx_has(ptx, PTX_MOD_ADD), exchange = ptx_has(ptx, PTX_MOD_EXCH);
     switch ((enum ptx_type)ptx->types[0]) {
     case PTX_F32:
-        if (!add)
-            return exchange ? atomic_exch_32 : NULL;
-        switch (access_space(ptx)) {
-        case PTX_SPACE_GLOBAL:
-            return atomic_add_f32_global;
-        case PTX_SPACE_SHARED:
-            return atomic_add_f32_shared;
-        default:
-            return atomic_add_f32_generic;
-        }
+        return add ? atomic_add_f32 : exchange ? atomic_exch_32 : NULL;
     case PTX_F64:
         return add ? atomic_add_f64 : exchange ? atomic_exch_64 : NULL;
     case PTX_B128:

@@ -43,7 +43,10 @@ static const struct simt_function *function_at(const struct simt_code *code, uin
 SIMT_BODY(run_call_indirect)
 {
     const struct simt_call *call = (const struct simt_call *)(const void *)in->list;
-    const uint64_t *addresses = SIMT_SLOT(const uint64_t, in->a);
+    uint64_t addresses[SIMT_LANES];
+    for (int i = 0; i < SIMT_LANES; i++)
+        addresses[i] = in->flags & SIMT_FLAG_ADDRESS_32 ? SIMT_SLOT(const uint32_t, in->a)[i]
+                                                        : SIMT_SLOT(const uint64_t, in->a)[i];
     int first = __builtin_ctz(w->mask);
     uint32_t lanes = 0;
     for (int i = 0; i < SIMT_LANES; i++)
@@ -52,7 +55,7 @@ SIMT_BODY(run_call_indirect)
     const struct simt_function *callee = function_at(w->block->launch->code, addresses[first]);
     if (!callee)
         return simt_raise(w, in, SIMT_FAULT_INVALID_PC, first,
-                          "call through a pointer (0x%llx) that is no device function",
+                          "call through a pointer (0x%llx) that is not a device function",
                           (unsigned long long)addresses[first]);
     if (lanes != w->path_mask) {
         const struct simt_inst *next = simt_split(w, in, lanes, in, in + 1);
@@ -83,8 +86,8 @@ SIMT_BODY(run_brkpt)
                       "breakpoint, and no debugger is attached");
 }
 
-/* The rest of the slice is given up: somebody else has something to do meanwhile. A GPU sleeps for
- * a millisecond at most. */
+/* Gives up the rest of the slice, so that other paths can run meanwhile. A GPU sleeps for a
+ * millisecond at most. */
 SIMT_BODY(run_nanosleep)
 {
     const uint32_t *wanted = SIMT_SLOT(const uint32_t, in->a);

@@ -104,7 +104,7 @@ SIMT_MAP1(f32_u16_32, float, uint32_t, (float)(int32_t)(uint16_t)x)
 SIMT_MAP1(f32_s16_32, float, uint32_t, (float)(int16_t)x)
 
 /* Float to integer ------------------------------------------------------------------------------
- * Clamped to what the host can convert, converted, and mended where the clamp was too tight. */
+ * Clamped to what the host can convert, converted, and corrected where the clamp was too tight. */
 
 static inline int32_t s32_from_f32(float x)
 {

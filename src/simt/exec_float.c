@@ -159,6 +159,30 @@ SIMT_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t, (y & ~NUM_F64_SIGN) | (x &
 FLOAT_ROW_EXTREME(min)
 FLOAT_ROW_EXTREME(max)
 
+/* Three inputs: rare, so one body has all modifiers. */
+#define FLOAT_EXTREME_OF_3(name)                                                                   \
+    SIMT_BODY(name##3_f32)                                                                         \
+    {                                                                                              \
+        bool ftz = ptx_has(in->ptx, PTX_MOD_FTZ), nan = ptx_has(in->ptx, PTX_MOD_NAN);             \
+        bool absolute = ptx_has(in->ptx, PTX_MOD_ABS);                                             \
+        const float *slots[3] = {SIMT_SLOT(const float, in->a), SIMT_SLOT(const float, in->b),     \
+                                 SIMT_SLOT(const float, in->c)};                                   \
+        float *d = SIMT_SLOT(float, in->d);                                                        \
+        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
+            int lane = __builtin_ctz(rest);                                                        \
+            float x[3];                                                                            \
+            for (int i = 0; i < 3; i++) {                                                          \
+                x[i] = ftz ? F(slots[i][lane]) : slots[i][lane];                                   \
+                x[i] = absolute ? A(x[i]) : x[i];                                                  \
+            }                                                                                      \
+            d[lane] = nan ? num_f32_##name##_nan(num_f32_##name##_nan(x[0], x[1]), x[2])           \
+                          : num_f32_##name(num_f32_##name(x[0], x[1]), x[2]);                      \
+        }                                                                                          \
+        return in + 1;                                                                             \
+    }
+FLOAT_EXTREME_OF_3(min)
+FLOAT_EXTREME_OF_3(max)
+
 /* testp: +0 and -0 count as normal. ----------------------------------------------------------- */
 
 #define FLOAT_TESTP(name, T, expression)                                                           \
@@ -290,6 +314,10 @@ simt_body *SIMT_NAME(float_select)(const struct simt_operands *operands)
     case PTX_OP_FMIN:
     case PTX_OP_FMAX:
         return select_extreme(ptx);
+    case PTX_OP_FMIN3:
+        return min3_f32;
+    case PTX_OP_FMAX3:
+        return max3_f32;
     default:
         return NULL;
     }

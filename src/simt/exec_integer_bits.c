@@ -27,7 +27,7 @@ static inline uint32_t clz_64(uint64_t x)
 SIMT_MAP1(count_32, uint32_t, uint32_t, clz_32(x))
 SIMT_MAP1(count_64, uint32_t, uint64_t, clz_64(x))
 
-/* The position of the highest bit that is no sign; all ones if there is none. */
+/* The position of the highest bit that is not a sign bit; all ones if there is none. */
 #define BFIND(t, C, U, bits, without_sign)                                                         \
     SIMT_MAP1(bfind_##t, uint32_t, C, (bits - 1) - clz_##bits((U)(without_sign)))                  \
     SIMT_MAP1(bfind_shift_##t, uint32_t, C, ({                                                     \

@@ -128,7 +128,7 @@ SIMT_BODY(lop3_any)
     SIMT_STORE_LANES(uint32_t, lop3_value(xs[i], ys[i], zs[i], table))
 }
 
-/* With a predicate: d may be missing, then its slot is one that nobody reads. */
+/* With a predicate: d may be missing; its slot is then one that is never read. */
 static const struct simt_inst *lop3_with_predicate(struct simt_warp *w, const struct simt_inst *in,
                                                    bool is_and)
 {

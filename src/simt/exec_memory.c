@@ -104,6 +104,7 @@ SIMT_BODY(run_alloca)
                           "alloca of %llu bytes: the thread's stack has %u",
                           (unsigned long long)most, w->block->launch->local_stride);
     frame->local_top = (uint32_t)(place + most);
+    simt_local_clear(simt_state(w), w->mask, (uint32_t)place, (uint32_t)most);
     for (int i = 0; i < SIMT_LANES; i++) {
         if (!SIMT_ACTIVE(i))
             continue;

@@ -66,6 +66,21 @@ static inline uint64_t reach(enum access_pattern pattern, uint64_t size, unsigne
     return pattern == ACCESS_ONE ? size : size * lanes;
 }
 
+/* Declares `half` and takes the halves of a full warp that are one run or one address, up to the
+ * first that is neither. */
+#define TAKE_HALVES(D, M, PATTERN_OF, RANGE)                                                       \
+    int half = 0;                                                                                  \
+    for (; half < SIMT_LANES; half += ACCESS_HALF) {                                               \
+        enum access_pattern pattern = PATTERN_OF(a + half, sizeof(M), ACCESS_HALF);                \
+        if (pattern == ACCESS_SCATTERED)                                                           \
+            break;                                                                                 \
+        const uint8_t *host =                                                                      \
+            RANGE(w, a[half] + imm, reach(pattern, sizeof(M), ACCESS_HALF), sizeof(M));            \
+        if (!host)                                                                                 \
+            return false;                                                                          \
+        TAKE(d + half, D, M, host, pattern, ACCESS_HALF);                                          \
+    }
+
 /* Global
  * ------------------------------------------------------------------------------------------- */
 
@@ -75,17 +90,7 @@ static inline uint64_t reach(enum access_pattern pattern, uint64_t size, unsigne
     static __attribute__((noinline)) bool name##_rows(const struct simt_warp *w,                   \
                                                       const uint64_t *a, uint64_t imm, D *d)       \
     {                                                                                              \
-        int half = 0;                                                                              \
-        for (; half < SIMT_LANES; half += ACCESS_HALF) {                                           \
-            enum access_pattern pattern = access_pattern_64(a + half, sizeof(M), ACCESS_HALF);     \
-            if (pattern == ACCESS_SCATTERED)                                                       \
-                break;                                                                             \
-            const uint8_t *host =                                                                  \
-                access_range(w, a[half] + imm, reach(pattern, sizeof(M), ACCESS_HALF), sizeof(M)); \
-            if (!host)                                                                             \
-                return false;                                                                      \
-            TAKE(d + half, D, M, host, pattern, ACCESS_HALF);                                      \
-        }                                                                                          \
+        TAKE_HALVES(D, M, access_pattern_64, access_range);                                        \
         if (half < SIMT_LANES) {                                                                   \
             if (!access_stretch(w, a, imm, sizeof(M)))                                             \
                 return false;                                                                      \
@@ -167,17 +172,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     static __attribute__((noinline)) bool name##_rows(const struct simt_warp *w,                   \
                                                       const uint32_t *a, uint32_t imm, D *d)       \
     {                                                                                              \
-        int half = 0;                                                                              \
-        for (; half < SIMT_LANES; half += ACCESS_HALF) {                                           \
-            enum access_pattern pattern = access_pattern_32(a + half, sizeof(M), ACCESS_HALF);     \
-            if (pattern == ACCESS_SCATTERED)                                                       \
-                break;                                                                             \
-            const uint8_t *host =                                                                  \
-                run_inside(w, a[half] + imm, reach(pattern, sizeof(M), ACCESS_HALF), sizeof(M));   \
-            if (!host)                                                                             \
-                return false;                                                                      \
-            TAKE(d + half, D, M, host, pattern, ACCESS_HALF);                                      \
-        }                                                                                          \
+        TAKE_HALVES(D, M, access_pattern_32, run_inside);                                          \
         if (half < SIMT_LANES) {                                                                   \
             if (!access_inside(w, a, imm, sizeof(M), SIMT_LANES))                                  \
                 return false;                                                                      \

@@ -28,16 +28,22 @@ SIMT_BODY(mov_128)
 }
 
 /* Packing: the low element comes first. Elements and wholes are copied byte by byte, so one body
- * serves all widths. */
+ * serves all widths. A register of 8 bits lies in a slot of 16. */
+static inline unsigned part_stride(unsigned part)
+{
+    return part < 2 ? 2 : part;
+}
+
 SIMT_BODY(mov_pack)
 {
     unsigned count = in->counts[0], bytes = (unsigned)in->imm, part = bytes / count;
+    unsigned stride = part_stride(part);
     for (int i = 0; i < SIMT_LANES; i++) {
         if (!SIMT_ACTIVE(i))
             continue;
         uint8_t whole[16];
         for (unsigned k = 0; k < count; k++)
-            memcpy(whole + k * part, SIMT_SLOT(uint8_t, in->list[k]) + part * (unsigned)i, part);
+            memcpy(whole + k * part, SIMT_SLOT(uint8_t, in->list[k]) + stride * (unsigned)i, part);
         memcpy(SIMT_SLOT(uint8_t, in->d) + bytes * (unsigned)i, whole, bytes);
     }
     return in + 1;
@@ -46,13 +52,18 @@ SIMT_BODY(mov_pack)
 SIMT_BODY(mov_unpack)
 {
     unsigned count = in->counts[0], bytes = (unsigned)in->imm, part = bytes / count;
+    unsigned stride = part_stride(part);
     for (int i = 0; i < SIMT_LANES; i++) {
         if (!SIMT_ACTIVE(i))
             continue;
         uint8_t whole[16];
         memcpy(whole, SIMT_SLOT(uint8_t, in->a) + bytes * (unsigned)i, bytes);
-        for (unsigned k = 0; k < count; k++)
-            memcpy(SIMT_SLOT(uint8_t, in->list[k]) + part * (unsigned)i, whole + k * part, part);
+        for (unsigned k = 0; k < count; k++) {
+            uint8_t *to = SIMT_SLOT(uint8_t, in->list[k]) + stride * (unsigned)i;
+            memcpy(to, whole + k * part, part);
+            if (part < stride)
+                to[1] = 0;
+        }
     }
     return in + 1;
 }
@@ -206,27 +217,30 @@ static bool is_changing(const struct ptx_operand *operand)
            operand->sreg <= PTX_SREG_GLOBALTIMER_HI;
 }
 
+/* whole_bits: of the register that is packed or unpacked. */
+static simt_body *select_packing(const struct simt_operands *operands, unsigned whole_bits,
+                                 unsigned count, bool packs)
+{
+    unsigned part = whole_bits / count;
+    if (part_stride(part / 8) * 8 != operands->list_bits)
+        return NULL;
+    if (count == 2 && part == 32)
+        return packs ? pack_2x32 : unpack_2x32;
+    if (count == 2 && part == 16)
+        return packs ? pack_2x16 : unpack_2x16;
+    return packs ? mov_pack : mov_unpack;
+}
+
 static simt_body *select_mov(const struct simt_operands *operands)
 {
     const struct ptx_inst *ptx = operands->ptx;
-    if (is_changing(&ptx->operands[1]))
+    const struct ptx_operand *to = &ptx->operands[0], *from = &ptx->operands[1];
+    if (to->kind == PTX_OPERAND_VECTOR)
+        return select_packing(operands, operands->a_bits, to->item_count, false);
+    if (from->kind == PTX_OPERAND_VECTOR)
+        return select_packing(operands, operands->d_bits, from->item_count, true);
+    if (is_changing(from))
         return operands->d_bits == 64 ? read_clock_64 : read_clock_32;
-    if (ptx->operands[1].kind == PTX_OPERAND_VECTOR) {
-        if (operands->list_bits == 32 && operands->d_bits == 64)
-            return pack_2x32;
-        if (operands->list_bits == 16 && operands->d_bits == 32)
-            return pack_2x16;
-        return operands->d_bits / ptx->operands[1].item_count == operands->list_bits ? mov_pack
-                                                                                     : NULL;
-    }
-    if (ptx->operands[0].kind == PTX_OPERAND_VECTOR) {
-        if (operands->list_bits == 32 && operands->a_bits == 64)
-            return unpack_2x32;
-        if (operands->list_bits == 16 && operands->a_bits == 32)
-            return unpack_2x16;
-        return operands->a_bits / ptx->operands[0].item_count == operands->list_bits ? mov_unpack
-                                                                                     : NULL;
-    }
     switch (operands->d_bits) {
     case 1:
         return mov_pred;

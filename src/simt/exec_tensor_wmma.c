@@ -85,7 +85,7 @@ struct memory_rows {
     uint64_t address;
     uint64_t stride; /* bytes from one row to the next */
     unsigned rows, bytes;
-    unsigned least; /* a GPU reads so many bytes at once, at least */
+    unsigned least; /* the fewest bytes that a GPU reads at once */
     enum ptx_space space;
 };
 

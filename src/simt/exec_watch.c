@@ -1,5 +1,5 @@
 /*
- * exec_watch.c: the run loop of a watched launch: counts what runs, and hands the accesses of a
+ * exec_watch.c: the run loop of a watched launch: counts what runs, and passes the accesses of a
  * warp to the watchers. Built per instruction set, as bodies are.
  */
 #include "simt/access.h"
@@ -167,7 +167,10 @@ static uint32_t tell_bulk(struct simt_watch *watch, struct watch_access *access)
             shared[i] -= SIMT_SHARED_WINDOW;
     for (uint32_t rest = all; rest; rest &= rest - 1) {
         access->mask = rest & -rest;
-        access->bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        /* More than all of shared memory is wrong however much it is, and takes time to look at. */
+        uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        uint32_t most = w->block->shared_bytes + 16;
+        access->bytes = bytes < most ? bytes : most;
         for (int side = 0; side < 2; side++) {
             access->is_write = side == 1;
             access->is_read = side == 0;
@@ -299,8 +302,10 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(on);
+    if (watch->follows)
+        EACH_WATCHER(watch, follow) watcher->follow(watcher, w, in);
     if (!w->mask) {
-        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which nobody takes */
+        if (watch->wants_all && in->ptx->op == PTX_OP_BRA) /* which no lane takes */
             EACH_WATCHER(watch, step) watcher->step(watcher, w, in);
         return in + 1;
     }

@@ -1,5 +1,5 @@
 /*
- * fault.c: what the machine says when a kernel does what it must not.
+ * fault.c: words the errors of kernels.
  * The message names the kernel, block and thread, the PTX line and the source line.
  */
 #include "simt/core.h"
@@ -107,7 +107,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
     }
     switch (space) {
     case PTX_SPACE_SHARED:
-        if (address + size > block->shared_bytes || address + size < size)
+        if ((address + size > block->shared_bytes || address + size < size) &&
+            !simt_reserved(block, address, size))
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,
                                "outside of the block's shared memory");
         return block->shared + address;
@@ -115,6 +116,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
         if (address + size > block->launch->local_stride || address + size < size)
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, lane, address, size, is_write,
                                "outside of the thread's local memory");
+        if (is_write && address + size > simt_state(w)->local_used)
+            simt_state(w)->local_used = (uint32_t)(address + size);
         return simt_state(w)->local + (size_t)lane * block->launch->local_stride + address;
     default:
         return global_host(w, in, address, size, lane, is_write);

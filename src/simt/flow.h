@@ -1,5 +1,5 @@
 /*
- * flow.h: the control-flow graph of a PTX function, and what the decoder asks of it.
+ * flow.h: the control-flow graph of a PTX function, and what the decoder needs from it.
  */
 #ifndef LOCKSTEP_SIMT_FLOW_H
 #define LOCKSTEP_SIMT_FLOW_H
@@ -32,6 +32,7 @@ uint32_t *simt_flow_joins(struct lk_arena *arena, const struct ptx_function *fun
 /* Live ranges, in instruction numbers, loops and branches considered. */
 struct flow_range {
     uint32_t first, last; /* first > last: the register is never used */
+    bool unwritten;       /* on some way it is read, or written in part, before it is written */
 };
 struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_function *function);
 

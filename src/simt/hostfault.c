@@ -1,5 +1,5 @@
 /*
- * hostfault.c: says why a host program that follows a device pointer crashes.
+ * hostfault.c: explains the crash when a host program dereferences a device pointer.
  * It crashes as it does with a GPU; the message is ours. A program that handles SIGSEGV itself is
  * left alone.
  */
@@ -34,4 +34,9 @@ void simt_watch_host_faults(void)
     if (machines_open++ == 0 && sigaction(SIGSEGV, NULL, &old) == 0 &&
         !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
         sigaction(SIGSEGV, &action, NULL);
+}
+
+bool simt_is_host_fault_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
 }

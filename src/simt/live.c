@@ -149,7 +149,7 @@ struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_fun
 {
     struct flow_range *ranges = lk_arena_alloc(arena, (function->reg_count + 1) * sizeof(*ranges));
     for (uint32_t reg = 0; reg < function->reg_count; reg++)
-        ranges[reg] = (struct flow_range){UINT32_MAX, UINT32_MAX};
+        ranges[reg] = (struct flow_range){UINT32_MAX, UINT32_MAX, false};
     struct flow flow;
     flow_build(&flow, function);
     struct live live = {function, (function->reg_count + 63) / 64, NULL, NULL, NULL};
@@ -178,6 +178,8 @@ struct flow_range *simt_flow_ranges(struct lk_arena *arena, const struct ptx_fun
             simt_flow_visit(&function->insts[i], note_range, &here);
         }
     }
+    for (uint32_t reg = 0; reg < function->reg_count; reg++)
+        ranges[reg].unwritten = flow.block_count && has_bit(live.in, reg);
     free(out);
     free(live.in);
     free(live.kill);

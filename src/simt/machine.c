@@ -1,7 +1,8 @@
 /*
- * machine.c: a machine and its modules: loading, variables, kernels and what is known of them.
+ * machine.c: a machine and its modules: loading, variables, kernels and their properties.
  */
 #include "simt/core.h"
+#include "simt/states.h"
 #include "simt/watch.h"
 
 #include "host/pool.h"
@@ -33,11 +34,13 @@ struct simt_options simt_options_from_environment(void)
 {
     struct simt_options options = {0};
     const char *threads = getenv("LOCKSTEP_THREADS"), *schedule = getenv("LOCKSTEP_SCHEDULE"),
-               *limit = getenv("LOCKSTEP_LIMIT");
+               *limit = getenv("LOCKSTEP_LIMIT"), *poison = getenv("LOCKSTEP_POISON");
     if (threads && *threads)
         options.threads = (unsigned)number_from("LOCKSTEP_THREADS", threads);
     if (limit && *limit)
         options.instruction_limit = number_from("LOCKSTEP_LIMIT", limit);
+    if (poison && *poison)
+        options.poison = (uint8_t)number_from("LOCKSTEP_POISON", poison);
     if (schedule && strncmp(schedule, "random:", 7) == 0) {
         options.random_schedule = true;
         options.seed = number_from("LOCKSTEP_SCHEDULE", schedule + 7);
@@ -53,7 +56,7 @@ struct simt_options simt_options_from_environment(void)
 
 /* Each machine of a process has its own part of the address space, below where the host's programs
  * and libraries lie. */
-enum { MACHINES = 8 };
+enum { MACHINES = GPU_SIMULATED_MAX };
 static _Atomic unsigned indices_used; /* a bit each */
 
 static unsigned take_index(void)
@@ -93,15 +96,17 @@ struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_o
         free(machine);
         return NULL;
     }
+    machine->memory.poison = options->poison;
     machine->params_address =
-        simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, true);
+        simt_memory_alloc(&machine->memory, PARAM_BYTES, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     machine->grid_workspace =
-        simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, true);
+        simt_memory_alloc(&machine->memory, SIMT_GRANULE, SIMT_MEMORY_DEVICE, SIMT_OWNER_MACHINE);
     pthread_mutex_init(&machine->launch_lock, NULL);
     pthread_cond_init(&machine->launch_changed, NULL);
     pthread_mutex_init(&machine->print_lock, NULL);
     machine->pool = lk_pool_create(machine->options.threads);
     simt_watch_host_faults();
+    simt_states_open(machine);
     return machine;
 }
 
@@ -111,6 +116,7 @@ void simt_destroy(struct simt_machine *machine)
         return;
     simt_flush_printf(machine);
     simt_watch_close(machine);
+    simt_states_close(machine);
     lk_pool_destroy(machine->pool);
     simt_heap_close(machine);
     simt_memory_close(&machine->memory);
@@ -154,15 +160,13 @@ static void place_variables(struct simt_module *module)
         if (var->space != PTX_SPACE_GLOBAL && var->space != PTX_SPACE_CONST)
             continue;
         enum simt_memory_kind kind = var->is_managed ? SIMT_MEMORY_MANAGED : SIMT_MEMORY_DEVICE;
-        uint64_t address = simt_memory_alloc(memory, var->size ? var->size : 1, kind, true);
+        uint64_t address =
+            simt_memory_alloc(memory, var->size ? var->size : 1, kind, SIMT_OWNER_MACHINE);
         module->var_addresses[i] = address;
         if (!address)
             continue;
-        uint8_t *host = (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
-        if (var->init)
-            memcpy(host, var->init, var->size);
-        else
-            memset(host, 0, var->size);
+        if (var->init) /* else zeros, as new memory of the machine is */
+            memcpy((uint8_t *)(uintptr_t)(address + SIMT_BACKING), var->init, var->size);
     }
 }
 
@@ -203,6 +207,7 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
                                      const char *text, size_t size, char **message)
 {
     struct ptx_module *ptx = ptx_parse(name, text, size, message);
+    errno = 0;
     if (!ptx)
         return NULL;
     struct simt_module *module = lk_alloc_zeroed(sizeof(*module));
@@ -213,6 +218,7 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
     place_variables(module);
     if (!variables_placed(module, message)) {
         simt_module_unload(module);
+        errno = ENOMEM;
         return NULL;
     }
     for (uint32_t i = 0; i < ptx->var_count; i++)
@@ -229,13 +235,19 @@ struct simt_module *simt_module_load(struct simt_machine *machine, const char *n
     return module;
 }
 
+void simt_module_limit_registers(struct simt_module *module, unsigned most)
+{
+    module->max_registers = most;
+}
+
 void simt_module_unload(struct simt_module *module)
 {
     if (!module)
         return;
     for (uint32_t i = 0; i < module->ptx->var_count; i++)
         if (module->var_addresses[i])
-            simt_memory_free(&module->machine->memory, module->var_addresses[i], true);
+            simt_memory_free(&module->machine->memory, module->var_addresses[i],
+                             SIMT_OWNER_MACHINE);
     for (unsigned i = 0; i < module->kernel_count; i++) {
         simt_code_free(module->kernels[i].code);
         pthread_mutex_destroy(&module->kernels[i].lock);
@@ -295,6 +307,8 @@ static unsigned register_estimate(const struct simt_kernel *kernel, unsigned lim
     registers = registers < 16 ? 16 : (registers + 7) & ~7u;
     if (kernel->ptx->max_regs && registers > kernel->ptx->max_regs)
         registers = kernel->ptx->max_regs;
+    if (kernel->module->max_registers && registers > kernel->module->max_registers)
+        registers = kernel->module->max_registers;
     /* Each scheduler has a file of registers of its own, and a block's warps are dealt out. */
     const struct gpu_info *gpu = kernel->module->machine->gpu;
     unsigned dealt = SIMT_LANES * gpu->schedulers_per_sm;
@@ -333,6 +347,12 @@ static void decode_kernel(struct simt_kernel *kernel)
     info->binary_version = gpu->cc_major * 10 + gpu->cc_minor;
     info->param_count = kernel->ptx->param_count;
     info->param_bytes = kernel->ptx->param_bytes;
+    info->param_align = 1;
+    for (uint32_t i = 0; i < kernel->ptx->param_count; i++) {
+        const struct ptx_var *var = kernel->ptx->params[i].var;
+        if (var && var->align > info->param_align)
+            info->param_align = var->align;
+    }
     memcpy(info->required_cluster, kernel->ptx->required_cluster, sizeof(info->required_cluster));
 }
 

@@ -1,7 +1,8 @@
 /*
  * memory.c: device memory: address space, allocation, lookup.
- * See core.h for the layout. Addresses are handed out from fresh space, or from freed blocks of
- * exactly the same size; a freed block is unmapped from kernels' view at once.
+ * See core.h for the layout. Addresses come from fresh space, or from freed blocks of
+ * exactly the same size; a freed block is unmapped from kernels' view at once. Invariant:
+ *   M1  bytes that belong to no allocation are zero.
  */
 #include "simt/watch.h"
 
@@ -24,8 +25,8 @@ static void *map_at(uint64_t address, uint64_t size, int protection, int flags, 
     return MAP_FAILED;
 }
 
-/* The two halves at the device addresses, then the bytes behind them. What was mapped before one of
- * them failed is taken back: the rest of that space may be somebody else's. */
+/* The two halves at the device addresses, then the bytes behind them. If one fails, what was
+ * already mapped is unmapped: the rest of that space may be in use. */
 static bool map_views(struct simt_memory *memory)
 {
     int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
@@ -50,6 +51,17 @@ static bool map_views(struct simt_memory *memory)
     return true;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t host_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+}
+
 bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit)
 {
     memset(memory, 0, sizeof(*memory));
@@ -57,7 +69,8 @@ bool simt_memory_open(struct simt_memory *memory, unsigned index, uint64_t limit
     uint64_t base = SIMT_ARENA_BASE + index * SIMT_ARENA_STEP;
     int anonymous = MAP_PRIVATE | MAP_ANONYMOUS, both = PROT_READ | PROT_WRITE;
     memory->base = base;
-    memory->limit = limit;
+    memory->total = limit;
+    memory->limit = least(limit, host_bytes());
     memory->next[0] = base;
     memory->next[1] = base + SIMT_ARENA_HALF;
     memory->file = memfd_create("lockstep", MFD_CLOEXEC);
@@ -143,8 +156,8 @@ static uint64_t find_gap(struct simt_memory *memory, uint64_t from, uint64_t to,
     return to - place >= size && place < to ? place : 0;
 }
 
-/* While a checker looks on, freed addresses are not used again as long as there are others, so
- * that a use of freed memory is seen, and blocks lie further apart. */
+/* Under a checker, freed addresses are not reused as long as there are others, so that a use of
+ * freed memory is detected, and blocks lie further apart. */
 static uint64_t guard_zone(void)
 {
     const char *check = getenv("LOCKSTEP_CHECK");
@@ -174,7 +187,7 @@ static uint64_t take_address(struct simt_memory *memory, uint64_t size, unsigned
 }
 
 uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_memory_kind kind,
-                           bool internal)
+                           enum simt_owner owner)
 {
     if (size == 0 || size > SIMT_ARENA_HALF)
         return 0;
@@ -184,7 +197,8 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
     if (!counts || memory->used + space <= memory->limit)
         address = take_address(memory, space, kind == SIMT_MEMORY_DEVICE ? 0 : 1);
     if (address) {
-        struct simt_allocation item = {address, size, kind, false, internal};
+        uint32_t number = owner == SIMT_OWNER_USER ? ++memory->last_number : 0;
+        struct simt_allocation item = {address, size, kind, false, owner, number};
         list_insert(&memory->live, list_after(&memory->live, address), item);
         uint64_t first = (address - memory->base) >> SIMT_GRANULE_BITS;
         memset(memory->granules + first, 1, (size + SIMT_GRANULE - 1) >> SIMT_GRANULE_BITS);
@@ -192,15 +206,33 @@ uint64_t simt_memory_alloc(struct simt_memory *memory, size_t size, enum simt_me
             memory->used += space;
     }
     pthread_mutex_unlock(&memory->lock);
+    bool poisoned = memory->poison && owner != SIMT_OWNER_MACHINE && kind != SIMT_MEMORY_PINNED;
+    if (address && poisoned)
+        memset((void *)(uintptr_t)(address + SIMT_BACKING), memory->poison, size);
     return address;
+}
+
+/* Whole pages of the map go back to the host. */
+static void clear_granules(uint8_t *from, uint64_t size)
+{
+    uint8_t *end = from + size;
+    uint8_t *page = (uint8_t *)(((uintptr_t)from + 4095) & ~(uintptr_t)4095);
+    uint8_t *last = (uint8_t *)((uintptr_t)end & ~(uintptr_t)4095);
+    if (page >= last) {
+        memset(from, 0, size);
+        return;
+    }
+    memset(from, 0, (size_t)(page - from));
+    madvise(page, (size_t)(last - page), MADV_DONTNEED);
+    memset(last, 0, (size_t)(end - last));
 }
 
 static void forget_bytes(struct simt_memory *memory, const struct simt_allocation *block)
 {
     uint64_t space = rounded(block->size), first = (block->address - memory->base);
-    memset(memory->granules + (first >> SIMT_GRANULE_BITS), 0, space >> SIMT_GRANULE_BITS);
-    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep theirs
-     * for the next user, unless there is none. */
+    clear_granules(memory->granules + (first >> SIMT_GRANULE_BITS), space >> SIMT_GRANULE_BITS);
+    /* MADV_REMOVE frees the bytes of both views of host-visible memory. Small blocks keep their
+     * pages for the next user, unless there is none. */
     uint64_t from = block->address, to = from + space;
     if (space < LARGE && guard_zone() > SIMT_GRANULE) {
         from &= ~UINT64_C(4095);
@@ -209,15 +241,17 @@ static void forget_bytes(struct simt_memory *memory, const struct simt_allocatio
     if (space >= LARGE || guard_zone() > SIMT_GRANULE)
         madvise((void *)(uintptr_t)(from + SIMT_BACKING), to - from,
                 block->kind == SIMT_MEMORY_DEVICE ? MADV_DONTNEED : MADV_REMOVE);
+    else /* M1 */
+        memset((void *)(uintptr_t)(from + SIMT_BACKING), 0, to - from);
 }
 
-bool simt_memory_free(struct simt_memory *memory, uint64_t address, bool internal)
+bool simt_memory_free(struct simt_memory *memory, uint64_t address, enum simt_owner owner)
 {
     pthread_mutex_lock(&memory->lock);
     size_t at = list_after(&memory->live, address);
     bool found = at > 0 && memory->live.items[at - 1].address == address &&
                  !memory->live.items[at - 1].registered &&
-                 memory->live.items[at - 1].internal == internal;
+                 memory->live.items[at - 1].owner == owner;
     if (found) {
         struct simt_allocation block = memory->live.items[at - 1];
         list_remove(&memory->live, at - 1);
@@ -258,7 +292,7 @@ uint8_t *simt_memory_registered(struct simt_memory *memory, uint64_t address, ui
 
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind)
 {
-    uint64_t address = simt_memory_alloc(&machine->memory, size, kind, false);
+    uint64_t address = simt_memory_alloc(&machine->memory, size, kind, SIMT_OWNER_USER);
     if (address && machine->watch)
         simt_watch_allocated(machine, address, size);
     return address;
@@ -266,7 +300,7 @@ uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_
 
 bool simt_free(struct simt_machine *machine, uint64_t address)
 {
-    bool done = simt_memory_free(&machine->memory, address, false);
+    bool done = simt_memory_free(&machine->memory, address, SIMT_OWNER_USER);
     if (done && machine->watch)
         simt_watch_freed(machine, address);
     return done;
@@ -287,7 +321,7 @@ bool simt_register(struct simt_machine *machine, void *host, size_t size)
     bool overlaps = (at > 0 && items[at - 1].address + items[at - 1].size > address) ||
                     (at < memory->live.count && items[at].address < address + size);
     if (!overlaps && size) {
-        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, false};
+        struct simt_allocation item = {address, size, SIMT_MEMORY_PINNED, true, SIMT_OWNER_USER};
         list_insert(&memory->live, at, item);
         memory->has_registered = true;
     }
@@ -318,15 +352,25 @@ void *simt_host(struct simt_machine *machine, uint64_t address, size_t size)
     return (void *)(uintptr_t)(found.registered ? address : address + SIMT_BACKING);
 }
 
-/* Kernels use the host's memory: more than it has is not promised. */
+/* Kernels use the host's memory: more than it has is not promised, and not allocated. A large block
+ * takes whole units, so an odd remainder is of no use to one: whatever is said to be free can be
+ * allocated at once. */
 void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes)
 {
     struct simt_memory *memory = &machine->memory;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t host = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : memory->limit;
-    uint64_t most = host < memory->limit ? host : memory->limit;
     pthread_mutex_lock(&memory->lock);
-    *total_bytes = memory->limit;
-    *free_bytes = memory->used < most ? most - memory->used : 0;
+    uint64_t left = memory->used < memory->limit ? memory->limit - memory->used : 0;
+    *total_bytes = memory->total;
+    *free_bytes = left & ~((left >= LARGE ? LARGE : SIMT_GRANULE) - 1);
     pthread_mutex_unlock(&memory->lock);
+}
+
+bool simt_memory_host_limits(struct simt_machine *machine, size_t size)
+{
+    struct simt_memory *memory = &machine->memory;
+    pthread_mutex_lock(&memory->lock);
+    bool limits = size <= memory->total && memory->used + rounded(size) <= memory->total &&
+                  memory->used + rounded(size) > memory->limit;
+    pthread_mutex_unlock(&memory->lock);
+    return limits;
 }

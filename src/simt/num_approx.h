@@ -1,6 +1,6 @@
 /*
  * num_approx.h: the functions behind .approx: 2^x, log2, sine, tanh.
- * A GPU looks them up in tables of its own that nobody has published. Here they are computed in f64
+ * A GPU looks them up in tables of its own, which are not published. Here they are computed in f64
  * to about 2^-45 and rounded to f32 once, so they lie as near to the true value, and so to the
  * GPU's answer, as f32 allows. Plain products and sums, no branches: loops over lanes become vector
  * code.

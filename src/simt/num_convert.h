@@ -179,7 +179,7 @@ static inline uint64_t num_convert(const struct num_convert *how, uint64_t bits)
 
 /* What PTX allows: floats to integers and to whole floats with .rni .., what may lose bits with
  * .rn .., anything else without rounding; .ftz where f32 is concerned. Between f16 and bf16, and
- * from bf16, rounding may be left out. */
+ * from bf16, rounding may be omitted. */
 static inline bool num_convert_is_legal(const struct ptx_inst *ptx)
 {
     struct num_convert how = num_convert_of(ptx);

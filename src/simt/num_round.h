@@ -2,7 +2,7 @@
  * num_round.h: the four rounding modes of .rn .rz .rm .rp.
  * The host's own rounding mode is switched around a loop over the lanes. The compiler does not know
  * that arithmetic depends on it, so both switches are barriers for memory: operands must be read
- * after num_enter_rounding, and results be in memory that num_leave_rounding is told of.
+ * after num_enter_rounding, and results must be in memory that is passed to num_leave_rounding.
  */
 #ifndef LOCKSTEP_SIMT_NUM_ROUND_H
 #define LOCKSTEP_SIMT_NUM_ROUND_H

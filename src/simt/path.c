@@ -1,6 +1,7 @@
 /*
- * path.c: paths, joins and frames of a warp: how lanes part, meet again, call, return and exit.
- * The invariants J1-J4 are in core.h. Nothing here knows what instructions compute.
+ * path.c: paths and joins of a warp: how lanes part, meet again, call, return and exit. What a
+ * frame holds when it is new is in frame.c. The invariants J1-J4 are in core.h. Nothing here knows
+ * what instructions compute.
  */
 #include "simt/core.h"
 
@@ -12,11 +13,14 @@
 static struct simt_join *join_new(struct simt_warp_state *warp)
 {
     struct simt_join *join = warp->free_joins;
-    if (join)
+    if (join) {
         warp->free_joins = join->parent;
-    else
-        join = lk_alloc(sizeof(*join));
-    memset(join, 0, sizeof(*join));
+    } else {
+        join = lk_alloc_zeroed(sizeof(*join));
+        join->older = warp->all_joins;
+        warp->all_joins = join;
+    }
+    *join = (struct simt_join){.older = join->older};
     return join;
 }
 
@@ -24,10 +28,13 @@ static struct simt_frame *frame_new(struct simt_warp_state *warp,
                                     const struct simt_function *function)
 {
     struct simt_frame *frame = warp->free_frames;
-    if (frame)
+    if (frame) {
         warp->free_frames = frame->parent;
-    else
+    } else {
         frame = lk_alloc_zeroed(sizeof(*frame));
+        frame->older = warp->all_frames;
+        warp->all_frames = frame;
+    }
     if (frame->capacity < function->frame_bytes) {
         free(frame->regs);
         frame->capacity = function->frame_bytes;
@@ -68,160 +75,6 @@ static void path_free(struct simt_warp_state *warp, struct simt_path *path)
     warp->path_count--;
 }
 
-/* Frames
- * ------------------------------------------------------------------------------------------- */
-
-static void fill_lanes(uint8_t *slot, uint32_t bytes, uint64_t low, uint64_t high)
-{
-    switch (bytes) {
-    case 0:
-        *(uint32_t *)(void *)slot = low ? SIMT_ALL : 0;
-        break;
-    case 2:
-        for (int i = 0; i < SIMT_LANES; i++)
-            ((uint16_t *)(void *)slot)[i] = (uint16_t)low;
-        break;
-    case 4:
-        for (int i = 0; i < SIMT_LANES; i++)
-            ((uint32_t *)(void *)slot)[i] = (uint32_t)low;
-        break;
-    case 8:
-        for (int i = 0; i < SIMT_LANES; i++)
-            ((uint64_t *)(void *)slot)[i] = low;
-        break;
-    default:
-        for (int i = 0; i < SIMT_LANES; i++) {
-            ((uint64_t *)(void *)slot)[2 * i] = low;
-            ((uint64_t *)(void *)slot)[2 * i + 1] = high;
-        }
-    }
-}
-
-static uint32_t lane_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg, uint32_t lane)
-{
-    const uint32_t *block = warp->w.block->launch->launch->block;
-    uint32_t thread = warp->w.index * SIMT_LANES + lane;
-    switch (sreg) {
-    case PTX_SREG_TID_X:
-        return thread % block[0];
-    case PTX_SREG_TID_Y:
-        return thread / block[0] % block[1];
-    case PTX_SREG_TID_Z:
-        return thread / block[0] / block[1];
-    case PTX_SREG_LANEID:
-        return lane;
-    case PTX_SREG_LANEMASK_EQ:
-        return 1u << lane;
-    case PTX_SREG_LANEMASK_LE:
-        return (2u << lane) - 1;
-    case PTX_SREG_LANEMASK_LT:
-        return (1u << lane) - 1;
-    case PTX_SREG_LANEMASK_GE:
-        return SIMT_ALL << lane;
-    default: /* PTX_SREG_LANEMASK_GT */
-        return ~((2u << lane) - 1);
-    }
-}
-
-static bool is_lane_sreg(enum ptx_sreg sreg)
-{
-    return sreg <= PTX_SREG_TID_Z || sreg == PTX_SREG_LANEID ||
-           (sreg >= PTX_SREG_LANEMASK_EQ && sreg <= PTX_SREG_LANEMASK_GT);
-}
-
-/* Special registers that all lanes of a warp share. */
-static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg, uint32_t number)
-{
-    const struct simt_block *block = warp->w.block;
-    const struct simt_launch_state *state = block->launch;
-    const struct simt_launch *launch = state->launch;
-    const struct gpu_info *gpu = state->machine->gpu;
-    uint32_t cluster[3];
-    for (int i = 0; i < 3; i++)
-        cluster[i] = launch->cluster[i] ? launch->cluster[i] : 1;
-    if (sreg >= PTX_SREG_NTID_X && sreg <= PTX_SREG_NTID_Z)
-        return launch->block[sreg - PTX_SREG_NTID_X];
-    if (sreg >= PTX_SREG_CTAID_X && sreg <= PTX_SREG_CTAID_Z)
-        return block->index[sreg - PTX_SREG_CTAID_X];
-    if (sreg >= PTX_SREG_NCTAID_X && sreg <= PTX_SREG_NCTAID_Z)
-        return launch->grid[sreg - PTX_SREG_NCTAID_X];
-    if (sreg >= PTX_SREG_CLUSTERID_X && sreg <= PTX_SREG_CLUSTERID_Z)
-        return block->index[sreg - PTX_SREG_CLUSTERID_X] / cluster[sreg - PTX_SREG_CLUSTERID_X];
-    if (sreg >= PTX_SREG_NCLUSTERID_X && sreg <= PTX_SREG_NCLUSTERID_Z)
-        return launch->grid[sreg - PTX_SREG_NCLUSTERID_X] / cluster[sreg - PTX_SREG_NCLUSTERID_X];
-    if (sreg >= PTX_SREG_CLUSTER_CTAID_X && sreg <= PTX_SREG_CLUSTER_CTAID_Z)
-        return block->index[sreg - PTX_SREG_CLUSTER_CTAID_X] %
-               cluster[sreg - PTX_SREG_CLUSTER_CTAID_X];
-    if (sreg >= PTX_SREG_CLUSTER_NCTAID_X && sreg <= PTX_SREG_CLUSTER_NCTAID_Z)
-        return cluster[sreg - PTX_SREG_CLUSTER_NCTAID_X];
-    switch (sreg) {
-    case PTX_SREG_WARPID:
-        return warp->w.index;
-    case PTX_SREG_NWARPID:
-        return gpu->warps_per_sm;
-    case PTX_SREG_SMID:
-        return block->linear % gpu->sms;
-    case PTX_SREG_NSMID:
-        return gpu->sms;
-    case PTX_SREG_GRIDID:
-        return state->grid_number;
-    case PTX_SREG_TOTAL_SMEM_SIZE:
-    case PTX_SREG_AGGR_SMEM_SIZE:
-        return state->shared_bytes + gpu->shared_reserved_per_block;
-    case PTX_SREG_DYNAMIC_SMEM_SIZE:
-        return launch->dynamic_shared;
-    case PTX_SREG_CLUSTER_CTARANK:
-        return block->index[0] % cluster[0] +
-               cluster[0] *
-                   (block->index[1] % cluster[1] + cluster[1] * (block->index[2] % cluster[2]));
-    case PTX_SREG_CLUSTER_NCTARANK:
-        return cluster[0] * cluster[1] * cluster[2];
-    case PTX_SREG_IS_EXPLICIT_CLUSTER:
-        return launch->cluster[0] != 0;
-    case PTX_SREG_ENVREG: /* 1 (high) and 2 (low): where cooperative groups find the grid's barrier
-                           */
-        if (!launch->cooperative)
-            return 0;
-        return number == 2   ? (uint32_t)state->grid_workspace
-               : number == 1 ? state->grid_workspace >> 32
-                             : 0;
-    default:
-        return 0;
-    }
-}
-
-static void fill_sregs(struct simt_warp_state *warp, struct simt_frame *frame)
-{
-    for (uint32_t i = 0; i < frame->function->sreg_count; i++) {
-        enum ptx_sreg sreg = frame->function->sregs[i].sreg;
-        uint8_t *slot = frame->regs + frame->function->sregs[i].slot;
-        if (!is_lane_sreg(sreg)) {
-            unsigned bits = ptx_sreg_bits(sreg);
-            fill_lanes(slot, bits == 1 ? 0 : bits / 8,
-                       warp_sreg(warp, sreg, frame->function->sregs[i].number), 0);
-            continue;
-        }
-        uint32_t values[SIMT_LANES];
-        for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-            values[lane] = lane_sreg(warp, sreg, lane);
-        memcpy(slot, values, sizeof(values));
-    }
-}
-
-/* Literals stay as they are while a frame is used for the same function. */
-static void frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
-                       const struct simt_function *function)
-{
-    if (frame->function != function) {
-        frame->function = function;
-        for (uint32_t i = 0; i < function->literal_count; i++) {
-            const struct simt_literal *literal = &function->literals[i];
-            fill_lanes(frame->regs + literal->slot, literal->bytes, literal->low, literal->high);
-        }
-    }
-    fill_sregs(warp, frame);
-}
-
 /* Paths
  * ---------------------------------------------------------------------------------------------- */
 
@@ -250,7 +103,12 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     path->frame->local_base = 0;
     path->frame->local_top = launch->entry->local_bytes;
     path->frame->parent = NULL;
-    frame_fill(warp, path->frame, launch->entry);
+    simt_frame_fill(warp, path->frame, launch->entry);
+    if (launch->local_stride) { /* an earlier block may have used more than the kernel's own */
+        uint32_t own = launch->entry->local_bytes, used = warp->local_used;
+        warp->local_used = 0;
+        simt_local_clear(warp, SIMT_ALL, 0, used > own ? used : own);
+    }
 }
 
 struct simt_path *simt_path_ready(struct simt_warp_state *warp)
@@ -291,7 +149,10 @@ static void copy_places(struct simt_warp_state *warp, const struct simt_frame *f
 {
     uint32_t bytes = source->bytes < target->bytes ? source->bytes : target->bytes;
     uint32_t stride = warp->w.block->launch->local_stride;
-    if (source->in_register && source->bytes == 0) {
+    bool is_predicate = source->in_register && source->bytes == 0;
+    if (is_predicate != (target->in_register && target->bytes == 0))
+        return; /* a call through a pointer to a function with another signature */
+    if (is_predicate) {
         const uint32_t *a = (const uint32_t *)(const void *)(from->regs + source->offset);
         uint32_t *d = (uint32_t *)(void *)(to->regs + target->offset);
         *d = (*d & ~lanes) | (*a & lanes);
@@ -439,7 +300,8 @@ const struct simt_inst *simt_exit(struct simt_warp *w, const struct simt_inst *i
         path_free(warp, path);
         settle(warp, innermost);
     }
-    /* Lanes that wait for lanes that are no more: .sync waits are looked at again; so are barriers.
+    /* Some lanes may be waiting for lanes that have exited: .sync waits and barriers are checked
+     * again.
      */
     for (int i = 0; warp->path_count && i < SIMT_LANES; i++)
         if (warp->paths[i].state == SIMT_PATH_SYNC)
@@ -463,7 +325,8 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     struct simt_path *path = w->path;
     struct simt_frame *caller = path->frame;
     uint32_t base = (caller->local_top + 15) & ~15u;
-    if (base + callee->local_bytes > w->block->launch->local_stride)
+    uint32_t bytes = callee->local_bytes < SIMT_CALL_BYTES ? SIMT_CALL_BYTES : callee->local_bytes;
+    if ((uint64_t)base + bytes > w->block->launch->local_stride)
         return simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, __builtin_ctz(lanes),
                           "the call stack is full (%u bytes per thread)",
                           w->block->launch->local_stride);
@@ -482,8 +345,9 @@ const struct simt_inst *simt_enter_call(struct simt_warp *w, const struct simt_i
     frame->call = call;
     frame->return_to = in + 1;
     frame->local_base = base;
-    frame->local_top = base + callee->local_bytes;
-    frame_fill(warp, frame, callee);
+    frame->local_top = base + bytes;
+    simt_frame_fill(warp, frame, callee);
+    simt_local_clear(warp, lanes, base, bytes);
     uint32_t count =
         call->argument_count < callee->param_count ? call->argument_count : callee->param_count;
     for (uint32_t i = 0; i < count; i++)

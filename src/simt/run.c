@@ -6,6 +6,7 @@
 #include "simt/beside.h"
 #include "simt/clock.h"
 #include "simt/slice.h"
+#include "simt/states.h"
 #include "simt/watch.h"
 
 #include "base/clock.h"
@@ -19,8 +20,8 @@
  * that the caches see them side by side. */
 enum { SLICE = 16384, WATCHED_SLICE = 64 };
 
-/* Turns without a poll in vain after which a watched warp is taken to work; poll.c waits for
- * longer than that. */
+/* A watched warp counts as busy after this many turns without a failed poll; poll.c waits longer
+ * than that. */
 enum { BUSY = 128 };
 
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
@@ -66,33 +67,28 @@ static struct simt_block *block_new(struct simt_worker *worker)
     block->warp_count = launch->warps_per_block;
     block->warps = lk_alloc_zeroed(block->warp_count * sizeof(*block->warps));
     block->shared_bytes = launch->shared_bytes;
-    block->shared = aligned_alloc(1024, (launch->shared_bytes + 2047) & ~1023u);
+    block->reserved_at = launch->reserved_at;
+    block->shared_end = launch->shared_end;
+    block->shared = aligned_alloc(1024, (launch->shared_end + 2047) & ~1023u);
     if (!block->shared)
         abort();
     for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
         block->warps[i].local = lk_alloc_zeroed((size_t)SIMT_LANES * launch->local_stride);
-    return block;
+    return block; /* what of it a block may see is filled when one starts */
 }
 
-static void frames_free(struct simt_frame *frame)
-{
-    for (struct simt_frame *next; frame; frame = next) {
-        next = frame->parent;
-        free(frame->regs);
-        free(frame);
-    }
-}
-
+/* A fault may have stopped the block inside calls: everything that its warps ever had. */
 static void block_free(struct simt_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
-        frames_free(warp->free_frames);
-        if (warp->entry_frame)
-            warp->entry_frame->parent = NULL;
-        frames_free(warp->entry_frame);
-        for (struct simt_join *join = warp->free_joins, *next; join; join = next) {
-            next = join->parent;
+        for (struct simt_frame *frame = warp->all_frames, *next; frame; frame = next) {
+            next = frame->older;
+            free(frame->regs);
+            free(frame);
+        }
+        for (struct simt_join *join = warp->all_joins, *next; join; join = next) {
+            next = join->older;
             free(join);
         }
         free(warp->local);
@@ -123,7 +119,8 @@ static struct simt_block *block_start(struct simt_worker *worker, uint64_t linea
     block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
     block->random = launch->random + linear;
     memset(block->barriers, 0, sizeof(block->barriers));
-    memset(block->shared, 0, block->shared_bytes); /* so that runs repeat whatever ran before */
+    /* So that runs repeat whatever ran before. */
+    memset(block->shared, launch->machine->options.poison, block->shared_end);
     block->slot = (uint32_t)(worker->started++ % worker->slot_count);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
@@ -175,6 +172,13 @@ static bool unblock_barrier(struct simt_block *block)
     return any;
 }
 
+/* Often short, so that a load and the store that belongs to it come apart. */
+static int32_t random_slice(struct simt_block *block)
+{
+    uint64_t random = next_random(&block->random);
+    return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
+}
+
 /* One turn for each warp of the block. */
 static enum block_result block_round(struct simt_block *block)
 {
@@ -197,9 +201,7 @@ static enum block_result block_round(struct simt_block *block)
         if (!path)
             continue;
         any_ran = true;
-        int32_t fuel = shuffle ? 1 + (int32_t)(next_random(&block->random) % 256)
-                       : watch ? WATCHED_SLICE
-                               : SLICE;
+        int32_t fuel = shuffle ? random_slice(block) : watch ? WATCHED_SLICE : SLICE;
         if (watch && ++warp->busy > BUSY)
             block->launch->worked++;
         bool expired = watch ? watch->slice(warp, path, fuel) : run_slice(warp, path, fuel);
@@ -287,6 +289,17 @@ static struct simt_block *unpark(struct simt_worker *worker)
     return block;
 }
 
+/* Neighbours change places. All of them are resident, so that one that waits for another gets it,
+ * as it does on a GPU. */
+static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear)
+{
+    uint64_t window = launch->resident_limit < 32 ? 1 : 16;
+    while ((linear & ~(window - 1)) + window > launch->block_count)
+        window /= 2;
+    uint64_t state = launch->random ^ (linear & ~(window - 1));
+    return linear ^ (next_random(&state) & (window - 1));
+}
+
 static struct simt_block *take_new(struct simt_worker *worker)
 {
     struct simt_launch_state *launch = worker->launch;
@@ -294,7 +307,10 @@ static struct simt_block *take_new(struct simt_worker *worker)
         atomic_load(&launch->next_block) >= launch->block_count)
         return NULL;
     uint64_t linear = atomic_fetch_add(&launch->next_block, 1);
-    return linear < launch->block_count ? block_start(worker, linear) : NULL;
+    if (linear >= launch->block_count)
+        return NULL;
+    return block_start(worker, launch->machine->options.random_schedule ? shuffled(launch, linear)
+                                                                        : linear);
 }
 
 static void run_blocks(struct simt_worker *worker)
@@ -310,7 +326,7 @@ static void run_blocks(struct simt_worker *worker)
         enum block_result result;
         do {
             result = block_round(block);
-            if (result != BLOCK_STOPPED && worker->instructions > (1u << 20))
+            if (result != BLOCK_STOPPED && worker->instructions > worker->check_after)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS;
@@ -346,6 +362,8 @@ static uint32_t slot_count(const struct simt_launch_state *launch)
 static void worker_main(void *context, unsigned index)
 {
     struct simt_worker worker = {.launch = context, .index = index};
+    uint64_t limit = worker.launch->machine->options.instruction_limit;
+    worker.check_after = limit < 1 << 20 ? limit : 1 << 20;
     worker.slot_count = slot_count(worker.launch);
     worker.slots = lk_alloc_zeroed(worker.slot_count * sizeof(*worker.slots));
     run_blocks(&worker);
@@ -373,6 +391,18 @@ static unsigned worker_count(const struct simt_launch_state *state)
     return state->block_count < threads ? (unsigned)state->block_count : threads;
 }
 
+/* Local memory of a lane. Where calls have no known depth, the stack is more than a GPU's, whose
+ * frames are smaller; never more than a thread may have. */
+static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
+{
+    uint64_t stride = code->local_bytes, least = code->functions[0].local_bytes;
+    if (code->unbounded_stack)
+        stride += (stack_bytes < SIMT_LOCAL_MOST ? stack_bytes : SIMT_LOCAL_MOST) * 16;
+    stride = stride < SIMT_LOCAL_MOST ? stride : SIMT_LOCAL_MOST;
+    stride = stride < least ? least : stride;
+    return (uint32_t)(stride + 15) & ~15u;
+}
+
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
                     const struct simt_launch *launch)
 {
@@ -386,10 +416,13 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     state->warps_per_block = (state->threads_per_block + SIMT_LANES - 1) / SIMT_LANES;
     state->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     state->shared_bytes = code->static_shared + launch->dynamic_shared;
-    state->local_stride = code->local_bytes;
-    if (code->unbounded_stack)
-        state->local_stride += (uint32_t)machine->stack_bytes * 16;
-    state->local_stride = (state->local_stride + 15) & ~15u;
+    state->reserved_at = state->shared_end = state->shared_bytes;
+    if (code->uses_reserved) {
+        state->reserved_at =
+            (state->shared_bytes + 2 * SIMT_RESERVED_GAP - 1) & ~(uint32_t)(SIMT_RESERVED_GAP - 1);
+        state->shared_end = state->reserved_at + machine->gpu->shared_reserved_per_block;
+    }
+    state->local_stride = local_stride(code, machine->stack_bytes);
     simt_launch_enter(state);
     state->params = (uint8_t *)(uintptr_t)(state->params_address + SIMT_BACKING);
     unsigned workers = worker_count(state);
@@ -421,8 +454,22 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 
-/* From the counters if somebody counts, else as if every scheduler issued one instruction a cycle,
- * which is nobody's answer: a launch that is timed is counted. */
+/* Nothing of an earlier launch's parameters is left after a kernel's own. */
+static void fill_params(struct simt_launch_state *state)
+{
+    struct simt_machine *machine = state->machine;
+    uint32_t bytes = state->kernel->info.param_bytes;
+    if (!state->beside) {
+        if (machine->params_used > bytes)
+            memset(state->params + bytes, 0, machine->params_used - bytes);
+        machine->params_used = bytes;
+    }
+    if (state->launch->params && bytes)
+        memcpy(state->params, state->launch->params, bytes);
+}
+
+/* From the counters if there are any, else as if every scheduler issued one instruction a cycle,
+ * an answer that nobody sees: a launch that is timed is counted. */
 static double model_seconds(const struct simt_launch_state *state)
 {
     const struct gpu_info *gpu = state->machine->gpu;
@@ -442,15 +489,18 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     fault->text[0] = 0;
     state.fault = fault;
     prepare(&state, machine, launch);
-    if (launch->params && launch->kernel->info.param_bytes)
-        memcpy(state.params, launch->params, launch->kernel->info.param_bytes);
+    fill_params(&state);
     memset((void *)(uintptr_t)(state.grid_workspace + SIMT_BACKING), 0, SIMT_GRANULE);
     if (state.watch)
         simt_watch_launch(&state);
+    if (machine->states && !state.beside)
+        simt_states_record(&state, false);
     if (state.beside)
         worker_main(&state, 0);
     else
         lk_pool_run(machine->pool, worker_count(&state), worker_main, &state);
+    if (machine->states && !state.beside)
+        simt_states_record(&state, true);
     if (state.watch)
         simt_watch_done(&state);
     double seconds = model_seconds(&state);

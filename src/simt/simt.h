@@ -47,9 +47,11 @@ struct simt_options {
     bool random_schedule;
     uint64_t seed;
     uint64_t instruction_limit; /* warp instructions a launch may take; 0: the default */
+    uint8_t poison;             /* the byte that fresh memory is filled with */
 };
 
-/* Options from LOCKSTEP_THREADS, LOCKSTEP_SCHEDULE (random:SEED), LOCKSTEP_LIMIT. */
+/* Options from LOCKSTEP_THREADS, LOCKSTEP_SCHEDULE (random:SEED), LOCKSTEP_LIMIT and
+ * LOCKSTEP_POISON (a byte). */
 struct simt_options simt_options_from_environment(void);
 
 struct simt_machine *simt_create(const struct gpu_info *gpu, const struct simt_options *options);
@@ -74,12 +76,17 @@ enum simt_memory_kind { SIMT_MEMORY_DEVICE, SIMT_MEMORY_MANAGED, SIMT_MEMORY_PIN
 uint64_t simt_alloc(struct simt_machine *machine, size_t size, enum simt_memory_kind kind); /* 0 */
 bool simt_free(struct simt_machine *machine, uint64_t address); /* false: no such allocation */
 
+/* Who asked for memory, and may free it: the host program, the machine (module variables, kernel
+ * parameters), or a kernel that called malloc. */
+enum simt_owner { SIMT_OWNER_USER, SIMT_OWNER_MACHINE, SIMT_OWNER_HEAP };
+
 struct simt_allocation {
     uint64_t address;
     size_t size;
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */
-    bool internal;   /* module variables, heap, parameters: not the user's to free */
+    enum simt_owner owner;
+    uint32_t number; /* of the program's own: the first is 1 */
 };
 /* The allocation that contains address; false if there is none. */
 bool simt_find(struct simt_machine *machine, uint64_t address, struct simt_allocation *found);
@@ -92,13 +99,18 @@ bool simt_unregister(struct simt_machine *machine, void *host);
  * Works for all kinds, registered memory too. */
 void *simt_host(struct simt_machine *machine, uint64_t address, size_t size);
 void simt_memory_info(struct simt_machine *machine, size_t *free_bytes, size_t *total_bytes);
+/* Was an allocation of so many bytes refused though the GPU has them, because the host does not? */
+bool simt_memory_host_limits(struct simt_machine *machine, size_t size);
 
 /* Modules -------------------------------------------------------------------------------------- */
 
-/* PTX text. On failure NULL, with a malloc'd message. */
+/* PTX text. On failure NULL, with a malloc'd message, and errno ENOMEM if its variables do not fit
+ * the GPU's memory. */
 struct simt_module *simt_module_load(struct simt_machine *machine, const char *name,
                                      const char *text, size_t size, char **message);
 void simt_module_unload(struct simt_module *module);
+/* Registers per thread that its kernels may have at most; before the first of them is asked for. */
+void simt_module_limit_registers(struct simt_module *module, unsigned most);
 bool simt_module_global(struct simt_module *module, const char *name, uint64_t *address,
                         size_t *size);
 struct simt_kernel *simt_module_kernel(struct simt_module *module, const char *name); /* NULL */
@@ -114,7 +126,7 @@ struct simt_kernel_info {
     unsigned const_bytes;                 /* of the module */
     unsigned max_threads;                 /* per block */
     unsigned ptx_version, binary_version; /* 80 for sm_80 */
-    unsigned param_count, param_bytes;
+    unsigned param_count, param_bytes, param_align;
     unsigned required_cluster[3];
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);

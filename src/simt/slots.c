@@ -80,7 +80,7 @@ static void pin_formals(const struct ptx_function *function, struct flow_range *
                                               ? &function->params[i]
                                               : &function->returns[i - function->param_count];
         if (!formal->var && formal->reg < function->reg_count)
-            ranges[formal->reg] = (struct flow_range){0, function->inst_count};
+            ranges[formal->reg] = (struct flow_range){0, function->inst_count, true};
     }
 }
 
@@ -104,6 +104,19 @@ static uint32_t pressure(const struct decoder *decoder, const struct flow_range 
     }
     free(change);
     return (uint32_t)most;
+}
+
+/* Slots that a new frame must not have from an earlier one. */
+static void list_unwritten(struct decoder *decoder, const struct flow_range *ranges,
+                           const struct slot_order *order, uint32_t used)
+{
+    struct simt_function *function = decoder->function;
+    function->unwritten = lk_arena_alloc(decoder->arena, (used + 1) * sizeof(*function->unwritten));
+    for (uint32_t i = 0; i < used; i++)
+        if (ranges[order[i].reg].unwritten)
+            function->unwritten[function->unwritten_count++] = (struct simt_unwritten){
+                decoder->slots[order[i].reg],
+                slot_size(slot_bits(decoder->ptx->regs[order[i].reg].type))};
 }
 
 void slots_assign(struct decoder *decoder)
@@ -133,6 +146,7 @@ void slots_assign(struct decoder *decoder)
     }
     for (int i = 0; i < 5; i++)
         free(pools[i].items);
+    list_unwritten(decoder, ranges, order, used);
     free(order);
 }
 

@@ -81,6 +81,7 @@ void simt_watch_launch(struct simt_launch_state *launch)
     struct simt_watch *watch = launch->watch;
     watch->code = launch->code;
     watch->modelled_seconds = 0;
+    watch->follows = false;
     pthread_mutex_lock(&launch->machine->launch_lock);
     if (!launch->code->watched)
         ((struct simt_code *)launch->code)->watched = simt_watch_describe(launch->code);
@@ -121,6 +122,14 @@ void simt_watch_stuck(struct simt_warp *w, bool barrier)
     EACH_WATCHER(w->block->launch->watch, stuck) watcher->stuck(watcher, w, barrier);
 }
 
+void simt_watch_heap(struct simt_warp *w, const struct simt_inst *in, int lane,
+                     enum watch_heap_event event, uint64_t address, uint64_t size)
+{
+    struct simt_watch *watch = w->block->launch->watch;
+    if (watch)
+        EACH_WATCHER(watch, heap) watcher->heap(watcher, w, in, lane, event, address, size);
+}
+
 /* Memory, as the host uses it ---------------------------------------------------------------------
  */
 
@@ -156,4 +165,53 @@ void simt_event_left(struct simt_machine *machine, uint64_t address)
 {
     if (machine->watch)
         EACH_WATCHER(machine->watch, left) watcher->left(watcher, address);
+}
+
+/* Operations of streams: of one watcher, whose handles they are
+ * ----------------------------------*/
+
+void *simt_event_submitted(struct simt_machine *machine, const struct simt_op_info *info)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, submitted) return watcher->submitted(watcher, info);
+    return NULL;
+}
+
+static void op_event(struct simt_machine *machine, void *op, enum watch_op_event event)
+{
+    if (!op || !machine->watch)
+        return;
+    EACH_WATCHER(machine->watch, op_event) watcher->op_event(watcher, op, event);
+}
+
+void simt_event_op_begins(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_BEGINS);
+}
+
+void simt_event_op_ends(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_ENDS);
+}
+
+void simt_event_op_synced(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_SYNCED);
+}
+
+void *simt_event_op_retain(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_RETAIN);
+    return op;
+}
+
+void simt_event_op_release(struct simt_machine *machine, void *op)
+{
+    op_event(machine, op, WATCH_OP_RELEASE);
+}
+
+void simt_event_freeing(struct simt_machine *machine, uint64_t address, size_t size)
+{
+    if (machine->watch)
+        EACH_WATCHER(machine->watch, freeing) watcher->freeing(watcher, address, size);
 }

@@ -8,6 +8,7 @@
 #define LOCKSTEP_SIMT_WATCH_H
 
 #include "simt/core.h"
+#include "simt/memory_events.h"
 
 enum watch_kind {
 #define KIND(name) WATCH_##name,
@@ -15,7 +16,7 @@ enum watch_kind {
 #undef KIND
 };
 
-/* What is known of an instruction before it runs. */
+/* What is known about an instruction before it runs. */
 struct watch_inst {
     uint8_t kind;       /* enum watch_kind */
     uint8_t class;      /* enum gpu_class */
@@ -66,6 +67,17 @@ struct watch_access {
     enum { WATCH_FOR_ALL, WATCH_FOR_COUNTERS, WATCH_FOR_CHECKS } audience;
 };
 
+/* What a kernel does with the device heap. */
+enum watch_heap_event { WATCH_HEAP_ALLOCATED, WATCH_HEAP_FREED, WATCH_HEAP_BAD_FREE };
+
+enum watch_op_event {
+    WATCH_OP_BEGINS,
+    WATCH_OP_ENDS,
+    WATCH_OP_SYNCED,
+    WATCH_OP_RETAIN,
+    WATCH_OP_RELEASE
+};
+
 struct simt_watcher {
     struct simt_watcher *next;
     /* Any of these may be NULL. */
@@ -81,11 +93,16 @@ struct simt_watcher {
     /* Any instruction that does not touch memory, before it runs; only with wants_all. */
     void (*step)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     bool wants_all;
+    /* Any instruction, before it runs, guard applied; only once watch->follows is set. */
+    void (*follow)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     /* An instruction that orders others (is_order), before it runs; a .sync whose lanes are not all
      * there comes here again. */
     void (*order)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     /* A warp waits for lanes of its own that wait for it at a join: they are about to be let go. */
     void (*stuck)(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
+    /* malloc() and free() of a thread. */
+    void (*heap)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                 int lane, enum watch_heap_event event, uint64_t address, uint64_t size);
     /* The program's allocations; frees, copies and memsets that were refused; what the host or a
      * copy wrote (from: the device address it came from, or 0); allocations left at the end. From
      * any host thread. */
@@ -95,6 +112,10 @@ struct simt_watcher {
     void (*bad_range)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*written)(struct simt_watcher *watcher, uint64_t to, uint64_t from, size_t size);
     void (*left)(struct simt_watcher *watcher, uint64_t address);
+    /* Operations: memory_events.h. */
+    void *(*submitted)(struct simt_watcher *watcher, const struct simt_op_info *info);
+    void (*op_event)(struct simt_watcher *watcher, void *op, enum watch_op_event event);
+    void (*freeing)(struct simt_watcher *watcher, uint64_t address, size_t size);
     void (*done)(struct simt_watcher *watcher, struct simt_launch_state *launch);
     void (*close)(struct simt_watcher *watcher);
 };
@@ -114,13 +135,14 @@ typedef bool simt_slice(struct simt_warp_state *warp, struct simt_path *path, in
 struct simt_watch {
     struct simt_watcher *first;
     bool wants_all; /* does one of them? */
+    bool follows;   /* a watcher has a value to follow in this launch */
     simt_slice *slice;
     /* Of the launch that runs: */
     struct watch_inst *insts;    /* [code->inst_count] */
     struct watch_tally *tallies; /* [code->inst_count] */
     const struct simt_code *code;
     uint32_t latency;        /* cycles that the last access takes, as the counters have it */
-    double modelled_seconds; /* of the last launch, from its counters; 0 if nobody counts */
+    double modelled_seconds; /* of the last launch, from its counters; 0 without counters */
 };
 
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */
@@ -136,6 +158,8 @@ void simt_watch_block(struct simt_block *block, bool begins);
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
 void simt_watch_stuck(struct simt_warp *w, bool barrier);
+void simt_watch_heap(struct simt_warp *w, const struct simt_inst *in, int lane,
+                     enum watch_heap_event event, uint64_t address, uint64_t size);
 void simt_watch_allocated(struct simt_machine *machine, uint64_t address, size_t size);
 void simt_watch_freed(struct simt_machine *machine, uint64_t address);
 struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'd */

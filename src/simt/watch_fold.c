@@ -17,7 +17,7 @@ enum { MOST_ZEROS = 32, DEEPEST = 24, RUN_LENGTH = 64 };
 struct fold {
     const struct ptx_function *function;
     uint32_t *def;  /* [reg]: the only instruction that writes it; UINT32_MAX: none, or more */
-    uint8_t *zeros; /* [reg]: low bits that are certainly zero, whoever wrote it */
+    uint8_t *zeros; /* [reg]: low bits that are certainly zero, whatever instruction wrote it */
     struct flow flow;
 };
 
@@ -192,7 +192,7 @@ struct run { /* loads or stores of one base in one basic block */
     } loads[RUN_LENGTH];
 };
 
-/* Bytes of a plain load or store of one element in shared memory; 0 if it is none. */
+/* Bytes of a plain load or store of one element in shared memory; 0 for any other instruction. */
 static unsigned plain_bytes(const struct ptx_inst *ptx, enum ptx_op op)
 {
     unsigned address = op == PTX_OP_LD ? 1 : 0;
@@ -235,7 +235,8 @@ static void merge(const struct run *run, unsigned from, unsigned count, struct w
     struct watch_inst *what = &insts[places[run->loads[leader].inst]];
     what->folded = false;
     what->counted_bytes = (uint8_t)(run->bytes * count);
-    what->counted_offset = (int8_t)(run->loads[from].imm - run->loads[leader].imm);
+    what->counted_offset =
+        (int8_t)((uint64_t)run->loads[from].imm - (uint64_t)run->loads[leader].imm);
 }
 
 static void end_run(const struct fold *fold, struct run *run, struct watch_inst *insts,
@@ -262,7 +263,7 @@ static void end_run(const struct fold *fold, struct run *run, struct watch_inst 
             if ((run->loads[i].imm & (int64_t)(wide - 1)) || zeros < (unsigned)__builtin_ctz(wide))
                 continue;
             while (k < count && i + k < run->count &&
-                   run->loads[i + k].imm == run->loads[i].imm + (int64_t)(k * run->bytes))
+                   (uint64_t)run->loads[i + k].imm == (uint64_t)run->loads[i].imm + k * run->bytes)
                 k++;
             if (k == count)
                 best = count;

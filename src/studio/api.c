@@ -147,14 +147,14 @@ void studio_api_answer(struct studio_request *request, struct studio_reply *repl
 void studio_api_progress(struct studio_request *request, struct studio_reply *reply)
 {
     if (*studio_query(request, "download"))
-        reply->download = lk_say("lockstep-progress.json");
+        reply->download = lk_format("lockstep-progress.json");
     reply_json(
         reply, 200,
         learner_progress_json(request->studio->options.course, request->studio->options.progress));
 }
 
 /* The last run of the measured size of ?exercise, or of the current one. Nothing (204) if there is
- * none: that is no error, and a browser would write one into its console for a 404. */
+ * none: that is not an error, and for a 404 a browser would log one in its console. */
 void studio_api_run(struct studio_request *request, struct studio_reply *reply)
 {
     struct studio *studio = request->studio;

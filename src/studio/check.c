@@ -16,7 +16,7 @@
 
 static json_t *broken(const char *format, const char *text)
 {
-    char *words = lk_say(format, text);
+    char *words = lk_format(format, text);
     lk_replace_bad_utf8(words);
     json_t *verdict = json_pack("{sb ss ss s[{si ss}] si si si s[]}", "passed", 0, "stage",
                                 "broken", "text", words, "messages", "line", 0, "text", words,
@@ -25,7 +25,7 @@ static json_t *broken(const char *format, const char *text)
     return verdict;
 }
 
-/* What the child printed, with what it said beside as a remark. */
+/* What the child printed, with its stderr as a remark. */
 static json_t *read_verdict(const struct studio_job *job)
 {
     char *message = NULL, *log = host_read_text(job->log, &message);
@@ -129,7 +129,7 @@ static bool take_text(struct studio_request *request, struct studio_reply *reply
         reply_error(reply, 409,
                     "you have no folder for the exercises yet; the first page makes one");
     else if (!is_text(request))
-        reply_error(reply, 400, "this is no text in UTF-8; nothing was saved");
+        reply_error(reply, 400, "this is not valid UTF-8; nothing was saved");
     else
         return save(request, reply);
     return false;

@@ -81,7 +81,7 @@ static ssize_t more(void *context, uint64_t position, char *data, size_t most)
         if (quiet % LOOKS_PER_SECOND == 0)
             look_at_verdicts(events);
         if (!events->waiting.size && quiet == QUIET_LOOKS)
-            lk_buf_printf(&events->waiting, ": still here\n\n"); /* finds out who is gone */
+            lk_buf_printf(&events->waiting, ": still here\n\n"); /* detects closed connections */
         if (!events->waiting.size)
             nanosleep(&pause, NULL);
     }

@@ -71,7 +71,7 @@ static void send_file(struct studio_request *request, struct studio_reply *reply
     const char *type = type_of(request->rest);
     bool sent = false;
     if (type && is_plain_path(request->rest)) {
-        char *path = lk_say("%s/%s", folder, request->rest);
+        char *path = lk_format("%s/%s", folder, request->rest);
         sent = file_send(reply, path, type, cache);
         free(path);
     }

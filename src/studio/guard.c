@@ -1,8 +1,12 @@
 /*
- * guard.c: who may ask. The server listens on 127.0.0.1 only, but every page in the learner's
- * browser and every user of the computer can reach that. So a request must name us as its host (a
- * name that somebody else's server points here is not ours), must have the token in a cookie, and,
+ * guard.c: decides which requests are allowed. The server listens on 127.0.0.1 only, but every page
+ * in the learner's browser and every user of the computer can reach that. So a request must name us
+ * as its host (another name that someone else points here is not ours), must have our cookie, and,
  * if it changes anything, must come from one of our own pages.
+ *
+ * A browser sends the cookies of 127.0.0.1 to all of its ports, also to servers of other users. So
+ * the cookie works only for processes of the user who showed the token, has our port in its name,
+ * and is a random number that is forgotten when the studio ends.
  */
 #include "studio/request.h"
 
@@ -23,7 +27,7 @@ void studio_random(char word[STUDIO_TOKEN])
         snprintf(word + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* In constant time, so that timing does not reveal how much is right. */
 static bool is_same(const char *given, size_t length, const char *wanted)
 {
     unsigned char differs = length != strlen(wanted);
@@ -56,7 +60,14 @@ static bool is_our_page(const struct studio_request *request)
     return strcasecmp(origin, ours) == 0;
 }
 
-/* Cookies are shared by all ports of a host: each studio has a name of its own. */
+static bool is_users_own(const struct studio *studio, long user)
+{
+    for (unsigned i = 0; i < studio->user_count; i++)
+        if (studio->user[i] == user)
+            return true;
+    return false;
+}
+
 static void cookie_name(const struct studio_request *request, char name[32])
 {
     snprintf(name, 32, "lockstep_%u", request->studio->port);
@@ -67,7 +78,8 @@ static bool has_cookie(const struct studio_request *request)
     char name[32];
     cookie_name(request, name);
     const char *value = MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, name);
-    return value && is_same(value, strlen(value), request->studio->token);
+    return value && is_same(value, strlen(value), request->studio->cookie) &&
+           is_users_own(request->studio, peer_user(request->connection));
 }
 
 static bool has_token(struct studio_request *request)
@@ -98,7 +110,7 @@ static enum MHD_Result add_argument(void *context, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-/* The same place without the token; "/" where the path is none of ours. */
+/* The same place without the token; "/" where the path is not one of ours. */
 static char *without_token(const struct studio_request *request)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -117,9 +129,12 @@ static void let_in(struct studio_request *request, struct studio_reply *reply)
 {
     char name[32];
     const char *from = studio_header(request, "Sec-Fetch-Site");
+    struct studio *studio = request->studio;
+    long user = peer_user(request->connection);
+    if (!is_users_own(studio, user))
+        studio->user[studio->user_count < STUDIO_USERS ? studio->user_count++ : 0] = user;
     cookie_name(request, name);
-    reply->cookie =
-        lk_say("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, request->studio->token);
+    reply->cookie = lk_format("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, studio->cookie);
     if (strcmp(from, "cross-site") != 0 && strcmp(from, "same-site") != 0) {
         reply_see(reply, without_token(request));
         return;

@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 300 }; /* no work of ours takes so long; a child that hangs does not stay */
+enum { SECONDS = 300 }; /* no job takes that long; a child that hangs is killed */
 
 static bool start_child(struct studio *studio, struct studio_job *job, const char *const *words,
                         const char *folder)
 {
-    char *set[] = {lk_say("TMPDIR=%s", job->folder),
-                   lk_say("LOCKSTEP_COURSE=%s", studio->options.course->folder),
-                   lk_say("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress)),
+    char *set[] = {lk_format("TMPDIR=%s", job->folder),
+                   lk_format("LOCKSTEP_COURSE=%s", studio->options.course->folder),
+                   lk_format("LOCKSTEP_PROGRESS=%s", learn_progress_file(studio->options.progress)),
                    NULL};
     pid_t child = host_start(&(struct host_command){.words = words,
                                                     .environment = (const char *const *)set,
@@ -37,8 +37,8 @@ static bool start_child(struct studio *studio, struct studio_job *job, const cha
     return child > 0;
 }
 
-/* A child that has ended is kept until the lock is held again: its number cannot become another's
- * while somebody may want to end it. */
+/* A child that has ended is kept until the lock is held again: its process id cannot be reused
+ * while it may still have to be killed. */
 static void wait_for_child(struct studio *studio, struct studio_job *job)
 {
     siginfo_t info;
@@ -71,9 +71,9 @@ static void begin_job(struct studio *studio, struct studio_job *job)
         if (job->subject && other->subject == job->subject)
             supersede(other);
     pthread_cond_broadcast(&studio->changed);
-    job->folder = lk_say("%s/%u", studio->temporary, studio->serial++);
-    job->out = lk_say("%s/out", job->folder);
-    job->log = lk_say("%s/log", job->folder);
+    job->folder = lk_format("%s/%u", studio->temporary, studio->serial++);
+    job->out = lk_format("%s/out", job->folder);
+    job->log = lk_format("%s/log", job->folder);
     job->next = studio->jobs;
     studio->jobs = job;
 }
@@ -92,9 +92,9 @@ enum job_end job_run(struct studio *studio, struct studio_job *job, job_words *w
         return JOB_SUPERSEDED;
     words(context, job, list);
     if (mkdir(job->folder, 0700) != 0) {
-        *message = lk_say("no room for temporary files: %s", strerror(errno));
+        *message = lk_format("no room for temporary files: %s", strerror(errno));
     } else if (!start_child(studio, job, list, folder ? folder : job->folder)) {
-        *message = lk_say("%s", strerror(errno));
+        *message = lk_format("%s", strerror(errno));
     } else {
         studio->running++;
         wait_for_child(studio, job);

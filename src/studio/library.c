@@ -21,7 +21,7 @@ struct order {
     char *file;       /* what the child writes beside its output; in the job's folder */
 };
 
-/* The child's last words, for people. */
+/* The end of the child's output, as a message. */
 static void fail(struct studio_reply *reply, const struct studio_job *job, const char *message)
 {
     char *unread = NULL, *log = job->log ? host_read_text(job->log, &unread) : NULL;
@@ -37,7 +37,7 @@ static void fail(struct studio_reply *reply, const struct studio_job *job, const
 static void profile_words(const void *context, const struct studio_job *job, const char **words)
 {
     struct order *order = (struct order *)context;
-    order->file = lk_say("%s/trace.json", job->folder);
+    order->file = lk_format("%s/trace.json", job->folder);
     const char *const list[] = {order->studio->options.grader.self,
                                 "profile",
                                 order->name,
@@ -70,7 +70,7 @@ static json_t *sources(const struct zoo_family *family, const struct zoo_variant
     for (size_t i = 0; i < zoo_embedded_count; i++) {
         const struct zoo_embedded *each = &zoo_embedded[i];
         if (strcmp(each->family, family->name) == 0 && strcmp(each->variant, variant->name) == 0) {
-            char *name = lk_say("%s.cu", variant->name);
+            char *name = lk_format("%s.cu", variant->name);
             add_file(files, name, each->text, each->text_end);
             free(name);
         }
@@ -141,10 +141,10 @@ void studio_api_profile(struct studio_request *request, struct studio_reply *rep
     if (!zoo_find(name, &family, &variant, &message)) {
         reply_error(reply, 404, "%s", message);
     } else if (!variant || variant->cpu) {
-        reply_error(reply, 404, "'%s' is no variant that runs on a GPU", name);
+        reply_error(reply, 404, "'%s' is not a variant that runs on a GPU", name);
     } else {
         char *kept =
-            lk_say("%s/%s.%s.json", request->studio->temporary, family->name, variant->name);
+            lk_format("%s/%s.%s.json", request->studio->temporary, family->name, variant->name);
         if (!file_send(reply, kept, "application/json", "no-store"))
             make_profile(request->studio, reply, name, family, variant, kept);
         free(kept);
@@ -157,7 +157,7 @@ void studio_api_profile(struct studio_request *request, struct studio_reply *rep
 static void roofline_words(const void *context, const struct studio_job *job, const char **words)
 {
     struct order *order = (struct order *)context;
-    order->file = lk_say("%s/roofline.svg", job->folder);
+    order->file = lk_format("%s/roofline.svg", job->folder);
     const char *const list[] = {
         order->studio->options.grader.self, "roofline", order->name, "--no-peers", "--gpu",
         order->studio->options.grader.gpu,  "--svg",    order->file};
@@ -168,7 +168,7 @@ void library_roofline(struct studio_request *request, struct studio_reply *reply
                       const struct zoo_family *family)
 {
     struct studio *studio = request->studio;
-    char *kept = lk_say("%s/%s.roofline.svg", studio->temporary, family->name), *message = NULL;
+    char *kept = lk_format("%s/%s.roofline.svg", studio->temporary, family->name), *message = NULL;
     if (!file_send(reply, kept, "image/svg+xml", "no-store")) {
         struct studio_job job = {0};
         struct order order = {studio, family->name, NULL};

@@ -196,7 +196,7 @@ void markdown_html(struct lk_buf *out, const struct learn_lesson *lesson, const 
     make_html(out, &(struct link){.lesson = lesson, .key = key}, text, has_math);
 }
 
-/* Its comments mark what scripts/family-tables writes, and are nothing for readers. */
+/* Its comments mark what scripts/family-tables writes, and are not for readers. */
 void markdown_readme(struct lk_buf *out, const struct zoo_family *family, const char *text)
 {
     struct lk_buf shown = {0};

@@ -144,7 +144,7 @@ void page_begin_course(struct studio_request *request, struct studio_reply *repl
         studio->folder = learner_begin(studio->options.course, studio->options.progress,
                                        studio->options.begin, &message);
     if (studio->folder)
-        reply_see(reply, lk_say("/"));
+        reply_see(reply, lk_format("/"));
     else
         reply_refusal(reply, 500, "Your folder could not be made: %s",
                       message ? message : "there is no home folder; use --folder");

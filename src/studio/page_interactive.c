@@ -37,7 +37,7 @@ void page_interactive(struct studio_request *request, struct studio_reply *reply
     for (size_t i = 0; i < INTERACTIVES; i++) {
         if (strcmp(interactives[i].name, request->rest) != 0)
             continue;
-        char *data = lk_say("data-name=\"%s\"", interactives[i].name);
+        char *data = lk_format("data-name=\"%s\"", interactives[i].name);
         page_begin(request, reply,
                    &(struct studio_page){.title = interactives[i].title,
                                          .script = "interactive",

@@ -101,7 +101,7 @@ void page_quiz(struct studio_request *request, struct studio_reply *reply)
     }
     const struct learn_exercise *exercise = choose(request, lesson);
     reply_see(reply,
-              lk_say("/lesson/%s?exercise=%s#quiz", lesson->id, exercise ? exercise->name : ""));
+              lk_format("/lesson/%s?exercise=%s#quiz", lesson->id, exercise ? exercise->name : ""));
 }
 
 /* The exercise ----------------------------------------------------------------------------------*/
@@ -205,7 +205,7 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
         return;
     }
     const struct learn_exercise *exercise = choose(request, lesson);
-    char *path = lk_say("%s/lesson.md", lesson->folder), *text = host_read_text(path, &message);
+    char *path = lk_format("%s/lesson.md", lesson->folder), *text = host_read_text(path, &message);
     struct lk_buf html = {0};
     markdown_html(&html, lesson, text ? text : message, exercise ? exercise->key : NULL, &math);
     page_begin(request, reply,

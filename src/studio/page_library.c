@@ -76,7 +76,7 @@ static void show_family(struct studio_request *request, struct studio_reply *rep
 {
     struct lk_buf *out = &reply->body;
     const char *folder = request->studio->options.kernels;
-    char *message = NULL, *path = lk_say("%s/%s/README.md", folder ? folder : "", family->name);
+    char *message = NULL, *path = lk_format("%s/%s/README.md", folder ? folder : "", family->name);
     char *readme = folder ? host_read_text(path, &message) : NULL;
     page_begin(request, reply, &(struct studio_page){.title = family->name, .body = "family"});
     lk_buf_printf(out, "<p><a href=\"/library\">The library</a></p>\n");
@@ -102,7 +102,7 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
                          const char *title, const char *run, const char *source, const char *back,
                          const char *back_words)
 {
-    char *data = lk_say("data-run=\"%s\"", run);
+    char *data = lk_format("data-run=\"%s\"", run);
     page_begin(request, reply,
                &(struct studio_page){.title = title,
                                      .script = "profile",
@@ -126,10 +126,10 @@ static void show_profile(struct studio_request *request, struct studio_reply *re
 static void show_variant(struct studio_request *request, struct studio_reply *reply,
                          const struct zoo_family *family, const struct zoo_variant *variant)
 {
-    char *title = lk_say("%s/%s", family->name, variant->name);
-    char *run = lk_say("/api/profile?variant=%s", title);
-    char *back = lk_say("/library/%s", family->name),
-         *words = lk_say("The family %s", family->name);
+    char *title = lk_format("%s/%s", family->name, variant->name);
+    char *run = lk_format("/api/profile?variant=%s", title);
+    char *back = lk_format("/library/%s", family->name),
+         *words = lk_format("The family %s", family->name);
     const char *source = NULL;
     for (size_t i = 0; i < zoo_embedded_count; i++)
         if (strcmp(zoo_embedded[i].family, family->name) == 0 &&
@@ -161,7 +161,7 @@ static bool show_picture(struct studio_request *request, struct studio_reply *re
         }
         if (strcmp(name, "journey.svg") != 0 || !folder)
             return false;
-        char *path = lk_say("%s/%s/journey.svg", folder, family->name);
+        char *path = lk_format("%s/%s/journey.svg", folder, family->name);
         bool sent = file_send(reply, path, "image/svg+xml", "no-cache");
         free(path);
         return sent;
@@ -190,7 +190,7 @@ void page_family(struct studio_request *request, struct studio_reply *reply)
 void page_profile(struct studio_request *request, struct studio_reply *reply)
 {
     const struct learn_exercise *exercise = request->exercise;
-    char *run = lk_say("/api/run?exercise=%s", exercise->key);
+    char *run = lk_format("/api/run?exercise=%s", exercise->key);
     char *path = request->studio->folder ? learner_file(request->studio->folder, exercise) : NULL;
     char *message = NULL, *source = path ? host_read_text(path, &message) : NULL;
     struct lk_buf back = {0};

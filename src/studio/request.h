@@ -1,7 +1,8 @@
 /*
  * request.h: a request to the studio, its reply, and the table of routes: what all its files share.
  *
- *   server.c    connections -> guard.c (who may ask) -> route.c (which function) -> reply
+ *   peers.c     connections: places and deadlines
+ *   server.c    requests -> guard.c (is it allowed?) -> route.c (which function) -> reply
  *   page.c      the frame of every page; page_course.c .. page_library.c: the pages (pages.h)
  *   markdown.c  a text as HTML
  *   files.c     our own files, and those of CodeMirror and KaTeX
@@ -21,13 +22,14 @@
 #define LOCKSTEP_STUDIO_REQUEST_H
 
 #include "base/buf.h"
+#include "studio/peers.h"
 #include "studio/studio.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { STUDIO_TOKEN = 33, STUDIO_BODY = 1 << 20 };
+enum { STUDIO_TOKEN = 33, STUDIO_BODY = 1 << 20, STUDIO_USERS = 4 };
 
 struct studio_job;
 
@@ -35,7 +37,11 @@ struct studio {
     struct studio_options options;
     struct MHD_Daemon *daemon;
     unsigned port;
+    struct peers *peers;
     char token[STUDIO_TOKEN], ticket[STUDIO_TOKEN]; /* a ticket is good for one visit */
+    char cookie[STUDIO_TOKEN];                      /* what a browser gets for either */
+    long user[STUDIO_USERS];                        /* who came with either, as peer_user says */
+    unsigned user_count;
     char *url, *visit;
     char *folder;             /* the learner's; malloc'd, NULL before the first page made one */
     char *temporary;          /* a folder of ours, for children */
@@ -51,7 +57,7 @@ struct studio_request {
     struct studio *studio;
     struct MHD_Connection *connection;
     const char *method, *path;
-    const char *rest; /* of the path, behind the route's */
+    const char *rest; /* of the path, after the route's */
     char *body;       /* ended by a NUL */
     size_t body_size;
     const struct learn_exercise *exercise; /* that ?exercise= names, where the route asks for it */
@@ -60,7 +66,7 @@ struct studio_request {
 struct studio_reply {
     unsigned status;
     const char *type;  /* "text/html; charset=utf-8" */
-    const char *cache; /* Cache-Control; "no-store" if not said */
+    const char *cache; /* Cache-Control; "no-store" by default */
     struct lk_buf body;
     char *location;              /* malloc'd; with a status of 303 */
     char *cookie;                /* malloc'd */

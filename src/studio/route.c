@@ -34,8 +34,8 @@ const struct studio_route studio_routes[] = {
 };
 const size_t studio_route_count = sizeof studio_routes / sizeof studio_routes[0];
 
-/* The rest of path behind the route's; NULL if it is another path. */
-static const char *behind(const struct studio_route *route, const char *path)
+/* The rest of path after the route's; NULL if it is another path. */
+static const char *rest_of(const struct studio_route *route, const char *path)
 {
     size_t length = strlen(route->path);
     if (length > 1 && route->path[length - 1] == '/')
@@ -61,7 +61,7 @@ void studio_route(struct studio_request *request, struct studio_reply *reply)
     request->exercise = find_exercise(request);
     for (size_t i = 0; i < studio_route_count; i++) {
         const struct studio_route *route = &studio_routes[i];
-        request->rest = behind(route, request->path);
+        request->rest = rest_of(route, request->path);
         known = known || request->rest;
         if (!request->rest || strcmp(method, route->method) != 0)
             continue;
@@ -74,9 +74,9 @@ void studio_route(struct studio_request *request, struct studio_reply *reply)
     }
     if (api)
         reply_error(reply, known ? 405 : 404,
-                    known ? "this is asked for in another way" : "there is nothing here");
+                    known ? "this path needs another method" : "there is nothing here");
     else
         reply_refusal(reply, known ? 405 : 404,
-                      known ? "This page is asked for in another way."
+                      known ? "This page needs another method."
                             : "There is no such page. The course begins at /.");
 }

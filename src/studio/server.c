@@ -51,10 +51,9 @@ char *studio_field(const struct studio_request *request, const char *name)
     return NULL;
 }
 
-/* What is known of a request while its body comes. */
+/* The state of a request while its body arrives. */
 struct incoming {
     struct lk_buf body;
-    bool too_large;
 };
 
 /* Replies ---------------------------------------------------------------------------------------*/
@@ -135,7 +134,7 @@ static void add_headers(struct MHD_Response *response, const struct studio_reply
     if (reply->cookie)
         MHD_add_response_header(response, "Set-Cookie", reply->cookie);
     if (reply->download) {
-        char *value = lk_say("attachment; filename=\"%s\"", reply->download);
+        char *value = lk_format("attachment; filename=\"%s\"", reply->download);
         MHD_add_response_header(response, "Content-Disposition", value);
         free(value);
     }
@@ -162,17 +161,20 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct stud
 
 /* Connections -----------------------------------------------------------------------------------*/
 
-static void answer(struct studio *studio, struct studio_request *request,
-                   struct studio_reply *reply, bool too_large)
+/* Refused before a byte of the body is read: a peer that may not ask, and what is too large. */
+static bool refuse(struct studio *studio, struct studio_request *request,
+                   struct studio_reply *reply)
 {
     pthread_mutex_lock(&studio->lock);
-    if (studio_guard(request, reply)) {
-        if (too_large)
-            reply_error(reply, 413, "more than %d bytes at once; nothing was saved", STUDIO_BODY);
-        else
-            studio_route(request, reply);
-    }
+    bool may_ask = studio_guard(request, reply);
     pthread_mutex_unlock(&studio->lock);
+    if (!may_ask)
+        return true;
+    peer_is_known(studio->peers, request->connection);
+    if (strtoull(studio_header(request, "Content-Length"), NULL, 10) <= STUDIO_BODY)
+        return false;
+    reply_error(reply, 413, "more than %d bytes at once; nothing was saved", STUDIO_BODY);
+    return true;
 }
 
 /* Called for the headers, for each piece of the body, and at its end. */
@@ -182,32 +184,37 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
 {
     struct studio *studio = context;
     struct incoming *incoming = *state;
+    struct studio_request request = {
+        .studio = studio, .connection = connection, .method = method, .path = path, .body = ""};
+    struct studio_reply reply = {0};
     if (!incoming) {
         *state = lk_alloc_zeroed(sizeof *incoming);
-        return MHD_YES;
+        bool refused = refuse(studio, &request, &reply);
+        peer_enters(studio->peers, connection, refused ? PEER_IS_ANSWERED : PEER_SENDS_BODY);
+        return refused ? send_reply(connection, &reply) : MHD_YES;
     }
     if (*size > 0) {
-        incoming->too_large = incoming->too_large || incoming->body.size + *size > STUDIO_BODY;
-        if (!incoming->too_large)
-            lk_buf_add(&incoming->body, data, *size);
+        if (incoming->body.size + *size > STUDIO_BODY)
+            return MHD_NO; /* it had not said how much would come */
+        lk_buf_add(&incoming->body, data, *size);
         *size = 0;
         return MHD_YES;
     }
-    struct studio_request request = {.studio = studio,
-                                     .connection = connection,
-                                     .method = method,
-                                     .path = path,
-                                     .body = incoming->body.data ? incoming->body.data : "",
-                                     .body_size = incoming->body.size};
-    struct studio_reply reply = {0};
-    answer(studio, &request, &reply, incoming->too_large);
+    peer_enters(studio->peers, connection, PEER_IS_ANSWERED);
+    request.body = incoming->body.data ? incoming->body.data : "";
+    request.body_size = incoming->body.size;
+    pthread_mutex_lock(&studio->lock);
+    studio_route(&request, &reply);
+    pthread_mutex_unlock(&studio->lock);
     return send_reply(connection, &reply);
 }
 
 static void forget(void *context, struct MHD_Connection *connection, void **state,
                    enum MHD_RequestTerminationCode code)
 {
+    struct studio *studio = context;
     struct incoming *incoming = *state;
+    peer_enters(studio->peers, connection, PEER_SENDS_HEADERS); /* the next request's */
     if (incoming)
         lk_buf_free(&incoming->body);
     free(incoming);
@@ -226,10 +233,11 @@ static bool listen_here(struct studio *studio, char **message)
     setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (socket_ < 0 || bind(socket_, (struct sockaddr *)&address, size) != 0 ||
         listen(socket_, 64) != 0 || getsockname(socket_, (struct sockaddr *)&address, &size) != 0) {
-        *message = errno == EADDRINUSE
-                       ? lk_say("port %u is in use; without --port a free one is taken",
-                                studio->options.port)
-                       : lk_say("port %u of 127.0.0.1: %s", studio->options.port, strerror(errno));
+        *message =
+            errno == EADDRINUSE
+                ? lk_format("port %u is in use; without --port a free one is taken",
+                            studio->options.port)
+                : lk_format("port %u of 127.0.0.1: %s", studio->options.port, strerror(errno));
         if (socket_ >= 0)
             close(socket_);
         return false;
@@ -239,9 +247,10 @@ static bool listen_here(struct studio *studio, char **message)
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL,
         NULL, take, studio, MHD_OPTION_LISTEN_SOCKET, socket_, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-        MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, forget, studio, MHD_OPTION_NOTIFY_CONNECTION, peers_notify,
+        studio->peers, MHD_OPTION_END);
     if (!studio->daemon) {
-        *message = lk_say("the server did not start");
+        *message = lk_format("the server did not start");
         close(socket_);
     }
     return studio->daemon != NULL;
@@ -268,15 +277,17 @@ struct studio *studio_start(const struct studio_options *options, char **message
     pthread_cond_init(&studio->changed, NULL);
     studio_random(studio->token);
     studio_random(studio->ticket);
+    studio_random(studio->cookie);
     signals_to_wait_for(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
+    studio->peers = peers_create();
     signal(SIGPIPE, SIG_IGN);
-    if (!studio->token[0] || !studio->ticket[0]) {
-        *message = lk_say("this computer gives no random numbers");
+    if (!studio->token[0] || !studio->ticket[0] || !studio->cookie[0]) {
+        *message = lk_format("this computer gives no random numbers");
     } else if ((studio->temporary = host_temporary_folder("studio", message)) &&
                listen_here(studio, message)) {
-        studio->url = lk_say("http://127.0.0.1:%u/?token=%s", studio->port, studio->token);
-        studio->visit = lk_say("http://127.0.0.1:%u/?ticket=%s", studio->port, studio->ticket);
+        studio->url = lk_format("http://127.0.0.1:%u/?token=%s", studio->port, studio->token);
+        studio->visit = lk_format("http://127.0.0.1:%u/?ticket=%s", studio->port, studio->ticket);
         return studio;
     }
     studio_stop(studio);
@@ -309,6 +320,7 @@ void studio_stop(struct studio *studio)
     pthread_mutex_unlock(&studio->lock);
     if (studio->daemon)
         MHD_stop_daemon(studio->daemon);
+    peers_destroy(studio->peers);
     if (studio->temporary)
         host_remove_tree(studio->temporary);
     pthread_mutex_destroy(&studio->lock);

@@ -1,7 +1,7 @@
 /*
- * studio.h: the course in a browser: a web server on this computer alone, for its learner alone.
+ * studio.h: the course in a browser: a web server that only this computer's learner can use.
  *   studio_start -> studio_url -> studio_wait -> studio_stop
- * docs/studio.md says what it answers to whom.
+ * docs/studio.md describes its answers.
  */
 #ifndef LOCKSTEP_STUDIO_STUDIO_H
 #define LOCKSTEP_STUDIO_STUDIO_H
@@ -24,11 +24,11 @@ struct studio_options {
 
 /* NULL and a malloc'd message. */
 struct studio *studio_start(const struct studio_options *options, char **message);
-/* With the token, for the learner's eyes. */
+/* With the token; only the learner should see it. */
 const char *studio_url(const struct studio *studio);
 /* The same for one visit, for the command line of a browser, which other users can read. */
 const char *studio_visit(const struct studio *studio);
-/* Until this process is told to end (SIGINT, SIGTERM or SIGHUP). */
+/* Until this process is asked to end (SIGINT, SIGTERM or SIGHUP). */
 void studio_wait(struct studio *studio);
 void studio_stop(struct studio *studio);
 

@@ -11,6 +11,7 @@
 #include "host/terminal.h"
 #include "toolchain/build_inputs.h"
 #include "toolchain/cache.h"
+#include "toolchain/nvcc_names.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CACHE_FORMAT "lockstep run 1"
+#define CACHE_FORMAT "lockstep run 2"
 
 bool build_is_source(const char *path)
 {
@@ -132,12 +133,33 @@ static char *new_folder(struct lk_arena *arena, const char *cache)
     return folder;
 }
 
+/* Both of what is compiled and of what comes out; false after printing an error. */
+static bool names_are_plain(struct lk_arena *arena, const struct build *build, const char *folder,
+                            const char *name)
+{
+    struct lk_list words = {0};
+    char *message = NULL;
+    for (size_t i = 0; i < build->command->count; i++)
+        lk_list_add(&words, build->command->items[i]);
+    lk_list_add(&words, lk_arena_printf(arena, "%s/%s", folder, name));
+    bool plain = nvcc_names_are_plain(&words, NULL, &message);
+    if (!plain)
+        host_error("%s", message);
+    free(message);
+    lk_list_free(&words);
+    return plain;
+}
+
 static bool build_new(struct lk_arena *arena, const struct build *build, const char *cache,
                       struct lk_hash128 key, const char *name, struct built *built)
 {
     char *folder = new_folder(arena, cache);
     if (!folder)
         return false;
+    if (!names_are_plain(arena, build, folder, name)) {
+        host_remove_tree(folder);
+        return false;
+    }
     char *rules = lk_arena_printf(arena, "%s/rules.d", folder);
     struct lk_list files = {0};
     struct stat start = {0}; /* a time from the clock that the files are dated by */

@@ -1,7 +1,8 @@
 /*
  * cache.c: the cache of built programs; see cache.h.
  * In the folder: KEY.files, the list of files that the key's build read, one a line;
- * CONTENT/NAME, the program; new.XXXXXX, builds under way.
+ * CONTENT/NAME, the program, and CONTENT/NAME.hash, so that a damaged one is found out and built
+ * again; new.XXXXXX, builds under way. Texts that others keep here begin with their hash.
  */
 #include "toolchain/cache.h"
 
@@ -36,6 +37,24 @@ char *cache_folder(struct lk_arena *arena)
     return folder;
 }
 
+static char *text_hash(struct lk_arena *arena, const char *data, size_t size)
+{
+    struct lk_hash128 hash = lk_hash128_start();
+    lk_hash128_add(&hash, &size, sizeof size);
+    lk_hash128_add(&hash, data, size);
+    return hash_name(arena, hash);
+}
+
+/* The hash of a whole file; NULL if it cannot be read. */
+static char *file_hash(struct lk_arena *arena, const char *path)
+{
+    struct lk_buf content = {0};
+    bool read = host_read_file(path, &content, NULL);
+    char *hash = read ? text_hash(arena, content.data ? content.data : "", content.size) : NULL;
+    lk_buf_free(&content);
+    return hash;
+}
+
 static bool hash_file(struct lk_hash128 *hash, const char *path)
 {
     struct lk_buf content = {0};
@@ -67,7 +86,22 @@ static char *list_path(struct lk_arena *arena, const char *folder, struct lk_has
 
 static void touch(const char *path)
 {
-    (void)utimensat(AT_FDCWD, path, NULL, 0); /* only the order of removal hangs on it */
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* only the order of removal depends on it */
+}
+
+/* Is the program as it was when it was built? */
+static bool is_whole(struct lk_arena *arena, const char *entry, const char *name)
+{
+    struct lk_buf kept = {0};
+    char *path = lk_arena_printf(arena, "%s/%s", entry, name);
+    bool whole = access(path, X_OK) == 0 &&
+                 host_read_file(lk_arena_printf(arena, "%s.hash", path), &kept, NULL) && kept.data;
+    if (whole) {
+        const char *now = file_hash(arena, path);
+        whole = now && kept.size == strlen(now) && memcmp(kept.data, now, kept.size) == 0;
+    }
+    lk_buf_free(&kept);
+    return whole;
 }
 
 char *cache_find(struct lk_arena *arena, const char *folder, struct lk_hash128 key,
@@ -78,12 +112,15 @@ char *cache_find(struct lk_arena *arena, const char *folder, struct lk_hash128 k
     if (!hash_listed_files(list, &content))
         return NULL;
     char *entry = lk_arena_printf(arena, "%s/%s", folder, hash_name(arena, content));
-    char *program = lk_arena_printf(arena, "%s/%s", entry, name);
-    if (access(program, X_OK) != 0)
+    if (access(entry, F_OK) != 0)
         return NULL;
+    if (!is_whole(arena, entry, name)) {
+        host_remove_tree(entry);
+        return NULL;
+    }
     touch(entry);
     touch(list);
-    return program;
+    return lk_arena_printf(arena, "%s/%s", entry, name);
 }
 
 static bool write_list(const char *path, const struct lk_list *files)
@@ -103,7 +140,14 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct lk_hash128 k
     for (size_t i = 0; i < files->count; i++)
         if (!hash_file(&content, files->items[i]))
             return NULL;
+    char *program = lk_arena_printf(arena, "%s/%s", new_folder, name);
+    char *hash = file_hash(arena, program);
     char *entry = lk_arena_printf(arena, "%s/%s", folder, hash_name(arena, content));
+    if (!hash ||
+        !host_write_file(lk_arena_printf(arena, "%s.hash", program), hash, strlen(hash), NULL))
+        return NULL;
+    if (access(entry, F_OK) == 0 && !is_whole(arena, entry, name))
+        host_remove_tree(entry);
     if (rename(new_folder, entry) != 0) {
         if (errno != ENOTEMPTY && errno != EEXIST)
             return NULL;
@@ -113,6 +157,40 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct lk_hash128 k
     if (!write_list(list_path(arena, folder, key), files))
         host_error("remark: %s cannot be written; the next run compiles again", folder);
     return lk_arena_printf(arena, "%s/%s", entry, name);
+}
+
+/* Texts ------------------------------------------------------------------------------------------
+ */
+
+bool cache_find_text(const char *path, struct lk_buf *text)
+{
+    struct lk_buf kept = {0};
+    struct lk_arena *arena = lk_arena_create();
+    bool whole = host_read_file(path, &kept, NULL) && kept.data;
+    char *rest = whole ? memchr(kept.data, '\n', kept.size) : NULL;
+    whole = rest != NULL;
+    if (whole) {
+        size_t size = kept.size - (size_t)(rest + 1 - kept.data);
+        *rest = 0;
+        whole = strcmp(kept.data, text_hash(arena, rest + 1, size)) == 0;
+        if (whole)
+            lk_buf_add(text, rest + 1, size);
+    }
+    lk_arena_destroy(arena);
+    lk_buf_free(&kept);
+    return whole;
+}
+
+void cache_keep_text(const char *path, const struct lk_buf *text)
+{
+    struct lk_arena *arena = lk_arena_create();
+    struct lk_buf kept = {0};
+    const char *data = text->data ? text->data : "";
+    lk_buf_printf(&kept, "%s\n", text_hash(arena, data, text->size));
+    lk_buf_add(&kept, data, text->size);
+    (void)host_replace_file(path, kept.data, kept.size, NULL); /* made again if it fails */
+    lk_buf_free(&kept);
+    lk_arena_destroy(arena);
 }
 
 /* Removing --------------------------------------------------------------------------------------

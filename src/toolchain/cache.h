@@ -9,6 +9,7 @@
 #define LOCKSTEP_TOOLCHAIN_CACHE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/list.h"
 
@@ -28,5 +29,10 @@ char *cache_keep(struct lk_arena *arena, const char *folder, struct lk_hash128 k
 
 /* Drops the least recently used above the limit: LOCKSTEP_CACHE_MIB, or 1024. */
 void cache_trim(const char *folder);
+
+/* A text that some other tool printed, at path in the folder; false if it is not there or damaged,
+ * and has to be made again. */
+bool cache_find_text(const char *path, struct lk_buf *text);
+void cache_keep_text(const char *path, const struct lk_buf *text);
 
 #endif

@@ -26,7 +26,7 @@ struct file {
     size_t size;
 };
 
-/* count elements of so many bytes at offset; NULL if they are not all in the file. */
+/* count elements of `element` bytes at offset; NULL if they are not all in the file. */
 static const void *file_at(struct file file, uint64_t offset, uint64_t count, uint64_t element)
 {
     if (offset > file.size || (element && count > (file.size - offset) / element))

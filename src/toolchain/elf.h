@@ -1,6 +1,6 @@
 /*
- * elf.h: what a program file says about itself: whether it is one, what it loads, whether it has
- * CUDA in it.
+ * elf.h: what is in an ELF file: whether it is a program, which libraries it loads, whether it
+ * contains CUDA code.
  */
 #ifndef LOCKSTEP_TOOLCHAIN_ELF_H
 #define LOCKSTEP_TOOLCHAIN_ELF_H

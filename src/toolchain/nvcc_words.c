@@ -140,7 +140,7 @@ static bool takes_value(enum form form)
 }
 
 /* The architectures that text names, as in sm_80 or arch=compute_90a,code=[sm_90a,compute_90a];
- * "native", "all" and the like name none, and leave the choice to us. */
+ * "native", "all" and similar words name none, and leave the choice to us. */
 static void add_archs(struct lk_arena *arena, const char *text, struct lk_list *archs)
 {
     static const char *const kinds[] = {"compute_", "sm_", "lto_"};
@@ -173,9 +173,9 @@ bool nvcc_add_option(struct lk_arena *arena, struct nvcc_words *nvcc, int count,
     const char *word = words[(*at)++], *value = strchr(word, '=');
     enum form form = form_of(word);
     if (form == REFUSED) {
-        *message = lk_say("%s: run makes a whole program and keeps it in its cache; --keep says "
-                          "where",
-                          word);
+        *message = lk_format("%s: run makes a whole program and keeps it in its cache; --keep says "
+                             "where",
+                             word);
         return false;
     }
     struct lk_list *list = form == ARCH || form == GENCODE || form == CODE ? &nvcc->arch_words
@@ -186,7 +186,7 @@ bool nvcc_add_option(struct lk_arena *arena, struct nvcc_words *nvcc, int count,
         value++;
     } else if (takes_value(form)) {
         if (*at >= count) {
-            *message = lk_say("%s needs a value", word);
+            *message = lk_format("%s needs a value", word);
             return false;
         }
         value = words[(*at)++];

@@ -101,11 +101,11 @@ const struct ptxas_kernel *ptxas_ask(struct lk_arena *arena, const char *text, c
     if (!ptxas)
         return NULL;
     char *kept = kept_path(arena, ptxas, text, arch, most_registers);
-    bool known = kept && host_read_file(kept, &answer, NULL);
+    bool known = kept && cache_find_text(kept, &answer);
     if (!known && run(arena, ptxas, text, arch, most_registers, &answer)) {
         known = true;
         if (kept)
-            (void)host_replace_file(kept, answer.data, answer.size, NULL); /* asked again if not */
+            cache_keep_text(kept, &answer);
     }
     if (known && answer.data)
         kernels = parse(arena, answer.data, count);

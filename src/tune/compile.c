@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "toolchain/nvcc_names.h"
 #include "toolchain/ptx.h"
 #include "zoo/embedded.h"
 
@@ -26,9 +27,15 @@ struct tune_workshop *tune_workshop_open(const struct toolchain_compiler *compil
     *message = NULL;
     workshop->compiler = *compiler;
     workshop->folder = host_temporary_folder("tune", message);
-    char *include = workshop->folder ? lk_say("%s/include", workshop->folder) : NULL;
-    bool made = include && host_make_folder(include, message) &&
+    char *include = workshop->folder ? lk_format("%s/include", workshop->folder) : NULL;
+    struct lk_list names = {0};
+    if (include)
+        lk_list_add(&names, include);
+    bool made = include &&
+                (!compiler->is_nvcc || nvcc_names_are_plain(&names, workshop->folder, message)) &&
+                host_make_folder(include, message) &&
                 zoo_write_headers("include", include, message);
+    lk_list_free(&names);
     free(include);
     if (made)
         return workshop;
@@ -73,14 +80,14 @@ void tune_rewrite(const struct zoo_source *source, const struct zoo_tuning *tuni
 
 static char *job_folder(const struct tune_workshop *workshop, unsigned number)
 {
-    return lk_say("%s/%u", workshop->folder, number);
+    return lk_format("%s/%u", workshop->folder, number);
 }
 
 /* The source with its headers, in the job's folder; its path, or NULL. */
 static char *write_source(const struct tune_job *job, const char *folder)
 {
     struct lk_buf text = {0};
-    char *path = lk_say("%s/%s.cu", folder, job->variant->name);
+    char *path = lk_format("%s/%s.cu", folder, job->variant->name);
     tune_rewrite(zoo_source(job->family, job->variant), &job->tuning, &text);
     bool written = host_make_folder(folder, NULL) &&
                    zoo_write_headers(job->family->name, folder, NULL) &&
@@ -126,7 +133,7 @@ static pid_t start(const struct tune_workshop *workshop, const struct tune_job *
 static char *read_result(const char *folder, const char *name)
 {
     struct lk_buf text = {0};
-    char *path = lk_say("%s/%s", folder, name);
+    char *path = lk_format("%s/%s", folder, name);
     if (!host_read_file(path, &text, NULL))
         lk_buf_free(&text);
     free(path);
@@ -140,12 +147,12 @@ static void finish(const struct tune_workshop *workshop, struct tune_job *job, p
     int status = host_wait(child);
     job->ptx = status == 0 ? read_result(folder, "out.ptx") : NULL;
     if (!job->ptx && status == 127)
-        job->message = lk_say("%s did not start", workshop->compiler.path);
+        job->message = lk_format("%s did not start", workshop->compiler.path);
     else if (!job->ptx)
         job->message = read_result(folder, "log");
     if (!job->ptx && (!job->message || !*job->message)) {
         free(job->message);
-        job->message = lk_say("%s wrote no PTX and no message", workshop->compiler.path);
+        job->message = lk_format("%s wrote no PTX and no message", workshop->compiler.path);
     }
     host_remove_tree(folder);
     free(folder);

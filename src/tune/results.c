@@ -1,5 +1,5 @@
 /*
- * results.c: what the search has found, in words and as JSON.
+ * results.c: the results of a search, as text and as JSON.
  */
 #include "tune/tune.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NEAR 1.5         /* variants that are slower than the best by more are not tuned */
-#define BETTER 0.99      /* so much of the time counts as faster */
+#define BETTER 0.99      /* at most this fraction of the time counts as faster */
 #define SLOW_BYTES 512e6 /* from here on, results are compared on a smaller problem */
 #define SLOW_FLOPS 4e9
 enum { CONTENDERS = 3, PATIENCE = 8, BATCH = 64 };
@@ -140,8 +140,8 @@ static double measure(struct search *search, const struct config *config, char *
     return seconds;
 }
 
-static void say_trial(const struct search *search, const struct config *config, double seconds,
-                      const char *message)
+static void print_trial(const struct search *search, const struct config *config, double seconds,
+                        const char *message)
 {
     struct lk_buf text = {0};
     if (!search->request->verbose)
@@ -176,7 +176,7 @@ static double try_config(struct search *search, const struct config *config)
     search->row->skipped += seconds < 0;
     if (seconds < 0 && !search->row->message)
         search->row->message = strdup(why);
-    say_trial(search, config, seconds, why);
+    print_trial(search, config, seconds, why);
     free(message);
     search->trials = lk_realloc(search->trials, (search->trial_count + 1) * sizeof(struct trial));
     search->trials[search->trial_count++] = (struct trial){config, seconds};
@@ -294,7 +294,7 @@ static bool was_tried(const struct search *search, const struct config *config)
     return false;
 }
 
-/* Random ones until time is up, or so many in a row were no better or were old ones. */
+/* Random ones until time is up, or PATIENCE in a row were no better or already tried. */
 static void wander(struct search *search, const struct zoo_variant **variants, size_t count)
 {
     for (unsigned idle = 0; idle < PATIENCE && !time_is_up(search);) {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SHORT_SECONDS 20e-6
-#define SAMPLE_SECONDS 300e-6 /* so many short launches make one sample */
+#define SAMPLE_SECONDS 300e-6 /* short launches fill one sample of this length */
 enum { LEAST_SAMPLES = 5, MOST_SAMPLES = 101, MOST_LAUNCHES = 64 };
 
 struct clock {

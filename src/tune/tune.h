@@ -5,7 +5,7 @@
  *
  * The search: every variant with its normal values first; then, for those near the best, one
  * tunable after the other (its other choices are compiled side by side) until none helps; then
- * random ones while time is left. Whatever does not compile, launch or agree with the reference is
+ * random ones while time is left. What does not compile, launch or agree with the reference is
  * skipped.
  */
 #ifndef LOCKSTEP_TUNE_TUNE_H
@@ -82,7 +82,7 @@ struct tune_job {
     char *ptx;     /* malloc'd; NULL if it did not compile */
     char *message; /* why not */
 };
-/* At most so many at a time. */
+/* At most at_a_time at once. */
 void tune_compile(struct tune_workshop *workshop, struct tune_job *jobs, size_t count,
                   unsigned at_a_time);
 

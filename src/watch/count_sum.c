@@ -199,7 +199,7 @@ static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
 }
 
 /* A warp that asks again and again until another has done something: how often depends on when it
- * asks, and is no work. */
+ * asks, and does not count as work. */
 static bool is_poll(const struct ptx_inst *ptx, const struct watch_inst *what)
 {
     switch (ptx->op) {

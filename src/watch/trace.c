@@ -1,6 +1,6 @@
 /*
  * trace.c: what chosen warps did, access by access and branch by branch (docs/trace.md).
- * LOCKSTEP_TRACE=blocks:0-1,warps:0-3,records:4096 chooses; each part may be left out. Memory is
+ * LOCKSTEP_TRACE=blocks:0-1,warps:0-3,records:4096 chooses; each part is optional. Memory is
  * bounded by the number of records a launch may have.
  */
 #include "watch/count.h"

@@ -1,6 +1,6 @@
 /*
  * api.c: one public call, from its arguments to its launches; see api_run. What is checked here is
- * checked for every call, from its row in api.def and from what the family says of the problem.
+ * checked for every call, from its row in api.def and from what the family says about the problem.
  */
 #include "zoo/api.h"
 
@@ -207,7 +207,7 @@ static bool is_known(const struct api_context *context, uintptr_t address)
                                                        address) == CUDA_SUCCESS;
 }
 
-/* A kernel that leaves its memory ruins the program's context: better to say it before. */
+/* A kernel that leaves its memory ruins the program's context, so this is checked first. */
 static lk_status check_memory(const struct request *request, const char *name, uintptr_t address,
                               size_t bytes)
 {
@@ -235,7 +235,7 @@ static lk_status check_stream(const struct request *request, void *stream)
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         return LK_OK;
     if (result != CUDA_SUCCESS)
-        return api_fail(LK_BAD_ARGUMENT, request->call->name, "stream (%p) is no stream: %s",
+        return api_fail(LK_BAD_ARGUMENT, request->call->name, "stream (%p) is not a stream: %s",
                         stream, zoo_error(cuda, result));
     if (context != request->context->context)
         return api_fail(LK_BAD_ARGUMENT, request->call->name,

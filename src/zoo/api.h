@@ -39,14 +39,14 @@ struct api_call {
 };
 const struct api_call *api_call(enum api_id id);
 
-/* sizes has the scalars behind it, each by zoo_from_float. */
+/* sizes is followed by the scalars, each by zoo_from_float. */
 lk_status api_run(enum api_id id, void *stream, const int64_t *sizes, const void *const *buffers,
                   void *workspace, size_t workspace_bytes);
 lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes);
 
 /* Contexts --------------------------------------------------------------------------------------*/
 
-/* What is known of a context of the program; lives as long as the process. */
+/* What is known about a context of the program; lives as long as the process. */
 struct api_context {
     struct api_context *next;
     CUcontext context;

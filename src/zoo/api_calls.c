@@ -51,106 +51,66 @@
         return api_run(API_##name, stream, SIZES(rows, cols), BUFFERS(a), NULL, 0);                \
     }
 
-/* With one. */
-
-#define REDUCE(name, in_type, out_type)                                                            \
-    lk_status lk_##name(void *stream, const in_type *in, int64_t n, out_type *out,                 \
-                        void *workspace, size_t workspace_bytes)                                   \
+/* With one: the call takes `arguments`, between the stream and the workspace, and lk_NAME_workspace
+ * only those that are `sizes`. */
+#define INSIDE(...) __VA_ARGS__
+#define WITH_WORKSPACE(name, arguments, run_sizes, buffers, size_arguments, sizes)                 \
+    lk_status lk_##name(void *stream, INSIDE arguments, void *workspace, size_t workspace_bytes)   \
     {                                                                                              \
-        return api_run(API_##name, stream, SIZES(n), BUFFERS(in, out), workspace,                  \
+        return api_run(API_##name, stream, SIZES run_sizes, BUFFERS buffers, workspace,            \
                        workspace_bytes);                                                           \
     }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t n, size_t *bytes)                                      \
+    lk_status lk_##name##_workspace(INSIDE size_arguments, size_t *bytes)                          \
     {                                                                                              \
-        return api_workspace(API_##name, SIZES(n), bytes);                                         \
+        return api_workspace(API_##name, SIZES sizes, bytes);                                      \
     }
+
+/* clang-format off */
+#define REDUCE(name, in_type, out_type)                                                            \
+    WITH_WORKSPACE(name, (const in_type *in, int64_t n, out_type *out),                            \
+                   (n), (in, out),                                                                 \
+                   (int64_t n), (n))
 
 #define AXIS(name, type)                                                                           \
-    lk_status lk_##name(void *stream, const type *in, int64_t outer, int64_t middle,               \
-                        int64_t inner, type *out, void *workspace, size_t workspace_bytes)         \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(outer, middle, inner), BUFFERS(in, out),          \
-                       workspace, workspace_bytes);                                                \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t outer, int64_t middle, int64_t inner, size_t *bytes)   \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(outer, middle, inner), bytes);                      \
-    }
+    WITH_WORKSPACE(name, (const type *in, int64_t outer, int64_t middle, int64_t inner, type *out),\
+                   (outer, middle, inner), (in, out),                                              \
+                   (int64_t outer, int64_t middle, int64_t inner), (outer, middle, inner))
 
 #define SEGMENTS(name, type)                                                                       \
-    lk_status lk_##name(void *stream, const type *values, const int32_t *offsets, int64_t n,       \
-                        int64_t segments, type *out, void *workspace, size_t workspace_bytes)      \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(n, segments), BUFFERS(values, offsets, out),      \
-                       workspace, workspace_bytes);                                                \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t n, int64_t segments, size_t *bytes)                    \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(n, segments), bytes);                               \
-    }
+    WITH_WORKSPACE(name, (const type *values, const int32_t *offsets, int64_t n, int64_t segments, \
+                          type *out),                                                              \
+                   (n, segments), (values, offsets, out),                                          \
+                   (int64_t n, int64_t segments), (n, segments))
 
 #define SCAN(name, type) REDUCE(name, type, type)
 
 #define SELECT(name, type)                                                                         \
-    lk_status lk_##name(void *stream, const type *in, int64_t n, type threshold, type *out,        \
-                        int64_t *total, void *workspace, size_t workspace_bytes)                   \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(n, zoo_from_float(threshold)),                    \
-                       BUFFERS(in, out, total), workspace, workspace_bytes);                       \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t n, size_t *bytes)                                      \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(n), bytes);                                         \
-    }
+    WITH_WORKSPACE(name, (const type *in, int64_t n, type threshold, type *out, int64_t *total),   \
+                   (n, zoo_from_float(threshold)), (in, out, total),                               \
+                   (int64_t n), (n))
 
 #define HISTOGRAM(name, type)                                                                      \
-    lk_status lk_##name(void *stream, const type *in, int64_t n, int64_t bins, uint32_t *counts,   \
-                        void *workspace, size_t workspace_bytes)                                   \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(n, bins), BUFFERS(in, counts), workspace,         \
-                       workspace_bytes);                                                           \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t n, int64_t bins, size_t *bytes)                        \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(n, bins), bytes);                                   \
-    }
+    WITH_WORKSPACE(name, (const type *in, int64_t n, int64_t bins, uint32_t *counts),              \
+                   (n, bins), (in, counts),                                                        \
+                   (int64_t n, int64_t bins), (n, bins))
 
 #define MATMUL(name, type)                                                                         \
-    lk_status lk_##name(void *stream, const type *a, const type *b, int64_t m, int64_t n,          \
-                        int64_t k, type *c, void *workspace, size_t workspace_bytes)               \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(m, n, k), BUFFERS(a, b, c), workspace,            \
-                       workspace_bytes);                                                           \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes)                \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(m, n, k), bytes);                                   \
-    }
+    WITH_WORKSPACE(name, (const type *a, const type *b, int64_t m, int64_t n, int64_t k, type *c), \
+                   (m, n, k), (a, b, c),                                                           \
+                   (int64_t m, int64_t n, int64_t k), (m, n, k))
 
 #define SPMV(name, type)                                                                           \
-    lk_status lk_##name(void *stream, const int32_t *offsets, const int32_t *columns,              \
-                        const type *values, const type *x, int64_t rows, int64_t cols,             \
-                        int64_t nonzeros, type *y, void *workspace, size_t workspace_bytes)        \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(rows, cols, nonzeros),                            \
-                       BUFFERS(offsets, columns, values, x, y), workspace, workspace_bytes);       \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t rows, int64_t cols, int64_t nonzeros, size_t *bytes)   \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(rows, cols, nonzeros), bytes);                      \
-    }
+    WITH_WORKSPACE(name, (const int32_t *offsets, const int32_t *columns, const type *values,      \
+                          const type *x, int64_t rows, int64_t cols, int64_t nonzeros, type *y),   \
+                   (rows, cols, nonzeros), (offsets, columns, values, x, y),                       \
+                   (int64_t rows, int64_t cols, int64_t nonzeros), (rows, cols, nonzeros))
 
 #define PAIRWISE(name, type)                                                                       \
-    lk_status lk_##name(void *stream, const type *x, const type *y, int64_t n, int64_t m,          \
-                        int64_t d, type *out, void *workspace, size_t workspace_bytes)             \
-    {                                                                                              \
-        return api_run(API_##name, stream, SIZES(n, m, d), BUFFERS(x, y, out), workspace,          \
-                       workspace_bytes);                                                           \
-    }                                                                                              \
-    lk_status lk_##name##_workspace(int64_t n, int64_t m, int64_t d, size_t *bytes)                \
-    {                                                                                              \
-        return api_workspace(API_##name, SIZES(n, m, d), bytes);                                   \
-    }
+    WITH_WORKSPACE(name, (const type *x, const type *y, int64_t n, int64_t m, int64_t d,           \
+                          type *out),                                                              \
+                   (n, m, d), (x, y, out),                                                         \
+                   (int64_t n, int64_t m, int64_t d), (n, m, d))
+/* clang-format on */
 
 #define FORM(form, sizes, scalars, buffers, traits)
 #define CALL(form, name, family, problem, ...) form(name, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /*
- * api_error.c: what the public calls say when they fail: a status, and a sentence for each thread.
+ * api_error.c: how the public calls report failure: a status, and a message per thread.
  */
 #include "zoo/api.h"
 

@@ -20,7 +20,7 @@ struct api_loaded {
     struct zoo_kernels *kernels;
 };
 
-/* The list of contexts, and what hangs on each. */
+/* The list of contexts, and what belongs to each. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct api_context *contexts;
 
@@ -53,7 +53,7 @@ static lk_status need_context(const char *call, const struct lk_driver **cuda, C
     return status;
 }
 
-/* Drivers before 12.0 have no ids; an address has to do then. */
+/* Drivers before 12.0 have no ids; the address must do then. */
 static unsigned long long id_of(const struct lk_driver *cuda, CUcontext context)
 {
     unsigned long long id = 0;
@@ -139,7 +139,7 @@ lk_status api_current(const char *call, struct api_context **context)
 
 /* Kernels ---------------------------------------------------------------------------------------*/
 
-/* A stream of this thread may be recording a graph; loading kernels is no part of it. */
+/* A stream of this thread may be recording a graph; loading kernels must not become part of it. */
 static struct zoo_kernels *load(const struct api_context *context, const struct zoo_choice *choice,
                                 const struct zoo_family *family, char **message)
 {
@@ -159,8 +159,8 @@ static struct zoo_kernels *load(const struct api_context *context, const struct 
     return kernels;
 }
 
-/* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is left out from
- * then on, so that a bad file makes a call slower and not wrong. */
+/* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is ignored from then
+ * on, so that a bad file makes a call slower and not wrong. */
 static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
                                   bool deterministic, struct zoo_choice *choice, char **message)
 {
@@ -179,7 +179,7 @@ static struct zoo_kernels *choose(struct api_context *context, const struct zoo_
         }
         if (!row)
             return NULL;
-        lk_buf_printf(&context->table.remarks, "%s is left out: %s\n", row->ptx, *message);
+        lk_buf_printf(&context->table.remarks, "%s is ignored: %s\n", row->ptx, *message);
         ((struct zoo_row *)row)->broken = true;
     }
     return NULL;

@@ -58,7 +58,7 @@ bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message)
         status = cuda->cuCtxSetCurrent(context);
     if (status == CUDA_SUCCESS && zoo_device_from(device, cuda, number, context))
         return true;
-    *message = lk_say("%s did not open: %s", gpu, zoo_error(cuda, status));
+    *message = lk_format("%s did not open: %s", gpu, zoo_error(cuda, status));
     return false;
 }
 
@@ -107,8 +107,8 @@ struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source)
 static char *why_not(const struct zoo_device *device, const struct zoo_family *family,
                      const struct zoo_variant *variant, CUresult status, const char *log)
 {
-    return lk_say("%s/%s did not load: %s%s%s", family->name, variant->name,
-                  zoo_error(device->cuda, status), *log ? "\n" : "", log);
+    return lk_format("%s/%s did not load: %s%s%s", family->name, variant->name,
+                     zoo_error(device->cuda, status), *log ? "\n" : "", log);
 }
 
 struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
@@ -119,13 +119,13 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     const struct zoo_source *source = zoo_source(family, variant);
     *message = NULL;
     if (!source) {
-        *message =
-            lk_say("%s/%s runs on the CPU, not on %s", family->name, variant->name, device->name);
+        *message = lk_format("%s/%s runs on the CPU, not on %s", family->name, variant->name,
+                             device->name);
         return NULL;
     }
     if (!zoo_runs_on(source, device->arch)) {
-        *message = lk_say("%s/%s needs sm_%s; %s is sm_%d", family->name, variant->name,
-                          source->arch, device->name, device->arch);
+        *message = lk_format("%s/%s needs sm_%s; %s is sm_%d", family->name, variant->name,
+                             source->arch, device->name, device->arch);
         return NULL;
     }
     char log[4096] = "";

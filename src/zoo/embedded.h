@@ -25,6 +25,10 @@ struct zoo_embedded_file {
 extern const struct zoo_embedded_file zoo_embedded_files[];
 extern const size_t zoo_embedded_file_count;
 
+/* The text of "kernels/FAMILY/VARIANT.cu" or of a header, as it was built in; NULL if path is not
+ * one of them. Folders before "kernels" do not matter. */
+const char *zoo_embedded_text(const char *path, size_t *size);
+
 /* Writes the files of "include" or of a family into folder, which is there. False and a malloc'd
  * message if that fails. */
 bool zoo_write_headers(const char *of, const char *folder, char **message);

@@ -6,7 +6,7 @@
 
 #include "zoo/zoo.h"
 
-/* Reads so many bytes, so that the L2 holds nothing else. */
+/* Reads this many bytes, so that the L2 holds nothing else. */
 struct zoo_flush {
     CUdeviceptr at;
     size_t bytes;

@@ -69,7 +69,7 @@ static bool is_poison(enum zoo_type type, const void *data, size_t index)
     return memcmp((const char *)data + index * size, poison, size) == 0;
 }
 
-/* NaN must meet NaN, an infinity itself; what was never written is no NaN. */
+/* NaN must meet NaN, an infinity itself; what was never written does not count as NaN. */
 static bool agrees(enum zoo_type type, const void *data, size_t index, double expected,
                    double bound)
 {
@@ -248,7 +248,7 @@ bool zoo_run_launch(struct zoo_run *run, char **message)
     return status == CUDA_SUCCESS;
 }
 
-/* The bytes behind a buffer are as zoo_run_reset left them. */
+/* The bytes after a buffer are as zoo_run_reset left them. */
 static bool guard_holds(const struct zoo_run *run, CUdeviceptr at)
 {
     unsigned char guard[GUARD];
@@ -271,7 +271,7 @@ static bool guards_hold(const struct zoo_run *run, char **message)
         name = "the workspace";
     if (name) {
         struct lk_buf text = {0};
-        lk_buf_printf(&text, "it wrote behind the end of %s", name);
+        lk_buf_printf(&text, "it wrote past the end of %s", name);
         *message = text.data;
     }
     return !name;

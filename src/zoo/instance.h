@@ -1,6 +1,6 @@
 /*
- * instance.h: a problem with its data: inputs, what the reference says of the outputs, the same on
- * a device, and the comparison. This is how a variant is run by tests, benchmarks and profiles.
+ * instance.h: a problem with its data: inputs, what the reference expects of the outputs, the same
+ * on a device, and the comparison. This is how a variant is run by tests, benchmarks and profiles.
  *
  *   zoo_instance_make -> zoo_run_open -> zoo_run_reset -> zoo_run_launch -> zoo_run_verify
  */
@@ -28,7 +28,7 @@ void zoo_instance_free(struct zoo_instance *instance);
 bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_variant *variant,
                           char **message);
 
-/* Behind each buffer, and the workspace, of a real GPU; the simulated one checks bounds itself. */
+/* After each buffer, and the workspace, on a real GPU; the simulated one checks bounds itself. */
 enum { ZOO_GUARD = 256 };
 
 /* An instance on a device. */

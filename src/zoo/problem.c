@@ -30,7 +30,7 @@ static int find_word(const char *const *words, const char *text, size_t length)
     return -1;
 }
 
-static void say_words(struct lk_buf *text, const char *const *words)
+static void list_words(struct lk_buf *text, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
         lk_buf_printf(text, "%s%s", i ? ", " : "", words[i]);
@@ -57,7 +57,7 @@ bool zoo_parse_count(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* 0.5, -1e3: what is no whole number. */
+/* 0.5, -1e3: numbers that are not whole. */
 static bool parse_float(const char *text, size_t length, int64_t *value)
 {
     char copy[64], *end;
@@ -79,13 +79,14 @@ static bool set_parameter(const struct zoo_parameter *parameter, const char *tex
             return true;
         lk_buf_printf(message, "%s=%.*s: %s is one of ", parameter->name, (int)length, text,
                       parameter->name);
-        say_words(message, parameter->words);
+        list_words(message, parameter->words);
         return false;
     }
     if (parameter->scalar && parse_float(text, length, value))
         return true;
     if (!zoo_parse_count(text, length, value)) {
-        lk_buf_printf(message, "%s=%.*s: is no number; write 1000, 64K, 16M or 1G (powers of 1024)",
+        lk_buf_printf(message,
+                      "%s=%.*s is not a number; write 1000, 64K, 16M or 1G (powers of 1024)",
                       parameter->name, (int)length, text);
         return false;
     }
@@ -117,7 +118,7 @@ static bool set_value(struct zoo_problem *problem, const char *key, size_t key_l
         problem->distribution = (unsigned)found;
         if (found < 0) {
             lk_buf_printf(message, "dist=%.*s: dist is one of ", (int)length, text);
-            say_words(message, family->distributions);
+            list_words(message, family->distributions);
         }
         return found >= 0;
     }

@@ -1,5 +1,5 @@
 /*
- * registry.c: the families by name, and what their sources say of themselves: the architecture, the
+ * registry.c: the families by name, and what their sources declare: the architecture, the
  * tunables and how long they are. Sources and PTX are embedded; the build makes the list.
  */
 #include "zoo/zoo.h"

@@ -76,7 +76,7 @@ bool zoo_parse_where(struct zoo_row *row, const char *text, struct lk_buf *wrong
     while (*(text += strspn(text, " "))) {
         size_t length = strcspn(text, " ");
         if (!parse_condition(row, text, length)) {
-            lk_buf_printf(wrong, "'%.*s' is no condition of %s", (int)length, text,
+            lk_buf_printf(wrong, "'%.*s' is not a condition of %s", (int)length, text,
                           row->family->name);
             return false;
         }

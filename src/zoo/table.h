@@ -49,7 +49,7 @@ struct zoo_row {
 struct zoo_table {
     struct zoo_row *rows;
     size_t count, tables;
-    struct lk_buf remarks; /* a line for each row or file that was left out, and why */
+    struct lk_buf remarks; /* a line for each row or file that was ignored, and why */
 };
 
 /* Everything that is known for this GPU. */

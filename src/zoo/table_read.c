@@ -1,7 +1,6 @@
 /*
  * table_read.c: tables of choices from JSON: those in the library, and the file of 'lockstep tune'.
- * What is wrong in a file leaves its row out and is remembered as a remark: a call never fails for
- * it.
+ * A bad row is ignored and remembered as a remark: a call never fails because of it.
  */
 #include "zoo/table.h"
 
@@ -133,7 +132,7 @@ static void add_row(const struct context *context, json_t *object, size_t index)
     struct zoo_row *row = &table->rows[table->count++];
     *row = (struct zoo_row){.family = context->family, .table = table->tables};
     if (!fill_row(context, row, object, &wrong)) {
-        lk_buf_printf(&table->remarks, "%s: row %zu of %s is left out: %s\n", context->name,
+        lk_buf_printf(&table->remarks, "%s: row %zu of %s is ignored: %s\n", context->name,
                       index + 1, context->family->name, wrong.data);
         row->broken = true;
     }

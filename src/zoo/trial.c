@@ -26,7 +26,7 @@ static bool read_ptx(const struct session *session, const struct zoo_family *fam
     *ptx = NULL;
     if (!session->request->ptx)
         return true;
-    char *path = lk_say("%s/%s/%s.ptx", session->request->ptx, family->name, variant->name);
+    char *path = lk_format("%s/%s/%s.ptx", session->request->ptx, family->name, variant->name);
     bool read = host_read_file(path, &text, message);
     free(path);
     *ptx = text.data;
@@ -147,7 +147,7 @@ static void note_result(const struct session *session, struct zoo_trial *trial,
     zoo_problem_print(problem, &text);
     trial->problems++;
     if (!fine && trial->failed++ == 0)
-        trial->message = lk_say("%s: %s", text.data, message ? message : "");
+        trial->message = lk_format("%s: %s", text.data, message ? message : "");
     if (request->problem_done)
         request->problem_done(request->context, trial, text.data, fine ? NULL : message);
     lk_buf_free(&text);
@@ -238,7 +238,7 @@ static struct zoo_problem *choose_problems(const struct zoo_trial_request *reque
         : request->edges  ? zoo_problem_list(family, family->edges, count, &why)
                           : zoo_problems(family, family->profile, count, &why);
     if (!problems)
-        *message = lk_say("%s: %s", family->name, why);
+        *message = lk_format("%s: %s", family->name, why);
     free(why);
     return problems;
 }

@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "zoo/zoo.h"
 
-/* What became of a variant. */
+/* The outcome for a variant. */
 struct zoo_trial {
     const struct zoo_family *family;
     const struct zoo_variant *variant;
@@ -20,12 +20,13 @@ struct zoo_trial_request {
     const struct lk_list *names; /* FAMILY[/VARIANT]; none: all that run there */
     const char *problems;        /* "n=1,2 op=sum"; NULL: the family's own */
     bool edges;                  /* those at the edges, else the one that is profiled */
-    const char *ptx; /* a folder of FAMILY/VARIANT.ptx in place of the built-in kernels */
-    unsigned repeat; /* times that each is run; what claims to be deterministic gives equal bits */
-    unsigned shift;  /* buffers begin so many elements from where memory is aligned */
-    unsigned every;  /* of a variant's problems the last and every so manyth before it */
-    unsigned launches; /* instead: so many of one small problem, after which no memory is missing */
-    /* What the caller hears of; each may be NULL. message: why it is wrong; NULL: it is right. */
+    const char *ptx;   /* a folder of FAMILY/VARIANT.ptx in place of the built-in kernels */
+    unsigned repeat;   /* times that each is run; deterministic variants must give equal bits */
+    unsigned shift;    /* buffers begin this many elements after an aligned address */
+    unsigned every;    /* of a variant's problems, the last and every Nth before it */
+    unsigned launches; /* instead: this many of one small problem, which must not leak memory */
+    /* Called back after each problem and variant; each may be NULL. message: why it is wrong; NULL:
+     * it is right. */
     void *context;
     void (*problem_done)(void *context, const struct zoo_trial *trial, const char *problem,
                          const char *message);

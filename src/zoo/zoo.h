@@ -31,7 +31,7 @@ struct zoo_parameter {
     const char *name, *help;
     int64_t least, most, normal;
     const char *const *words; /* an enumeration: its words, then NULL; the value is an index */
-    bool scalar; /* a number that the kernels compute with, and no size; it may be a float */
+    bool scalar; /* a number that the kernels compute with, not a size; it may be a float */
 };
 
 /* A float as the value of a scalar parameter: 2^32 and its bits. */
@@ -67,8 +67,8 @@ struct zoo_buffer {
 };
 
 /* What one output buffer must hold. The caller allocates value and bound, zeroed, one for each
- * element; a reference that finds fewer elements defined lowers count, and what lies behind them
- * must then not be written. */
+ * element; a reference that finds fewer elements defined lowers count, and what follows them must
+ * then not be written. */
 struct zoo_expected {
     size_t count;
     double *value;
@@ -95,7 +95,7 @@ struct zoo_variant {
     unsigned traits;                                        /* of enum zoo_trait */
 };
 
-/* Somebody else's solution of the same problem, for src/bench; kernels/host/peer.h says how it
+/* Another library's solution of the same problem, for src/bench; kernels/host/peer.h says how it
  * is called. */
 enum zoo_peer_kind {
     ZOO_PEER_NVCC,    /* kernels/FAMILY/host/peer_NAME.cu, built by nvcc where there is one: CUB */
@@ -143,6 +143,11 @@ struct zoo_family {
     const struct zoo_variant *variants; /* until a NULL name; from naive to the limit */
     const struct zoo_peer *peers;       /* until a NULL name */
 };
+
+/* A family's file defines these under their own names, and ends its zoo_family with this. */
+#define ZOO_FAMILY_PARTS                                                                           \
+    .edges = edges, .bench = bench, .shape = shape, .generate = generate, .reference = reference,  \
+    .bytes = bytes, .flops = flops, .variants = variants, .peers = peers
 
 /* Every family, until NULL. */
 extern const struct zoo_family *const zoo_families[];

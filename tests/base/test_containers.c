@@ -89,7 +89,7 @@ static void buffer(void **state)
     lk_buf_free(&buf);
     assert_null(buf.data);
     assert_int_equal(buf.size + buf.capacity, 0);
-    char *text = lk_say("%s %u", "line", 3u);
+    char *text = lk_format("%s %u", "line", 3u);
     assert_string_equal(text, "line 3");
     free(text);
 }

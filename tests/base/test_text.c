@@ -70,7 +70,7 @@ static void distances(void **state)
     assert_int_equal(distance("saturday", "sunday"), 3);
     assert_int_equal(distance("docter", "doctor"), 1);
     assert_int_equal(distance("gpus", "gpus"), 0);
-    assert_int_equal(lk_edit_distance("addx", 3, "add", 3), 0); /* only so many letters count */
+    assert_int_equal(lk_edit_distance("addx", 3, "add", 3), 0); /* only that many letters count */
     memset(long_word, 'a', sizeof long_word);
     assert_int_equal(lk_edit_distance(long_word, 64, long_word, 63), 1);
     assert_int_equal(lk_edit_distance(long_word, 65, long_word, 64), 65);

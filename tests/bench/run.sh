@@ -49,7 +49,7 @@ json several-problems '[x["problem"].split()[0] for x in r["results"]] == ["n=1K
 json other-gpu 'r["gpu_name"] == "Tesla T4" or "T4" in r["gpu_name"]' $bench $small --gpu sim:t4 --json
 json nothing-to-do 'r["results"][0]["entries"][0]["state"] == "measured"' \
     $bench reduction/vectorised n=0 --json
-expect no-variant-takes-it 0 'left out: it does not take this problem' \
+expect no-variant-takes-it 0 'skipped: it does not take this problem' \
     $bench reduction/global_atomics op=max n=10
 # The vectorised reduction is modelled to be faster than atomics on one word, by a lot.
 json order 'r["results"][0]["entries"][0]["median_us"] > 5 * r["results"][0]["entries"][-1]["median_us"]' \
@@ -90,7 +90,7 @@ expect against-json 1 '"verdict": "worse"' $bench $small --against other.json --
 printf '{"results": [' >broken.json
 echo '{"gpu_name": "NVIDIA H200", "results": [{"entries": 3}]}' >alien.json
 expect against-broken 2 'broken.json:[0-9]+:[0-9]+: ' $bench $small --against broken.json
-expect against-alien 2 'is no result of' $bench $small --against alien.json
+expect against-alien 2 'not a result of' $bench $small --against alien.json
 expect against-no-file 2 'none.json' $bench $small --against none.json
 expect history 0 'NVIDIA H200.*, modelled n=1K op=sum.*vectorised.*\+0.0 % since' $bench history reduction
 expect history-variant 0 'runs, oldest first.*GB/s  before' $bench history reduction/vectorised
@@ -117,7 +117,7 @@ expect unknown-family 2 "there is no family 'redaction'; did you mean 'reduction
 expect unknown-variant 2 "did you mean 'reduction/vectorised'" $bench reduction/vectorized
 expect unknown-option 2 "no option '--fast'" $bench $small --fast
 expect unknown-parameter 2 'has the parameters n, op' $bench reduction m=3
-expect bad-value 2 'is no number' $bench reduction n=many
+expect bad-value 2 'is not a number' $bench reduction n=many
 expect time-zero 2 'seconds above 0' $bench $small --time 0
 expect time-negative 2 'seconds above 0' $bench $small --time -1
 expect time-text 2 'seconds above 0' $bench $small --time soon
@@ -145,7 +145,7 @@ json timed 'all(e["method"] == "graphs of launches" and e["samples"] >= 5 and e[
 json timed-single 'all(e["method"] == "single launches" and e["launches"] == 1
     for e in r["results"][0]["entries"]) and r["results"][0]["copies"] == 2' \
     $timed reduction/global_atomics n=64K --no-peers --time 0.2 --json
-expect peers-not-here 0 'cub +left out: there is no nvcc.*torch +left out: ' \
+expect peers-not-here 0 'cub +skipped: there is no nvcc.*torch +skipped: ' \
     $timed reduction/vectorised n=64 --time 0.1
 
 # A compiler that makes a peer of what is in a folder of ours; a Python that says what we want.
@@ -175,19 +175,19 @@ json peer-that-waits 'all(e["method"] == "queues of launches" for e in r["result
     env PEER_WAITS=1 $peers reduction/vectorised n=1 --time 0.1 --json
 expect peer-wrong 1 'cub +WRONG: result\[0\] is ' $peers reduction/vectorised n=5 --time 0.1
 expect peer-error 1 'cub +WRONG: it returned error 7' $peers reduction/vectorised n=7 --time 0.1
-expect peer-library-missing 0 'cub +left out: its library is not here' \
+expect peer-library-missing 0 'cub +skipped: its library is not here' \
     $peers reduction/vectorised n=8 --time 0.1
 json only-peers-timed '[e["kind"] for e in r["results"][0]["entries"]] == ["peer", "peer"]' \
     $peers reduction n=1 --only-peers --time 0.1 --json
-expect python-dies 0 'torch +left out: the Python process ended' $peers reduction/vectorised n=1 --time 0.1
+expect python-dies 0 'torch +skipped: the Python process ended' $peers reduction/vectorised n=1 --time 0.1
 printf '#!/bin/sh\nread line; echo nonsense; sleep 1\n' >python
-expect python-nonsense 0 'torch +left out: the Python process ended or does not answer: nonsense' \
+expect python-nonsense 0 'torch +skipped: the Python process ended or does not answer: nonsense' \
     $peers reduction/vectorised n=1 --time 0.1
 printf '#!/bin/sh\necho "{\\"ok\\": false, \\"error\\": \\"PyTorch is not installed\\"}"\n' >python
-expect python-without-torch 0 'torch +left out: PyTorch is not installed' \
+expect python-without-torch 0 'torch +skipped: PyTorch is not installed' \
     $peers reduction/vectorised n=1 --time 0.1
 printf '#!/bin/sh\nwhile read line; do echo "{\\"ok\\": true, \\"version\\": \\"PyTorch 0\\"}"; done\n' >python
-expect python-no-shared-memory 0 'torch +left out: the memory cannot be shared' \
+expect python-no-shared-memory 0 'torch +skipped: the memory cannot be shared' \
     $peers reduction/vectorised n=1 --time 0.1
 
 # What our Python says, with a made-up PyTorch and driver.
@@ -240,6 +240,12 @@ expect roofline 0 'H200: 4800 GB/s.*times are modelled.*operations a second.*/.*
 expect roofline-svg 0 '<svg [^>]*xmlns=.*vectorised.*</svg>' cat r.svg
 json roofline-json "len(r['points']) == $count"' and all(abs(p["intensity"] - 0.25) < 0.01 for p in r["points"])' \
     $roofline reduction n=4K --json
+# Copies and integers have no operations to count: they stand at the left edge, by their bytes.
+expect roofline-copies 0 'a transpose/naive .*GB/s, [0-9.]+ % of the roof .no floating-point' \
+    $roofline transpose rows=64 cols=64 --no-peers --svg t.svg
+expect roofline-copies-svg 0 'naive.*vectorised.*</svg>' cat t.svg
+json roofline-copies-json 'len(r["points"]) >= 5 and all(p["intensity"] == 0 and p["gb_s"] > 0 and 0 < p["roof"] <= 1 for p in r["points"])' \
+    $roofline transpose rows=64 cols=64 --no-peers --json
 expect roofline-unknown 2 'did you mean' $roofline redction
 expect roofline-nothing 2 'or a family' $roofline --gpu sim:h200
 expect roofline-cpu 2 'the peaks of CPU' $roofline reduction --gpu cpu

@@ -1,6 +1,6 @@
 /*
- * test_history.c: runs go into the history and come out the same; names move; files of --json are
- * read, and what is no such file is refused; comparisons of whole runs.
+ * test_history.c: runs go into the history and come out the same; names move; --json files are
+ * read, and other files are refused; comparisons of whole runs.
  */
 #include "bench/history.h"
 

@@ -1,4 +1,4 @@
-// free_host.cu: memory of malloc is given to cudaFree.
+// free_host.cu: memory from malloc is passed to cudaFree.
 #include <cstdlib>
 
 int main()

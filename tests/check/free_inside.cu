@@ -1,4 +1,4 @@
-// free_inside.cu: a pointer that was moved is freed.
+// free_inside.cu: a pointer into the middle of an allocation is freed.
 int main()
 {
     char *a;

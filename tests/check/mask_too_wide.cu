@@ -4,7 +4,7 @@ __global__ void share(int *a)
     int v = a[threadIdx.x];
     if (threadIdx.x < 16)
 #ifdef FIXED
-        v += __shfl_down_sync(0x0000ffff, v, 8);
+        v += __shfl_down_sync(0x0000ffff, v, 8, 16);
 #else
         v += __shfl_down_sync(0xffffffff, v, 8); // expect: sync_mask
 #endif

@@ -1,4 +1,4 @@
-// misaligned.cu: four floats are read from an address that is not theirs.
+// misaligned.cu: a float4 is read from an address that is not a multiple of 16.
 __global__ void copy(const float *in, float4 *out, int offset)
 {
     out[threadIdx.x] = *(const float4 *)(in + offset + 4 * threadIdx.x); // expect: misaligned

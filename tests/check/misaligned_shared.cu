@@ -1,4 +1,4 @@
-// misaligned_shared.cu: doubles behind an odd number of ints in dynamic shared memory.
+// misaligned_shared.cu: doubles after an odd number of ints in dynamic shared memory.
 __global__ void split(double *out, int count)
 {
     extern __shared__ int ints[];

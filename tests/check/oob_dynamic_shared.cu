@@ -1,4 +1,4 @@
-// oob_dynamic_shared.cu: the launch gives bytes where elements were meant.
+// oob_dynamic_shared.cu: the launch passes a number of elements as bytes.
 __global__ void reverse(float *a)
 {
     extern __shared__ float tile[];

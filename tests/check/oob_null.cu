@@ -1,4 +1,4 @@
-// oob_null.cu: an allocation that was forgotten.
+// oob_null.cu: the allocation was forgotten.
 __global__ void store(int *a)
 {
     a[threadIdx.x] = 1; // expect: out_of_bounds

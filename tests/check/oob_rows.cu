@@ -1,4 +1,4 @@
-// oob_rows.cu: rows and columns are swapped, so the index leads far behind the array.
+// oob_rows.cu: rows and columns are swapped, so the index is far past the array's end.
 __global__ void clear(float *a, int rows, int columns)
 {
     int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// race_flag_without_barrier.cu: one thread tells that its block is done before the others are.
+// race_flag_without_barrier.cu: one thread announces that its block is done before the others are.
 __device__ int ready;
 
 __global__ void hand_over(int *data, int *out)

@@ -1,4 +1,4 @@
-// race_lock.cu: a critical section that one of two kernels parts leaves out.
+// race_lock.cu: one of two parts of a kernel enters the critical section without the lock.
 __device__ int lock, balance;
 
 __global__ void deposit()

@@ -1,4 +1,4 @@
-// race_output.cu: the last block reads what the others have put out, in the same launch.
+// race_output.cu: the last block reads what the others have written, in the same launch.
 __global__ void totals(const int *in, int *sums, int *all)
 {
     int v = __reduce_add_sync(~0u, in[blockIdx.x * 32 + threadIdx.x]);

@@ -37,7 +37,7 @@ __global__ void wait()
     }
 }
 
-// The same word again and again, and nobody writes anything.
+// The same word again and again, and nothing writes to it.
 __global__ void reread(unsigned *sum)
 {
     volatile unsigned *word = flag;

@@ -80,7 +80,7 @@ if [ "$NVCC" = none ]; then
 fi
 python3 check_judge.py
 printf '%s\n' "$jobs" | xargs -P "${JOBS:-2}" -I{} bash -c '{}' | tee "$work/all"
-# A judge that falls over says nothing.
+# A judge that crashes prints nothing.
 judged=$(grep -cE '^(not )?ok ' "$work/all")
 planned=$(printf '%s\n' "$jobs" | wc -l)
 [ "$judged" -eq "$planned" ] || echo "not ok check ($judged of $planned programs were judged)"

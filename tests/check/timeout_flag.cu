@@ -1,4 +1,4 @@
-// timeout_flag.cu: a thread waits for a flag that nobody sets.
+// timeout_flag.cu: a thread waits for a flag that is never set.
 // options: --limit 3000000
 __global__ void wait(volatile int *flag, int *out)
 {

@@ -1,4 +1,5 @@
-// timeout_lock.cu: blocks wait for a lock that is never given back, each in turns with another word.
+// timeout_lock.cu: blocks wait for a lock that is never released, each alternating with another
+// word.
 __global__ void update(int *lock, volatile int *ready, int *out)
 {
     if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-// uninitialized_sum.cu: atomics add to what nobody set to zero.
+// uninitialized_sum.cu: atomics add to a sum that was never set to zero.
 __global__ void sum(int *total)
 {
     atomicAdd(total, 1); // expect: uninitialized

@@ -1,4 +1,5 @@
-// use_after_free_again.cu: freed memory is not given to the next allocation, so it is still told apart.
+// use_after_free_again.cu: freed memory is not reused by the next allocation, so its use is still
+// detected.
 __global__ void store(int *a)
 {
     a[threadIdx.x] = 1; // expect: use_after_free

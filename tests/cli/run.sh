@@ -12,7 +12,7 @@ lockstep=$work/bin/lockstep
 NVCC=$("$here/../../scripts/get-nvcc" --find || echo none)
 export NVCC
 export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
-unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
+unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_POISON LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
 mkdir -p "$work/bin" "$HOME" "$work/src"
 cp "$LOCKSTEP" "$lockstep"
 echo 'libcudart.so.13 { global: *; };' >"$work/map"
@@ -83,13 +83,14 @@ echo 'not a program' >text.txt
 printf '\177ELF\002\001\001' >broken
 head -c 3000 "$lockstep" >cut
 chmod +x text.txt broken cut
+cp broken broken.o
 expect run-nothing 2 'which program' "$lockstep" run
 expect run-missing 2 'none.cu: no such file' "$lockstep" run none.cu
 expect run-folder 2 'is a folder' "$lockstep" run .
 expect run-text 2 'neither' "$lockstep" run text.txt
 expect run-broken-elf 2 'damaged' "$lockstep" run ./broken
 expect run-cut-elf 2 'damaged' "$lockstep" run ./cut
-expect run-unknown-gpu 2 "did you mean 'b200'" "$lockstep" run --gpu sim:b20 text.txt
+expect run-unknown-gpu 2 "did you mean 'sim:b200'" "$lockstep" run --gpu sim:b20 text.txt
 expect run-bad-gpu 2 'sim:NAME or cuda:N' "$lockstep" run --gpu h200 text.txt
 expect run-bad-gpu-variable 2 'sim:NAME' env LOCKSTEP_GPU=bogus "$lockstep" run text.txt
 expect run-bad-schedule 2 'random:SEED' "$lockstep" run --schedule never text.txt
@@ -97,6 +98,54 @@ expect run-bad-threads 2 'whole number' "$lockstep" run --threads many text.txt
 expect run-no-value 2 'needs a value' "$lockstep" run text.txt --gpu
 expect run-refuses-output 2 'cache' "$lockstep" run -o x text.txt
 expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run --gpu sim:h200 "$here/stub_cudart.c"
+
+# Every command names itself in what it prints, with nothing, with an option that is none, and with
+# a file that is not there.
+for command in run check profile; do
+    expect "$command-names-itself" 2 "^lockstep $command: which program. as in 'lockstep $command prog.cu'" \
+        "$lockstep" $command
+    expect "$command-names-itself-option" 2 "^lockstep $command: which program" "$lockstep" $command --bogus
+    expect "$command-names-itself-missing" 2 "^lockstep $command: none.cu: no such file" \
+        "$lockstep" $command none.cu
+    expect "$command-names-itself-object" 2 "lockstep $command ./program'" "$lockstep" $command broken.o
+done
+for command in bench doctor gpus learn roofline studio tune zoo; do
+    expect "$command-names-itself" 2 "^lockstep $command: .*--bogus" "$lockstep" $command --bogus
+done
+
+# Numbers: 0 where it makes no sense, negative, too large, empty, no number.
+numbers() { # NAME LEAST MOST COMMAND...: the option's value comes last
+    name=$1 least=$2 most=$3
+    shift 3
+    for bad in -1 99999999999999999999999 '' many 1.5 0x10 "$((least - 1))"; do
+        expect "$name-$bad" 2 "takes a whole number from $least to $most, not '$bad'" "$@" "$bad"
+    done
+}
+for command in run check profile; do
+    numbers $command-threads 1 4096 "$lockstep" $command text.txt --threads
+    numbers $command-limit 1 18446744073709551615 "$lockstep" $command text.txt --limit
+done
+numbers family-threads 1 4096 "$lockstep" check reduction --threads
+numbers family-limit 1 18446744073709551615 "$lockstep" profile reduction --limit
+numbers profile-records 1 2147483647 "$lockstep" profile text.txt --trace-records
+numbers profile-launch 0 2147483647 "$lockstep" profile text.txt --launch
+numbers gpus-block 1 2147483647 "$lockstep" gpus h200 --block
+numbers gpus-registers 0 2147483647 "$lockstep" gpus h200 --block 32 --registers
+numbers gpus-shared 0 2147483647 "$lockstep" gpus h200 --block 32 --shared
+numbers zoo-repeat 1 1000000 "$lockstep" zoo run reduction --repeat
+numbers zoo-launches 1 1000000 "$lockstep" zoo run reduction --launches
+numbers learn-seconds 1 3600 "$lockstep" learn check --seconds
+numbers learn-memory 1 1048576 "$lockstep" learn check --memory
+numbers studio-port 0 65535 "$lockstep" studio --port
+numbers tune-seed 0 9223372036854775807 "$lockstep" tune reduction --seed
+
+# --gpu is what LOCKSTEP_GPU is, several GPUs too.
+for many in 0 9 99999999999 ''; do
+    expect "gpus-at-once-$many" 2 '1 to 8 GPUs|no GPU' "$lockstep" run --gpu "sim:h200x$many" text.txt
+    expect "gpus-at-once-variable-$many" 2 '1 to 8 GPUs|no GPU' \
+        env LOCKSTEP_GPU="sim:h200x$many" "$lockstep" run text.txt
+done
+expect gpus-at-once 2 'neither' "$lockstep" run --gpu sim:h200x2 text.txt
 
 if [ "$NVCC" = none ]; then
     skip run "there is no nvcc"
@@ -113,9 +162,9 @@ int main(int count, char **words)
     char line[64] = "";
     if (count > 1 && fgets(line, sizeof line, stdin))
         printf("stdin %s", line);
-    printf("%s %s %d %s gpu=%s threads=%s schedule=%s limit=%s\n", WORD, words[0], count,
+    printf("%s %s %d %s gpu=%s threads=%s schedule=%s limit=%s poison=%s\n", WORD, words[0], count,
            words[count - 1], getenv("LOCKSTEP_GPU"), getenv("LOCKSTEP_THREADS"),
-           getenv("LOCKSTEP_SCHEDULE"), getenv("LOCKSTEP_LIMIT"));
+           getenv("LOCKSTEP_SCHEDULE"), getenv("LOCKSTEP_LIMIT"), getenv("LOCKSTEP_POISON"));
     fprintf(stderr, "to stderr\n");
     return count == 4 ? abort(), 0 : 7;
 }
@@ -124,12 +173,14 @@ echo '#define WORD "first"' >word.h
 sim="$lockstep run --gpu sim:t4 --verbose say.cu"
 expect run 7 'compute_75,code=compute_75 .*built:.*first ./say 1 ./say gpu=sim:t4 threads=.null.' $sim
 expect run-cached 7 'cached:.*first' $sim
-expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000' \
-    $sim --threads 2 --schedule=random:9 --limit 1000
+expect run-options 7 'cached:.*gpu=sim:t4 threads=2 schedule=random:9 limit=1000 poison=0xff' \
+    $sim --threads 2 --schedule=random:9 --limit 1000 --poison
 expect run-arguments 7 'first ./say 3 a b ' $sim -- --gpu 'a b'
 expect run-stdin 7 'stdin typed' sh -c "echo typed | $sim -- x"
 expect run-signal 134 'to stderr' $sim -- 1 2 3
 expect run-stdout-is-the-programs 0 '^first [^+]*$' sh -c "$sim 2>/dev/null; :"
+expect run-two-gpus 7 'gpu=sim:h200x2 ' "$lockstep" run --gpu SIM:H200x2 say.cu
+expect run-two-gpus-variable 7 'gpu=sim:t4x8 ' env LOCKSTEP_GPU=sim:t4x8 "$lockstep" run say.cu
 expect run-variable 7 'gpu=sim:a100' env LOCKSTEP_GPU=sim:a100 "$lockstep" run say.cu
 echo '#define WORD "second"' >word.h
 expect run-header-changed 7 'built:.*second' $sim
@@ -185,6 +236,30 @@ gcc -shared -fPIC -o theirs/libcudart.so.13 -Wl,-soname,libcudart.so.13 \
 "$NVCC" -cudart shared -gencode arch=compute_75,code=compute_75 -o rpath say.cu \
     -Xlinker --disable-new-dtags -Xlinker -rpath -Xlinker "$work/src/theirs"
 expect run-rpath 7 "$work/bin/libcudart.so.13" env LD_DEBUG=files "$lockstep" run --gpu sim:h200 ./rpath
+
+# The cache: what is damaged is built again, and is then as good as any
+damage() { # NAME HOW: HOW is a command, run in the entry's folder, or in the cache's
+    expect "damage-before-$1" 7 'cached:.*first' $sim
+    (cd "$(dirname "$program")" && sh -c "$2")
+    expect "damage-$1" 7 'built:.*first ./say 1' $sim
+    expect "damage-after-$1" 7 'cached:.*first' $sim
+}
+damage empty ': >say'
+damage cut 'truncate -s -100 say'
+damage flipped "python3 -c \"
+data = bytearray(open('say', 'rb').read())
+data[len(data) // 2] ^= 4
+open('say', 'wb').write(data)\""
+damage gone 'rm say'
+damage not-executable 'chmod -x say'
+damage another-program 'cp /bin/true say'
+damage no-hash 'rm say.hash'
+damage empty-hash ': >say.hash'
+damage wrong-hash 'echo 0123456789abcdef0123456789abcdef >say.hash'
+damage no-list 'rm ../*.files'
+damage cut-list 'for list in ../*.files; do truncate -s -20 "$list"; done'
+damage wrong-list 'for list in ../*.files; do echo /nowhere >>"$list"; done'
+damage a-folder 'rm say && mkdir say'
 
 # The cache: no home, a limit, two at a time
 expect run-no-cache 7 'first ./say' env HOME=/dev/null XDG_CACHE_HOME= TMPDIR="$work" \

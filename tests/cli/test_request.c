@@ -47,7 +47,7 @@ static void request_tells_words_apart(void **state)
                      "--",
                      "-c",
                      NULL};
-    assert_true(request_parse(arena, 18, words, &request));
+    assert_true(request_parse(arena, "run", 18, words, &request));
     char expected[512];
     snprintf(expected, sizeof expected, "-O3 -I x.cu %s -Xcompiler -Wall -G -lm", self);
     check_words(&request.nvcc.words, expected);

@@ -65,7 +65,7 @@ __constant__ struct pattern pattern;
 
 extern __shared__ __align__(1024) char shared_bytes[];
 
-/* A result that nobody uses would let the assembler drop the load, or make a reduction of an
+/* An unused result would let the assembler drop the load, or make a reduction of an
  * atomic. Memory holds zeros only. */
 static __device__ void keep(unsigned value)
 {
@@ -148,7 +148,7 @@ static const struct {
     {"stride 32", 0, 32, 0, ~0u}, {"backwards", 31, -1, 0, ~0u}, {"sixteen", 0, 1, 16, ~0u},
     {"odd lanes", 0, 1, 0, 0xaaaaaaaau}, {"one lane", 0, 1, 0, 0x400}, {"no lane", 0, 1, 0, 0},
 };
-/* Lanes that share an address: as if a lane were the first of so many. */
+/* Lanes that share an address: each group of n lanes acts as its first. */
 static const int sharers[] = {2, 4};
 enum { SHARERS = 4 }; /* of each: neighbours, and at random */
 enum { LINES = sizeof(lines) / sizeof(*lines), RANDOMS = 8 };

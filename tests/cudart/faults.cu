@@ -1,4 +1,4 @@
-// faults.cu: what a kernel breaks stays broken: every later call gives the same error.
+// faults.cu: a fault in a kernel sticks: every later call gives the same error.
 #include "check.h"
 #include <cassert>
 #include <cstring>

@@ -1,4 +1,4 @@
-// thrust_cub.cu: algorithms of CUB and Thrust, which ask the runtime for much: attributes,
+// thrust_cub.cu: algorithms of CUB and Thrust, which use much of the runtime: attributes,
 // occupancy, kernels of many policies, stream-ordered allocation.
 // nvcc: -std=c++17
 #include "check.h"

@@ -1,4 +1,4 @@
-// unsupported.cu: what is not there says so and returns cudaErrorNotSupported.
+// unsupported.cu: unsupported calls print a message and return cudaErrorNotSupported.
 // needs: cuda_profiler_api.h
 // simulated: a real GPU has these
 #include "check.h"

@@ -34,9 +34,8 @@ static void print_cell(const char *text)
 
 int main(void)
 {
-    printf(
-        "# PTX instructions\n\n"
-        "Made from src/ptx/ops.def by `make docs`. `a|b` is required, `[a|b]` may be left out.\n");
+    printf("# PTX instructions\n\n"
+           "Made from src/ptx/ops.def by `make docs`. `a|b` is required, `[a|b]` is optional.\n");
     for (int group = 0; group < PTX_GROUP_COUNT; group++) {
         printf("\n## %s\n\n| instruction | suffixes | meaning |\n|---|---|---|\n", groups[group]);
         for (int op = 0; op < PTX_OP_COUNT; op++) {

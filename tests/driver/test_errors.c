@@ -1,6 +1,6 @@
 /*
- * test_errors.c: what a faulting kernel leaves behind, and how a context gets rid of it; handles
- * that are none; calls without a context.
+ * test_errors.c: the error that a faulting kernel leaves, and how a context gets rid of it; invalid
+ * handles; calls without a context.
  */
 #include "driver/common.h"
 
@@ -60,7 +60,7 @@ static void faults_stick(void **state)
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cu->cuMemcpyDtoH_v2(host, data, 16));
     OK(cu->cuDevicePrimaryCtxReset_v2(0));
     if (!cu->simulated)
-        return; /* a real device is lost to the process; here a reset mends it */
+        return; /* a real device is lost to the process; here a reset restores it */
     OK(cu->cuDevicePrimaryCtxRetain(&context, 0));
     OK(cu->cuCtxSetCurrent(context));
     OK(cu->cuModuleLoadData(&module, kernels_ptx));

@@ -211,13 +211,72 @@ static void pools(void **state)
     OK(cu->cuStreamDestroy_v2(stream));
 }
 
+static CUresult take(int kind, CUdeviceptr *address, size_t size)
+{
+    CUresult status = kind == 0   ? cu->cuMemAlloc_v2(address, size)
+                      : kind == 1 ? cu->cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL)
+                                  : cu->cuMemAllocAsync(address, size, NULL);
+    return status;
+}
+
+static size_t free_now(void)
+{
+    size_t there, total;
+    OK(cu->cuCtxSynchronize());
+    OK(cu->cuMemGetInfo_v2(&there, &total));
+    assert_true(there <= total);
+    return there;
+}
+
+/* What is said to be free can be allocated, no more than that can, and it comes back. On a GPU the
+ * last megabytes are another matter, and managed memory may exceed it. */
+static void info_agrees_with_allocations(void **state)
+{
+    const size_t unit = (size_t)2 << 20;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* there is less address space than the GPU has memory */
+#endif
+    if (!cu->simulated)
+        skip();
+    for (int kind = 0; kind < 3; kind++) {
+        CUdeviceptr all, small, half;
+        size_t before = free_now();
+        assert_true(before > 8 * unit);
+        FAILS(CUDA_ERROR_OUT_OF_MEMORY, take(kind, &all, before + unit));
+        FAILS(CUDA_ERROR_OUT_OF_MEMORY, take(kind, &all, before + 1));
+        assert_int_equal(free_now(), before);
+
+        OK(take(kind, &half, 3 * unit + 5));
+        assert_int_equal(free_now(), before - 4 * unit);
+        OK(take(kind, &small, 100));
+        assert_in_range(free_now(), before - 5 * unit, before - 4 * unit);
+        size_t left = free_now();
+        FAILS(CUDA_ERROR_OUT_OF_MEMORY, take(kind, &all, left + unit));
+        OK(take(kind, &all, left));
+        assert_true(free_now() < unit);
+        CUdeviceptr more;
+        FAILS(CUDA_ERROR_OUT_OF_MEMORY, take(kind, &more, unit));
+
+        OK(kind == 2 ? cu->cuMemFreeAsync(all, NULL) : cu->cuMemFree_v2(all));
+        assert_int_equal(free_now(), left);
+        OK(cu->cuMemFree_v2(half));
+        OK(cu->cuMemFree_v2(small));
+        assert_int_equal(free_now(), before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocates_and_frees), cmocka_unit_test(copies_lines),
-        cmocka_unit_test(copies_boxes),        cmocka_unit_test(fills),
-        cmocka_unit_test(host_memory),         cmocka_unit_test(managed_memory),
-        cmocka_unit_test(pointers_say),        cmocka_unit_test(pools),
+        cmocka_unit_test(allocates_and_frees),
+        cmocka_unit_test(copies_lines),
+        cmocka_unit_test(copies_boxes),
+        cmocka_unit_test(fills),
+        cmocka_unit_test(host_memory),
+        cmocka_unit_test(managed_memory),
+        cmocka_unit_test(pointers_say),
+        cmocka_unit_test(pools),
+        cmocka_unit_test(info_agrees_with_allocations),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -1,6 +1,6 @@
 /*
  * test_modules.c: modules from PTX text and from fat binaries, libraries, the linker, attributes,
- * occupancy, and images that are none.
+ * occupancy, and invalid images.
  */
 #include "driver/common.h"
 

@@ -172,7 +172,7 @@ static void waits_for_values(void **state)
 }
 
 /* On a fresh device, so that one thread at most is idle: it may be woken for the wait and for the
- * write that ends it before it looks, and must not leave the write to nobody. */
+ * write that ends it before it looks, and must not leave the write undone. */
 static void a_wait_does_not_hold_back_its_write(void **state)
 {
     CUstream a, b;

@@ -52,7 +52,8 @@ exports scalar 0 'const float scalar = 2\.5f;.*saxpy<<<.*d_x, d_y, d_y, scalar, 
 exports cooperative 0 'cudaLaunchAttributeCooperative.*cudaLaunchKernelEx\(&search_launch, search' graph/whole_search
 exports overlapping 0 'nvcc -arch=sm_90 overlapped\.cu.*cudaLaunchAttributeProgrammaticStreamSerialization' reduction/overlapped
 exports limits 0 'lesser\(ceil_div\(n, 4 \* BLOCK\), BLOCKS_PER_SM \* sms\)' reduction/vectorised
-# Where a formula holds for some sizes only, the program says so; where for all, that too.
+# Where a formula holds for some sizes only, the program says so; where it holds for all, it says
+# that.
 exports other-sizes 0 'For other sizes change these numbers' reduction/vectorised
 exports fixed-sizes 0 'hold for these sizes; for others export again' transpose/in_place
 exports some-sizes 0 'outer and middle can be changed here\. The launches below hold for this inner;' axis_reduction/warp_per_row

@@ -136,6 +136,17 @@ def float_ops(row):
                         out.append(V(join(row.mnemonic, ftz, nan, xs, t), t, [source, source],
                                      minmax(t, pick, ftz, nan, xs), nan_check(t),
                                      guarded=not nan))
+        elif n in ("FMIN3", "FMAX3"):
+            sign = FORMATS[t].sign_bit
+            for ftz in ("", "ftz"):
+                for nan in ("", "NaN"):
+                    for absolute in ("", "abs"):
+                        two = minmax(t, min if n == "FMIN3" else max, ftz, nan, "")
+
+                        def three(a, b, c, two=two, keep=~sign if absolute else -1):
+                            return two(two(a & keep, b & keep), c & keep)
+                        out.append(V(join(row.mnemonic, ftz, nan, absolute, t), t, [t] * 3, three,
+                                     nan_check(t), guarded=not nan))
         elif n == "TESTP":
             fmt = FORMATS[t]
             tests = {"finite": lambda v, x: v != NAN and v[1] != "inf",

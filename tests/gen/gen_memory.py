@@ -322,7 +322,100 @@ def mov(row):
     sheet.emit("mov.b64 {_, %r4}, %d20;")
     sheet.result("mov.b64 {_,r}", "%r4", [x >> 32 for x in whole], 32)
     sheet.finish()
+    mov_parts(f)
+    mov_guarded(f)
     return f.write()
+
+
+# Every width and count that mov packs: the whole, its registers, the parts, their registers.
+PACKINGS = [("b16", "h", 2, "c"), ("b32", "r", 2, "h"), ("b32", "r", 4, "c"), ("b64", "d", 2, "r"),
+            ("b64", "d", 4, "h"), ("b128", "q", 2, "d"), ("b128", "q", 4, "r")]
+
+
+def parts_sheet(f, name):
+    """A sheet whose %h2, %r2, %d2 and %q2 hold the thread's first bytes."""
+    return Sheet(f, name, ["ld.global.v2.u64 {%d20, %d21}, [%mine];", "mov.b64 %d2, %d20;",
+                           "mov.b128 %q2, {%d20, %d21};", "cvt.u32.u64 %r2, %d20;",
+                           "cvt.u16.u64 %h2, %d20;"], [".reg .b8 %c<20>;"])
+
+
+def part(whole, k, bits):
+    return whole >> k * bits & (1 << bits) - 1
+
+
+def mov_parts(f):
+    """Unpacked parts one by one, packed in reverse, with some dropped, and from constants."""
+    for t, letter, count, item in PACKINGS:
+        bits = BITS[t]
+        each = bits // count
+        sheet = parts_sheet(f, "mov_%s_%d" % (t, count))
+        wholes = [at(i, 0, bits // 8) for i in range(LANES)]
+        regs = ["%%%s%d" % (item, 10 + k) for k in range(count)]
+        sheet.emit("mov.%s {%s}, %%%s2;" % (t, ", ".join(regs), letter))
+        for k, reg in enumerate(regs):
+            shown = reg
+            if each == 8:
+                sheet.emit("cvt.u32.u8 %%r5, %s;" % reg)
+                shown = "%r5"
+            sheet.result("mov.%s: part %d of %d" % (t, k, count), shown,
+                         [part(x, k, each) for x in wholes], 32 if each == 8 else each)
+        reverse = [sum(part(x, k, each) << (count - 1 - k) * each for k in range(count))
+                   for x in wholes]
+        sheet.emit("mov.%s %%%s3, {%s};" % (t, letter, ", ".join(reversed(regs))))
+        sheet.result("mov.%s: %d parts in reverse" % (t, count), "%%%s3" % letter, reverse, bits)
+        one = count - 1
+        sheet.emit("mov.%s {%s}, %%%s3;" % (t, ", ".join("_" if k != one else "%%%s19" % item
+                                                         for k in range(count)), letter),
+                   "mov.%s %%%s4, {%s};" % (t, letter, ", ".join(["%%%s19" % item] * count)))
+        sheet.result("mov.%s: the last of %d, all over" % (t, count), "%%%s4" % letter,
+                     [sum(part(x, one, each) << k * each for k in range(count)) for x in reverse],
+                     bits)
+        if each < 64:
+            constants = [(0x91 * (k + 3)) & (1 << each) - 1 for k in range(count)]
+            sheet.emit("mov.%s %%%s5, {%s, %s};" % (t, letter, regs[0],
+                                                    ", ".join("%d" % c for c in constants[1:])))
+            sheet.result("mov.%s: %d parts, most of them constants" % (t, count),
+                         "%%%s5" % letter,
+                         [part(x, 0, each) + sum(c << (k + 1) * each
+                                                 for k, c in enumerate(constants[1:]))
+                          for x in wholes], bits)
+        sheet.finish()
+
+
+def mov_guarded(f):
+    """Under a guard, the other lanes keep what they had."""
+    sheet = parts_sheet(f, "mov_guarded")
+    sheet.emit("and.b32 %r30, %t, 5;", "setp.eq.u32 %p1, %r30, 1;")
+    taken = [i & 5 == 1 for i in range(LANES)]
+    for t, letter, count, item in PACKINGS:
+        bits = BITS[t]
+        each = bits // count
+        regs = ["%%%s%d" % (item, 10 + k) for k in range(count)]
+        whole = [at(i, 0, bits // 8) for i in range(LANES)]
+        sheet.emit("mov.%s {%s}, %%%s2;" % (t, ", ".join(regs), letter),
+                   "mov.%s %%%s6, %%%s2;" % (t, letter, letter),
+                   "@%%p1 mov.%s %%%s6, {%s};" % (t, letter, ", ".join(reversed(regs))))
+        sheet.result("@p mov.%s, %d parts" % (t, count), "%%%s6" % letter,
+                     [sum(part(x, k, each) << (count - 1 - k) * each for k in range(count))
+                      if yes else x for x, yes in zip(whole, taken)], bits)
+        sheet.emit("@%%p1 mov.%s {%s}, %%%s2;" % (t, ", ".join(reversed(regs)), letter),
+                   "mov.%s %%%s7, {%s};" % (t, letter, ", ".join(regs)))
+        sheet.result("@p mov.%s to %d parts" % (t, count), "%%%s7" % letter,
+                     [sum(part(x, k, each) << (count - 1 - k) * each for k in range(count))
+                      if yes else x for x, yes in zip(whole, taken)], bits)
+    # One part is the whole; special registers and constants come apart too.
+    sheet.emit("mov.b32 {%r8}, %r2;", "mov.b32 %r9, {%r8};")
+    sheet.result("mov.b32 {r}", "%r9", [at(i, 0, 4) for i in range(LANES)], 32)
+    sheet.emit("mov.b32 {%h8, %h9}, %tid.x;", "mov.b32 %r8, {%h9, %h8};")
+    sheet.result("mov.b32 {h,h}, %tid.x", "%r8", [i << 16 for i in range(LANES)], 32)
+    sheet.emit("mov.b32 {%c8, %c9, _, %c7}, 0x12345678;", "mov.b32 %r8, {%c7, %c9, %c8, %c8};")
+    sheet.result("mov.b32 {c,c,_,c}, constant", "%r8", [0x78785612] * LANES, 32)
+    sheet.emit("mov.b64 {%r8, %r9}, %clock64;", "mov.b64 %d8, {%r8, %r9};",
+               "mov.b64 {%r8, %r9}, %clock64;", "mov.b64 %d9, {%r8, %r9};",
+               "setp.ge.u64 %p2, %d9, %d8;", "setp.ne.and.u64 %p2, %d9, 0, %p2;",
+               "selp.u32 %r8, 1, 0, %p2;")
+    sheet.result("mov.b64 {r,r}, %clock64 goes on", "%r8", [1] * LANES, 32)
+    sheet.finish()
 
 
 # Atomics: every thread on a cell of its own, then all threads on one

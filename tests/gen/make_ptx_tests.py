@@ -35,6 +35,8 @@ NEEDS = {row.name: 90 for row in ROWS
              "ADD", "MIN", "MAX", "MIN_RELU", "MAX_RELU", "FMIN", "FMAX")}
 NEEDS.update({row.name: 100 for row in ROWS if row.name.endswith("_X2")})
 VERSION = {name: "8.6" for name, sm in NEEDS.items() if sm == 100}
+NEEDS.update({"FMIN3": 100, "FMAX3": 100})
+VERSION.update({"FMIN3": "8.8", "FMAX3": "8.8"})
 
 
 def kernels_of(variants):

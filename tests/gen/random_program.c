@@ -135,7 +135,7 @@ static void long_operation(struct program *p)
     }
 }
 
-/* A NaN becomes a number: its payload is nobody's promise. */
+/* A NaN becomes a number: its payload is not specified. */
 static void settle_float(struct program *p, unsigned d)
 {
     put(p, "testp.number.f32 %%q, %%f%u;\nselp.f32 %%f%u, %%f%u, 0f3FC00000, %%q;\n", d, d, d);

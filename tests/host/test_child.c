@@ -31,7 +31,7 @@ static void statuses(void **state)
     assert_int_equal(host_wait(-1), 127);
 }
 
-/* Whatever keeps it from starting is told by errno, and no child is left behind. */
+/* If it cannot start, errno says why, and no child remains. */
 static void what_does_not_start(void **state)
 {
     struct host_command missing = {.words = (const char *const[]){"/nowhere/program", NULL}};
@@ -146,7 +146,8 @@ static void programs_on_path(void **state)
     snprintf(expected, sizeof expected, "%s/tool", folder);
     assert_string_equal(host_find_program(arena, "tool"), expected);
     assert_string_equal(host_find_program(arena, expected), expected);
-    assert_null(host_find_program(arena, folder)); /* a folder is none, though it can be entered */
+    assert_null(host_find_program(arena, folder)); /* a folder is not a program, though it is
+                                                      executable */
     assert_null(host_find_program(arena, "sh"));
     setenv("PATH", "/nowhere::/bin", 1);
     assert_string_equal(host_find_program(arena, "sh"), "/bin/sh");

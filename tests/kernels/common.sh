@@ -7,7 +7,8 @@ for family in json.load(sys.stdin): print(family["name"])'
 }
 
 # "family/variant  right 3 problems" -> "ok WHAT family/variant"; the line after a wrong one says
-# why. What needs a library that is not here takes no problem. A command that ends early is told.
+# why. What needs a library that is not here takes no problem. A command that ends early is
+# reported.
 zoo_test() { # WHAT FAMILY OPTION...
     local what=$1 family=$2 output status
     shift 2

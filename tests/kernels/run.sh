@@ -1,8 +1,8 @@
 #!/bin/bash
 # Every variant of every family on the simulated GPU: on its edge problems, as nvcc and as clang
 # compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads),
-# ten times under random schedules, in which what claims to be deterministic must give the same
-# bits, and so many launches that memory which they leave behind would show.
+# ten times under random schedules, in which variants that claim to be deterministic must give the
+# same bits, and enough launches that a memory leak would show.
 #   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -195,8 +195,8 @@ expect solution 0 'i \+= step' $learn solution saxpy
 json quiz-list 'len(r["quiz"]) >= 3 and "answer" not in r["quiz"][0]' $learn quiz day4 --json
 json quiz 'r["right"] == 4 and r["questions"] == 4' $learn quiz day4 --answer 3,2,3,2 --json
 expect quiz-wrong 1 'no\. Two blocks of 128.*3 of 4 right' $learn quiz day4 --answer 1,2,3,2
-expect quiz-bad 2 "whole number up to 4, not 'x'" $learn quiz day4 --answer x
-expect quiz-zero 2 'count from 1' $learn quiz day4 --answer 0
+expect quiz-bad 2 "whole number from 1 to 4, not 'x'" $learn quiz day4 --answer x
+expect quiz-zero 2 "whole number from 1 to 4, not '0'" $learn quiz day4 --answer 0
 expect quiz-many 2 'and more answers' $learn quiz day4 --answer 1,1,1,1,1
 $learn check add >/dev/null 2>&1
 expect note 0 'noted in .*notes/[0-9-]+\.md' $learn note 'threads beyond n must stop'
@@ -220,7 +220,7 @@ expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*nex
 expect list 0 'solved add' $learn list
 json list-json '[l for l in r if l["id"] == "week1/day4_first_kernel"][0]["exercises"][0]["passed"]' \
     $learn list --json
-# Week 1 is complete: so many exercises a day at least, and a kata for each
+# Week 1 is complete: at least this many exercises a day, and a kata for each
 json week1 '[day for day, least in
     (("day1_baseline", 3), ("day2_same_on_gpu", 2), ("day3_how_gpus_work", 2), ("day4_first_kernel", 2),
      ("day5_naive_matmul", 2), ("day6_tiling", 2), ("day7_fast_memory", 3))
@@ -238,7 +238,7 @@ json kata 'r["kata"] and r["file"].startswith("'"$work"'/mine/kata/2") and not r
     $learn kata --json
 json kata-again 'r["kata"]' $learn kata --json
 expect kata-named 0 'write +mine/kata/[0-9-]+_turn16.cu.*learn check turn16' $learn kata turn16
-expect kata-none 2 'add is no kata' $learn kata add
+expect kata-none 2 'add is not a kata' $learn kata add
 expect kata-given 1 'kata/[0-9-]+_turn16.cu: wrong result' $learn check turn16
 cp "$course/week1/day7_fast_memory/turn16/solution.cu" mine/kata/*_turn16.cu
 expect kata-kept 0 'turn16' $learn kata turn16

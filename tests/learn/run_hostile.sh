@@ -61,7 +61,7 @@ printf '%s\n%s\n{\n    c[0] = s<28, 0>::v;\n}\n' "$template" "$head" >$add
 expect compile-time 1 'does not compile yet.*add.cu: the compiler was stopped after 2 seconds' \
     $learn check --seconds 2
 expect compile-memory 1 'add.cu: the compiler was stopped: it needed more than 150 MiB of memory' \
-    $learn check --memory 150
+    $learn check --memory 150 --seconds 300
 printf 'template <int A> struct s { static const int v = s<A + 1>::v; };\n%s { c[0] = s<0>::v; }\n' \
     "$head" >$add
 expect recursion 1 'add.cu:1:[0-9]+: fatal error: recursive template.*maximum depth' $learn check
@@ -72,17 +72,17 @@ expect dev-zero 1 'add.cu' $learn check --seconds 5
 head -c 3000000 /dev/zero | tr '\0' ' ' >$add
 expect big-source 1 'add.cu: it has 3000000 bytes; an exercise has at most 1048576' $learn check
 rm $add && mkfifo $add
-expect pipe 1 'add.cu: this is no file' $learn check
+expect pipe 1 'add.cu: not a file' $learn check
 rm $add && mkdir $add
-expect directory 1 'add.cu: this is no file' $learn check
+expect directory 1 'add.cu: not a file' $learn check
 rmdir $add && cp "$solution" $add
-expect limit-zero 2 '--seconds counts from 1' $learn check --seconds 0
+expect limit-zero 2 '--seconds takes a whole number from 1 to 3600' $learn check --seconds 0
 expect limit-word 2 'memory' $learn check --memory much
 
 # Disks: a small one in a mount namespace of its own, where the system allows that.
 if unshare -rm true 2>/dev/null; then
     cat >disk.sh <<'SH'
-# disk.sh KIB COMMAND: runs COMMAND in a shell where disk/ is a file system of so many KiB.
+# disk.sh KIB COMMAND: runs COMMAND in a shell where disk/ is a file system of that many KiB.
 mkdir -p disk
 mount -t tmpfs -o size="$1"k none disk || exit 9
 full() { dd if=/dev/zero of=disk/rest bs=1024 2>/dev/null; }

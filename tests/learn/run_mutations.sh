@@ -18,7 +18,8 @@ $learn check-course --mutate-some >"$work/all.txt" 2>&1 ||
 grep '^not ok' -A1 "$work/all.txt"
 grep '^ok ' "$work/all.txt"
 
-# The proof can fail: with weak sizes, with a reason that is none, with one for a place that is gone.
+# The proof can fail: with weak sizes, with a false reason, with one for a place that no longer
+# exists.
 cp -r course "$work/weak"
 lesson=$work/weak/week1/day4_first_kernel/lesson.json
 python3 - "$lesson" <<'PY'

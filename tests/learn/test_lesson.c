@@ -74,12 +74,13 @@ static void test_refused(void **unused)
     refuse("\"kernel\": \"add\"", "\"kernel\": 7", "exercises[0].kernel: must be a text");
     refuse("ceil_div(n, 256)", "ceil_div(k, 256)", "exercises[0].launch.grid: formula:1:10");
     refuse("\"block\": [256]", "\"block\": []", "exercises[0].launch.block: must be 1 to 3");
-    refuse("\"c\", \"int n\"", "\"d\", \"int n\"", "exercises[0].arguments: 'd' is no buffer");
+    refuse("\"c\", \"int n\"", "\"d\", \"int n\"",
+           "exercises[0].arguments: 'd' is neither a buffer");
     refuse("\"int n\"", "\"int k\"", "exercises[0].arguments: formula");
     refuse("\"n=256\"", "\"m=256\"", "exercises[0].problem.sizes: 'm=256' must name the same");
     refuse("\"n=256\"", "\"n=\"", "sizes: 'n=': n needs a number");
     refuse("\"n=256\"", "\"n\"", "is not of the form");
-    refuse("\"measured\": \"n=100000\"", "\"measured\": \"n=5\"", "measured: 'n=5' is none of");
+    refuse("\"measured\": \"n=100000\"", "\"measured\": \"n=5\"", "measured: 'n=5' is not one of");
     refuse("\"type\": \"f32\"", "\"type\": \"f33\"", "there is no type 'f33'");
     refuse("\"role\": \"in\"", "\"role\": \"inn\"", "not 'inn'");
     refuse("\"shape\": [\"n\"]", "\"shape\": [\"q\"]", "shape: formula");

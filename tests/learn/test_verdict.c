@@ -16,9 +16,9 @@
 static void messages_become_text(void **state)
 {
     struct learn_verdict verdict = {0};
-    verdict_say(&verdict, 0, "wrong result for n=%d", 7);
+    verdict_add_message(&verdict, 0, "wrong result for n=%d", 7);
     verdict_stop(&verdict, LEARN_WRONG, 0);
-    verdict_say(&verdict, 12, "a race\nbetween two blocks");
+    verdict_add_message(&verdict, 12, "a race\nbetween two blocks");
     verdict_add_detail(&verdict, "no barrier");
     verdict_stop(&verdict, LEARN_CHECK, 12);
     verdict_finish(&verdict, "add.cu");

@@ -235,7 +235,7 @@ typedef long double quad;
 typedef __float128 quad;
 #endif
 
-/* A finite 113-bit number, and whether something smaller was left out, in a format. */
+/* A finite 113-bit number, and whether something smaller was cut off, in a format. */
 static inline uint64_t pack_quad(const struct num_format *format, quad x, bool sticky,
                                  enum num_round round)
 {

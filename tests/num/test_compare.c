@@ -161,25 +161,19 @@ static void test_setp(void **state)
                     check_setp(&types[t], op, bools[b], ftz);
 }
 
+/* What set writes for true. */
 static uint64_t yes(enum ptx_type type)
 {
-    switch (type) {
-    case PTX_F32:
-        return 0x3f800000;
-    case PTX_F16:
-        return 0x3c00;
-    case PTX_BF16:
-        return 0x3f80;
-    case PTX_F16X2:
-        return 0x3c003c00;
-    case PTX_BF16X2:
-        return 0x3f803f80;
-    case PTX_U16:
-    case PTX_S16:
-        return 0xffff;
-    default:
-        return 0xffffffff;
-    }
+    static const struct {
+        enum ptx_type type;
+        uint64_t value;
+    } rows[] = {{PTX_F32, 0x3f800000},   {PTX_F16, 0x3c00},        {PTX_BF16, 0x3f80},
+                {PTX_F16X2, 0x3c003c00}, {PTX_BF16X2, 0x3f803f80}, {PTX_U16, 0xffff},
+                {PTX_S16, 0xffff}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].type == type)
+            return rows[i].value;
+    return 0xffffffff;
 }
 static void check_set(enum ptx_type to, const struct type_case *t, int op, bool has_bool)
 {

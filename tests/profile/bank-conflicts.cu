@@ -1,5 +1,5 @@
-// Columns of a tile, all in one bank; mended: rows padded by one element.
-#ifdef MENDED
+// Columns of a tile, all in one bank; fixed: rows padded by one element.
+#ifdef FIXED
 #define PAD 1
 #else
 #define PAD 0

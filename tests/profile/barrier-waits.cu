@@ -1,4 +1,4 @@
-// One warp adds up for the block while seven wait; mended: every warp for itself.
+// One warp adds up for the block while seven wait; fixed: every warp for itself.
 __global__ void sums(float *out, const float *in)
 {
     __shared__ float values[256];
@@ -7,7 +7,7 @@ __global__ void sums(float *out, const float *in)
 #pragma unroll 1
     for (int k = 0; k < 16; k++) {
         values[t] = in[(blockIdx.x * 16 + k) * 256 + t];
-#ifdef MENDED
+#ifdef FIXED
         for (int i = 16; i; i >>= 1)
             values[t] += __shfl_down_sync(0xffffffff, values[t], i);
         sum += values[t];

@@ -1,8 +1,8 @@
-// A sum by one atomic a thread; mended: one a block.
+// A sum by one atomic a thread; fixed: one a block.
 __global__ void sum(int *total, const int *in)
 {
     int value = in[blockIdx.x * blockDim.x + threadIdx.x];
-#ifdef MENDED
+#ifdef FIXED
     __shared__ int parts[8];
     for (int k = 16; k; k >>= 1)
         value += __shfl_down_sync(0xffffffff, value, k);

@@ -1,5 +1,5 @@
-// Even and odd threads do different things; mended: even and odd warps.
-#ifdef MENDED
+// Even and odd threads do different things; fixed: even and odd warps.
+#ifdef FIXED
 #define SIDE (threadIdx.x / 32)
 #else
 #define SIDE threadIdx.x

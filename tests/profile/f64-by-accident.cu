@@ -1,5 +1,5 @@
-// Literals without f make the arithmetic f64; mended: with f.
-#ifdef MENDED
+// Literals without f make the arithmetic f64; fixed: with f.
+#ifdef FIXED
 #define L(x) x##f
 #else
 #define L(x) x

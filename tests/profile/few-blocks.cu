@@ -1,5 +1,5 @@
-// Eight large blocks for a GPU with 132 SMs; mended: small ones for all of them.
-#ifdef MENDED
+// Eight large blocks for a GPU with 132 SMs; fixed: small ones for all of them.
+#ifdef FIXED
 #define THREADS 32
 #else
 #define THREADS 1024

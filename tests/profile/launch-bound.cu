@@ -1,4 +1,4 @@
-// A hundred launches of a microsecond's work; mended: one launch for all of it.
+// A hundred launches of a microsecond's work; fixed: one launch for all of it.
 __global__ void step(float *data, int repeats) // <- launch-bound
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -14,7 +14,7 @@ int main()
     const int n = 132 * 256;
     float *data;
     cudaMalloc(&data, n * sizeof(float));
-#ifdef MENDED
+#ifdef FIXED
     step<<<n / 256, 256>>>(data, 4000);
 #else
     for (int k = 0; k < 100; k++)

@@ -1,4 +1,4 @@
-// An array that is indexed by a value, and so cannot be registers; mended: by constants only.
+// An array that is indexed by a value, and so cannot be registers; fixed: by constants only.
 __global__ void gather(float4 *out, const unsigned *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -8,7 +8,7 @@ __global__ void gather(float4 *out, const unsigned *in)
     for (int k = 0; k < 32; k++) {
         int value = seed >> k % 28 & 3;
         float4 more = make_float4(0.5f, 1, 2, 3);
-#ifdef MENDED
+#ifdef FIXED
 #pragma unroll
         for (int j = 0; j < 4; j++)
             if (value == j)

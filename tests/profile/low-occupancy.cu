@@ -1,5 +1,5 @@
-// So much shared memory that an SM holds one block of 64 threads; mended: little of it.
-#ifdef MENDED
+// So much shared memory that an SM holds one block of 64 threads; fixed: little of it.
+#ifdef FIXED
 #define FLOATS 1024
 #else
 #define FLOATS 49152

@@ -1,5 +1,5 @@
-// Rows that begin one element after a sector's begin; mended: they begin with it.
-#ifdef MENDED
+// Rows that begin one element after a sector's begin; fixed: they begin with it.
+#ifdef FIXED
 #define OFFSET 8
 #else
 #define OFFSET 1

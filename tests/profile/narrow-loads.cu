@@ -1,5 +1,5 @@
-// A copy byte by byte; mended: 16 bytes at a time.
-#ifdef MENDED
+// A copy byte by byte; fixed: 16 bytes at a time.
+#ifdef FIXED
 typedef uint4 element;
 #else
 typedef unsigned char element;

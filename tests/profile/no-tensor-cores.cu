@@ -1,10 +1,10 @@
-// A tiled product of matrices in plain multiply-adds; mended: wmma.
+// A tiled product of matrices in plain multiply-adds; fixed: wmma.
 #include <cuda_fp16.h>
 #include <mma.h>
 #define N 256
 using namespace nvcuda;
 
-#ifdef MENDED
+#ifdef FIXED
 __global__ void product(float *c, const half *a, const half *b)
 {
     wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> as;
@@ -46,7 +46,7 @@ int main()
     cudaMalloc(&a, N * N * sizeof(float));
     cudaMalloc(&b, N * N * sizeof(float));
     cudaMalloc(&c, N * N * sizeof(float));
-#ifdef MENDED
+#ifdef FIXED
     product<<<dim3(N / 16, N / 16), 32>>>(c, (half *)a, (half *)b);
 #else
     product<<<dim3(N / 32, N / 32), dim3(32, 8)>>>(c, a, b);

@@ -1,8 +1,8 @@
-// A product of matrices that reads everything from global memory, again and again; mended: tiles in
+// A product of matrices that reads everything from global memory, again and again; fixed: tiles in
 // shared memory, four results a thread.
 #define N 256
 
-#ifdef MENDED
+#ifdef FIXED
 __global__ void product(float *c, const float *a, const float *b)
 {
     __shared__ float as[32][33], bs[32][33];
@@ -39,7 +39,7 @@ int main()
     cudaMalloc(&a, N * N * sizeof(float));
     cudaMalloc(&b, N * N * sizeof(float));
     cudaMalloc(&c, N * N * sizeof(float));
-#ifdef MENDED
+#ifdef FIXED
     product<<<dim3(N / 32, N / 32), dim3(32, 8)>>>(c, a, b);
 #else
     product<<<dim3(N / 32, N / 8), dim3(32, 8)>>>(c, a, b);

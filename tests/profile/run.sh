@@ -1,6 +1,6 @@
 #!/bin/sh
 # lockstep profile from outside: each rule of the advice speaks on the line that its kernel marks
-# and is silent on the mended kernel (-DMENDED); JSON, trace, HTML, filters, comparison, bad input.
+# and is silent on the fixed kernel (-DFIXED); JSON, trace, HTML, filters, comparison, bad input.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../expect.sh"
@@ -38,7 +38,7 @@ for source in *.cu; do
     case $rule in plain | faults | none) continue ;; esac
     for wanted in given quiet; do
         define=-DBAD
-        [ $wanted = given ] || define=-DMENDED
+        [ $wanted = given ] || define=-DFIXED
         "$LOCKSTEP" profile --json "$source" $define >"$work/$rule.$wanted.json" 2>"$work/err"
         if problem=$(python3 check_advice.py "$rule" "$source" $wanted \
             <"$work/$rule.$wanted.json" 2>&1); then
@@ -48,7 +48,7 @@ for source in *.cu; do
         fi
     done
 done
-# What is promised comes true, by the model, where bad and mended kernels do the same work in the
+# What is promised comes true, by the model, where bad and fixed kernels do the same work in the
 # same shape.
 for rule in uncoalesced misaligned narrow-loads local-memory bank-conflicts contended-atomics \
     divergence low-occupancy few-blocks tail-wave uneven-warps f64-by-accident no-tensor-cores; do
@@ -78,7 +78,7 @@ json json-ptxas 'k["registers_from"] == "ptxas" or not __import__("shutil").whic
     $run --json
 json json-spills 'k["registers_from"] == "estimated" or (k["registers"] == 24 and
     any("ptxas spills" in x["text"] for x in k["advice"]))' \
-    "$LOCKSTEP" profile --json local-memory.cu -DMENDED -maxrregcount 24
+    "$LOCKSTEP" profile --json local-memory.cu -DFIXED -maxrregcount 24
 json json-without-ptxas 'k["registers_from"] == "estimated" and k["registers"] > 0' \
     env PATH=/usr/bin:/bin NVCC=/dev/null/nvcc "$LOCKSTEP" profile --json "$(
         "$LOCKSTEP" profile plain.cu --verbose 2>&1 | sed -n 's/^+ # cached: //p')"
@@ -147,19 +147,34 @@ expect roofline-compute 0 '^compute-bound, by a factor of .*H100' \
     "$LOCKSTEP" roofline --bytes 201M --flops 1.4T --time 3ms --type tensor-f16 --gpu sim:h100
 json roofline-json 'r["bound_by"] == "memory" and abs(r["roof"] - 0.625) < 1e-6' \
     "$LOCKSTEP" roofline --bytes 12e6 --flops 1e6 --time 4e-6 --json
-expect roofline-bad-number 2 'not understood' "$LOCKSTEP" roofline --bytes many --flops 1
-expect roofline-incomplete 2 'needs --bytes' "$LOCKSTEP" roofline --bytes 10
+for bad in many '' -1 nan inf 1e400 1e308P 12x; do
+    expect "roofline-bytes-${bad:-empty}" 2 '--bytes takes a number from 0 up' \
+        "$LOCKSTEP" roofline --bytes "$bad" --flops 1
+    expect "roofline-time-${bad:-empty}" 2 '--time takes a time above 0' \
+        "$LOCKSTEP" roofline --bytes 1 --flops 1 --time "$bad"
+done
+expect roofline-time-0 2 '--time takes a time above 0' \
+    "$LOCKSTEP" roofline --bytes 1 --flops 1 --time 0
+expect roofline-no-operations 0 '^memory-bound' "$LOCKSTEP" roofline --bytes 1e6 --flops 0 --time 1us
+expect roofline-incomplete 2 'are needed' "$LOCKSTEP" roofline --bytes 10
 expect roofline-bad-type 2 'no type' "$LOCKSTEP" roofline --bytes 1 --flops 1 --type f1
 expect roofline-missing-unit 2 'has no' "$LOCKSTEP" roofline --bytes 1 --flops 1 --type tensor-tf32 --gpu t4
 expect gpus-what-if 0 'if threads a block .*-> +256 .*if shared memory' \
     "$LOCKSTEP" gpus h200 --block 256 --registers 64 --shared 16384
+
+# A family's source is built in: it is shown wherever the command runs.
+expect family-elsewhere 0 'kernels/reduction/vectorised.cu.*__global__.* reduce\(' \
+    sh -c "cd '$work' && '$LOCKSTEP' profile reduction/vectorised n=1000"
+expect family-html-elsewhere 0 '__global__' \
+    sh -c "cd '$work' && '$LOCKSTEP' profile reduction/vectorised n=1000 --html family.html >family.out &&
+        cat family.html"
 
 # What goes wrong
 expect help 0 'usage: lockstep profile' "$LOCKSTEP" profile --help
 expect nothing 2 'which program' "$LOCKSTEP" profile
 expect nothing-but-arguments 2 'which program' "$LOCKSTEP" profile -- 1
 expect missing 2 'no such file' "$LOCKSTEP" profile missing.cu
-expect real-gpu 2 'needs a simulated GPU|no NVIDIA GPU' "$LOCKSTEP" profile plain.cu --gpu cuda:0
+expect real-gpu 2 'simulated GPU is needed|no NVIDIA GPU' "$LOCKSTEP" profile plain.cu --gpu cuda:0
 expect no-kernel 1 'ran no kernel' "$LOCKSTEP" profile none.cu
 expect no-such-kernel 1 "no kernel with 'absent'" $run --kernel absent
 expect no-such-launch 1 'no launch number 99' $run --launch 99
@@ -177,6 +192,6 @@ echo '{"no": "profile"}' >"$work/other.json"
 echo '{' >"$work/broken.json"
 expect compare-one 2 'needs two' "$LOCKSTEP" profile --compare plain.cu
 expect compare-missing 2 'gone.json' "$LOCKSTEP" profile --compare gone.json "$work/out.json"
-expect compare-other 2 'is no result of' "$LOCKSTEP" profile --compare "$work/other.json" plain.cu
+expect compare-other 2 'not a result of' "$LOCKSTEP" profile --compare "$work/other.json" plain.cu
 expect compare-broken 2 'broken.json:' "$LOCKSTEP" profile --compare plain.cu "$work/broken.json"
 expect compare-html 2 'goes with' "$LOCKSTEP" profile --compare a b --html x

@@ -1,5 +1,5 @@
-// Four blocks more than there are SMs; mended: as many blocks as there are SMs.
-#ifdef MENDED
+// Four blocks more than there are SMs; fixed: as many blocks as there are SMs.
+#ifdef FIXED
 #define BLOCKS 132
 #else
 #define BLOCKS 136

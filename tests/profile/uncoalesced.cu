@@ -1,10 +1,10 @@
-// A transposition that writes columns; mended: through a tile in shared memory.
+// A transposition that writes columns; fixed: through a tile in shared memory.
 #define N 1024
 
 __global__ void transpose(float *out, const float *in)
 {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
-#ifdef MENDED
+#ifdef FIXED
     __shared__ float tile[32][33];
     for (int i = 0; i < 32; i += 8)
         tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * N + x];

@@ -1,4 +1,4 @@
-// A thread sums up a row, and one row is very long; mended: that row is cut into pieces.
+// A thread sums up a row, and one row is very long; fixed: that row is cut into pieces.
 __global__ void sum_rows(const float *values, const int *starts, float *sums, int rows)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -15,7 +15,7 @@ int main()
 {
     const int rows = 132 * 256, mean = 16, longest = 20000, n = rows * mean;
     static int starts[rows + 1];
-#ifdef MENDED
+#ifdef FIXED
     for (int r = 0; r <= rows; r++)
         starts[r] = r * mean;
 #else

@@ -20,7 +20,8 @@ struct results {
     __nv_bfloat162 b2;
     __half h;
     unsigned short cas16;
-    unsigned packed; // what was returned is used, too
+    unsigned packed;      // what was returned is used, too
+    unsigned by_block[2]; // block scope: each block has a word of its own
 };
 
 __device__ float atomic_max_float(float *p, float v)
@@ -84,7 +85,7 @@ __device__ void everything(results *r, int t)
         seen16 = old16;
         old16 = atomicCAS(&r->cas16, seen16, (unsigned short)(seen16 + 1));
     } while (old16 != seen16);
-    atomicAdd_block(&r->packed, 1u);
+    atomicAdd_block(&r->by_block[blockIdx.x], 1u);
     atomicAdd_system(&r->packed, 1u << 16);
 }
 
@@ -146,7 +147,8 @@ static void show(const char *name, const results &r)
            r.or64, r.xor64, r.cas64, r.smin64, r.smax64);
     printf("  %g %g %g %g half2 %g %g bf162 %g %g half %g cas16 %u packed %08x\n", r.fadd,
            r.fmax_loop, r.dadd, r.dmul, __low2float(r.h2), __high2float(r.h2), __low2float(r.b2),
-           __high2float(r.b2), __half2float(r.h), r.cas16, r.packed);
+           __high2float(r.b2), __half2float(r.h), r.cas16,
+           r.packed + r.by_block[0] + r.by_block[1]);
 }
 
 int main()

@@ -68,19 +68,11 @@ struct maximum {
     }
 };
 
-int main()
-{
-    const int n = 20000;
-    int *in = managed<int>(n), *out = managed<int>(n), *count = managed<int>(4),
-        *keys = managed<int>(n);
-    int *out2 = managed<int>(n);
-    long long *wide = managed<long long>(4);
-    for (int i = 0; i < n; i++) {
-        in[i] = (int)((unsigned)i * 2654435761u >> 20) % 1000;
-        keys[i] = i / 37 + i / 1000;
-    }
-    in[12345] = 5000;
+static const int n = 20000;
 
+static void reductions(const int *in, const int *keys, int *out, int *count)
+{
+    long long *wide = managed<long long>(4);
     run("sum", [&](void *s, size_t &b) { return cub::DeviceReduce::Sum(s, b, in, out, n); });
     run("min", [&](void *s, size_t &b) { return cub::DeviceReduce::Min(s, b, in, out + 1, n); });
     cub::KeyValuePair<int, int> *arg = managed<cub::KeyValuePair<int, int>>(1);
@@ -102,7 +94,10 @@ int main()
     });
     printf("reduce by key: %d runs, %d:%d ... %d:%d hash %08x\n", *count, runs[0], sums[0],
            runs[*count - 1], sums[*count - 1], hash_of(sums, *count));
+}
 
+static void scans(const int *in, const int *keys, int *out)
+{
     run("inclusive",
         [&](void *s, size_t &b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, n); });
     int sum = 0, wrong = 0;
@@ -119,7 +114,11 @@ int main()
         return cub::DeviceScan::InclusiveSumByKey(s, b, keys, in, out, n);
     });
     printf("scan by key: hash %08x last %d\n", hash_of(out, n), out[n - 1]);
+}
 
+static void selections(const int *in, const int *keys, int *out, int *count)
+{
+    int *out2 = managed<int>(n);
     char *flags = managed<char>(n);
     for (int i = 0; i < n; i++)
         flags[i] = i % 7 == 3;
@@ -143,7 +142,10 @@ int main()
     });
     printf("run lengths: %d, %d x %d, last %d x %d, hash %08x\n", *count, out[0], out2[0],
            out[*count - 1], out2[*count - 1], hash_of(out2, *count));
+}
 
+static void histograms_and_segments(const int *in, int *out)
+{
     int *bins = managed<int>(64);
     run("even", [&](void *s, size_t &b) {
         return cub::DeviceHistogram::HistogramEven(s, b, in, bins, 11, 0, 1000, n);
@@ -167,5 +169,21 @@ int main()
         return cub::DeviceSegmentedReduce::Sum(s, b, in, out, 50, offsets, offsets + 1);
     });
     printf("segments: %d %d %d hash %08x\n", out[0], out[1], out[49], hash_of(out, 50));
+}
+
+int main()
+{
+    int *in = managed<int>(n), *out = managed<int>(n), *count = managed<int>(4),
+        *keys = managed<int>(n);
+    for (int i = 0; i < n; i++) {
+        in[i] = (int)((unsigned)i * 2654435761u >> 20) % 1000;
+        keys[i] = i / 37 + i / 1000;
+    }
+    in[12345] = 5000;
+
+    reductions(in, keys, out, count);
+    scans(in, keys, out);
+    selections(in, keys, out, count);
+    histograms_and_segments(in, out);
     return 0;
 }

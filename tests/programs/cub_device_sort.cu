@@ -34,17 +34,10 @@ template <class T, class Less> static const char *sorted(const T *v, int n, Less
     return std::is_sorted(v, v + n, less) ? "sorted" : "WRONG";
 }
 
-int main()
+static const int n = 10000;
+
+static void sort_pairs(const unsigned *keys, unsigned *out, const int *values, int *order)
 {
-    const int n = 10000;
-    unsigned *keys = managed<unsigned>(n), *out = managed<unsigned>(n);
-    int *values = managed<int>(n), *order = managed<int>(n);
-    unsigned x = 123456789;
-    for (int i = 0; i < n; i++) {
-        x ^= x << 13, x ^= x >> 17, x ^= x << 5;
-        keys[i] = x;
-        values[i] = i;
-    }
     run("pairs", [&](void *s, size_t &b) {
         return cub::DeviceRadixSort::SortPairs(s, b, keys, out, values, order, n);
     });
@@ -63,7 +56,10 @@ int main()
         wrong += byte(out[i - 1]) < byte(out[i]) ||
                  (byte(out[i - 1]) == byte(out[i]) && order[i - 1] > order[i]);
     printf("bits 8 to 16, descending: %08x %08x wrong %d\n", out[0], out[n - 1], wrong);
+}
 
+static void sort_types(const unsigned *keys)
+{
     float *floats = managed<float>(n), *floats_out = managed<float>(n);
     for (int i = 0; i < n; i++)
         floats[i] = (float)((int)keys[i] / 1000) / 64.0f;
@@ -93,7 +89,10 @@ int main()
     });
     printf("shorts: %d %d %s\n", shorts_out[0], shorts_out[n - 1],
            sorted(shorts_out, n, std::less<short>()));
+}
 
+static void merge_and_segments(const unsigned *keys, unsigned *out)
+{
     auto by_last_digit = [] __host__ __device__(unsigned a, unsigned b) { return a % 10 < b % 10; };
     std::copy(keys, keys + 3000, out);
     run("merge", [&](void *s, size_t &b) {
@@ -111,9 +110,24 @@ int main()
         return cub::DeviceSegmentedRadixSort::SortKeys(s, b, keys, out, 8000, 20, offsets,
                                                        offsets + 1);
     });
-    wrong = 0;
+    int wrong = 0;
     for (int i = 0; i < 20; i++)
         wrong += !std::is_sorted(out + offsets[i], out + offsets[i + 1]);
     printf("segmented: %u %u wrong %d\n", out[0], out[7999], wrong);
+}
+
+int main()
+{
+    unsigned *keys = managed<unsigned>(n), *out = managed<unsigned>(n);
+    int *values = managed<int>(n), *order = managed<int>(n);
+    unsigned x = 123456789;
+    for (int i = 0; i < n; i++) {
+        x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+        keys[i] = x;
+        values[i] = i;
+    }
+    sort_pairs(keys, out, values, order);
+    sort_types(keys);
+    merge_and_segments(keys, out);
     return 0;
 }

@@ -26,7 +26,7 @@ __global__ void split_arrive_wait(int *out, int rounds)
     for (int r = 0; r < rounds; r++) {
         data[t] = t * (r + 1);
         block_barrier::arrival_token token = barrier.arrive();
-        int independent = t + r; // work that needs nobody
+        int independent = t + r; // independent work
         barrier.wait(std::move(token));
         int other = data[(t + 1) % 128];
         barrier.arrive_and_wait();

@@ -94,50 +94,33 @@ static void show(const char *what, CUresult result)
     printf("%s: %d %s: %s\n", what, (int)result, name, text);
 }
 
-int main()
-{
-    int count = -1;
-    show("before cuInit", cuDeviceGetCount(&count));
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGetCount(&count));
-    CUdevice device;
-    CHECK(cuDeviceGet(&device, 0));
-    char name[100];
-    CHECK(cuDeviceGetName(name, sizeof name, device));
-    size_t memory;
-    CHECK(cuDeviceTotalMem(&memory, device));
-    int warp, major;
-    CHECK(cuDeviceGetAttribute(&warp, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device));
-    CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    printf("device: named %s, memory over 1 GB %s, warp %d, major at least 7 %s\n",
-           strlen(name) ? "yes" : "no", memory > 1u << 30 ? "yes" : "no", warp,
-           major >= 7 ? "yes" : "no");
-    CUcontext context, current;
-#if CUDA_VERSION >= 13000
-    CHECK(cuCtxCreate(&context, nullptr, 0, device));
-#else
-    CHECK(cuCtxCreate(&context, 0, device));
-#endif
-    CHECK(cuCtxGetCurrent(&current));
-    printf("current is the new one: %s\n", current == context ? "yes" : "no");
+static CUmodule module;
+static CUfunction scale, weigh;
+static CUdeviceptr calls, data;
+static CUstream stream;
+static char log_text[4096], info_text[4096];
+static CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                                 CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+static void *values[] = {log_text, (void *)(size_t)sizeof log_text, info_text,
+                         (void *)(size_t)sizeof info_text};
 
-    CUmodule module;
-    char log[4096] = "", info[4096] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-                              CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(size_t)sizeof log, info, (void *)(size_t)sizeof info};
+static void load_module()
+{
     CHECK(cuModuleLoadDataEx(&module, ptx_text, 4, options, values));
-    printf("error log is empty: %s\n", log[0] ? "no" : "yes");
-    CUfunction scale, weigh, missing;
+    printf("error log is empty: %s\n", log_text[0] ? "no" : "yes");
+    CUfunction missing;
     CHECK(cuModuleGetFunction(&scale, module, "scale"));
     CHECK(cuModuleGetFunction(&weigh, module, "weigh"));
     show("missing function", cuModuleGetFunction(&missing, module, "no_such_kernel"));
-    CUdeviceptr calls, data, nothing;
+    CUdeviceptr nothing;
     size_t size;
     CHECK(cuModuleGetGlobal(&calls, &size, module, "calls"));
     printf("global of %zu bytes\n", size);
     show("missing global", cuModuleGetGlobal(&nothing, &size, module, "no_such_global"));
+}
 
+static void run_scale()
+{
     const int n = 1000;
     float host[n];
     for (int i = 0; i < n; i++)
@@ -147,7 +130,6 @@ int main()
     unsigned length = n;
     float factor = 1.5f;
     void *arguments[] = {&data, &length, &factor};
-    CUstream stream;
     CUevent start, stop;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuEventCreate(&start, CU_EVENT_DEFAULT));
@@ -175,14 +157,22 @@ int main()
     CHECK(cuMemcpyDtoH(&calls_now, calls, 4));
     printf("scaled: %g %g %g %g, calls %d, elapsed positive %s\n", host[1], host[499], host[500],
            host[999], calls_now, ms >= 0 ? "yes" : "no");
+    CHECK(cuEventDestroy(start));
+    CHECK(cuEventDestroy(stop));
+}
 
+static void run_weigh()
+{
     CHECK(cuMemsetD32(data, 0, 32));
     void *weigh_arguments[] = {&data};
     CHECK(cuLaunchKernel(weigh, 1, 1, 1, 32, 1, 1, 0, 0, weigh_arguments, nullptr));
     int weighed[32];
     CHECK(cuMemcpyDtoH(weighed, data, sizeof weighed));
     printf("weighed: %d %d %d %d\n", weighed[1], weighed[2], weighed[30], weighed[31]);
+}
 
+static void attributes_and_limits()
+{
     int attribute;
     CHECK(cuFuncGetAttribute(&attribute, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
     printf("max threads of scale %d", attribute);
@@ -190,28 +180,66 @@ int main()
     printf(", shared of weigh %d", attribute);
     CHECK(cuFuncGetAttribute(&attribute, CU_FUNC_ATTRIBUTE_PTX_VERSION, weigh));
     printf(", ptx version %d\n", attribute);
+    unsigned length = 1000;
+    float factor = 1.5f;
+    void *arguments[] = {&data, &length, &factor};
     show("too many threads",
          cuLaunchKernel(scale, 1, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
     show("no blocks", cuLaunchKernel(scale, 0, 1, 1, 32, 1, 1, 0, stream, arguments, nullptr));
     int blocks;
     CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 256, 0));
     printf("occupancy positive: %s\n", blocks > 0 ? "yes" : "no");
+}
 
+static void broken_text()
+{
     CUmodule broken;
-    log[0] = 0;
-    values[1] = (void *)(size_t)sizeof log;
+    log_text[0] = 0;
+    values[1] = (void *)(size_t)sizeof log_text;
     CUresult result = cuModuleLoadDataEx(&broken,
                                          ".version 7.0\n.target sm_75\n.address_size 64\n"
                                          ".visible .entry k() { frobnicate.u32 %r1, 2; ret; }\n",
                                          4, options, values);
     show("broken text", result);
-    printf("the log says something: %s\n", log[0] ? "yes" : "no");
+    printf("the log says something: %s\n", log_text[0] ? "yes" : "no");
+}
+
+int main()
+{
+    int count = -1;
+    show("before cuInit", cuDeviceGetCount(&count));
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGetCount(&count));
+    CUdevice device;
+    CHECK(cuDeviceGet(&device, 0));
+    char name[100];
+    CHECK(cuDeviceGetName(name, sizeof name, device));
+    size_t memory;
+    CHECK(cuDeviceTotalMem(&memory, device));
+    int warp, major;
+    CHECK(cuDeviceGetAttribute(&warp, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device));
+    CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    printf("device: named %s, memory over 1 GB %s, warp %d, major at least 7 %s\n",
+           strlen(name) ? "yes" : "no", memory > 1u << 30 ? "yes" : "no", warp,
+           major >= 7 ? "yes" : "no");
+    CUcontext context, current;
+#if CUDA_VERSION >= 13000
+    CHECK(cuCtxCreate(&context, nullptr, 0, device));
+#else
+    CHECK(cuCtxCreate(&context, 0, device));
+#endif
+    CHECK(cuCtxGetCurrent(&current));
+    printf("current is the new one: %s\n", current == context ? "yes" : "no");
+
+    load_module();
+    run_scale();
+    run_weigh();
+    attributes_and_limits();
+    broken_text();
     show("free of nonsense", cuMemFree(12345));
     show("unload", cuModuleUnload(module));
     CHECK(cuMemFree(data));
     CHECK(cuStreamDestroy(stream));
-    CHECK(cuEventDestroy(start));
-    CHECK(cuEventDestroy(stop));
     CHECK(cuCtxDestroy(context));
     CHECK(cuCtxGetCurrent(&current));
     printf("no context: %s\n", current ? "no" : "yes");

@@ -135,10 +135,11 @@ template <class T> static T *managed(size_t n)
     return p;
 }
 
-int main()
+static unsigned state = 5; // of the random numbers
+
+static void common_subsequence(int *out)
 {
     std::string a, b;
-    unsigned state = 5;
     for (int i = 0; i < 150; i++) {
         state = state * 1103515245u + 12345u;
         a += "ACGT"[state >> 16 & 3];
@@ -148,7 +149,6 @@ int main()
     char *da = managed<char>(a.size()), *db = managed<char>(b.size());
     memcpy(da, a.data(), a.size());
     memcpy(db, b.data(), b.size());
-    int *out = managed<int>(1024);
     lcs<<<1, MAX>>>(da, (int)a.size(), db, (int)b.size(), out);
     cudaDeviceSynchronize();
     std::vector<std::vector<int>> table(a.size() + 1, std::vector<int>(b.size() + 1, 0));
@@ -158,7 +158,10 @@ int main()
                                                : std::max(table[i - 1][j], table[i][j - 1]);
     printf("lcs of %zu and %zu: %d, CPU %d\n", a.size(), b.size(), out[0],
            table[a.size()][b.size()]);
+}
 
+static void distances_of_words(int *out)
+{
     const char *list[] = {"kitten",        "sitting", "saturday", "sunday", "rosettacode",
                           "raisethysword", "",        "a",        "warp",   "wrap"};
     char *words = managed<char>(10 * 16);
@@ -172,7 +175,10 @@ int main()
     for (int i = 0; i < 100; i++)
         symmetric &= out[i] == out[i % 10 * 10 + i / 10];
     printf(" symmetric %d\n", symmetric);
+}
 
+static void shortest_paths()
+{
     const int n = 64, tiles = n / TILE;
     int *d = managed<int>(n * n);
     for (int i = 0; i < n * n; i++) {
@@ -197,7 +203,10 @@ int main()
         sum += d[i];
     }
     printf("floyd-warshall: %d %d sum %lld wrong %d\n", d[1], d[n * n - 2], sum, wrong);
+}
 
+static void knapsack_and_chain(int *out)
+{
     int *weights = managed<int>(40), *values = managed<int>(40);
     for (int i = 0; i < 40; i++)
         weights[i] = i * 7 % 23 + 3, values[i] = i * 13 % 31 + 1;
@@ -215,5 +224,14 @@ int main()
     chain_order<<<1, 32>>>(sizes, 30, cost);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     printf("chain order: %lld\n", cost[29]);
+}
+
+int main()
+{
+    int *out = managed<int>(1024);
+    common_subsequence(out);
+    distances_of_words(out);
+    shortest_paths();
+    knapsack_and_chain(out);
     return 0;
 }

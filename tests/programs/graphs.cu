@@ -41,19 +41,23 @@ static void host_node(void *data)
     host_calls += *(int *)data;
 }
 
-int main()
-{
-    const int n = 256;
-    int *a, *b, *c;
-    CHECK(cudaMallocManaged(&a, n * 4));
-    CHECK(cudaMallocManaged(&b, n * 4));
-    CHECK(cudaMallocManaged(&c, n * 4));
-    for (int i = 0; i < n; i++)
-        a[i] = i, b[i] = 1, c[i] = 0;
+static const int n = 256;
+static cudaStream_t s1, s2;
 
-    cudaStream_t s1, s2;
-    CHECK(cudaStreamCreate(&s1));
-    CHECK(cudaStreamCreate(&s2));
+// A graph that is made by hand, and what its nodes use.
+struct by_hand {
+    int *device, out = -1;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t kernel_node, second_node;
+    cudaKernelNodeParams kernel = {};
+    void build();
+    void update();
+    void nest();
+};
+
+static void capture(int *a, int *b, int *c)
+{
     cudaEvent_t fork, join;
     CHECK(cudaEventCreate(&fork));
     CHECK(cudaEventCreate(&join));
@@ -82,9 +86,12 @@ int main()
     printf("after 3 launches: a[5]=%d b[5]=%d c[5]=%d c[255]=%d\n", a[5], b[5], c[5], c[255]);
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(graph));
+}
 
-    // By hand: memset -> kernel -> copy out, and a host node after all.
-    int *device, out = -1, add_value = 10, ten = 10;
+// memset -> two kernels -> copy out, and a host node after all.
+void by_hand::build()
+{
+    static int add_value = 10, ten = 10;
     CHECK(cudaMalloc(&device, 4));
     CHECK(cudaGraphCreate(&graph, 0));
     cudaMemsetParams set = {};
@@ -93,10 +100,9 @@ int main()
     set.elementSize = 4;
     set.width = 1;
     set.height = 1;
-    cudaGraphNode_t set_node, kernel_node, second_node, copy_node, call_node;
+    cudaGraphNode_t set_node, copy_node, call_node;
     CHECK(cudaGraphAddMemsetNode(&set_node, graph, nullptr, 0, &set));
     void *arguments[] = {&device, &add_value};
-    cudaKernelNodeParams kernel = {};
     kernel.func = (void *)increment;
     kernel.gridDim = dim3(4);
     kernel.blockDim = dim3(8);
@@ -108,7 +114,7 @@ int main()
                                    cudaMemcpyDeviceToHost));
     cudaHostNodeParams call = {host_node, &ten};
     CHECK(cudaGraphAddHostNode(&call_node, graph, &copy_node, 1, &call));
-    size_t roots = 0, edges = 0;
+    size_t nodes = 0, roots = 0, edges = 0;
     CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
     CHECK(cudaGraphGetRootNodes(graph, nullptr, &roots));
 #if CUDART_VERSION >= 13000
@@ -124,7 +130,10 @@ int main()
     CHECK(cudaGraphLaunch(exec, s1));
     CHECK(cudaStreamSynchronize(s1));
     printf("result %d (2 * 32 * 10), host calls %d\n", out, host_calls);
+}
 
+void by_hand::update()
+{
     // New parameters for one node of the executable graph.
     int other_value = 1;
     void *other_arguments[] = {&device, &other_value};
@@ -146,8 +155,11 @@ int main()
     CHECK(cudaGraphLaunch(exec, s1));
     CHECK(cudaStreamSynchronize(s1));
     printf("whole update: result %d (8 + 320), status %d\n", out, (int)info.result);
+}
 
-    // A clone and a child graph.
+// A clone and a child graph.
+void by_hand::nest()
+{
     cudaGraph_t clone, parent;
     CHECK(cudaGraphClone(&clone, graph));
     CHECK(cudaGraphCreate(&parent, 0));
@@ -164,8 +176,12 @@ int main()
     CHECK(cudaGraphDestroy(clone));
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(graph));
+}
 
-    // A capture that is broken by a synchronisation.
+// A capture that is broken by a synchronisation.
+static void broken_capture(int *device)
+{
+    cudaGraph_t graph;
     CHECK(cudaStreamBeginCapture(s1, cudaStreamCaptureModeRelaxed));
     increment<<<1, 1, 0, s1>>>(device, 1);
     cudaError_t status = cudaStreamSynchronize(s1);
@@ -175,8 +191,13 @@ int main()
     cudaGetLastError();
     increment<<<1, 1, 0, s1>>>(device, 1);
     CHECK(cudaStreamSynchronize(s1));
+}
 
-    // Memory nodes: allocation inside a graph.
+// Memory nodes: allocation inside a graph.
+static void memory_nodes(int *c)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
     CHECK(cudaStreamBeginCapture(s1, cudaStreamCaptureModeGlobal));
     int *temporary;
     CHECK(cudaMallocAsync(&temporary, n * 4, s1));
@@ -189,5 +210,25 @@ int main()
     CHECK(cudaGraphLaunch(exec, s1));
     CHECK(cudaStreamSynchronize(s1));
     printf("memory nodes: %d\n", c[0]);
+}
+
+int main()
+{
+    int *a, *b, *c;
+    CHECK(cudaMallocManaged(&a, n * 4));
+    CHECK(cudaMallocManaged(&b, n * 4));
+    CHECK(cudaMallocManaged(&c, n * 4));
+    for (int i = 0; i < n; i++)
+        a[i] = i, b[i] = 1, c[i] = 0;
+
+    CHECK(cudaStreamCreate(&s1));
+    CHECK(cudaStreamCreate(&s2));
+    capture(a, b, c);
+    by_hand graph;
+    graph.build();
+    graph.update();
+    graph.nest();
+    broken_capture(graph.device);
+    memory_nodes(c);
     return 0;
 }

@@ -1,5 +1,5 @@
 // Stream-ordered allocation: cudaMallocAsync and cudaFreeAsync, the default pool and its threshold
-// and counters, a pool of one's own, cudaMallocFromPoolAsync, reuse after a free in the stream,
+// and counters, a second pool, cudaMallocFromPoolAsync, reuse after a free in the stream,
 // out of memory, cudaMemGetInfo in proportion, memory set and copied in all directions.
 
 #include <cstdio>
@@ -29,27 +29,8 @@ __global__ void total(const int *p, int n, int *out)
     atomicAdd(out, sum);
 }
 
-int main()
+static void pools(cudaStream_t stream)
 {
-    int supported = 0;
-    CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
-    printf("pools: %d\n", supported);
-    cudaStream_t stream;
-    CHECK(cudaStreamCreate(&stream));
-    int *out, host = 0;
-    CHECK(cudaMalloc(&out, 4));
-    for (int round = 0; round < 3; round++) {
-        int *p, n = 1000 << round;
-        CHECK(cudaMemsetAsync(out, 0, 4, stream));
-        CHECK(cudaMallocAsync(&p, n * 4, stream));
-        fill<<<1, 128, 0, stream>>>(p, n, round);
-        total<<<1, 128, 0, stream>>>(p, n, out);
-        CHECK(cudaFreeAsync(p, stream));
-        CHECK(cudaMemcpyAsync(&host, out, 4, cudaMemcpyDeviceToHost, stream));
-        CHECK(cudaStreamSynchronize(stream));
-        printf("round %d: %d\n", round, host);
-    }
-
     cudaMemPool_t pool, mine;
     CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
     unsigned long long threshold = 1 << 20, got = 0;
@@ -78,7 +59,10 @@ int main()
     CHECK(cudaFreeAsync(b, stream));
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaMemPoolDestroy(mine));
+}
 
+static void limits(cudaStream_t stream)
+{
     // Too much is an error, not a crash, and leaves the device usable.
     void *huge = nullptr;
     cudaError_t status = cudaMalloc(&huge, (size_t)1 << 50);
@@ -100,7 +84,10 @@ int main()
     status = cudaFree((void *)0x1234567);
     printf("free of nonsense: %s\n", cudaGetErrorName(status));
     cudaGetLastError();
+}
 
+static void copies()
+{
     // Offsets, odd sizes, overlapping nothing.
     char *bytes;
     char text[32] = "the quick brown fox jumps over", result[32] = "";
@@ -114,5 +101,31 @@ int main()
     printf("[%.20s]\n", result);
     CHECK(cudaMemcpy(result, text, 5, cudaMemcpyHostToHost));
     printf("[%.5s]\n", result);
+}
+
+int main()
+{
+    int supported = 0;
+    CHECK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
+    printf("pools: %d\n", supported);
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    int *out, host = 0;
+    CHECK(cudaMalloc(&out, 4));
+    for (int round = 0; round < 3; round++) {
+        int *p, n = 1000 << round;
+        CHECK(cudaMemsetAsync(out, 0, 4, stream));
+        CHECK(cudaMallocAsync(&p, n * 4, stream));
+        fill<<<1, 128, 0, stream>>>(p, n, round);
+        total<<<1, 128, 0, stream>>>(p, n, out);
+        CHECK(cudaFreeAsync(p, stream));
+        CHECK(cudaMemcpyAsync(&host, out, 4, cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        printf("round %d: %d\n", round, host);
+    }
+
+    pools(stream);
+    limits(stream);
+    copies();
     return 0;
 }

@@ -160,7 +160,7 @@ template <class T> static T *managed(size_t n)
     return p;
 }
 
-int main()
+static void fourier()
 {
     float2 *in = managed<float2>(2 * FFT), *out = managed<float2>(2 * FFT),
            *back = managed<float2>(2 * FFT);
@@ -182,9 +182,12 @@ int main()
         }
     printf("fft: %.2f %.2f, %.2f %.2f, close %s, back %s\n", out[0].x, out[0].y, out[FFT + 3].x,
            out[FFT + 3].y, worst < 1e-2 ? "yes" : "NO", round_trip < 1e-5 ? "yes" : "NO");
+}
 
+static void linear_system()
+{
     const int n = 40;
-    double *a = managed<double>(n * n), *b = managed<double>(n), *exact = managed<double>(1);
+    double *a = managed<double>(n * n), *b = managed<double>(n);
     for (int i = 0; i < n; i++) {
         b[i] = 0;
         for (int j = 0; j < n; j++) {
@@ -194,11 +197,14 @@ int main()
     }
     lu_solve<<<1, 64>>>(a, b, n);
     cudaDeviceSynchronize();
-    worst = 0;
+    double worst = 0;
     for (int i = 0; i < n; i++)
         worst += fabs(b[i] - (i + 1));
     printf("lu: x[0]=%.6f x[39]=%.6f close %s\n", b[0], b[39], worst < 1e-8 ? "yes" : "NO");
+}
 
+static void relaxation()
+{
     const int side = 34;
     float *from = managed<float>(side * side), *to = managed<float>(side * side);
     unsigned *largest = managed<unsigned>(1);
@@ -216,7 +222,10 @@ int main()
     }
     printf("jacobi: %d steps, change %.6f, centre %.5f, near the edge %.4f\n", steps, change,
            from[17 * side + 17], from[side + 17]);
+}
 
+static void clusters()
+{
     const int points = 600, k = 4;
     int2 *p = managed<int2>(points), *centres = managed<int2>(k);
     int *label = managed<int>(points), *sums = managed<int>(k * 3);
@@ -238,7 +247,10 @@ int main()
     for (int c = 0; c < k; c++)
         printf(" (%d, %d; %d)", centres[c].x, centres[c].y, sums[c * 3 + 2]);
     printf("\n");
+}
 
+static void formulas()
+{
     float *price = managed<float>(32), *strike = managed<float>(32), *years = managed<float>(32);
     float *call = managed<float>(32), *put = managed<float>(32);
     for (int i = 0; i < 32; i++)
@@ -246,6 +258,7 @@ int main()
     black_scholes<<<1, 32>>>(price, strike, years, call, put);
     cudaDeviceSynchronize();
     printf("black-scholes: %.3f %.3f, %.3f %.3f\n", call[8], put[8], call[31], put[31]);
+    double *exact = managed<double>(1);
     trapezoid<<<1, 128>>>(exact, 1000);
     cudaDeviceSynchronize();
     printf("trapezoid: %.8f\n", *exact);
@@ -254,5 +267,14 @@ int main()
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     printf("complex: %.10f %.10f, %.10f %.10f\n", cuCreal(z[2]), cuCimag(z[2]), cuCreal(z[31]),
            cuCimag(z[31]));
+}
+
+int main()
+{
+    fourier();
+    linear_system();
+    relaxation();
+    clusters();
+    formulas();
     return 0;
 }

@@ -179,25 +179,10 @@ static void compare(const char *name, const float *device, double tolerance)
            worst < tolerance ? "close" : "FAR");
 }
 
-int main()
-{
-    const int n = COLUMNS, total = ROWS * COLUMNS;
-    std::vector<float> gain(n), bias(n);
-    for (int i = 0; i < total; i++)
-        host[i] = (float)((i * 7919 + i / 37) % 1000) / 125.0f - 4.0f;
-    for (int i = 0; i < n; i++)
-        gain[i] = 1.0f + i % 5 * 0.1f, bias[i] = i % 3 * 0.5f;
-    float *in, *out, *out2, *out3, *dgain, *dbias;
-    cudaMalloc(&in, total * 4);
-    cudaMalloc(&out, total * 4);
-    cudaMalloc(&out2, total * 4);
-    cudaMalloc(&out3, total * 4);
-    cudaMalloc(&dgain, n * 4);
-    cudaMalloc(&dbias, n * 4);
-    cudaMemcpy(in, host.data(), total * 4, cudaMemcpyHostToDevice);
-    cudaMemcpy(dgain, gain.data(), n * 4, cudaMemcpyHostToDevice);
-    cudaMemcpy(dbias, bias.data(), n * 4, cudaMemcpyHostToDevice);
+static const int n = COLUMNS, total = ROWS * COLUMNS;
 
+static void softmaxes(const float *in, float *out, float *losses)
+{
     for (int r = 0; r < ROWS; r++) {
         double sum = 0;
         for (int i = 0; i < n; i++)
@@ -218,11 +203,15 @@ int main()
     int *dtarget;
     cudaMalloc(&dtarget, ROWS * 4);
     cudaMemcpy(dtarget, target.data(), ROWS * 4, cudaMemcpyHostToDevice);
-    cross_entropy<<<1, 32>>>(out, dtarget, out2, n);
+    cross_entropy<<<1, 32>>>(out, dtarget, losses, n);
     float loss[ROWS];
-    cudaMemcpy(loss, out2, sizeof loss, cudaMemcpyDeviceToHost);
+    cudaMemcpy(loss, losses, sizeof loss, cudaMemcpyDeviceToHost);
     printf("cross entropy %.3f %.3f %.3f\n", loss[0], loss[1], loss[23]);
+}
 
+static void norms(const float *in, float *out, const std::vector<float> &gain, const float *dgain,
+                  const std::vector<float> &bias, const float *dbias)
+{
     for (int r = 0; r < ROWS; r++) {
         double mean = 0, variance = 0;
         for (int i = 0; i < n; i++)
@@ -246,7 +235,10 @@ int main()
     }
     rmsnorm<<<ROWS, 32>>>(in, out, dgain, n);
     compare("rmsnorm", out, 1e-5);
+}
 
+static void gelu_and_silu(const float *in, float *out, float *out2, float *out3)
+{
     activations<<<(total + 255) / 256, 256>>>(in, out, out2, out3, total);
     for (int i = 0; i < total; i++) {
         double x = host[i];
@@ -259,6 +251,28 @@ int main()
     for (int i = 0; i < total; i++)
         want[i] = host[i] / (1 + exp(-(double)host[i]));
     compare("silu", out3, 1e-5);
+}
+
+int main()
+{
+    std::vector<float> gain(n), bias(n);
+    for (int i = 0; i < total; i++)
+        host[i] = (float)((i * 7919 + i / 37) % 1000) / 125.0f - 4.0f;
+    for (int i = 0; i < n; i++)
+        gain[i] = 1.0f + i % 5 * 0.1f, bias[i] = i % 3 * 0.5f;
+    float *in, *out, *out2, *out3, *dgain, *dbias;
+    cudaMalloc(&in, total * 4);
+    cudaMalloc(&out, total * 4);
+    cudaMalloc(&out2, total * 4);
+    cudaMalloc(&out3, total * 4);
+    cudaMalloc(&dgain, n * 4);
+    cudaMalloc(&dbias, n * 4);
+    cudaMemcpy(in, host.data(), total * 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(dgain, gain.data(), n * 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(dbias, bias.data(), n * 4, cudaMemcpyHostToDevice);
+    softmaxes(in, out, out2);
+    norms(in, out, gain, dgain, bias, dbias);
+    gelu_and_silu(in, out, out2, out3);
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
     return 0;
 }

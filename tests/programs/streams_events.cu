@@ -46,18 +46,11 @@ static void CUDART_CB old_callback(cudaStream_t, cudaError_t status, void *user)
     *(int *)user = status == cudaSuccess ? 1 : 2;
 }
 
-int main()
+static const int n = 1 << 14, chunks = 4, size = n / chunks;
+static cudaStream_t streams[chunks];
+
+static void in_chunks(const int *host, int *result, int *device)
 {
-    const int n = 1 << 14, chunks = 4, size = n / chunks;
-    int *host, *result, *device;
-    CHECK(cudaMallocHost(&host, n * 4));
-    CHECK(cudaHostAlloc(&result, n * 4, cudaHostAllocDefault));
-    CHECK(cudaMalloc(&device, n * 4));
-    for (int i = 0; i < n; i++)
-        host[i] = i;
-    cudaStream_t streams[chunks];
-    for (auto &stream : streams)
-        CHECK(cudaStreamCreate(&stream));
     for (int c = 0; c < chunks; c++) {
         int at = c * size;
         CHECK(
@@ -78,7 +71,10 @@ int main()
         hash = hash * 31 + (unsigned)result[i];
     }
     printf("chunks: %d %d hash %08x wrong %d\n", result[0], result[n - 1], hash, wrong);
+}
 
+static void wait_for_an_event(int *device)
+{
     // Stream 1 waits for stream 0 through an event.
     cudaEvent_t ready, start, stop;
     CHECK(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
@@ -104,7 +100,11 @@ int main()
            cudaGetErrorName(cudaEventElapsedTime(&ms, ready, stop)));
     printf("query: stream %s event %s\n", cudaGetErrorName(cudaStreamQuery(streams[1])),
            cudaGetErrorName(cudaEventQuery(stop)));
+    CHECK(cudaEventDestroy(ready));
+}
 
+static void host_functions(int *device)
+{
     // Host functions run in the stream's order.
     int one = 11, two = 22, old = 0;
     CHECK(cudaLaunchHostFunc(streams[2], callback, &one));
@@ -113,8 +113,12 @@ int main()
     CHECK(cudaStreamAddCallback(streams[2], old_callback, &old, 0));
     CHECK(cudaStreamSynchronize(streams[2]));
     printf("callbacks: %d %d %d, old one %d\n", calls.load(), call_values[0], call_values[1], old);
+}
 
+static void legacy_stream(int *device)
+{
     // The legacy default stream waits for the others and they for it.
+    int first;
     CHECK(cudaMemset(device, 0, 64 * 4));
     add<<<1, 64, 0, streams[3]>>>(device, 7);
     add<<<1, 64>>>(device, 100);
@@ -123,8 +127,11 @@ int main()
     CHECK(cudaMemcpy(&first, device, 4, cudaMemcpyDeviceToHost));
     printf("default stream: %s\n",
            (unsigned)first == 107 * 1664525u + 1013904223u ? "ordered" : "WRONG");
+}
 
-    int least, greatest, priority;
+static void priorities(int *device)
+{
+    int least, greatest, priority, first;
     cudaStream_t urgent;
     CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     CHECK(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, greatest));
@@ -142,10 +149,26 @@ int main()
     CHECK(cudaStreamSynchronize(cudaStreamPerThread));
     CHECK(cudaMemcpy(&first, device, 4, cudaMemcpyDeviceToHost));
     printf("per-thread stream: %08x\n", first);
+    CHECK(cudaStreamDestroy(urgent));
+}
+
+int main()
+{
+    int *host, *result, *device;
+    CHECK(cudaMallocHost(&host, n * 4));
+    CHECK(cudaHostAlloc(&result, n * 4, cudaHostAllocDefault));
+    CHECK(cudaMalloc(&device, n * 4));
+    for (int i = 0; i < n; i++)
+        host[i] = i;
+    for (auto &stream : streams)
+        CHECK(cudaStreamCreate(&stream));
+    in_chunks(host, result, device);
+    wait_for_an_event(device);
+    host_functions(device);
+    legacy_stream(device);
+    priorities(device);
     for (auto &stream : streams)
         CHECK(cudaStreamDestroy(stream));
-    CHECK(cudaStreamDestroy(urgent));
-    CHECK(cudaEventDestroy(ready));
     CHECK(cudaFreeHost(host));
     CHECK(cudaFreeHost(result));
     CHECK(cudaFree(device));

@@ -113,18 +113,8 @@ static int worker(int id)
     return *std::max_element(steps.begin(), steps.end());
 }
 
-int main()
+static void one_counter()
 {
-    int value;
-    cudaMemcpyFromSymbol(&value, before_main, sizeof value);
-    printf("before main: %d\n", value);
-
-    std::vector<std::future<int>> futures;
-    for (int id = 0; id < 4; id++)
-        futures.push_back(std::async(std::launch::async, worker, id));
-    for (int id = 0; id < 4; id++)
-        printf("worker %d: longest %d\n", id, futures[id].get());
-
     // One counter, many threads.
     int *counter;
     check(cudaMallocManaged(&counter, sizeof *counter), "managed");
@@ -147,7 +137,10 @@ int main()
     std::thread([&] { elsewhere = cudaGetLastError(); }).join();
     printf("another thread sees %s, this one %s\n", cudaGetErrorName(elsewhere),
            cudaGetErrorName(cudaGetLastError()));
+}
 
+static void exceptions()
+{
     // Errors as exceptions, through a destructor.
     try {
         buffer<double> fine(10);
@@ -163,7 +156,10 @@ int main()
     } catch (const std::out_of_range &) {
         printf("caught out_of_range\n");
     }
+}
 
+static void producer_and_consumer()
+{
     // A queue between a producing thread and a consuming one.
     std::queue<int> jobs;
     std::mutex mutex;
@@ -196,5 +192,21 @@ int main()
     ready.notify_one();
     consumer.join();
     printf("queue total %lld\n", total);
+}
+
+int main()
+{
+    int value;
+    cudaMemcpyFromSymbol(&value, before_main, sizeof value);
+    printf("before main: %d\n", value);
+
+    std::vector<std::future<int>> futures;
+    for (int id = 0; id < 4; id++)
+        futures.push_back(std::async(std::launch::async, worker, id));
+    for (int id = 0; id < 4; id++)
+        printf("worker %d: longest %d\n", id, futures[id].get());
+    one_counter();
+    exceptions();
+    producer_and_consumer();
     return 0;
 }

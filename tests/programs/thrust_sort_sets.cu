@@ -31,15 +31,10 @@ struct particle {
     float energy;
 };
 
-int main()
+static const int n = 5000;
+
+static void sort_numbers(const thrust::host_vector<int> &h)
 {
-    const int n = 5000;
-    thrust::host_vector<int> h(n);
-    unsigned x = 2024;
-    for (int i = 0; i < n; i++) {
-        x = x * 1664525u + 1013904223u;
-        h[i] = (int)(x >> 8) % 100000;
-    }
     thrust::device_vector<int> d = h;
     thrust::sort(d.begin(), d.end());
     thrust::host_vector<int> sorted = d, reference = h;
@@ -65,7 +60,10 @@ int main()
     cudaStreamSynchronize(stream);
     printf("by key: %d from %d, hash %08x\n", (int)keys[0], (int)values[0],
            hash_of(thrust::host_vector<int>(values)));
+}
 
+static void sort_structs()
+{
     thrust::device_vector<particle> p(300);
     for (int i = 0; i < 300; i++)
         p[i] = particle{i * 17 % 10, (float)(i * 31 % 64)};
@@ -74,7 +72,10 @@ int main()
     });
     particle first = p[0], last = p[299];
     printf("structs: %d %g ... %d %g\n", first.cell, first.energy, last.cell, last.energy);
+}
 
+static void count_words(const thrust::host_vector<int> &h)
+{
     // Word counts: sort, then reduce by key.
     thrust::device_vector<int> words(1000), ones(1000, 1), kinds(1000), counts(1000);
     for (int i = 0; i < 1000; i++)
@@ -89,7 +90,10 @@ int main()
     printf("\n");
     thrust::inclusive_scan_by_key(words.begin(), words.end(), ones.begin(), ones.begin());
     printf("scan by key: hash %08x\n", hash_of(thrust::host_vector<int>(ones)));
+}
 
+static void sets()
+{
     thrust::device_vector<int> a(50), b(40), c(90);
     for (int i = 0; i < 50; i++)
         a[i] = i * 3;
@@ -109,6 +113,10 @@ int main()
     thrust::lower_bound(a.begin(), a.end(), wanted.begin(), wanted.end(), where.begin());
     printf("lower bounds: %d %d %d, has 33: %d\n", (int)where[0], (int)where[1], (int)where[2],
            (int)thrust::binary_search(a.begin(), a.end(), 33));
+}
+
+static void sort_zipped()
+{
     thrust::device_vector<int> major(100), minor(100);
     for (int i = 0; i < 100; i++)
         major[i] = i % 4, minor[i] = 100 - i;
@@ -116,5 +124,20 @@ int main()
     thrust::sort(zipped, zipped + 100);
     printf("zipped: %d %d, %d %d %s\n", (int)major[0], (int)minor[0], (int)major[99],
            (int)minor[99], cudaGetErrorName(cudaGetLastError()));
+}
+
+int main()
+{
+    thrust::host_vector<int> h(n);
+    unsigned x = 2024;
+    for (int i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        h[i] = (int)(x >> 8) % 100000;
+    }
+    sort_numbers(h);
+    sort_structs();
+    count_words(h);
+    sets();
+    sort_zipped();
     return 0;
 }

@@ -98,7 +98,8 @@ __global__ void small_block()
     // 20 threads: the mask names only lanes that exist.
     unsigned everyone = (1u << 20) - 1;
     results[28][threadIdx.x] = (int)__ballot_sync(everyone, 1);
-    results[29][threadIdx.x] = __shfl_down_sync(everyone, (int)threadIdx.x, 4);
+    int down = __shfl_down_sync(everyone, (int)threadIdx.x, 4);
+    results[29][threadIdx.x] = threadIdx.x < 16 ? down : 0; // what comes from lane 20 on is undefined
     results[30][threadIdx.x] = (int)__popc(__activemask());
 }
 

@@ -149,7 +149,7 @@ static void dump(const struct test_section *s, const uint8_t *data)
     }
 }
 
-/* Compares every section; the first difference is told, with how many there are. */
+/* Compares every section; reports the first difference and how many there are. */
 static void judge(const struct test_file *file, const struct test_run *run, const uint8_t *out)
 {
     char first[600] = "";
@@ -242,7 +242,7 @@ static void run_in_child(const struct test_file *file, const struct test_run *ru
     report(file, run, good ? NULL : why);
 }
 
-/* What the machine does not support is no matter for a GPU. */
+/* What the machine does not support does not matter on a GPU. */
 static bool only_stops(const struct test_file *file)
 {
     for (size_t r = 0; r < file->run_count; r++)

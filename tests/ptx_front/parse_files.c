@@ -1,5 +1,5 @@
 /*
- * parse_files.c: parses the PTX files named on the command line and says what became of each.
+ * parse_files.c: parses the PTX files named on the command line and prints the result of each.
  * For mass tests over compiler output, and to look at one message by hand:
  *   parse_files [-q] [-t] FILE.ptx ...     -q: only failures; -t: with times
  * Exit status 0 if every file parsed.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh: the PTX front end. good/*.ptx must parse; bad/*.ptx must fail with exactly the message in
 # bad/*.expect; test_front.c looks at what was parsed.
-#   UPDATE=1 tests/ptx_front/run.sh    writes the .expect files anew (read the diff)
+#   UPDATE=1 tests/ptx_front/run.sh    rewrites the .expect files (read the diff)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 bin=${BUILD:-$PWD/build}/tests/ptx_front

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "ptx/front.h"
@@ -359,6 +360,102 @@ static void places_are_kept(void **state)
     ptx_free(module);
 }
 
+static unsigned line_of(const struct ptx_module *module, unsigned index)
+{
+    return module->locs[inst_of(module, index)->loc].line;
+}
+
+/* A .loc that the program wrote into inline assembly moves nothing: not the assembly, nor what the
+ * compiler wrote after it without another .loc. Comments that only look like the marks are none. */
+static void inline_assembly_keeps_its_line(void **state)
+{
+    struct ptx_module *module =
+        parse_body("\n.loc 1 6 5\nmov.u32 %r1, 1;\n\t// begin inline asm\n\t.loc 1 10 1\n"
+                   "mov.u32 %r2, 2;\n\t// end inline asm\nmov.u32 %r3, 3;\n"
+                   "// begin inline asm\n{ .reg .b32 t;\n.loc 1 11 2;\nmov.u32 t, 4;\n"
+                   ".loc 1 12 1, function_name S, inlined_at 1 11 2\n}\n// end inline asm \r\n"
+                   "mov.u32 %r3, 5;\n.loc 1 7 5\n// begin inline asm\nmov.u32 %r4, 6;\n"
+                   ".loc 1 13 1\n// end inline asm\nmov.u32 %r4, 7;\n"
+                   "// begin inline asm here\n.loc 1 8 5\nmov.u32 %r4, 8;\nret;\n");
+    const unsigned lines[] = {6, 6, 6, 6, 6, 7, 7, 8};
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(line_of(module, i), lines[i]);
+    ptx_free(module);
+}
+
+/* The same without the marks, as in programs that nvcc made; and by hand, with no tab at all. */
+static void unmarked_assembly_is_told_by_its_blank(void **state)
+{
+    struct ptx_module *module =
+        parse_body("\n.loc\t1 6 5\nmov.u32 %r1, 1;\n\n.loc 1 10 1\nmov.u32 %r2, 2;\n\n"
+                   "mov.u32 %r3, 3;\n.loc\t1 7 5\nmov.u32 %r3, 4;\nret;\n");
+    const unsigned lines[] = {6, 6, 6, 7};
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(line_of(module, i), lines[i]);
+    ptx_free(module);
+    module = parse_body("\n.loc 1 6 5\nmov.u32 %r1, 1;\n.loc\t1 7 5\nmov.u32 %r2, 2;\n"
+                        ".loc 1 8 5\nret;\n");
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(line_of(module, i), 6 + i);
+    ptx_free(module);
+}
+
+/* One that never ends holds for its function alone. */
+static void open_assembly_ends_with_its_function(void **state)
+{
+    struct ptx_module *module = parse(HEAD ".func f() {\n// begin inline asm\nret;\n}\n"
+                                           ".entry k() {\n.loc 1 4 1\nret;\n}\n");
+    assert_int_equal(line_of(module, 0), 4);
+    ptx_free(module);
+}
+
+/* The same as clang writes it, where there is one. */
+static void clang_keeps_lines_of_assembly(void **state)
+{
+    static const char source[] =
+        "__attribute__((nvptx_kernel)) void k(int *p, int n)\n{\n"
+        "    int v;\n"
+        "    __asm__ volatile(\".loc 1 100 1\\n\\tadd.s32 %0, %1, 1;\" : \"=r\"(v) : \"r\"(n));\n"
+        "    __asm__ volatile(\"{\\n\\t.reg .b32 t;\\n\\tmov.b32 t, %1;\\n\\tst.b32 [%0], t;"
+        "\\n\\t}\" :: \"l\"(p), \"r\"(v));\n"
+        "    __asm__ volatile(\".loc 1 100 1\\n\\tst.b32 [%0], %1;\" :: \"l\"(p), \"r\"(v)); p[8] "
+        "= 1;\n"
+        "\n\n\n"
+        "    p[9] = 2;\n}\n";
+    char text[] = "/tmp/lockstep-asm-XXXXXX", command[512];
+    int file = mkstemp(text);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, source, sizeof source - 1), sizeof source - 1);
+    close(file);
+    snprintf(command, sizeof command,
+             "clang=$(scripts/find-clang) && \"$clang\" -x c --target=nvptx64-nvidia-cuda "
+             "-march=sm_80 -O1 -S -gline-tables-only -o - %s",
+             text);
+    FILE *stream = popen(command, "r");
+    struct lk_buf ptx = {0};
+    char piece[4096];
+    for (size_t got; stream && (got = fread(piece, 1, sizeof piece, stream)) > 0;)
+        lk_buf_add(&ptx, piece, got);
+    bool made = stream && pclose(stream) == 0 && ptx.size;
+    unlink(text);
+    if (!made) {
+        lk_buf_free(&ptx);
+        skip();
+    }
+    struct ptx_module *module = parse(ptx.data);
+    const struct ptx_function *k = ptx_find_function(module, "k");
+    unsigned stores = 0;
+    const unsigned lines[] = {5, 6, 6, 10};
+    for (unsigned i = 0; i < k->inst_count; i++)
+        if (k->insts[i].op == PTX_OP_ST) {
+            assert_true(stores < 4);
+            assert_int_equal(line_of(module, i), lines[stores++]);
+        }
+    assert_int_equal(stores, 4);
+    ptx_free(module);
+    lk_buf_free(&ptx);
+}
+
 /* Whatever is cut off or damaged, there is a message and no crash. */
 static void damage_gives_a_message(void **state)
 {
@@ -415,6 +512,10 @@ int main(void)
         cmocka_unit_test(parameters_lie_as_the_driver_puts_them),
         cmocka_unit_test(calls_have_three_operands),
         cmocka_unit_test(places_are_kept),
+        cmocka_unit_test(inline_assembly_keeps_its_line),
+        cmocka_unit_test(unmarked_assembly_is_told_by_its_blank),
+        cmocka_unit_test(open_assembly_ends_with_its_function),
+        cmocka_unit_test(clang_keeps_lines_of_assembly),
         cmocka_unit_test(damage_gives_a_message),
     };
     return cmocka_run_group_tests_name("ptx front end", tests, NULL, NULL);

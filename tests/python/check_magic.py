@@ -1,4 +1,4 @@
-"""The magic: what cells show, and that trouble is told in words and not as a traceback."""
+"""The magic: what cells show, and that errors are shown as messages, not as tracebacks."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def check_words():
     expect("magic quiz open", "To answer: %lockstep quiz week1/day4_first_kernel 2" in
            cell("quiz day4 2 answer=")[0])
     expect("magic quiz all", "4. " in cell("quiz day4")[0])
-    expect("magic quiz far", "whole number up to 4" in cell("quiz day4 9 answer=1")[0])
+    expect("magic quiz far", "whole number from 1 to 4" in cell("quiz day4 9 answer=1")[0])
     expect("magic quiz odd", "the questions 1 to 4, not 'x'" in cell("quiz day4 x answer=")[0])
 
 

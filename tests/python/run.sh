@@ -39,7 +39,7 @@ cp $day changed.ipynb
 expect changed-refused 1 "$day: you have changed or run it, so it stays" notebooks mine
 expect changed-refused-json 1 '"kept": \[ *"mine/week1/day1_small.ipynb"' notebooks mine --json
 cmp -s $day changed.ipynb && echo "ok changed-stays" || echo "not ok changed-stays"
-expect changed-forced 0 "is written anew; yours is mine/week1/day1_small.1.ipynb" \
+expect changed-forced 0 "was written again; yours is mine/week1/day1_small.1.ipynb" \
     notebooks mine --force
 cmp -s $day first.ipynb && cmp -s mine/week1/day1_small.1.ipynb changed.ipynb &&
     echo "ok forced-keeps" || echo "not ok forced-keeps: $(ls mine/week1)"
@@ -62,8 +62,8 @@ expect run-elsewhere 2 "--run goes with 'check --json'" learn check add --run
 expect file-elsewhere 2 "--file goes with 'check' and 'picture'" learn reset add --file none.cu
 expect one-answer 0 '"question": 2.*"right": true' learn quiz day4 --answer 2:2 --json
 expect one-answer-wrong 1 '1 of 2 right' learn quiz day4 --answer 2:1,3
-expect one-answer-none 2 'whole number up to 4' learn quiz day4 --answer 9:1
-expect one-answer-zero 2 'questions count from 1' learn quiz day4 --answer 0:1
+expect one-answer-none 2 'whole number from 1 to 4' learn quiz day4 --answer 9:1
+expect one-answer-zero 2 "a question takes a whole number from 1 to 4, not '0'" learn quiz day4 --answer 0:1
 
 "$python" "$root/tests/python/check_links.py" || echo "not ok links end early"
 "$python" "$root/tests/python/check_picture.py" || echo "not ok picture ends early"

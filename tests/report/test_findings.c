@@ -1,6 +1,6 @@
 /*
- * test_findings.c: the checker's file read: counts join their errors, remarks are apart, and the
- * reader chooses what an allocation is called.
+ * test_findings.c: the checker's file read: counts join their errors, remarks are separate, and the
+ * caller chooses what an allocation is called.
  */
 #include "report/check.h"
 
@@ -51,6 +51,9 @@ static void fields_are_read(void **state)
     assert_int_equal(json_array_size(findings.remarks), 1);
     const json_t *error = json_array_get(findings.errors, 0);
     assert_int_equal(finding_kind(error), FINDING_OUT_OF_BOUNDS);
+    assert_string_equal(json_string_value(json_object_get(error, "severity")), "error");
+    const json_t *remark = json_array_get(findings.remarks, 0);
+    assert_string_equal(json_string_value(json_object_get(remark, "severity")), "remark");
     assert_int_equal(json_integer_value(json_object_get(error, "count")), 5);
     assert_string_equal(text_of(error), "read past the end of allocation #2 of 32 bytes, twice");
     struct lk_buf where = {0};
@@ -67,7 +70,7 @@ static void fields_are_read(void **state)
 /* Only the second has a name of its own. */
 static char *name(void *context, unsigned number, uint64_t bytes)
 {
-    return number == 2 ? lk_say("%s (%u bytes)", (const char *)context, (unsigned)bytes) : NULL;
+    return number == 2 ? lk_format("%s (%u bytes)", (const char *)context, (unsigned)bytes) : NULL;
 }
 
 static void allocations_have_names(void **state)

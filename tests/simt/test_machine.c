@@ -242,6 +242,42 @@ static void addresses_are_used_again(void **state)
     simt_destroy(machine);
 }
 
+/* A kernel with 64 bytes of shared memory fills the reserved part, and reads its own. */
+#define RESERVED_FILL                                                                              \
+    ".shared .align 4 .b32 own[16];\n"                                                             \
+    "mov.u32 %r2, %reserved_smem_offset_begin; mov.u32 %r3, %reserved_smem_offset_end;\n"          \
+    "mov.u32 %r4, own; st.shared.u32 [own+60], 7;\n"                                               \
+    "st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3;\n"                                  \
+    "mov.u32 %r5, %reserved_smem_offset_1; st.global.u32 [%rd1+12], %r5;\n"                        \
+    "mov.u32 %r5, %reserved_smem_offset_cap; st.global.u32 [%rd1+16], %r5;\n"                      \
+    "mov.u32 %r5, %aggr_smem_size; st.global.u32 [%rd1+20], %r5;\n"                                \
+    "mov.u32 %r5, %total_smem_size; st.global.u32 [%rd1+24], %r5;\n"                               \
+    "FILL: st.shared.u32 [%r2], 9; add.u32 %r2, %r2, 4; setp.lt.u32 %p1, %r2, %r3;\n"              \
+    "@%p1 bra FILL;\nld.shared.u32 %r5, [own+60]; st.global.u32 [%rd1], %r5;\n"
+static const char reserved_text[] = HEAD ENTRY("reserved") RESERVED_FILL "ret;\n}\n";
+static const char reserved_past_text[] =
+    HEAD ENTRY("reserved") RESERVED_FILL "st.shared.u32 [%r3], 9;\nret;\n}\n";
+static const char reserved_own_text[] = HEAD ENTRY("reserved") RESERVED_FILL
+    "add.u32 %r4, %r4, %r1; st.shared.u32 [%r4+64], 9;\nret;\n}\n";
+
+static void reserved_shared_memory_exists(void **state)
+{
+    struct simt_machine *machine = open_machine(1, 0, false, 0);
+    uint64_t out = simt_alloc(machine, 28, SIMT_MEMORY_DEVICE);
+    uint32_t *host = simt_host(machine, out, 28);
+    struct simt_fault fault;
+    assert_int_equal(run(machine, reserved_text, 2, 1, out, &fault), SIMT_OK);
+    assert_int_equal(host[0], 7);
+    assert_int_equal(host[2] - host[1], 1024);
+    assert_in_range(host[3], host[1], host[2] - 288); /* what cooperative groups need */
+    assert_int_equal(host[5] - host[6], 1024);
+    assert_int_equal(run(machine, reserved_past_text, 1, 1, out, &fault),
+                     SIMT_FAULT_ILLEGAL_INSTRUCTION);
+    assert_int_equal(run(machine, reserved_own_text, 1, 1, out, &fault),
+                     SIMT_FAULT_ILLEGAL_INSTRUCTION);
+    simt_destroy(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +291,7 @@ int main(void)
         cmocka_unit_test(managed_memory_has_one_address),
         cmocka_unit_test(registered_memory_is_reached),
         cmocka_unit_test(addresses_are_used_again),
+        cmocka_unit_test(reserved_shared_memory_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

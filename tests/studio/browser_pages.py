@@ -329,8 +329,8 @@ def formulas(browser):
 
 # Without JavaScript -------------------------------------------------------------------------------
 
-def without_javascript(studio):
-    browser = live.Browser(studio, {"profile.managed_default_content_settings.javascript": 2})
+def without_javascript(other):
+    browser = live.Browser(other.studio, {"profile.managed_default_content_settings.javascript": 2})
     try:
         browser.visit()
         source = lambda: browser.driver.page_source  # noqa: E731
@@ -361,31 +361,15 @@ def without_javascript(studio):
 
 TESTS = [begin, interactives, no_interactive, library, profile_of_a_variant,
          profile_of_the_exercise, dark_and_light, as_the_system_has_it, formulas, phone,
-         phone_at_work, phone_with_an_error]
+         phone_at_work, phone_with_an_error, without_javascript]
 
 
 def main(wanted):
-    if pages.without_browser():
-        for test in TESTS + [without_javascript]:
-            print(f"skip pages {test.__name__}: {pages.without_browser()}")
-        return 0
     global live
-    import live
-    live.begin_work()
-    studio, browser, failed = live.Studio(), None, 0
-    try:
-        browser = live.Browser(studio)
-        for test in TESTS:
-            if not wanted or test.__name__ in wanted or test is begin:
-                failed += not chrome.run_test(browser, "pages " + test.__name__, test)
-        failed += not chrome.run_test(browser, "pages without_javascript",
-                                      lambda _: without_javascript(studio))
-    finally:
-        if browser:
-            browser.close()
-        studio.stop()
-        live.end_work()
-    return 1 if failed else 0
+    if pages.without_browser():
+        return chrome.skip_tests(TESTS, "pages")
+    import live  # makes a folder, so only here
+    return chrome.run_live_tests(live, TESTS, "pages", wanted)
 
 
 if __name__ == "__main__":

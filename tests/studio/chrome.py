@@ -74,10 +74,15 @@ class Page:
             "return [...document.querySelectorAll('.controls [id]')].map((x) => [x.id, x.value])"))
 
 
+def skip_tests(tests, name):
+    for test in tests:
+        print(f"skip {name} {test.__name__}: {pages.without_browser()}")
+    return 0
+
+
 def run_tests(tests, name):
     """Runs the functions of (name, function) pairs with a browser, each with no run of a learner's,
-    and prints a line for each; the exit status. Only where there is no browser they are
-    skipped."""
+    and prints a line for each; the exit status. Where there is no browser, they are skipped."""
     if pages.without_browser():
         for each, _ in tests:
             print(f"skip {name} {each}: {pages.without_browser()}")
@@ -91,6 +96,25 @@ def run_tests(tests, name):
                 failed += not run_test(browser, f"{name} {each}", test)
         finally:
             browser.close()
+    return 1 if failed else 0
+
+
+def run_live_tests(live, tests, name, wanted):
+    """Runs the functions at one real studio, of live.py: the first, and of the others those that are
+    wanted, or all; the exit status."""
+    live.begin_work()
+    studio, browser, failed = live.Studio(), None, 0
+    try:
+        browser = live.Browser(studio)
+        for test in tests:
+            if not wanted or test.__name__ in wanted or test is tests[0]:
+                failed += not run_test(browser, f"{name} {test.__name__}", test)
+    finally:
+        if browser:
+            browser.close()
+        if studio.process.poll() is None:  # a test may have stopped it
+            studio.stop()
+        live.end_work()
     return 1 if failed else 0
 
 

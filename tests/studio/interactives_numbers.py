@@ -266,7 +266,7 @@ def softmax_bad_input(browser):
     page.set(scores=" ".join(["1"] * 17))
     assert "at most 16" in page.texts("[role=alert]")[0]
     page.set(scores="1 2")
-    equal(page.texts("[role=alert]"), [], "words after it is mended")
+    equal(page.texts("[role=alert]"), [], "words after it is corrected")
     equal(Page(browser, "softmax", "temperature=0&format=fp8").shown("temperature"), "0.1",
           "a temperature below the least")
 

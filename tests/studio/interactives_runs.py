@@ -7,6 +7,7 @@ import decimal, json, os, subprocess, sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chrome
 import pages
 
 LOCKSTEP = os.environ.get("LOCKSTEP") or os.path.join(pages.ROOT, "build", "lockstep")
@@ -305,31 +306,8 @@ TESTS = [check_warp, check_occupancy, check_coalescing, check_banks, check_hiera
 
 
 def main():
-    if pages.without_browser():
-        for test in TESTS:
-            print("skip %s: %s" % (test.__name__.replace("check_", "interactives "),
-                                   pages.without_browser()))
-        return 0
-    failed = False
-    with pages.Studio() as studio:
-        browser = pages.Browser(studio)
-        try:
-            for test in TESTS:
-                name = test.__name__.replace("check_", "interactives ")
-                studio.server.run = None
-                browser.errors()
-                try:
-                    test(browser)
-                    errors = browser.errors()
-                    assert not errors, "in the console: %s" % errors
-                    print("ok " + name)
-                except Exception as error:  # one that fails must not hide the others
-                    print("not ok %s: %s: %s" % (name, type(error).__name__, error))
-                    failed = True
-                sys.stdout.flush()
-        finally:
-            browser.close()
-    return 1 if failed else 0
+    tests = [(test.__name__.replace("check_", ""), test) for test in TESTS]
+    return chrome.run_tests(tests, "interactives")
 
 
 if __name__ == "__main__":

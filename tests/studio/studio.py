@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -58,7 +59,8 @@ class Studio:
         self.port = urlsplit(self.url).port
         self.token = self.url.split("token=")[1]
         self.host = f"127.0.0.1:{self.port}"
-        self.cookie = f"lockstep_{self.port}={self.token}"
+        visit = self.raw("GET", f"/?token={self.token}", Host=self.host)
+        self.cookie = visit.headers["Set-Cookie"].split(";")[0]
 
     def raw(self, method, path, body=None, **headers):
         """Only the headers that are given; _ stands for -."""
@@ -113,7 +115,8 @@ def who_is_let_in(studio):
             "wrong-cookie": {"Host": host, "Cookie": wrong},
             "short-cookie": {"Host": host, "Cookie": cookie[:-1]},
             "empty-cookie": {"Host": host, "Cookie": cookie.split("=")[0] + "="},
-            "other-port's-cookie": {"Host": host, "Cookie": f"lockstep_1={studio.token}"},
+            "token-as-cookie": {"Host": host, "Cookie": f"lockstep_{studio.port}={studio.token}"},
+            "other-port's-cookie": {"Host": host, "Cookie": f"lockstep_1={cookie.split('=')[1]}"},
             "foreign-host": {"Host": f"evil.example:{studio.port}", "Cookie": cookie},
             "host-without-port": {"Host": "127.0.0.1", "Cookie": cookie},
             "no-host": {"Cookie": cookie}}.items():
@@ -159,6 +162,87 @@ def what_may_change(studio):
                                          Origin=f"http://{host}").status == 405)
 
 
+def other_users(studio):
+    """A browser shows our cookie to servers of other users, on other ports."""
+    words = ("import http.client, sys; port, cookie = sys.argv[1:]; "
+             "c = http.client.HTTPConnection('127.0.0.1', int(port)); "
+             "c.request('GET', '/', headers={'Cookie': cookie}); print(c.getresponse().status)")
+    for name, user, status in (("same-user", os.getuid(), "200"), ("other-user", 65534, "403")):
+        if user != os.getuid() and os.getuid() != 0:
+            print(f"skip cookie-of-{name}: only root can try it")
+            continue
+        result = subprocess.run(["python3", "-c", words, str(studio.port), studio.cookie],
+                                capture_output=True, text=True, check=False, user=user)
+        expect(f"cookie-of-{name}", result.stdout.strip() == status, result)
+
+
+def is_closed(connection, seconds):
+    """By the studio, within so many seconds."""
+    connection.settimeout(seconds)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except socket.timeout:
+        return False
+
+
+def slow_peers(studio):
+    """Requests that never end: nobody else waits for them."""
+    address = ("127.0.0.1", studio.port)
+    silent = [socket.create_connection(address) for _ in range(200)]
+    half = []
+    for _ in range(200):
+        connection = socket.create_connection(address)
+        try:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        except (ConnectionResetError, BrokenPipeError):
+            pass  # its place was given to the next
+        half.append(connection)
+    begin = time.monotonic()
+    answer = studio.get("/api/progress")
+    expect("not-locked-out", answer.status == 200 and time.monotonic() - begin < 5, answer.text)
+    expect("oldest-go-first", is_closed(silent[0], 5))
+    slow = socket.create_connection(address)
+    begin = time.monotonic()
+    try:
+        while time.monotonic() - begin < 20:
+            slow.sendall(b"G")
+            time.sleep(0.2)
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+    expect("deadline-for-headers", 5 < time.monotonic() - begin < 15, time.monotonic() - begin)
+    expect("half-open-are-gone", all(is_closed(connection, 5) for connection in half + silent))
+    for connection in half + silent + [slow]:
+        connection.close()
+
+
+def large_bodies(studio):
+    """Refused by the headers: the body is never sent."""
+    for name, cookie, status in (("too-large", studio.cookie, b"413"), ("stranger", "", b"403")):
+        connection = socket.create_connection(("127.0.0.1", studio.port))
+        connection.sendall((f"POST /api/check?exercise={ADD} HTTP/1.1\r\nHost: {studio.host}\r\n"
+                            f"Origin: http://{studio.host}\r\nCookie: {cookie}\r\n"
+                            f"Content-Length: {1 << 40}\r\n\r\n").encode())
+        connection.settimeout(5)
+        answer = connection.recv(4096)
+        expect(f"refused-at-once-{name}", answer.split(b" ")[1:2] == [status], answer)
+        connection.close()
+    connection = socket.create_connection(("127.0.0.1", studio.port))
+    connection.sendall((f"POST /api/check?exercise={ADD} HTTP/1.1\r\nHost: {studio.host}\r\n"
+                        f"Origin: http://{studio.host}\r\nCookie: {studio.cookie}\r\n"
+                        "Transfer-Encoding: chunked\r\n\r\n").encode())
+    sent, chunk = 0, b"10000\r\n" + b"/" * 65536 + b"\r\n"
+    try:
+        while sent < 64 << 20:
+            connection.sendall(chunk)
+            sent += 65536
+    except (ConnectionResetError, BrokenPipeError):
+        pass
+    expect("endless-body", sent < 32 << 20, sent)
+    connection.close()
+
+
 def only_here(studio):
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     ours = [line.split()[1] for line in lines
@@ -196,6 +280,9 @@ def verdicts(studio, mine):
     syntax = studio.check(SOLUTION.replace("threadIdx.x;", "threadIdx.x")).json()
     expect("syntax-error", syntax["stage"] == "compile" and
            re.match(r"add\.cu:4:\d+: error: expected ';'", syntax["text"]), syntax)
+    foreign = studio.check('#include "/etc/passwd"\n' + SOLUTION).json()
+    expect("foreign-include", foreign["stage"] == "compile" and "root:" not in foreign["text"] and
+           foreign["text"].startswith("add.cu:1: error: an exercise may include"), foreign)
     endless = studio.check(SOLUTION.replace("if (i < n)", "while (c[0] == c[0] || i < n)")).json()
     expect("endless", endless["stage"] == "fault" and "endless loop" in endless["text"], endless)
     passed = studio.check(SOLUTION).json()
@@ -341,12 +428,36 @@ def events(studio, mine):
     connection.close()
 
 
+def saves_at_once(studios, mine):
+    """Many pages save over the same version: one is thanked, and its text stays."""
+    lost = []
+    for turn in range(40):
+        version = studios[0].get("/api/file", exercise=ADD).json()["version"]
+        gate, thanked = threading.Barrier(4), []
+
+        def save(studio, text):
+            gate.wait()
+            if studio.post("/api/file", text, exercise=ADD, version=version).status == 200:
+                thanked.append(text)
+
+        threads = [threading.Thread(target=save, args=(studios[i % 2], f"// {turn} {i}\n"))
+                   for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if thanked != [mine.read_text()]:
+            lost.append((thanked, mine.read_text()))
+    expect("no-save-is-lost", not lost, lost[:3])
+
+
 def two_at_once(studio, mine):
     other = Studio()
     expect("two-at-once", other.port != studio.port and
            other.get("/api/progress").json() == studio.get("/api/progress").json())
     expect("not-the-other's-token", other.raw("GET", "/", Host=other.host,
                                               Cookie=studio.cookie).status == 403)
+    saves_at_once([studio, other], mine)
     results = {}
 
     def ask(which, exercise):
@@ -443,6 +554,9 @@ def main():
         first_visit(studio)
         who_is_let_in(studio)
         what_may_change(studio)
+        other_users(studio)
+        large_bodies(studio)
+        slow_peers(studio)
         only_here(studio)
         files(studio)
         verdicts(studio, mine)

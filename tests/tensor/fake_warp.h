@@ -121,7 +121,7 @@ static inline void fake_vector(struct fake_inst *f, unsigned first, unsigned cou
         f->list[f->listed++] = fake_slot(first + i);
 }
 
-/* Operand: an address in a register of so many bits. */
+/* Operand: an address in a register of that many bits. */
 static inline void fake_address(struct fake_inst *f, unsigned reg, unsigned bits)
 {
     f->ptx_operands[f->ptx.operand_count++].kind = PTX_OPERAND_ADDRESS;

@@ -59,7 +59,7 @@ static uint64_t get(unsigned at, unsigned bits, unsigned index)
     return value;
 }
 
-/* registers: how many the fragment has. stride 0: left out. */
+/* registers: how many the fragment has. stride 0: omitted. */
 static void move(bool store, enum ptx_mod which, struct shape shape, enum ptx_type type, bool row,
                  unsigned first, unsigned registers, unsigned at, unsigned stride)
 {

@@ -61,6 +61,14 @@ for gpu in h200 t4; do
     same "the same under check on $gpu" "$work/events" "$work/got"
 done
 
+variant=reduction/warp_shuffle # two launches
+LOCKSTEP_HISTORY=$work/history.db "$LOCKSTEP" bench --gpu sim:h200 --json $variant n=1M 2>/dev/null | python3 -c '
+import json, sys
+print("%.6g" % json.load(sys.stdin)["results"][0]["entries"][0]["median_us"])' >"$work/got"
+"$LOCKSTEP" profile --gpu sim:h200 --json $variant n=1M 2>/dev/null | times |
+    awk '{ sum += $2 } END { printf "%.6g\n", sum }' >"$work/wanted"
+same "bench says what profile says" "$work/wanted" "$work/got"
+
 "$LOCKSTEP" run --gpu sim:h200 tests/timing/spins.cu >"$work/spins"
 spun=$?
 grep -E '^(not )?ok ' "$work/spins"

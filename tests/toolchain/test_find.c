@@ -8,6 +8,7 @@
 #include "toolchain/ptxas.h"
 
 // clang-format off
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,8 +107,8 @@ static void compilers(void **state)
     unsetenv("CLANG");
 }
 
-/* nvcc lies elsewhere than its toolkit, behind links, as distributions have it. It is asked once in
- * a process, so this is the one test of it, and comes before ptxas is looked for. */
+/* nvcc is not in its toolkit's folder but behind symbolic links, as in some distributions. It is
+ * asked once in a process, so this is the one test of it, and comes before ptxas is looked for. */
 static void toolkit(void **state)
 {
     assert_true(host_make_folder(path_of("kit/bin"), NULL));
@@ -167,7 +168,7 @@ static void check_words(const char *command, const char *const *expected)
             fail_msg("%s is not in %s", *expected, command);
 }
 
-/* What each compiler must be told; ptx_command.def has the rest. */
+/* The words that each compiler needs; ptx_command.def has the rest. */
 static void ptx_commands(void **state)
 {
     check_words(ptx_command(true),
@@ -225,13 +226,59 @@ static void ptxas_answers(void **state)
     free(times);
 }
 
+/* The only answer of a cache of its own. */
+static char *kept_answer(const char *cache)
+{
+    glob_t found;
+    assert_int_equal(
+        glob(lk_arena_printf(arena, "%s/lockstep/run/ptxas.*", cache), 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    char *path = lk_arena_printf(arena, "%s", found.gl_pathv[0]);
+    globfree(&found);
+    return path;
+}
+
+/* A damaged answer is asked for again: cut off, changed in a digit, empty. */
+static void ptxas_answers_damaged(void **state)
+{
+    static const char script[] = "echo \"Compiling entry function 'k' for 'sm_90'\" >&2\n"
+                                 "echo 'ptxas info    : Used 40 registers' >&2";
+    char *cache = path_of("damaged-cache");
+    size_t count;
+    setenv("XDG_CACHE_HOME", cache, 1);
+    make_program("g/ptxas", script);
+    set_path("g");
+    setenv("NVCC", "/nowhere/nvcc", 1);
+    assert_true(host_write_file(path_of("k.ptx"), ".version 8.2", 12, NULL));
+    for (int how = 0; how < 4; how++) {
+        const struct ptxas_kernel *kernels = ptxas_ask(arena, path_of("k.ptx"), "90", 255, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(kernels[0].registers, 40);
+        char *path = kept_answer(cache), *text = host_read_text(path, NULL);
+        size_t size = strlen(text);
+        char *digits = strstr(text, "Used 40");
+        assert_non_null(digits);
+        if (how == 0)
+            size = 0;
+        else if (how == 1)
+            size -= 12; /* "4" is all that is left of the number, or less */
+        else if (how == 2)
+            digits[5] = '9';
+        else
+            text[0] = text[0] == '0' ? '1' : '0';
+        assert_true(host_write_file(path, text, size, NULL));
+        free(text);
+    }
+    assert_int_equal(ptxas_ask(arena, path_of("k.ptx"), "90", 255, &count)->registers, 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvcc_order),    cmocka_unit_test(clang_order),
         cmocka_unit_test(compilers),     cmocka_unit_test(toolkit),
         cmocka_unit_test(ptxas_order),   cmocka_unit_test(ptx_commands),
-        cmocka_unit_test(ptxas_answers),
+        cmocka_unit_test(ptxas_answers), cmocka_unit_test(ptxas_answers_damaged),
     };
     return cmocka_run_group_tests(tests, folder_set_up, folder_tear_down);
 }

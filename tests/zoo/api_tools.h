@@ -73,7 +73,7 @@ static inline bool is_simulated(void)
     return strncmp(test_gpu(), "sim:", 4) == 0;
 }
 
-/* Then any address may be right, and none can be told to be wrong. */
+/* Then any address may be valid, and none is known to be wrong. */
 static inline bool reaches_host_memory(void)
 {
     CUdevice device;

@@ -67,7 +67,7 @@ expect tune-help 0 'usage: lockstep tune' "$LOCKSTEP" help tune
 expect tune-which 2 'which family' "$LOCKSTEP" tune
 expect tune-near 2 "did you mean 'reduction'" "$LOCKSTEP" tune reductoin
 expect tune-variant 2 "did you mean 'reduction/vectorised'" "$LOCKSTEP" tune reduction/vectorized
-expect tune-number 2 'n=x: is no number' "$LOCKSTEP" tune reduction n=x
+expect tune-number 2 'n=x is not a number' "$LOCKSTEP" tune reduction n=x
 expect tune-time 2 'seconds above 0' "$LOCKSTEP" tune reduction --time 0
 expect tune-time-text 2 'seconds above 0' "$LOCKSTEP" tune reduction --time 3x
 expect tune-option 2 "no option '--fast'" "$LOCKSTEP" tune reduction --fast
@@ -111,7 +111,7 @@ for compiler in $compilers; do
         "$LOCKSTEP" tune reduction/vectorised n=64K --time 0.1 --json --dry-run --compiler "$compiler"
 done
 
-# The table is kept and mended: other problems stay, the same problem is replaced
+# The table is updated: other problems stay, the same problem is replaced
 "$LOCKSTEP" tune reduction n=1K --normal >/dev/null && "$LOCKSTEP" tune scan n=1K --normal >/dev/null &&
     "$LOCKSTEP" tune reduction n=1K --normal >/dev/null
 expect tables-together 0 '^scan 1 reduction 2 $' python3 -c "
@@ -122,7 +122,7 @@ expect too-far-from-its-rows 0 'the sum is 4.995e\+06.*for want of a table' "$wo
 # A file that is wrong makes a call use something else and say so, never fail
 cp "$table" "$work/good.json"
 for ptx in "$tuned"/*.ptx; do echo 'no ptx' >"$ptx"; done
-expect broken-ptx 0 'the sum is 32735.7.*is left out: .*did not load' "$work/reduce" 65536
+expect broken-ptx 0 'the sum is 32735.7.*is ignored: .*did not load' "$work/reduce" 65536
 rm "$tuned"/*.ptx
 expect missing-ptx 0 'the sum is 32735.7.*is not there' "$work/reduce" 65536
 sed -i 's/"source": "[0-9a-f]*"/"source": "0123456789abcdef"/' "$table"

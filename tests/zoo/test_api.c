@@ -1,6 +1,6 @@
 /*
  * test_api.c: the public calls through liblockstep.so: results, and every kind of bad input, which
- * must be told clearly and change nothing.
+ * must give a clear message and change nothing.
  */
 #include "api_tools.h"
 

@@ -56,9 +56,9 @@ static void streams(void **state)
     clear_out();
     if (is_simulated()) { /* NVIDIA's driver follows such a pointer */
         must_fail(lk_reduce_sum_f32(stream, in, N, out, workspace, workspace_bytes),
-                  LK_BAD_ARGUMENT, "is no stream");
+                  LK_BAD_ARGUMENT, "is not a stream");
         must_fail(lk_reduce_sum_f32((void *)0x1234560, in, N, out, workspace, workspace_bytes),
-                  LK_BAD_ARGUMENT, "stream (0x1234560) is no stream");
+                  LK_BAD_ARGUMENT, "stream (0x1234560) is not a stream");
         float value;
         must(lk_copy_from(&value, out, sizeof value));
         assert_true(value == 0);

@@ -1,7 +1,7 @@
 /*
- * test_api_properties.c: what holds of the calls' results whatever the data: random sizes, seeds
- * and alignments. The numbers are small whole ones, so that sums are exact in any order and nothing
- * hides behind a tolerance. LOCKSTEP_TEST_SEED=N repeats a run; each prints its seed.
+ * test_api_properties.c: properties of the calls' results that hold for all data: random sizes,
+ * seeds and alignments. The numbers are small whole ones, so that sums are exact in any order and
+ * nothing hides behind a tolerance. LOCKSTEP_TEST_SEED=N repeats a run; each prints its seed.
  */
 #include "api_tools.h"
 
@@ -180,7 +180,7 @@ static void scan_and_reduction_agree(void **state)
     }
 }
 
-/* What is selected is greater, in order, and nothing greater is left out. */
+/* What is selected is greater, in order, and nothing greater is missing. */
 static void selection_is_exact(void **state)
 {
     int64_t *count = on_device(NULL, sizeof *count), total;

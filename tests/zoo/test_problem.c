@@ -69,10 +69,10 @@ static void scalars(void **state)
 {
     expect(&zoo_elementwise, "n=1 op=scale scalar=0.5,-1e3,4",
            "n=1 op=scale scalar=0.5 | n=1 op=scale scalar=-1000 | n=1 op=scale scalar=4");
-    refuse(&zoo_elementwise, "scalar=", "no number");
-    refuse(&zoo_elementwise, "scalar=x", "no number");
-    refuse(&zoo_elementwise, "scalar=1.5.2", "no number");
-    refuse(&zoo_reduction, "n=0.5", "no number");
+    refuse(&zoo_elementwise, "scalar=", "not a number");
+    refuse(&zoo_elementwise, "scalar=x", "not a number");
+    refuse(&zoo_elementwise, "scalar=1.5.2", "not a number");
+    refuse(&zoo_reduction, "n=0.5", "not a number");
     const float values[] = {0, -0.0f, 1.5f, -3e38f, 1e-45f};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         float back = zoo_as_float(zoo_from_float(values[i]));
@@ -87,27 +87,27 @@ static void bad_texts(void **state)
     refuse(&zoo_reduction, "1000", "name=value");
     refuse(&zoo_reduction, "=3", "has the parameters");
     refuse(&zoo_reduction, "m=3", "has the parameters n, op, type, dist and seed");
-    refuse(&zoo_reduction, "n=", "no number");
-    refuse(&zoo_reduction, "n=,", "no number");
-    refuse(&zoo_reduction, "n=1,", "no number");
-    refuse(&zoo_reduction, "n=abc", "no number");
-    refuse(&zoo_reduction, "n=1KK", "no number");
-    refuse(&zoo_reduction, "n=0x10", "no number");
-    refuse(&zoo_reduction, "n=--1", "no number");
+    refuse(&zoo_reduction, "n=", "not a number");
+    refuse(&zoo_reduction, "n=,", "not a number");
+    refuse(&zoo_reduction, "n=1,", "not a number");
+    refuse(&zoo_reduction, "n=abc", "not a number");
+    refuse(&zoo_reduction, "n=1KK", "not a number");
+    refuse(&zoo_reduction, "n=0x10", "not a number");
+    refuse(&zoo_reduction, "n=--1", "not a number");
     refuse(&zoo_reduction, "n=-1", "goes from 0");
     refuse(&zoo_reduction, "n=17G", "goes from 0 to 17179869184");
     refuse(&zoo_reduction, "n=9223372036854775807", "goes from 0");
-    refuse(&zoo_reduction, "n=9223372036854775808", "no number");
-    refuse(&zoo_reduction, "n=9223372036854775807G", "no number");
-    refuse(&zoo_reduction, "n=99999999999999999999999999", "no number");
+    refuse(&zoo_reduction, "n=9223372036854775808", "not a number");
+    refuse(&zoo_reduction, "n=9223372036854775807G", "not a number");
+    refuse(&zoo_reduction, "n=99999999999999999999999999", "not a number");
     refuse(&zoo_reduction, "op=mean", "op is one of sum, min, max, argmax");
     refuse(&zoo_reduction, "op=", "op is one of");
     refuse(&zoo_reduction, "op=sum,", "op is one of");
     refuse(&zoo_reduction, "op=SUM", "op is one of");
     refuse(&zoo_reduction, "dist=normal", "dist is one of uniform");
     refuse(&zoo_reduction, "seed=-1", "goes from 0");
-    refuse(&zoo_reduction, "n=%s%s%n", "no number");
-    refuse(&zoo_reduction, "n=1\x01", "no number");
+    refuse(&zoo_reduction, "n=%s%s%n", "not a number");
+    refuse(&zoo_reduction, "n=1\x01", "not a number");
 }
 
 static void hostile_texts(void **state)
@@ -125,7 +125,7 @@ static void hostile_texts(void **state)
     refuse(&zoo_reduction, long_word, "name=value");
     memset(long_word + 1, '9', 1000000 - 1);
     long_word[1] = '=';
-    refuse(&zoo_reduction, long_word, "no number");
+    refuse(&zoo_reduction, long_word, "not a number");
     free(long_word);
 }
 

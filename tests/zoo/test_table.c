@@ -1,5 +1,5 @@
 /*
- * test_table.c: tables of choices: conditions, the nearest row, what is left out of a bad file, and
+ * test_table.c: tables of choices: conditions, the nearest row, what is ignored in a bad file, and
  * the embedded tables. The GPU is made up: nothing here runs.
  */
 #include "zoo/embedded.h"
@@ -68,7 +68,7 @@ static void conditions(void **state)
         struct lk_buf wrong = {0};
         if (zoo_parse_where(&row, bad[i], &wrong))
             fail_msg("'%s' was taken", bad[i]);
-        assert_non_null(strstr(wrong.data, "is no condition of reduction"));
+        assert_non_null(strstr(wrong.data, "is not a condition of reduction"));
         lk_buf_free(&wrong);
     }
 }
@@ -141,7 +141,7 @@ static void ranges(void **state)
     assert_string_equal(chosen(any, rows, &h200, "n=1G op=max", false), "generic");
 }
 
-/* A bad file: what is left out is said, nothing is chosen from it, and nothing breaks. */
+/* A bad file: what is ignored is reported, nothing is chosen from it, and nothing breaks. */
 static void bad_files(void **state)
 {
 #define FILE_OF(tables) "{\"format\": \"lockstep tuned 1\", \"tables\": " tables "}"
@@ -164,9 +164,9 @@ static void bad_files(void **state)
         {TABLE_OF("[{}]"), "there is no variant ''"},
         {TABLE_OF("[7]"), "there is no variant ''"},
         {TABLE_OF("[{\"variant\": \"fast\"}]"),
-         "row 1 of reduction is left out: there is no variant"},
-        {TABLE_OF("[{\"variant\": \"vectorised\", \"where\": \"x=1\"}]"), "no condition"},
-        {TABLE_OF("[{\"variant\": \"vectorised\", \"problem\": \"n=\"}]"), "is no number"},
+         "row 1 of reduction is ignored: there is no variant"},
+        {TABLE_OF("[{\"variant\": \"vectorised\", \"where\": \"x=1\"}]"), "not a condition"},
+        {TABLE_OF("[{\"variant\": \"vectorised\", \"problem\": \"n=\"}]"), "is not a number"},
         {TABLE_OF("[{\"variant\": \"vectorised\", \"problem\": \"n=1,2\"}]"), "several"},
         {TABLE_OF("[{\"variant\": \"vectorised\", \"tunables\": {\"X\": 1}}]"), "no tunable 'X'"},
         {TABLE_OF("[{\"variant\": \"vectorised\", \"tunables\": {\"BLOCK\": \"a\"}}]"),

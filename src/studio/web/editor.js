@@ -51,7 +51,7 @@ function rich(field, { language, run, save, changed }) {
         setText: (text) => {
             const place = mirror.getCursor();
             mirror.setValue(text);
-            mirror.setCursor(place, null, { scroll: false }); /* nobody asked to be moved */
+            mirror.setCursor(place, null, { scroll: false }); /* keep the scroll position */
         },
         goTo: (line) => {
             mirror.focus();

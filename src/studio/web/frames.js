@@ -8,7 +8,7 @@ function fit(frame) {
     const inside = frame.contentDocument?.body;
     if (!inside)
         return;
-    /* It never scrolls by itself: else a bar for scrolling stays from before it was this high. */
+    /* It never scrolls by itself: otherwise a scroll bar from before it was resized would stay. */
     frame.contentDocument.documentElement.style.overflowY = "hidden";
     const resize = () => { frame.style.height = `${inside.offsetHeight + 4}px`; };
     resize();

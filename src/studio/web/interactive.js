@@ -38,8 +38,8 @@ function most(parameter, state) {
     return typeof parameter.to === "function" ? parameter.to(state) : parameter.to;
 }
 
-/* Numbers come into their range, and to whole ones where the slider has only such; those whose
- * range follows from others stand after them in the table. */
+/* Numbers are clamped to their range, and rounded where the slider has whole numbers only; a
+ * parameter whose range depends on others comes after them in the table. */
 function clamp(parameters, state) {
     for (const [name, parameter] of Object.entries(parameters)) {
         if (typeof parameter.value !== "number" || parameter.choices)
@@ -56,7 +56,7 @@ function sameKind(parameter, word) {
     return typeof parameter.value === "number" ? Number(word) : word;
 }
 
-/* What the address does not say, or says wrongly, is as the table has it. */
+/* What the address omits, or has wrong, takes its value from the table. */
 export function readState(parameters, search) {
     const words = new URLSearchParams(search);
     const state = {};
@@ -108,7 +108,8 @@ async function fetchJson(address) {
 }
 
 /* The learner's run of the exercise that the address names, or of the current one. Where there is
- * none the answer is null, or 204 without a body: an error would stand in the browser's console. */
+ * none the answer is null, or 204 without a body: an error would appear in the browser's console.
+ * */
 async function fetchRun(shipped, search) {
     const exercise = new URLSearchParams(search).get("exercise");
     if (exercise !== "none") {

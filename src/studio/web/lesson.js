@@ -60,7 +60,7 @@ class Work {
         byId("status").textContent = words;
     }
 
-    /* Says something, with things to do about it: [[label, function]]. */
+    /* Shows a notice with buttons: [[label, function]]. */
     notice(words, choices = [], more = null) {
         const buttons = choices.map(([label, act]) => element("button", { type: "button",
             "data-choice": label, onclick: () => { byId("notice").replaceChildren(); act(); } },
@@ -205,7 +205,7 @@ class Work {
             element("pre", {}, theirs)));
     }
 
-    /* What an event says may be old by now: the file itself is asked. */
+    /* An event may be outdated by now, so the file itself is fetched. */
     async fileChanged({ version }) {
         await this.storing; /* it may be the one that changed it */
         if (version === this.version)

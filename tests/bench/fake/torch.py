@@ -1,5 +1,5 @@
-"""As much of PyTorch as python/peer_torch.py uses, without a GPU: tensors are shapes only, events
-tell 1 ms for each evaluation between them. For tests/bench/run.sh."""
+"""As much of PyTorch as python/peer_torch.py uses, without a GPU: tensors are shapes only, and
+events report 1 ms for each evaluation between them. For tests/bench/run.sh."""
 
 import contextlib
 

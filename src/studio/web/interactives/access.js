@@ -151,7 +151,7 @@ function copyConflicts(access) {
     return conflicts;
 }
 
-/* passes: times that the 32 banks are gone over for this access; conflicts: passes beyond those
+/* passes: how often the 32 banks are visited for this access; conflicts: passes beyond those
  * that its bytes need anyway; groups: how its lanes stack up. */
 export function bankPasses(access) {
     const groups = groupsOf(access);

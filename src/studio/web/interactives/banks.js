@@ -7,7 +7,7 @@
 import { element, svg, box, text, drawing, laneNumbers, legend, colour } from "../draw.js";
 import { BANKS, formulaAccess, bankPasses, padded } from "./access.js";
 import { widthOf } from "./parts.js";
-import { accessesOf, accessParameters, accessWords, ofLine, placeWords, standIn }
+import { accessesOf, accessParameters, accessWords, isFormula, isRun, ofLine, placeWords, standIn }
     from "./records.js";
 
 const ROW = 16, HEAD = 20;
@@ -97,16 +97,12 @@ export default {
     look: "Look at the highest stack: a bank gives one word a pass, so lanes that want different " +
         "words of the same bank take turns.",
     run: "banks",
-    drawsRun: (state) => state.from === "run",
-    parameters(run) {
-        const records = accessesOf(run, "shared");
-        const isFormula = (state) => state.from === "formula";
-        return {
-            ...accessParameters(run, records),
-            row: { value: 32, from: 1, to: 64, label: "row (elements)" },
-            padding: { value: 0, from: 0, to: 8, label: "padding" },
-            bytes: { value: 4, choices: [4, 8, 16], label: "bytes of an element", when: isFormula },
-        };
-    },
+    drawsRun: isRun,
+    parameters: (run) => ({
+        ...accessParameters(run, "shared"),
+        row: { value: 32, from: 1, to: 64, label: "row (elements)" },
+        padding: { value: 0, from: 0, to: 8, label: "padding" },
+        bytes: { value: 4, choices: [4, 8, 16], label: "bytes of an element", when: isFormula },
+    }),
     draw,
 };

@@ -6,7 +6,7 @@
 import { element, svg, box, text, drawing, legend, number, colour } from "../draw.js";
 import { LANES, SECTOR, LINE, lanesOf, formulaAccess, sectors } from "./access.js";
 import { widthOf } from "./parts.js";
-import { accessesOf, accessParameters, accessWords, ofLine, placeWords, standIn }
+import { accessesOf, accessParameters, accessWords, isFormula, isRun, ofLine, placeWords, standIn }
     from "./records.js";
 
 const LABEL = 66, ROW = 17, MOST_LINES = 40;
@@ -114,17 +114,13 @@ export default {
     look: "Look at how much of each sector is coloured: a sector of 32 bytes comes whole, " +
         "whether lanes use all of it or 4 bytes.",
     run: "coalescing",
-    drawsRun: (state) => state.from === "run",
-    parameters(run) {
-        const records = accessesOf(run, "global");
-        const isFormula = (state) => state.from === "formula";
-        return {
-            ...accessParameters(run, records),
-            stride: { value: 1, from: 0, to: 40, label: "stride (elements)", when: isFormula },
-            offset: { value: 0, from: 0, to: 32, label: "offset (elements)", when: isFormula },
-            bytes: { value: 4, choices: [1, 2, 4, 8, 16], label: "bytes of an element",
-                when: isFormula },
-        };
-    },
+    drawsRun: isRun,
+    parameters: (run) => ({
+        ...accessParameters(run, "global"),
+        stride: { value: 1, from: 0, to: 40, label: "stride (elements)", when: isFormula },
+        offset: { value: 0, from: 0, to: 32, label: "offset (elements)", when: isFormula },
+        bytes: { value: 4, choices: [1, 2, 4, 8, 16], label: "bytes of an element",
+            when: isFormula },
+    }),
     draw,
 };

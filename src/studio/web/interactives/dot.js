@@ -13,7 +13,7 @@ const EXAMPLES = [
 ];
 
 /* An arrow's tip follows the pointer, in quarters; the listeners are on the window because the
- * picture is drawn anew at each move. */
+ * picture is redrawn at each move. */
 function drag(view, figure, name) {
     const move = (event) => {
         const place = figure.querySelector(".dot-plane").getBoundingClientRect();

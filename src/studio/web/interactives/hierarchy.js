@@ -7,7 +7,7 @@ import { element, box, text, svg, drawing, legend, number, bytes } from "../draw
 import { gpus } from "../gpus.js";
 import { levels, matmulTraffic, roofTimes } from "./traffic.js";
 import { widthOf } from "./parts.js";
-import { fromParameter, kernelOf } from "./records.js";
+import { fromParameter, isFormula, isRun, kernelOf } from "./records.js";
 
 const BAR = 16, THIN = 6, TILES = [1, 2, 4, 8, 16, 32, 64, 128];
 
@@ -98,7 +98,7 @@ function drawFormula(figure, view) {
         ], width, "bytes at each level", BAR),
         element("h2", {}, "DRAM bytes over the tile's size"), tileBars(n, tile, width),
         element("p", { class: "soft-words" }, "A tile of T × T in shared memory uses each value " +
-            "T times. A tile of 1 is no tile. Real caches keep some of it too."));
+            "T times. A tile of 1 is no tiling at all. Real caches keep some of it too."));
     view.result("operands", bytes(traffic.operands), "bytes of operands");
     view.result("dram", bytes(traffic.dram), "DRAM bytes");
     view.result("reuse", `${number(traffic.operands / traffic.dram)} ×`,
@@ -112,7 +112,7 @@ function drawFormula(figure, view) {
 function draw(figure, view) {
     const kernel = kernelOf(view.run, view.state.launch);
     figure.classList.add("hierarchy");
-    if (view.state.from === "run")
+    if (isRun(view.state))
         drawRun(figure, view, kernel);
     else
         drawFormula(figure, view);
@@ -123,15 +123,14 @@ export default {
     look: "Look at how the bars shrink downwards: what a level keeps and gives out again, the " +
         "level below it need not bring.",
     run: "hierarchy",
-    drawsRun: (state) => state.from === "run",
+    drawsRun: isRun,
     parameters(run) {
         const kernels = run?.profile?.kernels ?? [];
-        const isFormula = (state) => state.from === "formula";
         return {
             from: fromParameter(kernels.length, "the run", "a matmul by formula", "bytes of"),
             launch: { value: kernels[0]?.launch ?? 0, choices: kernels.map((each) => each.launch),
                 words: kernels.map((each) => `${each.launch}: ${each.name}`), label: "launch",
-                when: (state) => state.from === "run" && kernels.length > 1 },
+                when: (state) => isRun(state) && kernels.length > 1 },
             n: { value: 1024, from: 128, to: 8192, step: 128, label: "N", when: isFormula },
             tile: { value: 16, choices: TILES, label: "tile", when: isFormula },
             gpu: { value: "h200", choices: gpus.map((each) => each.id),

@@ -10,7 +10,7 @@ export function problem(figure, words) {
     figure.append(element("p", { class: "number-problem", role: "alert" }, words));
 }
 
-/* Six digits, and the words that are used for what is no number. */
+/* Six digits, and the words that are used for what is not a number. */
 export function value(x) {
     if (Number.isNaN(x))
         return "NaN";

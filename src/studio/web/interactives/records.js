@@ -88,10 +88,13 @@ export function worstRecord(records, cost) {
     return { line: worst?.line, record: Math.max(0, ofLine(records, worst?.line).indexOf(worst)) };
 }
 
-/* The parameters of a picture of one access: of the run, where it has some and beginning with the
- * worst, or by a formula. */
-export function accessParameters(run, records) {
-    const worst = worstRecord(records, accessCost), isRun = (state) => state.from === "run";
+export const isRun = (state) => state.from === "run";
+export const isFormula = (state) => state.from === "formula";
+
+/* The parameters of a picture of one access to a memory space: of the run, where it has some and
+ * beginning with the worst, or by a formula. */
+export function accessParameters(run, space) {
+    const records = accessesOf(run, space), worst = worstRecord(records, accessCost);
     return {
         from: fromParameter(records.length, "an access of the run", "a formula", "addresses from"),
         line: { ...lineParameter(run, records, worst.line), when: isRun },

@@ -7,7 +7,7 @@ import { problem, row, table, value } from "./parts.js";
 
 const MOST = 16;
 
-/* A number that is none, or too large for the format, in the colour of errors. */
+/* NaN, and numbers too large for the format, in the colour of errors. */
 function marked(x) {
     return Number.isFinite(x) ? value(x) : element("span", { class: "softmax-bad" }, value(x));
 }

@@ -36,7 +36,7 @@ function launchLine(run) {
         `grid of ${shape(launch.grid)} blocks of ${shape(launch.block)} threads`;
     return element("p", { class: "tiles-launch" }, squareTile(launch)
         ? `${words}: the picture begins with that tile.`
-        : `${words}. Those are no square tiles, so the picture has its own.`);
+        : `${words}. Those tiles are not square, so the picture uses its own.`);
 }
 
 const lastBlock = (state) => tileCount(state.n, state.tile) - 1;

@@ -46,7 +46,7 @@ export function levels(kernel) {
 }
 
 /* c = a * b of n x n floats, a thread for each element of c, through tiles of tile x tile in shared
- * memory; a tile of 1 stands for none. Caches are left out: what a tile does not keep is fetched
+ * memory; a tile of 1 means no tiling. Caches are ignored: what a tile does not keep is fetched
  * again. */
 export function matmulTraffic(n, tile) {
     const read = 2 * n ** 3 * FLOAT, written = n ** 2 * FLOAT, fetched = read / tile;

@@ -15,7 +15,7 @@ export function exactOf(value) {
     if (!Number.isFinite(value))
         return special("infinity", negative);
     let over = Math.abs(value), shift = 0;
-    /* Doubling is exact, and ends: a double has at most 1074 bits behind its point. */
+    /* Doubling is exact, and ends: a double has at most 1074 bits after its point. */
     while (!Number.isInteger(over)) {
         over *= 2;
         shift++;
@@ -23,7 +23,7 @@ export function exactOf(value) {
     return { kind: "finite", negative, over: BigInt(over), under: 1n << BigInt(shift) };
 }
 
-/* "-1.5e3", "inf", "nan"; null for what is no number. */
+/* "-1.5e3", "inf", "nan"; null for what is not a number. */
 export function exactOfText(text) {
     const word = text.trim().toLowerCase().replace("−", "-");
     const named = /^([+-]?)(inf|infinity|∞|nan)$/.exec(word);
@@ -47,7 +47,7 @@ function approximate(over, under) {
         return 0;
     const shift = over.toString(2).length - under.toString(2).length - 64;
     const quotient = shift > 0 ? over / (under << BigInt(shift)) : (over << BigInt(-shift)) / under;
-    /* In two steps, for a quotient of 65 bits times 2^-1074 is a number and 2^-1100 is none. */
+    /* In two steps: a quotient of 65 bits times 2^-1074 is a double, but 2^-1100 is not. */
     return Number(quotient) * 2 ** Math.trunc(shift / 2) * 2 ** (shift - Math.trunc(shift / 2));
 }
 

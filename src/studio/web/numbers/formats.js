@@ -73,7 +73,7 @@ export function largestCode(format) {
     return positive - above[format.top] - 1;
 }
 
-/* All ones behind the sign: the NaN that NVIDIA's GPUs give. E2M1 has none, and its conversion
+/* All ones after the sign: the NaN that NVIDIA's GPUs give. E2M1 has none, and its conversion
  * gives the largest number, which has these same bits. */
 export function nanCode(format) {
     return 2 ** (format.bits - 1) - 1;

@@ -1,6 +1,6 @@
 /*
  * random.js: random numbers that are the same on every computer: a seed gives the same picture, and
- * an address that is sent to someone shows him the same.
+ * a link shows the same to everyone.
  */
 
 /* Whole numbers of 32 bits, by a multiplicative hash (murmur3's last steps) of a counter. */

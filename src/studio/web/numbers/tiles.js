@@ -32,8 +32,8 @@ export function guarded(n, tile) {
 }
 
 /* The length of a row, from the first global load of a warp that spans two rows of its block: lanes
- * one block's width apart read one row apart. null where the trace does not tell, or tells what
- * cannot be: a row ends in the grid's last block. */
+ * one block's width apart read one row apart. null where the trace does not show it, or shows the
+ * impossible: a row ends in the grid's last block. */
 export function rowFromTrace(launch) {
     const wide = launch.block[0], blocks = Math.max(launch.grid[0], launch.grid[1]);
     const load = (launch.records ?? []).find((record) => record.block === 0 && record.warp === 0 &&
