@@ -26,7 +26,7 @@ static __device__ unsigned rest_of(bool alike, long long first, long long n)
     return alike && first < n ? (unsigned)(n - first) / 4 * 4 : 0;
 }
 
-// By one thread: the loads of so many elements.
+// By one thread: the loads of this many elements.
 template <class Op>
 static __device__ __forceinline__ void start(float *tile, barrier *ready, const float *x,
                                              const float *y, unsigned here)

@@ -48,7 +48,7 @@ template <class Op> static __device__ float4 of_four(float4 x, float4 y, float s
 struct parts {
     long long head;    // elements before the first vector
     long long vectors; // of four elements
-    long long tail;    // index of the first element behind them
+    long long tail;    // index of the first element after them
 };
 
 static __device__ bool lie_alike(const float *x, const float *y, const float *out)
@@ -56,7 +56,7 @@ static __device__ bool lie_alike(const float *x, const float *y, const float *ou
     return ((((size_t)x ^ (size_t)out) | ((size_t)y ^ (size_t)out)) & 15) == 0;
 }
 
-static __device__ long long before_vectors(const float *out) // elements, if there are so many
+static __device__ long long before_vectors(const float *out) // elements, if there are that many
 {
     return ((16 - ((size_t)out & 15)) & 15) / 4;
 }
@@ -70,7 +70,7 @@ static __device__ parts split(const float *x, const float *y, const float *out, 
     return p;
 }
 
-/* The elements before and behind the vectors, by the first threads; or all of them. */
+/* The elements before and after the vectors, by the first threads; or all of them. */
 template <class Op>
 static __device__ __forceinline__ void do_ends(parts p, const float *x, const float *y, float *out,
                                                float scalar, long long n)

@@ -33,7 +33,7 @@ static __device__ __forceinline__ bool claim(int *distance, int vertex, int leve
     return atomicCAS(distance + vertex, UNSEEN, level) == UNSEEN;
 }
 
-// The lane's own number. The assembler knows that it is 0 in one lane only; behind threadIdx.x % 32
+// The lane's own number. The assembler knows that it is 0 in one lane only; under threadIdx.x % 32
 // == 0 it prepares for several and adds their atomics up first.
 static __device__ __forceinline__ unsigned own_lane()
 {

@@ -68,7 +68,7 @@ static struct tiles_kernel tiles_best(void)
     return (struct tiles_kernel){4, 8, tiles_tile_4};
 }
 
-/* Panels of `width` lines side by side, zero behind the last line: to[panel][depth][width]. */
+/* Panels of `width` lines side by side, zero past the last line: to[panel][depth][width]. */
 static void tiles_pack(float *to, const float *from, int64_t line_stride, int64_t depth_stride,
                        int64_t lines, int64_t depth, int width)
 {

@@ -1,5 +1,5 @@
 /*
- * peer.h: how a benchmark calls somebody else's solution of a family's problem. Host code.
+ * peer.h: how a benchmark calls someone else's solution of a family's problem. Host code.
  * A file kernels/FAMILY/peer_NAME.cu defines the three functions; nvcc makes a library of it where
  * a benchmark runs. kernels/FAMILY/peer_NAME.c does the same for a library that is opened at run
  * time.

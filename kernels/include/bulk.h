@@ -15,7 +15,7 @@
 typedef unsigned long long barrier;
 
 /* True in one thread of the warp, always the same one; the whole warp must take part. Let it start
- * bulk copies: the compiler then knows that the thread is alone, whereas behind "threadIdx.x == 0"
+ * bulk copies: the compiler then knows that the thread is alone, whereas under "threadIdx.x == 0"
  * it makes a loop over the threads around each copy. */
 static __device__ __forceinline__ bool elect_one(void)
 {
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void barrier_arrive(barrier *b)
         "{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(b))
         : "memory");
 }
-/* Arrives, and announces so many bytes: the phase does not end before they are copied. */
+/* Arrives, and announces this many bytes: the phase does not end before they are copied. */
 static __device__ __forceinline__ void barrier_arrive_expecting(barrier *b, unsigned bytes)
 {
     asm volatile(

@@ -145,7 +145,7 @@ static __device__ __forceinline__ void copy_async_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/* Waits until at most so many groups are on their way; a constant. */
+/* Waits until at most this many groups are under way; a constant. */
 #define copy_async_wait(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
 /* For the compiler ------------------------------------------------------------------------------*/

@@ -27,7 +27,7 @@ matmul(const float *a, const float *b, float *c, long long m, long long n, long 
     long long row0 = (long long)blockIdx.x * BM, col0 = (long long)blockIdx.y * BN;
     int rows = min(m - row0, (long long)BM), cols = min(n - col0, (long long)BN); // inside C
 
-    /* What the thread loads: one column of A's tile and one of B's, every so many rows. Threads
+    /* What the thread loads: one column of A's tile and one of B's, at a fixed distance. Threads
      * with neighbouring numbers load neighbouring words. */
     int a_row = threadIdx.x / BK, a_col = threadIdx.x % BK;
     int b_row = threadIdx.x / BN, b_col = threadIdx.x % BN;

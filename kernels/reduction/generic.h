@@ -119,7 +119,7 @@ static __device__ __forceinline__ typename Op::Acc share(const T *in, long long 
     for (int k = 0; k < UNROLL - 1; k++)
         if (i + k * threads < count)
             rest[k].words = load_stream((const uint4 *)(body + (i + k * threads) * PER));
-    // Elements before the first 16-byte boundary and behind the last: one each for the first threads.
+    // Elements before the first 16-byte boundary and after the last: one each for the first threads.
     long long one = me < head ? me : tail + me - head;
     if (one < n)
         a = Op::combine(a, Op::lift(widen(in[one]), one));

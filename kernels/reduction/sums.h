@@ -23,7 +23,7 @@ static __device__ float block_sum(float sum)
     return sum;
 }
 
-/* The aligned part of an array; the up to three numbers before it and up to three behind it go to
+/* The aligned part of an array; the up to three numbers before it and up to three after it go to
  * the first threads of the grid, one each. */
 struct vectors {
     const float4 *at;

@@ -108,7 +108,7 @@ __device__ __forceinline__ void add_tiles(const scan_work &work, unsigned warp)
 }
 
 // The sums of the tiles from `first` up to `tile`, by one warp. They were taken sooner, and their
-// sums wait for nobody, so they will be announced.
+// sums wait for nothing, so they will be announced.
 __device__ __forceinline__ float gather(const unsigned long long *states, long long first,
                                         long long tile)
 {

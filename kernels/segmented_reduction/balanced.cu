@@ -79,11 +79,11 @@ static __device__ __forceinline__ unsigned local_ends_before(const unsigned *end
 }
 
 /* What a thread's walk leaves: the sum up to the first end that it meets, of a segment that earlier
- * threads may have begun, and the sum behind its last end. */
+ * threads may have begun, and the sum after its last end. */
 struct walk {
     bool met; // an end
     long long first;
-    float until_first, behind_last;
+    float until_first, after_last;
 };
 
 static __device__ __forceinline__ walk walk_items(const problem *p, const unsigned *items, tile t)
@@ -100,16 +100,16 @@ static __device__ __forceinline__ walk walk_items(const problem *p, const unsign
     for (unsigned i = 0; i < ITEMS; i++) {
         if (from + i < to && stop <= value) {
             if (w.met)
-                p->out[t.end + end] = w.behind_last;
+                p->out[t.end + end] = w.after_last;
             else
-                w.until_first = w.behind_last;
+                w.until_first = w.after_last;
             w.first = w.met ? w.first : t.end + end;
             w.met = true;
-            w.behind_last = 0;
+            w.after_last = 0;
             end++;
             stop = end < t.ends ? ends[end] - (unsigned)t.value : NEVER;
         } else if (from + i < to) {
-            w.behind_last += __uint_as_float(values[value++]);
+            w.after_last += __uint_as_float(values[value++]);
         }
     }
     return w;
@@ -123,7 +123,7 @@ static __device__ __forceinline__ float carried_in(walk w, float *carry)
     __shared__ unsigned met[WARPS];
     unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     unsigned lanes_met = __ballot_sync(0xffffffff, w.met);
-    float sum = w.behind_last;
+    float sum = w.after_last;
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         float below = __shfl_up_sync(0xffffffff, sum, distance);
         unsigned between =
@@ -148,7 +148,7 @@ static __device__ __forceinline__ float carried_in(walk w, float *carry)
 }
 
 /* A block takes `tiles` tiles, one after the other. carry_to[block] and carries[block] are the
- * segment that goes on behind them, and what this block adds to it. */
+ * segment that goes on after them, and what this block adds to it. */
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     reduce(const float *values, const int *offsets, long long n, long long segments,
            long long tiles, float *out, long long *carry_to, float *carries)

@@ -14,7 +14,7 @@ static __device__ long long row_step(void)
     return (long long)gridDim.x * blockDim.x / 32;
 }
 
-/* Elements that stay go to the front, the zeros behind them: every place is written once. */
+/* Elements that stay go to the front, the zeros after them: every place is written once. */
 static __device__ void store_compacted(int *out, long long row, int value, unsigned before,
                                        unsigned count)
 {

@@ -20,7 +20,6 @@
 
 /* What ptxas refuses: bytes of __shared__ variables of a block, and of a thread's own arrays. */
 enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
-#define LOCAL_TOO_BIG "the kernel's own arrays are too big: a thread has %d bytes for them"
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
@@ -66,9 +65,7 @@ static char *find_kernel(const struct learn_exercise *exercise, const char *ptx,
     char *symbol = NULL, *problem = NULL;
     struct ptx_module *module = ptx_parse("kernel.ptx", ptx, strlen(ptx), &problem);
     const struct ptx_function *entry = module ? find_entry(module, exercise->kernel) : NULL;
-    if (!module && strstr(problem, "bytes of local memory")) /* src/ptx/check_memory.c */
-        *message = lk_format(LOCAL_TOO_BIG, MOST_LOCAL);
-    else if (!module)
+    if (!module)
         *message = lk_format("the kernel cannot be loaded: %s", problem);
     else if (!entry)
         *message = lk_format("there is no %s '%svoid %s' in the file",
@@ -168,7 +165,8 @@ static bool check_memory(const struct zoo_device *device, CUfunction function, c
         *message = lk_format("the kernel declares %d bytes of shared memory; a block has %d",
                              shared, MOST_SHARED);
     else if (local > MOST_LOCAL)
-        *message = lk_format(LOCAL_TOO_BIG, MOST_LOCAL);
+        *message = lk_format("the kernel's own arrays are too big: a thread has %d bytes for them",
+                             MOST_LOCAL);
     return !*message;
 }
 

@@ -370,9 +370,9 @@ struct simt_machine {
     pthread_mutex_t print_lock;
     struct lk_buf print;
     uint64_t grid_count;
-    double elapsed;             /* seconds of earlier launches, for %globaltimer */
-    struct simt_watch *watch;   /* watches every launch; NULL: no watchers */
-    struct simt_watch *timer;   /* counts launches whose time is asked for; NULL until then */
+    double elapsed;           /* seconds of earlier launches, for %globaltimer */
+    struct simt_watch *watch; /* watches every launch; NULL: no watchers */
+    struct simt_watch *timer; /* counts launches whose time is asked for; NULL until then */
     simt_timer_open *open_timer;
     struct simt_states *states; /* NULL: they are not recorded */
     unsigned index;

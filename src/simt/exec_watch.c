@@ -56,6 +56,7 @@ static uint32_t tell(struct simt_watch *watch, struct watch_access *access)
 static uint32_t tell_generic(struct simt_watch *watch, struct watch_access *access)
 {
     uint64_t addresses[SIMT_LANES];
+    const uint64_t *generic = access->addresses;
     uint32_t shared = 0, local = 0, all = access->mask, refused = 0;
     for (uint32_t rest = all; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -79,7 +80,9 @@ static uint32_t tell_generic(struct simt_watch *watch, struct watch_access *acce
     refused |= tell(watch, access);
     access->space = PTX_SPACE_LOCAL;
     access->mask = local;
-    return refused | tell(watch, access);
+    refused |= tell(watch, access);
+    access->addresses = generic;
+    return refused;
 }
 
 /* How many bytes each lane of a cp.async reads; the lanes that read at all. */

@@ -227,8 +227,8 @@ void simt_states_record(struct simt_launch_state *launch, bool after)
         collect(launch);
     else
         fprintf(states->file, "launch %u %" PRIu64 " %s %u,%u,%u %u,%u,%u %s\n",
-                launch->machine->index, launch->grid_number, float_atomics(launch->code),
-                grid[0], grid[1], grid[2], block[0], block[1], block[2], launch->kernel->ptx->name);
+                launch->machine->index, launch->grid_number, float_atomics(launch->code), grid[0],
+                grid[1], grid[2], block[0], block[1], block[2], launch->kernel->ptx->name);
     for (size_t i = 0; i < states->count; i++) {
         struct region *region = &states->regions[i];
         uint64_t hash = hash_of(region);

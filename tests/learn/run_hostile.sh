@@ -39,7 +39,7 @@ expect memory 1 'does not run to its end.*add.cu: the kernel was stopped: it use
     $learn check --memory 300
 expect memory-stage 1 '"stage": "fault"' $learn check --memory 300 --json
 body 'float own[1 << 20]; own[threadIdx.x + n] = a[0]; c[0] = own[n - threadIdx.x];'
-expect local 1 "own arrays are too big: a thread has 524288 bytes" $learn check
+expect local 1 'uses [0-9]+ bytes of local memory a thread [(]limit 524288[)]' $learn check
 body '__shared__ float big[1 << 20]; big[threadIdx.x * n] = a[0]; c[0] = big[n];'
 expect shared 1 'declares 4194304 bytes of shared memory' $learn check
 printf 'extern "C" __device__ void *malloc(unsigned long);\n' >$add

@@ -46,7 +46,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
             in[i] = fabsf(in[i]) == 0x1p127f ? copysignf(1, in[i]) : in[i];
 }
 
-/* Rounding in an order that nobody knows: each addition by half a unit of a partial sum that is no
+/* Rounding in an unknown order: each addition by half a unit of a partial sum that is no
  * larger than the sum of magnitudes; the errors add up like a random walk, here at four times its
  * spread. */
 static void reference(const struct zoo_problem *problem, void *const *buffer,
@@ -135,7 +135,7 @@ static CUresult launch_column_tiles(struct zoo_call *call)
                       &call->buffer[IN], &middle, &inner, &tiles, &call->buffer[OUT]);
 }
 
-/* How columns go to lanes: `width` to a lane, `wide` lanes beside each other, so many tiles. */
+/* How columns go to lanes: `width` to a lane, `wide` lanes beside each other, this many tiles. */
 struct columns {
     unsigned width, wide, tiles;
 };

@@ -106,7 +106,7 @@ static CUresult launch(struct zoo_call *call, unsigned blocks)
     return launch_blocks(call, blocks, zoo_tunable(call, "BLOCK"));
 }
 
-/* One for each stretch of so many elements, but at most BLOCKS_PER_SM if that is not zero. */
+/* One for each stretch of this many elements, but at most BLOCKS_PER_SM if that is not zero. */
 static unsigned blocks_for(const struct zoo_call *call, int64_t elements)
 {
     int64_t most = (int64_t)call->device->sm_count * zoo_tunable(call, "BLOCKS_PER_SM");

@@ -125,7 +125,7 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* At least one, at most so many for each SM, and each with something to do. */
+/* At least one, at most this many for each SM, and each with something to do. */
 static unsigned blocks_for(const struct zoo_call *call, int64_t per_block, int64_t per_sm)
 {
     int64_t wanted = (call->problem->value[N] + per_block - 1) / per_block;
@@ -267,7 +267,7 @@ static unsigned row_threads(const struct zoo_call *call, struct layout layout)
     return alone ? 1024 : (unsigned)zoo_tunable(call, "BLOCK");
 }
 
-/* How many blocks leave a row each, if so many are resident on an SM. Threads and shared memory
+/* How many blocks leave a row each, if this many are resident on an SM. Threads and shared memory
  * limit those even where registers do not. */
 static unsigned row_blocks(const struct zoo_call *call, struct layout layout, int64_t resident)
 {

@@ -154,7 +154,7 @@ static CUresult launch_block_atomics(struct zoo_call *call)
 
 /* Passes of the same kernel until one block is left, each over what the blocks of the one before
  * left. blocks(n) says how many blocks a pass over n has. Two halves of the workspace take turns.
- * The last pass has at most so many threads. */
+ * The last pass has at most this many threads. */
 static CUresult launch_passes(struct zoo_call *call,
                               unsigned (*blocks)(const struct zoo_call *, int64_t n),
                               unsigned most_at_last)
@@ -216,7 +216,7 @@ static CUresult launch_vectorised(struct zoo_call *call)
     return launch_passes(call, blocks_of_vectors, SMALL_BLOCK);
 }
 
-/* A first pass of so many blocks and a last one, kernels of their own; or one block alone. */
+/* A first pass of this many blocks and a last one, kernels of their own; or one block alone. */
 static CUresult launch_two(struct zoo_call *call, unsigned blocks, struct zoo_grid last)
 {
     char name[48];

@@ -73,7 +73,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     make_offsets(problem, buffer[OFFSETS]);
 }
 
-/* Rounding in an order that nobody knows: each addition by half a unit of a partial sum that is no
+/* Rounding in an unknown order: each addition by half a unit of a partial sum that is no
  * larger than the sum of magnitudes; the errors add up like a random walk, here at four times its
  * spread. */
 static void reference(const struct zoo_problem *problem, void *const *buffer,
@@ -105,7 +105,7 @@ static double flops(const struct zoo_problem *problem)
 
 /* Launches --------------------------------------------------------------------------------------*/
 
-/* Segments, with so many threads for each. */
+/* Segments, with this many threads for each. */
 static CUresult launch_threads(struct zoo_call *call, int64_t threads)
 {
     int64_t segments = call->problem->value[SEGMENTS];

@@ -121,7 +121,7 @@ static CUresult launch_thread_per_row(struct zoo_call *call)
     return launch(call, zoo_ceil_div(call->problem->value[ROWS], zoo_tunable(call, "BLOCK")));
 }
 
-/* A lane an element, so many rows a warp, and no more blocks than fit twice. */
+/* A lane an element, this many rows a warp, and no more blocks than fit twice. */
 static CUresult launch_warps(struct zoo_call *call, int64_t rows_per_warp)
 {
     int block = zoo_tunable(call, "BLOCK");

@@ -1,4 +1,4 @@
-// row_strides: from the back, each stride is the product of all sizes behind it.
+// row_strides: from the back, each stride is the product of all sizes after it.
 void row_strides(int n0, int n1, int n2, int n3, int *stride)
 {
     const int shape[4] = {n0, n1, n2, n3};

@@ -1,5 +1,5 @@
 // tile_size: the largest side of a square tile, in whole multiples of 8 floats, such that three
-// tiles of f32 (of a, of b and of c) fit into a cache of so many bytes. 0 if not even 8 x 8 fits.
+// tiles of f32 (of a, of b and of c) fit into a cache of this many bytes. 0 if not even 8 x 8 fits.
 void tile_size(int cache_bytes, int *side)
 {
     // TODO: this is the side of a single tile of bytes.

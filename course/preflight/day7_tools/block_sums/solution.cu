@@ -1,4 +1,4 @@
-// block_sums: a barrier before the first round and behind every one.
+// block_sums: a barrier before the first round and after every round.
 __global__ void block_sums(const float *x, float *y)
 {
     __shared__ float part[256];

@@ -1,7 +1,7 @@
 // barriers: c[i][j] = sum of a[p][i] * b[p][j]. a has k x m elements, b has k x n, c has m x n.
 //
 // This is the product of a, turned, with b. Both tiles are loaded along rows; the tile of a is then
-// read along its columns, so nobody has to turn a first. The indices are right. The threads do not
+// read along its columns, so a need not be transposed first. The indices are right. The threads do not
 // wait for each other, and some leave before the work is done.
 __global__ void barriers(const float *a, const float *b, float *c, int m, int n, int k)
 {

@@ -1,4 +1,4 @@
-// Adds up in c, which nobody has set to zero.
+// Adds up in c, which was never set to zero.
 void matmul_c(const float *a, const float *b, float *c, int m, int n, int k)
 {
     for (int i = 0; i < m; i++)

@@ -1,4 +1,4 @@
-// Forgets the threads behind the end.
+// Forgets the threads past the end.
 __global__ void scale_rows(const float *x, const float *factor, float *y, int rows, int cols)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

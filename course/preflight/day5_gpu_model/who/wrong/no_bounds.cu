@@ -1,4 +1,4 @@
-// Forgets the threads behind the end.
+// Forgets the threads past the end.
 __global__ void who(int *block, int *warp, int *lane, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

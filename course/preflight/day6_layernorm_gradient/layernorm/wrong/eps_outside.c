@@ -1,4 +1,4 @@
-// Adds eps behind the root.
+// Adds eps after the root.
 #include <math.h>
 
 void layernorm(const float *x, float *y, float *mean, float *rstd, int rows, int n, float eps)

@@ -1,4 +1,4 @@
-// The barrier was moved from behind the rounds to before them.
+// The barrier was moved from after the rounds to before them.
 __global__ void block_sums(const float *x, float *y)
 {
     __shared__ float part[256];

@@ -1,4 +1,4 @@
-// Begins with 256: adds what lies behind the array.
+// Begins with 256: adds what lies beyond the array.
 __global__ void block_sums(const float *x, float *y)
 {
     __shared__ float part[256];

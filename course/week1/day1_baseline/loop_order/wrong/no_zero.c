@@ -1,4 +1,4 @@
-// Adds to what is in c, and nobody has put 0 there.
+// Adds to what is in c, which was never set to 0.
 void loop_order(const float *a, const float *b, float *c, int m, int n, int k)
 {
     for (int i = 0; i < m; i++) {

@@ -1,4 +1,4 @@
-// The sum begins with what is in c, and nobody has put 0 there.
+// The sum begins with what is in c, which was never set to 0.
 void triple_loop(const float *a, const float *b, float *c, int m, int n, int k)
 {
     for (int i = 0; i < m; i++)

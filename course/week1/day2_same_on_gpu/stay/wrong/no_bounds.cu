@@ -1,4 +1,4 @@
-// Threads behind the end fetch and write what is not theirs.
+// Threads past the end fetch and write what is not theirs.
 __global__ void stay(const float *x, const float *w, float *y, int n, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

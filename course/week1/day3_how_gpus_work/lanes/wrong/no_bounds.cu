@@ -1,4 +1,4 @@
-// The grid has more threads than there are elements, and nobody stops them.
+// The grid has more threads than there are elements, and nothing stops them.
 __global__ void lanes(const float *x, const float *scale, float *y, int rows, int cols)
 {
     int i = blockIdx.x * 256 + threadIdx.x;

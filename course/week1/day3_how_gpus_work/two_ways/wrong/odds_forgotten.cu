@@ -1,4 +1,4 @@
-// Steps of two, and nobody takes the odd elements of the second half.
+// Steps of two, and no thread takes the odd elements of the second half.
 __global__ void two_ways(const float *x, const float *w, float *y, int n, int terms)
 {
     int i = blockIdx.x * 256 + 2 * (threadIdx.x % 128);

@@ -1,4 +1,4 @@
-// The loop goes to n, and n is behind the end.
+// The loop goes to n, and n is past the end.
 __global__ void triad(float alpha, const float *x, const float *y, float *z, int n)
 {
     int step = gridDim.x * blockDim.x;

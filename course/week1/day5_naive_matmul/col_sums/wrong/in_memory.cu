@@ -1,4 +1,4 @@
-// The sum begins with what is in s, and nobody has put 0 there.
+// The sum begins with what is in s, which was never set to 0.
 __global__ void col_sums(const float *x, float *s, int rows, int cols)
 {
     int c = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// Tests the row only: a column behind the end is the next row, and two threads write there.
+// Tests the row only: a column past the end is the next row, and two threads write there.
 __global__ void matmul(const float *a, const float *b, float *c, int m, int n, int k)
 {
     int row = blockIdx.y * 16 + threadIdx.y;

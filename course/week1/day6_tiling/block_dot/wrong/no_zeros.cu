@@ -1,4 +1,4 @@
-// Threads behind the end leave the rest of the block without a product.
+// Threads past the end leave the rest of the block without a product.
 __global__ void block_dot(const float *x, const float *y, float *s, int n)
 {
     __shared__ float part[256];

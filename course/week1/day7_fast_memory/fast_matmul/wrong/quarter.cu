@@ -1,4 +1,4 @@
-// Each block makes the first 16 x 16 of its square, and nobody the rest.
+// Each block makes the first 16 x 16 of its square, and no block the rest.
 __global__ void fast_matmul(const float *a, const float *b, float *c, int m, int n, int k)
 {
     __shared__ float tile_a[32][16], tile_b[16][32];

@@ -1,4 +1,4 @@
-// Forgets the threads behind the end.
+// Forgets the threads past the end.
 __global__ void row_walk(const float *in, float *out, int rows, int cols)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
