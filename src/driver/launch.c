@@ -2,7 +2,7 @@
  * launch.c: kernel launches: what a GPU refuses, how parameters are packed, and what a fault
  * becomes.
  */
-#include "driver/state.h"
+#include "driver/times.h"
 
 #include "base/arena.h"
 
@@ -169,8 +169,9 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
     launch.starts = drv_model_start(context, kernel_engine(context, kernel), *clock);
-    launch.timed =
-        context->device->timing_events > 0 || simt_kernel_reads_clock(kernel->function->kernel);
+    bool wanted = context->device->timing_events > 0;
+    launch.timed = simt_kernel_reads_clock(kernel->function->kernel) ||
+                   (wanted && !drv_time_known(kernel, &launch.known));
     if (launch.timed || context->device->profiles)
         drv_ask_registers(kernel->function->module);
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
@@ -189,6 +190,8 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
         fflush(NULL);
         _exit(3);
     }
+    if (wanted && kind == SIMT_OK)
+        drv_time_learn(kernel, launch.timed, &stats);
     drv_model(context, kernel_engine(context, kernel), stats.modelled_seconds, clock);
     return fault_error(kind);
 }

@@ -18,6 +18,7 @@ struct drv_legacy_launch {
 void drv_function_free(CUfunction function)
 {
     free(function->legacy);
+    free(function->times);
     drv_delete(function);
 }
 

@@ -408,6 +408,7 @@ struct CUfunc_st {
     struct drv_function_settings settings;
     CUkernel owner;                   /* the library's kernel that it belongs to; NULL: none */
     struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
+    struct drv_times *times;          /* what its launches took; NULL: not known yet (times.c) */
 };
 
 struct CUlib_st {

@@ -468,13 +468,17 @@ static void fill_params(struct simt_launch_state *state)
         memcpy(state->params, state->launch->params, bytes);
 }
 
-/* From the counters if there are any, else as if every scheduler issued one instruction a cycle,
- * an answer that nobody sees: a launch that is timed is counted. */
+/* From the counters if there are any; else from an earlier launch that was counted, by the number
+ * of instructions; else as if every scheduler issued one instruction a cycle, an answer that nobody
+ * asks for. */
 static double model_seconds(const struct simt_launch_state *state)
 {
     const struct gpu_info *gpu = state->machine->gpu;
     if (state->watch && state->watch->modelled_seconds > 0)
         return state->watch->modelled_seconds;
+    const struct simt_known *known = &state->launch->known;
+    if (known->seconds > 0 && known->instructions > 0)
+        return known->seconds * (double)state->instructions / (double)known->instructions;
     double sms = state->block_count < gpu->sms ? (double)state->block_count : gpu->sms;
     double issue = sms * gpu->schedulers_per_sm * gpu->boost_mhz * 1e6;
     return (issue > 0 ? (double)state->instructions / issue : 0) + 3e-6;

@@ -140,13 +140,20 @@ bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offse
 /* Launches --------------------------------------------------------------------------------------
  */
 
+/* What the same launch took before. */
+struct simt_known {
+    uint64_t instructions; /* of warps */
+    double seconds;        /* modelled; 0: not known */
+};
+
 struct simt_launch {
     struct simt_kernel *kernel;
     uint32_t grid[3], block[3], cluster[3]; /* cluster {0,0,0} or {1,1,1}: none */
     uint32_t dynamic_shared;
-    const void *params; /* param_bytes, already packed */
-    bool cooperative;   /* every block is resident */
-    bool timed;         /* somebody asks how long it takes: what it does is counted */
+    const void *params;      /* param_bytes, already packed */
+    bool cooperative;        /* every block is resident */
+    bool timed;              /* its time is wanted: what it does is counted */
+    struct simt_known known; /* its time is wanted, too, and this is what to expect */
     double starts; /* when, in modelled seconds; earlier than what ran before: right after it */
 };
 
