@@ -16,6 +16,13 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
+/* The part of a counter that an access stands for: `of` of `all` in another one. */
+static void take_part(uint64_t *counter, double of, uint64_t all)
+{
+    if (all > 0)
+        advice_take(counter, (double)*counter * least(of / (double)all, 1));
+}
+
 /* What an access would do if it touched `sectors`, all of each, and kept the L1 busy for `cycles`:
  * everything below the L1 shrinks to what is left of it. */
 static void shrink_global(struct gpu_counters *counters, const struct profile_memory *now,
@@ -25,11 +32,15 @@ static void shrink_global(struct gpu_counters *counters, const struct profile_me
     double dram = least((double)now->dram_sectors, l2);
     double l2_less = (double)now->l2_sectors - l2, dram_less = (double)now->dram_sectors - dram;
     advice_take(&counters->l1_cycles, (double)now->l1_cycles - cycles);
+    take_part(&counters->store_partial_lines, (double)now->partial, counters->global_store_partial);
+    take_part(&counters->fill_sectors, (double)now->partial, counters->global_store_partial);
+    take_part(&counters->lone_reads, 32 * dram_less, counters->dram_read_bytes);
     advice_take(&counters->global_store_partial, (double)now->partial);
     advice_take(&counters->dram_read_bytes, 32 * dram_less);
     advice_take(&counters->l2_miss_sectors, dram_less);
     advice_take(&counters->l2_hit_sectors, l2_less - dram_less);
     if (is_store) {
+        take_part(&counters->lone_writes, l2_less, counters->l2_write_sectors);
         advice_take(&counters->global_store_sectors, (double)now->sectors - sectors);
         advice_take(&counters->l2_write_sectors, l2_less);
     } else {
