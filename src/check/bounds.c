@@ -285,9 +285,25 @@ static void report_shared(struct check *check, const struct watch_access *access
     lk_buf_free(&name);
 }
 
+static uint32_t report_exited(struct check *check, const struct watch_access *access)
+{
+    struct check_side side =
+        check_side_of(access->w, access->in, __builtin_ctz(access->mask), verb(access));
+    struct check_subject subject = {.space = PTX_SPACE_SHARED,
+                                    .address = access->addresses[__builtin_ctz(access->mask)]};
+    const uint32_t *index = access->block->index;
+    check_report(check, CHECK_CLUSTER_EXIT, &subject, &side, NULL,
+                 "cluster exit: %s of shared memory of block (%u,%u,%u), which has ended; it must "
+                 "wait for the others (cluster.sync() before the end)",
+                 verb(access), index[0], index[1], index[2]);
+    return access->mask;
+}
+
 uint32_t check_shared_bounds(struct check *check, const struct watch_access *access)
 {
-    struct check_cache whole = {.low = 0, .high = access->w->block->shared_bytes};
+    if (access->block->has_ended)
+        return report_exited(check, access);
+    struct check_cache whole = {.low = 0, .high = access->block->shared_bytes};
     const struct simt_shared_var *var = check->caches[access->number].shared;
     if (var) {
         whole.low = var->offset;
@@ -295,13 +311,13 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
     }
     if (all_inside(&whole, access))
         return 0;
-    uint32_t refused = misaligned(check, access), size = access->w->block->shared_bytes;
+    uint32_t refused = misaligned(check, access), size = access->block->shared_bytes;
     for (uint32_t rest = access->mask & ~refused; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint64_t address = access->addresses[lane];
         if (address >= whole.low && address < whole.high && whole.high - address >= access->bytes)
             continue;
-        if (simt_reserved(access->w->block, address, access->bytes))
+        if (simt_reserved(access->block, address, access->bytes))
             continue;
         refused |= 1u << lane;
         if (var) {
@@ -311,9 +327,11 @@ uint32_t check_shared_bounds(struct check *check, const struct watch_access *acc
         struct check_side side = check_side_of(access->w, access->in, lane, verb(access));
         struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = address};
         check_report(check, CHECK_OUT_OF_BOUNDS, &subject, &side, NULL,
-                     "out of bounds: %s of %u bytes at %lld in shared memory, of which the block "
+                     "out of bounds: %s of %u bytes at %lld in shared memory%s, of which the block "
                      "has %u bytes",
-                     verb(access), access->bytes, (long long)(int32_t)address, size);
+                     verb(access), access->bytes, (long long)(int32_t)address,
+                     access->block == access->w->block ? "" : " of another block of the cluster",
+                     size);
     }
     return refused;
 }

@@ -52,6 +52,8 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
 static void at_block(struct simt_watcher *watcher, struct simt_block *block, bool begins)
 {
     struct check *check = (struct check *)watcher;
+    if (!begins)
+        check_async_end(check, block);
     check_order_block(check, block, begins);
     check->writes++;
     if (!begins)
@@ -105,8 +107,10 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     check_race_access(check, access, mask, tracks);
     if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
         check_taint_store(check, access, mask);
-    if (access->what->kind == WATCH_BULK && access->is_write)
-        check_order_bulk(check, access->w, access->in);
+    if (access->space == PTX_SPACE_SHARED && access->block != access->w->block)
+        check_cluster_access(check, access, mask);
+    if (access->space == PTX_SPACE_SHARED && access->is_write)
+        check_async_wrote(check, access);
     return refused;
 }
 
@@ -118,10 +122,14 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
         check_order_fence(check, w, in->ptx);
         break;
     case PTX_GROUP_ASYNC:
-        if (check_order_async(check, w, in))
+        if (check_async_order(check, w, in))
             check_poll(check, w, in, NULL);
         else
             check->writes++;
+        break;
+    case PTX_GROUP_CLUSTER:
+        check_cluster_order(check, w, in);
+        check->writes++;
         break;
     default:
         check_sync_before(check, w, in);
@@ -187,6 +195,8 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
                                            .access = at_access,
                                            .warp_sync = at_warp_sync,
                                            .barrier = at_barrier,
+                                           .cluster_barrier = check_cluster_barrier,
+                                           .cluster_exit = check_cluster_exit,
                                            .order = at_order,
                                            .follow = check_taint_step,
                                            .stuck = check_sync_stuck,

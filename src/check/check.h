@@ -5,6 +5,7 @@
  * a warp;
  * heap.c knows what kernels allocate; unwritten.c keeps reads of undefined values, taint.c follows
  * them;
+ * async.c knows mbarriers, copies in the background and what blocks of a cluster do to each other;
  * sync.c judges barriers and .sync masks; poll.c finds launches that wait for ever;
  * place.c names places, threads and arrays; write.c writes what was found.
  *
@@ -99,6 +100,27 @@ struct check_warp {
     const struct simt_inst *skipped_at, *skipped_by;
 };
 
+/* One side of an error. */
+struct check_side {
+    const struct simt_inst *in; /* NULL: not known */
+    uint64_t block;             /* linear; UINT64_MAX: not known */
+    uint32_t thread;            /* linear; UINT32_MAX: not known */
+    const char *does;           /* "read", "write" .. */
+};
+
+/* An mbarrier of a block. */
+struct check_mbarrier {
+    uint32_t offset;
+    struct check_side init, expect, complete; /* who did it last; in NULL: nobody */
+};
+
+/* What a warp of another block of the cluster did last in the block's shared memory. */
+struct check_remote {
+    uint32_t warp; /* in the grid */
+    uint32_t segment, info;
+    uint32_t phase; /* of the cluster's barrier: when the next one ends, it is over */
+};
+
 struct check_block {
     struct check_block *next; /* unused ones */
     uint32_t warp_count;
@@ -111,6 +133,11 @@ struct check_block {
     struct check_cell *cells; /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
+    uint32_t cluster_phase;                      /* of the cluster's barrier */
+    struct check_mbarrier *mbarriers;
+    uint32_t mbarrier_count, mbarrier_capacity;
+    struct check_remote *remotes; /* by warp */
+    uint32_t remote_count, remote_capacity;
 };
 
 /* A word that carries order from one thread to another. */
@@ -166,14 +193,6 @@ struct check_subject {
     uint64_t address;
     struct check_allocation allocation; /* number 0: the message names none */
     uint64_t limit; /* warp instructions that the launch was allowed; 0: it kept to them */
-};
-
-/* One side of an error. */
-struct check_side {
-    const struct simt_inst *in; /* NULL: not known */
-    uint64_t block;             /* linear; UINT64_MAX: not known */
-    uint32_t thread;            /* linear; UINT32_MAX: not known */
-    const char *does;           /* "read", "write" .. */
 };
 
 /* Where an instruction's addresses led last time: most stay there. */
@@ -362,9 +381,27 @@ void check_order_barrier(struct check *check, struct simt_block *block, uint32_t
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx);
 /* Atomics and ordered accesses: joins what the word carries, leaves what the warp may pass on. */
 void check_order_access(struct check *check, const struct watch_access *access, uint32_t mask);
+/* Words, mbarriers and the cluster's barrier by their key: a warp of the block passes on what it
+ * did up to `until`, and what it knows; or takes what was passed on. */
+uint64_t check_order_key(const struct check_block *block, uint64_t address, bool for_all);
+void check_order_pass_on(struct check *check, struct check_block *block, uint32_t warp,
+                         uint64_t key, uint32_t until);
+void check_order_take(struct check *check, struct check_block *block, uint32_t warp, uint64_t key,
+                      bool own_block);
+
+/* async.c */
 /* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
-bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in);
-void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* What tells an mbarrier when it is done has written shared memory. */
+void check_async_wrote(struct check *check, const struct watch_access *access);
+/* barrier.cluster; the barrier of the block's cluster lets its threads go. */
+void check_cluster_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+void check_cluster_barrier(struct simt_watcher *watcher, struct simt_block *block);
+/* An access to the shared memory of another block; a block of a cluster ends. */
+void check_cluster_access(struct check *check, const struct watch_access *access, uint32_t mask);
+void check_cluster_exit(struct simt_watcher *watcher, struct simt_block *block);
+/* The block is over: did its mbarriers get the bytes that they expected? */
+void check_async_end(struct check *check, struct simt_block *block);
 
 /* lanes.c */
 /* Where the mask of a .sync instruction lies; false if it has none. */

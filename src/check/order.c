@@ -216,7 +216,7 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx)
 {
     struct check_warp *warp = check_warp_of(w);
-    if (ptx->op != PTX_OP_MEMBAR && ptx->op != PTX_OP_FENCE)
+    if (ptx->op != PTX_OP_MEMBAR && ptx->op != PTX_OP_FENCE && ptx->op != PTX_OP_FENCE_RESTRICT)
         return;
     warp->fence_block = check->time;
     if (!ptx_has(ptx, PTX_MOD_CTA))
@@ -269,7 +269,7 @@ static struct check_carrier *put_carrier(struct check_carriers *carriers, uint64
 
 /* Global words carry for all, unless only fences of the block were used; then, and in shared
  * memory, they carry for the block. */
-static uint64_t key_of(const struct check_block *block, uint64_t address, bool for_all)
+uint64_t check_order_key(const struct check_block *block, uint64_t address, bool for_all)
 {
     return for_all ? address & ~UINT64_C(3)
                    : (((address & ~UINT64_C(3)) ^ ((uint64_t)block->first_warp + 1) << 40) | 1);
@@ -297,8 +297,8 @@ static struct check_knowledge *what_is_known(const struct check_block *block, ui
     return all;
 }
 
-static void pass_on(struct check *check, struct check_block *block, uint32_t warp, uint64_t key,
-                    uint32_t until)
+void check_order_pass_on(struct check *check, struct check_block *block, uint32_t warp,
+                         uint64_t key, uint32_t until)
 {
     struct check_carrier *carrier = put_carrier(&check->carriers, key);
     check->passed_on = check->time;
@@ -314,8 +314,8 @@ static void pass_on(struct check *check, struct check_block *block, uint32_t war
 }
 
 /* own_block: a read of block scope learns nothing of other blocks. */
-static void take(struct check *check, struct check_block *block, uint32_t number, uint64_t key,
-                 bool own_block)
+void check_order_take(struct check *check, struct check_block *block, uint32_t number, uint64_t key,
+                      bool own_block)
 {
     struct check_warp *warp = &block->warps[number];
     const struct check_carrier *carrier = find_carrier(&check->carriers, key);
@@ -362,21 +362,23 @@ static void order_word(struct check *check, const struct watch_access *access, u
     uint32_t number = access->w->index;
     struct check_warp *warp = &block->warps[number];
     bool is_shared = access->space == PTX_SPACE_SHARED;
+    const struct check_block *place = is_shared ? access->block->check : block;
     bool for_block = is_shared || check->traits[access->number] & CHECK_TRAIT_NARROW;
     if (access->is_read && access->what->kind != WATCH_RED && check->carriers.count) {
         if (!is_shared)
-            take(check, block, number, key_of(block, address, true), for_block);
-        take(check, block, number, key_of(block, address, false), false);
+            check_order_take(check, block, number, check_order_key(block, address, true),
+                             for_block);
+        check_order_take(check, block, number, check_order_key(place, address, false), false);
     }
     if (!access->is_write)
         return;
     bool now = is_release(access->in->ptx) || is_status_word(check, access);
     uint32_t all = for_block ? 0 : now ? check->time : warp->fence_all;
-    uint32_t own = now ? check->time : warp->fence_block;
+    uint32_t own = now ? check->time : place == block ? warp->fence_block : warp->fence_all;
     if (all)
-        pass_on(check, block, number, key_of(block, address, true), all);
+        check_order_pass_on(check, block, number, check_order_key(block, address, true), all);
     if (own > all)
-        pass_on(check, block, number, key_of(block, address, false), own);
+        check_order_pass_on(check, block, number, check_order_key(place, address, false), own);
     if (now)
         check_close_segment(warp);
 }
@@ -393,93 +395,6 @@ void check_order_access(struct check *check, const struct watch_access *access, 
         if (address != last)
             order_word(check, access, address);
         last = address;
-    }
-}
-
-/* mbarriers and copies
- * -------------------------------------------------------------------------------- */
-
-static uint64_t shared_address(const struct simt_warp *w, uint32_t slot, bool narrow, int lane)
-{
-    uint64_t address =
-        narrow ? SIMT_SLOT(const uint32_t, slot)[lane] : SIMT_SLOT(const uint64_t, slot)[lane];
-    return address >= SIMT_SHARED_WINDOW ? address - SIMT_SHARED_WINDOW : address;
-}
-
-/* Bulk copies tell their mbarrier when they are done. */
-void check_order_bulk(struct check *check, struct simt_warp *w, const struct simt_inst *in)
-{
-    struct check_block *block = w->block->check;
-    if (in->ptx->op != PTX_OP_CP_BULK_G2S)
-        return;
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        uint64_t at = shared_address(w, in->e, in->counts[1] == 32, __builtin_ctz(rest));
-        pass_on(check, block, w->index, key_of(block, at, false), check->time);
-    }
-    check_close_segment(&block->warps[w->index]);
-}
-
-static void commit_copies(struct check *check, struct check_warp *warp)
-{
-    memmove(warp->commits + 1, warp->commits, sizeof(warp->commits) - sizeof(warp->commits[0]));
-    warp->commits[0] = check->time;
-    check_close_segment(warp);
-}
-
-/* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. */
-static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
-{
-    struct check_block *block = w->block->check;
-    bool waits = in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT ||
-                 in->ptx->op == PTX_OP_MBARRIER_TRY_WAIT ||
-                 in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY ||
-                 in->ptx->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        uint64_t at =
-            shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, __builtin_ctz(rest)) +
-            (uint64_t)in->imm;
-        if (waits)
-            take(check, block, w->index, key_of(block, at, false), false);
-        else
-            pass_on(check, block, w->index, key_of(block, at, false), check->time);
-    }
-    if (!waits)
-        check_close_segment(&block->warps[w->index]);
-    return waits;
-}
-
-bool check_order_async(struct check *check, struct simt_warp *w, const struct simt_inst *in)
-{
-    struct check_warp *warp = check_warp_of(w);
-    uint32_t pending;
-    switch (in->ptx->op) {
-    case PTX_OP_CP_ASYNC_COMMIT:
-        commit_copies(check, warp);
-        return false;
-    case PTX_OP_CP_ASYNC_WAIT_GROUP:
-        pending = (uint32_t)in->ptx->operands[0].imm;
-        if (pending < sizeof(warp->commits) / sizeof(warp->commits[0])) {
-            warp->waited =
-                warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
-        }
-        check_close_segment(warp);
-        return false;
-    case PTX_OP_CP_ASYNC_WAIT_ALL:
-        warp->waited = check->time;
-        check_close_segment(warp);
-        return false;
-    case PTX_OP_CP_ASYNC_MBARRIER:
-        warp->waited = check->time;
-        return use_mbarrier(check, w, in);
-    case PTX_OP_MBARRIER_PENDING:
-    case PTX_OP_CP_BULK_COMMIT:
-    case PTX_OP_CP_BULK_WAIT:
-    case PTX_OP_CP_BULK_PREFETCH:
-    case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
-        return false;
-    default:
-        return strcmp(ptx_op_infos[in->ptx->op].mnemonic, "mbarrier") == 0 &&
-               use_mbarrier(check, w, in);
     }
 }
 
@@ -505,6 +420,8 @@ void check_order_end(struct check *check)
         free(block->known);
         free(block->cells);
         free(block->written);
+        free(block->mbarriers);
+        free(block->remotes);
         free(block);
     }
     check->spare_blocks = NULL;
@@ -549,4 +466,5 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     memset(block->known, 0, (size_t)block->warp_count * block->warp_count * sizeof(*block->known));
     memset(block->written, 0, block->shared_bytes / 8 + 1);
     memset(block->arrived, 0, sizeof(block->arrived));
+    block->cluster_phase = block->mbarrier_count = block->remote_count = 0;
 }

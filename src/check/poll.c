@@ -52,7 +52,7 @@ static uint64_t mix_bytes(uint64_t hash, const uint8_t *data, size_t size)
 /* The words that it is about to read: others may have changed them with atomics. */
 static uint64_t mix_words(uint64_t hash, const struct watch_access *access)
 {
-    struct simt_block *block = access->w->block;
+    struct simt_block *block = access->block;
     struct simt_memory *memory = &block->launch->machine->memory;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         uint64_t address = access->addresses[__builtin_ctz(rest)];
@@ -144,7 +144,7 @@ void check_poll(struct check *check, struct simt_warp *w, const struct simt_inst
         warp->news = check->news;
         warp->vain = 0;
     }
-    if (++warp->vain < VAIN + check->naps)
+    if (++warp->vain < VAIN + check->naps || !access) /* the machine itself sees to mbarriers */
         return;
     if (check->naps++ < NAPS)
         usleep(NAP_US);

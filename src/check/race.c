@@ -112,10 +112,11 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
     lk_buf_add(&where, "", 0);
     struct check_subject subject = {.space = access->space, .address = address};
     check_describe_address(check, &subject, &where);
-    const char *scope = other.block != side.block ? "between blocks"
-                        : other.thread / SIMT_LANES != side.thread / SIMT_LANES
-                            ? "between warps of a block"
-                            : "between threads of a warp";
+    const char *scope =
+        other.block != side.block
+            ? (access->space == PTX_SPACE_SHARED ? "between blocks of a cluster" : "between blocks")
+        : other.thread / SIMT_LANES != side.thread / SIMT_LANES ? "between warps of a block"
+                                                                : "between threads of a warp";
     bool copying = was_write && info & CHECK_ASYNC;
     bool narrow = info & visit->info & CHECK_STRONG && other.block != side.block;
     const char *advice =
@@ -123,6 +124,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
             ? ": the scope of one of them is its own block (.cta, as of atomicAdd_block); between "
               "blocks both need device scope"
         : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
+        : other.block != side.block && access->space == PTX_SPACE_SHARED
+            ? ": nothing orders the two blocks (cluster.sync(), or an mbarrier)"
         : other.block != side.block
             ? (was_write && !is_write ? ": it reads what another block writes in the same launch"
                                       : ": nothing orders the two blocks")
@@ -183,7 +186,7 @@ static bool writes_same(const struct visit *visit, uint64_t address, int lane)
         return false;
     const uint8_t *there =
         access->space == PTX_SPACE_SHARED
-            ? access->w->block->shared + access->addresses[lane]
+            ? access->block->shared + access->addresses[lane]
             : (const uint8_t *)(uintptr_t)(access->addresses[lane] + SIMT_BACKING);
     unsigned count = access->in->counts[0] ? access->in->counts[0] : 1;
     uint32_t size = access->bytes / count;
@@ -496,7 +499,7 @@ static inline __attribute__((always_inline)) bool visit_words(struct visit *visi
 static CHECK_HOT void visit_shared(struct visit *visit, uint32_t mask)
 {
     const struct watch_access *access = visit->access;
-    struct check_block *block = visit->block;
+    struct check_block *block = access->block->check; /* whose memory it is */
     visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
     bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
     if (visit_words(visit, mask, tracks, block->cells, block->written, 0, block->shared_bytes))

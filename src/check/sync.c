@@ -344,6 +344,9 @@ static bool fault_kind(enum simt_fault_kind fault, enum check_kind *kind)
     case SIMT_FAULT_DEADLOCK:
         *kind = CHECK_BARRIER;
         return true;
+    case SIMT_FAULT_CLUSTER_EXIT:
+        *kind = CHECK_CLUSTER_EXIT;
+        return true;
     case SIMT_FAULT_SYNC_DEADLOCK:
         *kind = CHECK_SYNC_MASK;
         return true;

@@ -344,7 +344,7 @@ static uint64_t key_of(const struct watch_access *access, int lane, uint64_t wor
     const struct simt_warp *w = access->w;
     uint64_t owner = access->space == PTX_SPACE_SHARED ? SIMT_LANES * SIMT_LANES
                                                        : w->index * SIMT_LANES + (unsigned)lane;
-    uint64_t key = (w->block->linear * 2048 + owner) * 0x9e3779b97f4a7c15u;
+    uint64_t key = (access->block->linear * 2048 + owner) * 0x9e3779b97f4a7c15u;
     return ((key ^ key >> 29 ^ word) * 0xbf58476d1ce4e5b9u) | 1;
 }
 
@@ -421,7 +421,7 @@ void check_taint_store(struct check *check, const struct watch_access *access, u
                 *at = (struct check_tainted_word){at->key, check->stored_origins[lane], is_set};
         }
         if (is_set && access->space == PTX_SPACE_SHARED)
-            check_race_unwrite(access->w->block->check, (uint32_t)first, access->bytes);
+            check_race_unwrite(access->block->check, (uint32_t)first, access->bytes);
     }
 }
 

@@ -79,9 +79,14 @@ static CUresult check_cluster(const struct gpu_info *gpu, const struct drv_kerne
         return CUDA_ERROR_INVALID_VALUE;
     if (cluster_size(kernel) > 1 && gpu->cc_major < 9)
         return CUDA_ERROR_NOT_SUPPORTED;
+    const struct simt_kernel_info *info = kernel->function->info;
     unsigned most = kernel->function->settings.non_portable_cluster ? 16 : 8;
+    if (info->max_cluster && info->max_cluster < most)
+        most = info->max_cluster;
     if ((uint64_t)c[0] * c[1] * c[2] > most)
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (info->required_cluster[0] && memcmp(c, info->required_cluster, sizeof kernel->cluster) != 0)
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE; /* the kernel was compiled for another size */
     for (int i = 0; i < 3; i++) {
         if (kernel->grid[i] % c[i])
             return CUDA_ERROR_INVALID_VALUE;

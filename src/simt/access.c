@@ -26,9 +26,10 @@ bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum
             hosts[lane] = (uint8_t *)(uintptr_t)(address + SIMT_BACKING);
             continue;
         }
-        if (space == PTX_SPACE_SHARED && !(address & (size - 1)) &&
-            address < w->block->shared_bytes && address + size <= w->block->shared_bytes) {
-            hosts[lane] = w->block->shared + address;
+        uint64_t own = address - w->block->window;
+        if (space == PTX_SPACE_SHARED && !(address & (size - 1)) && own < w->block->shared_bytes &&
+            own + size <= w->block->shared_bytes) {
+            hosts[lane] = w->block->shared + own;
             continue;
         }
         hosts[lane] = simt_translate(w, in, space, address, size, lane, is_write);

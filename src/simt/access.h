@@ -118,6 +118,13 @@ static inline bool access_all(const struct simt_warp *w, const uint64_t *a, uint
     return all;
 }
 
+/* What turns a shared address of the instruction into an offset in the block's own shared memory;
+ * addresses of other blocks then lie far outside. */
+static inline uint32_t access_own(const struct simt_warp *w, const struct simt_inst *in)
+{
+    return (uint32_t)in->imm - w->block->window;
+}
+
 /* Are the addresses of the first `lanes` lanes inside shared memory, and aligned? */
 static inline bool access_inside(const struct simt_warp *w, const uint32_t *a, uint32_t imm,
                                  uint32_t size, int lanes)

@@ -5,6 +5,7 @@
  * whole counts as 32, as it does on a GPU.
  */
 #include "simt/clock.h"
+#include "simt/cluster.h"
 #include "simt/watch.h"
 
 static struct simt_warp_state *warp_at(struct simt_block *block, uint32_t index)
@@ -88,10 +89,11 @@ void simt_barrier_check_all(struct simt_block *block)
     for (uint32_t id = 0; id < SIMT_BARRIERS; id++)
         if (block->barriers[id].in_use && is_complete(block, &block->barriers[id]))
             release(block, id);
+    if (block->launch->cluster_size > 1 || block->launch->code->uses_cluster)
+        simt_cluster_check(block);
 }
 
-/* Lanes of the path that do not take part (their guard is false) go on by themselves. */
-static void part_from_rest(struct simt_warp_state *warp, const struct simt_inst *in)
+void simt_part_from_rest(struct simt_warp_state *warp, const struct simt_inst *in)
 {
     uint32_t rest = warp->w.path_mask & ~warp->w.mask;
     if (rest)
@@ -132,7 +134,7 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
             release(block, id);
         return in + 1;
     }
-    part_from_rest(warp, in);
+    simt_part_from_rest(warp, in);
     path->state = SIMT_PATH_BARRIER;
     path->barrier = id;
     path->ip = in + 1;

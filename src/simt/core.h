@@ -46,7 +46,8 @@
 
 /* Generic addresses of the other spaces lie above any user address of the host. */
 #define SIMT_SHARED_WINDOW UINT64_C(0x800000000000)
-#define SIMT_SHARED_WINDOW_SIZE (UINT64_C(1) << 24) /* per block of a cluster */
+#define SIMT_SHARED_WINDOW_SIZE (UINT64_C(1) << 24)        /* per block of a cluster, */
+#define SIMT_SHARED_WINDOWS (SIMT_SHARED_WINDOW_SIZE * 16) /* and of all its blocks */
 #define SIMT_LOCAL_WINDOW UINT64_C(0x900000000000)
 #define SIMT_LOCAL_WINDOW_SIZE (UINT64_C(1) << 32)
 #define SIMT_CODE_WINDOW UINT64_C(0xa00000000000) /* function pointers */
@@ -109,6 +110,7 @@ struct simt_place {
 struct simt_literal {
     uint32_t slot, bytes; /* bytes per lane: 2, 4, 8, 16; 0: a predicate */
     uint64_t low, high;
+    bool is_shared; /* an address of shared memory: a block of a cluster adds its window */
 };
 
 struct simt_sreg_slot {
@@ -157,6 +159,7 @@ struct simt_code {
     uint32_t static_shared;
     uint32_t local_bytes; /* per lane, for the deepest chain of calls */
     bool unbounded_stack; /* recursion or indirect calls */
+    bool uses_cluster;    /* barrier.cluster */
     bool uses_reserved;   /* asks where the reserved shared memory lies */
     uint32_t registers;   /* estimate, for occupancy */
     bool reads_clock;
@@ -238,6 +241,10 @@ struct simt_path {
     uint32_t sync_members;  /* and the lanes they name */
     uint32_t barrier;       /* state BARRIER: which */
     uint32_t ran;           /* instructions, without waiting */
+    struct {                /* its last wait at an mbarrier whose phase had not ended */
+        const struct simt_inst *in;
+        uint64_t address, phase;
+    } vain;
 };
 
 struct simt_barrier {
@@ -262,7 +269,10 @@ struct simt_warp_state {
     uint32_t local_used;      /* bytes of a lane that may not be as a block begins with them */
     int32_t fuel, slice_fuel; /* instructions left in this slice, and at its start; waiting loops
                                  pay more */
-    uint32_t sync_ops;        /* atomics and volatile reads in this slice */
+    uint32_t sync_ops;        /* atomics and volatile reads in this slice, */
+    uint32_t vain_waits;      /* and of them, waits at mbarriers whose phase had not ended */
+    uint32_t cluster_arrived; /* lanes that have come to the cluster's barrier, */
+    uint32_t cluster_waits;   /* and that have not waited there since */
     uint32_t next_path, path_count; /* where to look first; how many are not free */
     bool gathered;   /* a .sync instruction runs for lanes that are known to be here */
     uint64_t hidden; /* instructions run that the program does not have */
@@ -285,6 +295,10 @@ struct simt_block {
     uint32_t warp_count;
     struct simt_warp_state *warps;
     uint8_t *shared;
+    struct simt_cluster *cluster;     /* NULL: no cluster, or one of one block */
+    uint32_t window;                  /* of its shared addresses (cluster.h) */
+    bool has_ended;                   /* others of the cluster may still run */
+    uint32_t vain;                    /* rounds in a row with nothing but vain waits */
     uint32_t shared_bytes;            /* the kernel's own */
     uint32_t reserved_at, shared_end; /* of the reserved part, behind it; see simt_reserved */
     struct simt_barrier barriers[SIMT_BARRIERS];
@@ -324,6 +338,7 @@ struct simt_launch_state {
     bool beside; /* it runs beside another launch, which waits for it (beside.c) */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
+    uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
     uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;
     uint32_t resident_limit; /* blocks a worker keeps half-done */
@@ -427,6 +442,9 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
                                             enum simt_barrier_kind kind, uint32_t id,
                                             uint32_t expected, uint32_t predicate);
 void simt_barrier_check_all(struct simt_block *block);
+
+/* Lanes of the path that do not take part (their guard is false) go on by themselves. */
+void simt_part_from_rest(struct simt_warp_state *warp, const struct simt_inst *in);
 
 /* builtin.c: functions that the program calls and the machine provides (vprintf, malloc ..). */
 simt_body *simt_builtin(const char *name);

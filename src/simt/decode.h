@@ -47,6 +47,9 @@ unsigned slot_bits(enum ptx_type type); /* width of the slot of a register of th
 void slots_assign(struct decoder *decoder);
 uint32_t slot_new(struct decoder *decoder, unsigned bits);
 uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits);
+/* The address of a variable, or of none. */
+uint32_t slot_address(struct decoder *decoder, const struct ptx_var *var, uint64_t address,
+                      unsigned bits);
 uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg, uint32_t number);
 
 /* decode_operand.c */

@@ -165,6 +165,11 @@ void decode_plain(struct decoder *decoder, const struct ptx_inst *ptx)
         inst->counts[0] = (uint8_t)placing.source_bits[1];
         inst->counts[1] = (uint8_t)placing.source_bits[3];
     }
+    if (ptx_op_infos[ptx->op].group == PTX_GROUP_CLUSTER) { /* width of the mbarrier's address */
+        decoder->code->uses_cluster = true;
+        if (placing.source_count)
+            inst->counts[1] = (uint8_t)placing.source_bits[placing.source_count - 1];
+    }
     if (placing.list_count)
         inst->list =
             lk_arena_dup(decoder->arena, placing.list, placing.list_count * sizeof(uint32_t));

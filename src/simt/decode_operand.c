@@ -170,7 +170,7 @@ static uint32_t var_slot(struct decoder *decoder, const struct ptx_inst *ptx,
     uint64_t address;
     decoder->code->fixed_params |= is_kernel_param(var);
     if (decode_fixed_address(decoder, var, &address))
-        return slot_literal(decoder, address + (uint64_t)addend, 0, bits);
+        return slot_address(decoder, var, address + (uint64_t)addend, bits);
     uint32_t slot = slot_new(decoder, 64);
     struct simt_inst *inst = decode_hidden(decoder, run_frame_address, ptx);
     inst->d = slot;
@@ -283,7 +283,7 @@ uint32_t decode_address_slot(struct decoder *decoder, const struct ptx_inst *ptx
         *bits = 64;
         if (imm)
             *imm = 0;
-        return slot_literal(decoder, constant, 0, 64);
+        return slot_address(decoder, operand->var, constant, 64);
     }
     if (imm) {
         *imm = (int64_t)constant;

@@ -5,24 +5,10 @@
  * arrivals, bytes still to come, and the phase.
  */
 #include "simt/access.h"
+#include "simt/cluster.h"
 
 /* mbarrier
  * ------------------------------------------------------------------------------------------- */
-
-struct mbarrier {
-    uint64_t pending : 20;  /* arrivals missing in this phase */
-    uint64_t expected : 20; /* arrivals of a whole phase */
-    uint64_t phase : 1;
-    uint64_t ready : 1;  /* initialised */
-    uint64_t bytes : 22; /* to come, as a signed number (may be counted before it is expected) */
-};
-_Static_assert(sizeof(struct mbarrier) == 8, "an mbarrier has 64 bits");
-enum { COUNT_MASK = (1 << 20) - 1, BYTES_MASK = (1 << 22) - 1 };
-
-static inline void add_bytes(struct mbarrier *barrier, uint32_t bytes)
-{
-    barrier->bytes = (barrier->bytes + bytes) & BYTES_MASK;
-}
 
 static uint64_t address_of(const struct simt_warp *w, uint32_t slot, bool narrow, int lane)
 {
@@ -34,40 +20,11 @@ static enum ptx_space barrier_space(const struct ptx_inst *ptx)
     return access_space(ptx) == PTX_SPACE_SHARED ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
 }
 
-static struct mbarrier *barrier_at(struct simt_warp *w, const struct simt_inst *in, int lane)
+static struct simt_mbarrier *barrier_at(struct simt_warp *w, const struct simt_inst *in, int lane)
 {
     uint64_t address = address_of(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane);
-    return (struct mbarrier *)(void *)simt_translate(w, in, barrier_space(in->ptx),
-                                                     address + (uint64_t)in->imm, 8, lane, true);
-}
-
-static void end_phase_if_done(struct mbarrier *barrier)
-{
-    if (barrier->pending || barrier->bytes)
-        return;
-    barrier->phase ^= 1;
-    barrier->pending = barrier->expected;
-}
-
-static uint64_t state_of(const struct mbarrier *barrier)
-{
-    uint64_t bits;
-    memcpy(&bits, barrier, 8);
-    return bits;
-}
-
-enum arrival { ARRIVE, ARRIVE_DROP };
-
-/* false: more arrivals than the phase has left. */
-static bool arrive(struct mbarrier *barrier, uint32_t count, enum arrival kind)
-{
-    if (count > barrier->pending)
-        return false;
-    if (kind == ARRIVE_DROP)
-        barrier->expected = (barrier->expected - count) & COUNT_MASK;
-    barrier->pending = (barrier->pending - count) & COUNT_MASK;
-    end_phase_if_done(barrier);
-    return true;
+    return (struct simt_mbarrier *)(void *)simt_translate(
+        w, in, barrier_space(in->ptx), address + (uint64_t)in->imm, 8, lane, true);
 }
 
 SIMT_BODY(run_init)
@@ -75,16 +32,16 @@ SIMT_BODY(run_init)
     const uint32_t *counts = SIMT_SLOT(const uint32_t, in->b);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        struct mbarrier *barrier = barrier_at(w, in, lane);
+        struct simt_mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        if (!counts[lane] || counts[lane] > COUNT_MASK)
+        if (!counts[lane] || counts[lane] > SIMT_MBARRIER_COUNT_MASK)
             return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                               "mbarrier.init with a count of %u (1 to 1048575 are valid)",
                               counts[lane]);
-        *barrier = (struct mbarrier){.pending = counts[lane] & COUNT_MASK,
-                                     .expected = counts[lane] & COUNT_MASK,
-                                     .ready = 1};
+        *barrier = (struct simt_mbarrier){.pending = counts[lane] & SIMT_MBARRIER_COUNT_MASK,
+                                          .expected = counts[lane] & SIMT_MBARRIER_COUNT_MASK,
+                                          .ready = 1};
     }
     return in + 1;
 }
@@ -92,7 +49,7 @@ SIMT_BODY(run_init)
 SIMT_BODY(run_inval)
 {
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        struct mbarrier *barrier = barrier_at(w, in, __builtin_ctz(rest));
+        struct simt_mbarrier *barrier = barrier_at(w, in, __builtin_ctz(rest));
         if (!barrier)
             return NULL;
         memset(barrier, 0, sizeof(*barrier));
@@ -110,24 +67,47 @@ static bool returns_state(const struct ptx_inst *ptx)
     return ptx->operands[0].kind != PTX_OPERAND_SINK;
 }
 
+static const struct simt_inst *bad_count(struct simt_warp *w, const struct simt_inst *in, int lane,
+                                         const struct simt_mbarrier *barrier, int64_t bytes)
+{
+    return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
+                      "the tx-count of the mbarrier leaves its range of 1048575 bytes: %lld and "
+                      "%d before",
+                      (long long)bytes, simt_mbarrier_bytes(barrier));
+}
+
+/* Why this arrival is wrong; NULL if it is not. */
+static const char *bad_arrival(const struct simt_mbarrier *barrier, const struct ptx_inst *ptx,
+                               uint32_t count)
+{
+    if (!barrier->ready)
+        return "the mbarrier was not initialised";
+    if (count > barrier->pending)
+        return "more arrivals than the phase expects";
+    if (ptx_has(ptx, PTX_MOD_NOCOMPLETE) && count == barrier->pending)
+        return "a .noComplete arrival would end the phase";
+    return NULL;
+}
+
 static inline const struct simt_inst *run_arrivals(struct simt_warp *w, const struct simt_inst *in,
-                                                   enum arrival kind, bool expects_bytes)
+                                                   bool drops, bool expects_bytes)
 {
     const uint32_t *operand = SIMT_SLOT(const uint32_t, in->b);
     uint64_t *d = SIMT_SLOT(uint64_t, in->d);
     bool counted = has_count(in->ptx) && !expects_bytes, gives = returns_state(in->ptx);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        struct mbarrier *barrier = barrier_at(w, in, lane);
+        struct simt_mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        uint64_t state = state_of(barrier);
-        if (expects_bytes)
-            add_bytes(barrier, operand[lane]);
-        if (!barrier->ready || !arrive(barrier, counted ? operand[lane] : 1, kind))
-            return simt_raise(w, in, SIMT_FAULT_BARRIER, lane, "mbarrier arrival: %s",
-                              barrier->ready ? "more arrivals than the phase expects"
-                                             : "the mbarrier was not initialised");
+        uint32_t count = counted ? operand[lane] : 1;
+        const char *why = bad_arrival(barrier, in->ptx, count);
+        if (why)
+            return simt_raise(w, in, SIMT_FAULT_BARRIER, lane, "mbarrier arrival: %s", why);
+        uint64_t state = simt_mbarrier_state(barrier);
+        if (expects_bytes && !simt_mbarrier_expect(barrier, operand[lane]))
+            return bad_count(w, in, lane, barrier, operand[lane]);
+        simt_mbarrier_arrive(barrier, count, drops);
         if (gives)
             d[lane] = state;
     }
@@ -136,19 +116,19 @@ static inline const struct simt_inst *run_arrivals(struct simt_warp *w, const st
 
 SIMT_BODY(run_arrive)
 {
-    return run_arrivals(w, in, ARRIVE, false);
+    return run_arrivals(w, in, false, false);
 }
 SIMT_BODY(run_arrive_drop)
 {
-    return run_arrivals(w, in, ARRIVE_DROP, false);
+    return run_arrivals(w, in, true, false);
 }
 SIMT_BODY(run_arrive_tx)
 {
-    return run_arrivals(w, in, ARRIVE, true);
+    return run_arrivals(w, in, false, true);
 }
 SIMT_BODY(run_arrive_drop_tx)
 {
-    return run_arrivals(w, in, ARRIVE_DROP, true);
+    return run_arrivals(w, in, true, true);
 }
 
 SIMT_BODY(run_expect_tx)
@@ -157,14 +137,25 @@ SIMT_BODY(run_expect_tx)
     bool completes = in->ptx->op == PTX_OP_MBARRIER_COMPLETE_TX;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        struct mbarrier *barrier = barrier_at(w, in, lane);
+        struct simt_mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        add_bytes(barrier, completes ? -bytes[lane] : bytes[lane]);
+        int64_t change = completes ? -(int64_t)bytes[lane] : bytes[lane];
+        if (!simt_mbarrier_expect(barrier, change))
+            return bad_count(w, in, lane, barrier, change);
         if (completes)
-            end_phase_if_done(barrier);
+            simt_mbarrier_settle(barrier);
     }
     return in + 1;
+}
+
+/* For the message about a deadlock. */
+static void note_vain(struct simt_warp *w, const struct simt_inst *in, int lane, uint64_t phase)
+{
+    w->path->vain.in = in;
+    w->path->vain.address =
+        address_of(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane) + (uint64_t)in->imm;
+    w->path->vain.phase = phase;
 }
 
 /* Has the phase ended that the state (or the parity) names? */
@@ -174,22 +165,27 @@ static inline const struct simt_inst *run_wait(struct simt_warp *w, const struct
     uint32_t done = 0;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        struct mbarrier *barrier = barrier_at(w, in, lane);
+        struct simt_mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
         uint64_t phase;
         if (by_parity) {
             phase = SIMT_SLOT(const uint32_t, in->b)[lane] & 1;
         } else {
-            struct mbarrier then;
+            struct simt_mbarrier then;
             memcpy(&then, &SIMT_SLOT(const uint64_t, in->b)[lane], 8);
             phase = then.phase;
         }
-        done |= (uint32_t)(barrier->phase != phase) << lane;
+        if (barrier->phase != phase)
+            done |= 1u << lane;
+        else
+            note_vain(w, in, lane, phase);
     }
     simt_set_predicate(w, in->d, done);
-    if ((done & w->mask) != w->mask)
-        simt_charge(w, 512);
+    if ((done & w->mask) != w->mask) {
+        simt_charge(w, SIMT_MBARRIER_VAIN);
+        simt_state(w)->vain_waits++;
+    }
     return in + 1;
 }
 
@@ -250,10 +246,10 @@ SIMT_BODY(run_cp_async_mbarrier)
     bool counts = ptx_has(in->ptx, PTX_MOD_NOINC);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        struct mbarrier *barrier = barrier_at(w, in, lane);
+        struct simt_mbarrier *barrier = barrier_at(w, in, lane);
         if (!barrier)
             return NULL;
-        if (counts && !arrive(barrier, 1, ARRIVE))
+        if (counts && !simt_mbarrier_arrive(barrier, 1, false))
             return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                               "mbarrier arrival: more arrivals than the phase expects");
     }
@@ -288,26 +284,73 @@ static uint64_t shared_address(const struct simt_warp *w, uint32_t slot, bool na
     return address >= SIMT_SHARED_WINDOW ? address - SIMT_SHARED_WINDOW : address;
 }
 
+/* One lane's bulk copy into shared memory of block `rank`, and its bytes at the mbarrier there. */
+static bool bulk_to_block(struct simt_warp *w, const struct simt_inst *in, uint32_t rank,
+                          uint32_t to, uint32_t mbarrier, enum ptx_space from_space, uint64_t from,
+                          uint32_t size, int lane)
+{
+    for (uint32_t done = 0; done < size; done += 16) {
+        uint8_t *target = simt_cluster_shared(w, in, rank, to + done, 16, lane, true);
+        const uint8_t *source =
+            target ? simt_translate(w, in, from_space, from + done, 16, lane, false) : NULL;
+        if (!source)
+            return false;
+        memmove(target, source, 16);
+    }
+    return simt_cluster_complete(w, in, rank, mbarrier, size, lane);
+}
+
+/* Blocks that the copy goes to: that of its address, or those of the multicast's mask. */
+static bool bulk_ranks(struct simt_warp *w, const struct simt_inst *in, uint32_t rank,
+                       uint32_t mbarrier_rank, int lane, uint32_t *ranks)
+{
+    *ranks = rank < SIMT_CLUSTER_MOST ? 1u << rank : 0;
+    if (ptx_has(in->ptx, PTX_MOD_MULTICAST_CLUSTER)) {
+        *ranks = SIMT_SLOT(const uint16_t, in->list[0])[lane];
+        if (*ranks >> w->block->launch->cluster_size) {
+            simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+                       "a multicast to blocks 0x%x of a cluster of %u", *ranks,
+                       w->block->launch->cluster_size);
+            return false;
+        }
+    } else if (rank != mbarrier_rank || !*ranks) {
+        simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+                   "a bulk copy to block %u of the cluster with an mbarrier in block %u: both must "
+                   "be in the same block",
+                   rank, mbarrier_rank);
+        return false;
+    }
+    return true;
+}
+
 /* Register widths of the second and later addresses are not kept in flags: counts[] has them. */
 SIMT_BODY(run_bulk_to_shared)
 {
     bool to_narrow = in->flags & SIMT_FLAG_ADDRESS_32, barrier_narrow = in->counts[1] == 32;
     bool from_narrow = in->counts[0] == 32;
+    bool is_own = !ptx_has(in->ptx, PTX_MOD_SHARED_CLUSTER);
     enum ptx_space from_space =
-        in->ptx->op == PTX_OP_CP_BULK_S2S ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
+        in->ptx->op == PTX_OP_CP_BULK_S2S ? PTX_SPACE_GENERIC : PTX_SPACE_GLOBAL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint32_t size = SIMT_SLOT(const uint32_t, in->c)[lane];
-        uint64_t to = shared_address(w, in->a, to_narrow, lane) + (uint64_t)in->imm;
-        uint64_t at = shared_address(w, in->e, barrier_narrow, lane);
-        struct mbarrier *barrier =
-            (struct mbarrier *)(void *)simt_translate(w, in, PTX_SPACE_SHARED, at, 8, lane, true);
-        uint64_t from = from_space == PTX_SPACE_SHARED ? shared_address(w, in->b, from_narrow, lane)
-                                                       : SIMT_SLOT(const uint64_t, in->b)[lane];
-        if (!barrier || !copy_bulk(w, in, PTX_SPACE_SHARED, to, from_space, from, size, lane))
+        uint32_t rank, mbarrier_rank, to, mbarrier, ranks;
+        simt_shared_split(address_of(w, in->a, to_narrow, lane) + (uint64_t)in->imm, &rank, &to);
+        simt_shared_split(address_of(w, in->e, barrier_narrow, lane), &mbarrier_rank, &mbarrier);
+        if (is_own)
+            rank = mbarrier_rank = simt_block_rank(w->block);
+        uint64_t from = from_space == PTX_SPACE_GENERIC
+                            ? SIMT_SHARED_WINDOW + shared_address(w, in->b, from_narrow, lane)
+                            : SIMT_SLOT(const uint64_t, in->b)[lane];
+        if (size % 16)
+            return simt_raise(w, in, SIMT_FAULT_MISALIGNED, lane,
+                              "a bulk copy of %u bytes: the size must be a multiple of 16", size);
+        if (!bulk_ranks(w, in, rank, mbarrier_rank, lane, &ranks))
             return NULL;
-        add_bytes(barrier, -size);
-        end_phase_if_done(barrier);
+        for (; ranks; ranks &= ranks - 1)
+            if (!bulk_to_block(w, in, (uint32_t)__builtin_ctz(ranks), to, mbarrier, from_space,
+                               from, size, lane))
+                return NULL;
     }
     return in + 1;
 }
@@ -347,8 +390,7 @@ simt_body *SIMT_NAME(async_select)(const struct simt_operands *operands)
     case PTX_OP_CP_ASYNC_MBARRIER:
         return run_cp_async_mbarrier;
     case PTX_OP_CP_BULK_G2S:
-        return ptx_has(operands->ptx, PTX_MOD_MULTICAST_CLUSTER) ? NULL : run_bulk_to_shared;
-    case PTX_OP_CP_BULK_S2S: /* a cluster has one block: the other side is this one */
+    case PTX_OP_CP_BULK_S2S:
         return run_bulk_to_shared;
     case PTX_OP_CP_BULK_S2G:
         return run_bulk_to_global;

@@ -436,6 +436,8 @@ simt_body *SIMT_NAME(atomic_select)(const struct simt_operands *operands)
     case PTX_OP_FENCE:
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_FENCE_INIT:
+    case PTX_OP_FENCE_RESTRICT:
+    case PTX_OP_FENCE_PROXY_RESTRICT:
         return run_fence;
     default:
         return NULL;

@@ -202,7 +202,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     {                                                                                              \
         const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
         bool done =                                                                                \
-            w->mask == SIMT_ALL && name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(D, in->d));      \
+            w->mask == SIMT_ALL && name##_full(w, a, access_own(w, in), SIMT_SLOT(D, in->d));      \
         return done ? in + 1 : name##_scattered(w, in);                                            \
     }                                                                                              \
     SIMT_BODY(name##_wide)                                                                         \
@@ -210,7 +210,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
         uint32_t a[SIMT_LANES];                                                                    \
         bool done = w->mask == SIMT_ALL &&                                                         \
                     access_narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&       \
-                    name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(D, in->d));                     \
+                    name##_full(w, a, access_own(w, in), SIMT_SLOT(D, in->d));                     \
         return done ? in + 1 : name##_wide_scattered(w, in);                                       \
     }
 
@@ -238,7 +238,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
     {                                                                                              \
         const uint32_t *a = SIMT_SLOT(const uint32_t, in->a);                                      \
         bool done = w->mask == SIMT_ALL &&                                                         \
-                    name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(const B, in->b));               \
+                    name##_full(w, a, access_own(w, in), SIMT_SLOT(const B, in->b));               \
         return done ? in + 1 : name##_scattered(w, in);                                            \
     }                                                                                              \
     SIMT_BODY(name##_wide)                                                                         \
@@ -246,7 +246,7 @@ static inline void gather_words(void *values, const uint8_t *base, const uint32_
         uint32_t a[SIMT_LANES];                                                                    \
         bool done = w->mask == SIMT_ALL &&                                                         \
                     access_narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, a) &&       \
-                    name##_full(w, a, (uint32_t)in->imm, SIMT_SLOT(const B, in->b));               \
+                    name##_full(w, a, access_own(w, in), SIMT_SLOT(const B, in->b));               \
         return done ? in + 1 : name##_wide_scattered(w, in);                                       \
     }
 

@@ -163,9 +163,9 @@ INLINE const struct simt_inst *move_shared(struct simt_warp *w, const struct sim
     const uint32_t *a = wide ? narrowed : SIMT_SLOT(const uint32_t, in->a);
     if (w->mask != SIMT_ALL ||
         (wide && !access_narrow(SIMT_SLOT(const uint64_t, in->a), (uint64_t)in->imm, narrowed)) ||
-        !access_inside(w, a, (uint32_t)in->imm, bytes_of(form), SIMT_LANES))
+        !access_inside(w, a, access_own(w, in), bytes_of(form), SIMT_LANES))
         return NULL;
-    const struct places p = {.base = w->block->shared, .narrow = a, .imm = (uint32_t)in->imm};
+    const struct places p = {.base = w->block->shared, .narrow = a, .imm = access_own(w, in)};
     move_warp(w, in, &p, form, is_store);
     return in + 1;
 }

@@ -2,6 +2,7 @@
  * exec_move.c: mov in all its forms, address conversions, special registers that change.
  */
 #include "simt/clock.h"
+#include "simt/cluster.h"
 
 #include <time.h>
 
@@ -122,7 +123,9 @@ CVTA_BODIES(cvta_local, SIMT_LOCAL_WINDOW)
         simt_set_predicate(w, in->d, bits);                                                        \
         return in + 1;                                                                             \
     }
-ISSPACE_BODY(isspace_shared, x - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE)
+ISSPACE_BODY(isspace_shared, x - SIMT_SHARED_WINDOW - w->block->window < SIMT_SHARED_WINDOW_SIZE)
+ISSPACE_BODY(isspace_cluster,
+             x - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE * w->block->launch->cluster_size)
 ISSPACE_BODY(isspace_local, x - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE)
 ISSPACE_BODY(isspace_global, x < SIMT_SHARED_WINDOW)
 
@@ -156,11 +159,14 @@ SIMT_BODY(isspace_const)
     return in + 1;
 }
 
-/* Clusters have one block until they are executed: its rank is 0 and its memory is its own. */
-SIMT_MAP1(mapa_64, uint64_t, uint64_t, x)
-SIMT_MAP1(mapa_32, uint32_t, uint32_t, x)
-SIMT_MAP1(rank_zero, uint32_t, uint32_t, x & 0)
-SIMT_MAP1(rank_zero_64, uint32_t, uint64_t, x & 0)
+/* A shared address has the rank of its block above the offset; a generic one lies in the window.
+ */
+#define RANK_BITS ((uint64_t)(SIMT_CLUSTER_MOST - 1) << SIMT_RANK_SHIFT)
+SIMT_MAP2(mapa_64, uint64_t, uint64_t, uint32_t,
+          (x & ~RANK_BITS) | (uint64_t)(y & 255) << SIMT_RANK_SHIFT)
+SIMT_MAP2(mapa_32, uint32_t, uint32_t, uint32_t, (x & ~(uint32_t)RANK_BITS) | y << SIMT_RANK_SHIFT)
+SIMT_MAP1(rank_32, uint32_t, uint32_t, x >> SIMT_RANK_SHIFT)
+SIMT_MAP1(rank_64, uint32_t, uint64_t, (x & RANK_BITS) >> SIMT_RANK_SHIFT)
 
 /* Special registers that change while a kernel runs: see clock.h. A loop that only waits for one of
  * them has its number, and its length, in imm. */
@@ -286,7 +292,7 @@ static simt_body *select_isspacep(const struct ptx_inst *ptx)
         return isspace_const;
     if (ptx_has(ptx, PTX_MOD_PARAM) || ptx_has(ptx, PTX_MOD_PARAM_ENTRY))
         return isspace_param;
-    return isspace_shared;
+    return ptx_has(ptx, PTX_MOD_SHARED_CLUSTER) ? isspace_cluster : isspace_shared;
 }
 
 simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
@@ -303,7 +309,7 @@ simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
     case PTX_OP_MAPA:
         return operands->d_bits == 64 ? mapa_64 : mapa_32;
     case PTX_OP_GETCTARANK:
-        return operands->a_bits == 32 ? rank_zero : rank_zero_64;
+        return operands->a_bits == 32 ? rank_32 : rank_64;
     default:
         return NULL;
     }

@@ -31,9 +31,10 @@ static inline uint8_t *find_row(struct simt_warp *w, const struct simt_inst *in,
                                 enum ptx_space space, int lane, bool is_write)
 {
     uint64_t address = tensor_address(w, in, lane);
-    if (space == PTX_SPACE_SHARED && address % 16 == 0 && address < w->block->shared_bytes &&
-        w->block->shared_bytes - address >= 16)
-        return w->block->shared + address;
+    uint64_t own = address - w->block->window;
+    if (space == PTX_SPACE_SHARED && address % 16 == 0 && own < w->block->shared_bytes &&
+        w->block->shared_bytes - own >= 16)
+        return w->block->shared + own;
     return simt_translate(w, in, space, address, 16, lane, is_write);
 }
 

@@ -3,6 +3,7 @@
  * warp to the watchers. Built per instruction set, as bodies are.
  */
 #include "simt/access.h"
+#include "simt/cluster.h"
 #include "simt/slice.h"
 #include "simt/watch.h"
 
@@ -42,13 +43,53 @@ static enum watch_pattern pattern_of(const struct watch_access *access)
     }
 }
 
+static uint32_t tell(struct simt_watch *watch, struct watch_access *access);
+
+/* Lanes of an access to shared memory of a cluster, by block: with offsets, as without clusters.
+ * Where an instruction must not go, the address stays as it is, outside of the block's own. */
+static uint32_t tell_cluster(struct simt_watch *watch, struct watch_access *access)
+{
+    struct simt_block *own = access->w->block;
+    const struct simt_cluster *cluster = own->cluster;
+    bool anywhere = access->what->space == PTX_SPACE_GENERIC ||
+                    ptx_has(access->in->ptx, PTX_MOD_SHARED_CLUSTER);
+    uint64_t offsets[SIMT_LANES];
+    uint32_t of_rank[SIMT_CLUSTER_MOST] = {0}, refused = 0, all = access->mask;
+    const uint64_t *addresses = access->addresses;
+    for (uint32_t rest = all; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint32_t rank, offset, mine = simt_block_rank(own);
+        simt_shared_split(addresses[lane], &rank, &offset);
+        bool allowed = rank == mine || (anywhere ? rank < cluster->size : rank == 0);
+        of_rank[anywhere && allowed ? rank : mine] |= 1u << lane;
+        offsets[lane] = allowed ? offset : addresses[lane];
+    }
+    access->addresses = offsets;
+    for (uint32_t rank = 0; rank < cluster->size; rank++) {
+        access->mask = of_rank[rank];
+        access->block = cluster->blocks[rank];
+        if (access->mask)
+            refused |= tell(watch, access);
+    }
+    access->block = NULL;
+    access->mask = all;
+    access->addresses = addresses;
+    return refused;
+}
+
 static uint32_t tell(struct simt_watch *watch, struct watch_access *access)
 {
     uint32_t refused = 0;
     if (!access->mask)
         return 0;
+    if (!access->block && access->space == PTX_SPACE_SHARED && access->w->block->cluster)
+        return tell_cluster(watch, access);
+    struct simt_block *owner = access->block;
+    if (!owner)
+        access->block = access->w->block;
     access->pattern = pattern_of(access);
     EACH_WATCHER(watch, access) refused |= watcher->access(watcher, access);
+    access->block = owner;
     return refused;
 }
 
@@ -63,7 +104,7 @@ static uint32_t tell_generic(struct simt_watch *watch, struct watch_access *acce
         uint64_t address = addresses[lane] = access->addresses[lane];
         if (address < SIMT_SHARED_WINDOW)
             continue;
-        if (address - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE) {
+        if (address - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOWS) {
             shared |= 1u << lane;
             addresses[lane] = address - SIMT_SHARED_WINDOW;
         } else if (address - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE) {
@@ -155,32 +196,54 @@ static uint32_t tell_copy(struct simt_watch *watch, struct watch_access *access)
     return refused | tell(watch, access);
 }
 
+/* One lane's bulk copy: what it reads, then what it writes, in each block of a multicast. */
+static uint32_t tell_bulk_lane(struct simt_watch *watch, struct watch_access *access, int lane,
+                               const uint64_t *from, uint64_t *to)
+{
+    const struct simt_inst *in = access->in;
+    struct simt_warp *w = access->w;
+    enum ptx_op op = in->ptx->op;
+    access->is_read = true;
+    access->is_write = false;
+    access->addresses = from;
+    access->space = op == PTX_OP_CP_BULK_G2S ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+    uint32_t refused = tell(watch, access);
+    access->is_read = false;
+    access->is_write = true;
+    access->addresses = to;
+    access->space = op == PTX_OP_CP_BULK_S2G ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+    if (!ptx_has(in->ptx, PTX_MOD_MULTICAST_CLUSTER))
+        return refused | tell(watch, access);
+    uint64_t offset = to[lane] & SIMT_OFFSET_MASK;
+    for (uint32_t ranks = SIMT_SLOT(const uint16_t, in->list[0])[lane]; ranks; ranks &= ranks - 1) {
+        to[lane] = offset | (uint64_t)__builtin_ctz(ranks) << SIMT_RANK_SHIFT;
+        refused |= tell(watch, access);
+    }
+    return refused;
+}
+
 static uint32_t tell_bulk(struct simt_watch *watch, struct watch_access *access)
 {
     struct simt_warp *w = access->w;
     const struct simt_inst *in = access->in;
     uint64_t to[SIMT_LANES], from[SIMT_LANES];
     uint32_t all = access->mask, refused = 0;
-    bool writes_global = access->what->is_write;
     slot_addresses(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, (uint64_t)in->imm, to);
     slot_addresses(w, in->b, in->counts[0] == 32, 0, from);
-    uint64_t *shared = writes_global ? from : to;
-    for (int i = 0; i < SIMT_LANES; i++)
-        if (shared[i] >= SIMT_SHARED_WINDOW)
-            shared[i] -= SIMT_SHARED_WINDOW;
+    for (int i = 0; i < SIMT_LANES; i++) {
+        if (in->ptx->op != PTX_OP_CP_BULK_S2G && to[i] >= SIMT_SHARED_WINDOW)
+            to[i] -= SIMT_SHARED_WINDOW;
+        if (in->ptx->op != PTX_OP_CP_BULK_G2S && from[i] >= SIMT_SHARED_WINDOW)
+            from[i] -= SIMT_SHARED_WINDOW;
+    }
     for (uint32_t rest = all; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
         access->mask = rest & -rest;
         /* More than all of shared memory is wrong however much it is, and takes time to look at. */
-        uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[__builtin_ctz(rest)];
+        uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[lane];
         uint32_t most = w->block->shared_bytes + 16;
         access->bytes = bytes < most ? bytes : most;
-        for (int side = 0; side < 2; side++) {
-            access->is_write = side == 1;
-            access->is_read = side == 0;
-            access->addresses = side ? to : from;
-            access->space = (side == 1) == writes_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
-            refused |= tell(watch, access);
-        }
+        refused |= tell_bulk_lane(watch, access, lane, from, to);
     }
     return refused;
 }

@@ -2,7 +2,7 @@
  * fault.c: words the errors of kernels.
  * The message names the kernel, block and thread, the PTX line and the source line.
  */
-#include "simt/core.h"
+#include "simt/cluster.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +89,22 @@ static uint8_t *global_host(struct simt_warp *w, const struct simt_inst *in, uin
     return host;
 }
 
+/* Instructions for the block's own shared memory take plain offsets too. */
+static uint8_t *shared_of_cluster(struct simt_warp *w, const struct simt_inst *in, uint64_t address,
+                                  uint32_t size, int lane, bool is_write, bool anywhere)
+{
+    uint32_t rank, offset, own = simt_block_rank(w->block);
+    simt_shared_split(address, &rank, &offset);
+    if (!anywhere && rank != own) {
+        if (rank)
+            return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,
+                               "shared memory of another block of the cluster; it takes "
+                               ".shared::cluster or a generic address");
+        rank = own;
+    }
+    return simt_cluster_shared(w, in, rank, offset, size, lane, is_write);
+}
+
 uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
                         uint64_t address, uint32_t size, int lane, bool is_write)
 {
@@ -96,9 +112,11 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
     if (address & (size - 1))
         return bad_address(w, in, SIMT_FAULT_MISALIGNED, lane, address, size, is_write,
                            "the address is not a multiple of the access size");
+    bool anywhere = ptx_has(in->ptx, PTX_MOD_SHARED_CLUSTER);
     if (space == PTX_SPACE_GENERIC && address >= SIMT_SHARED_WINDOW) {
-        if (address - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE) {
+        if (address - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOWS) {
             space = PTX_SPACE_SHARED;
+            anywhere = true;
             address -= SIMT_SHARED_WINDOW;
         } else if (address - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE) {
             space = PTX_SPACE_LOCAL;
@@ -107,6 +125,8 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
     }
     switch (space) {
     case PTX_SPACE_SHARED:
+        if (block->cluster)
+            return shared_of_cluster(w, in, address, size, lane, is_write, anywhere);
         if ((address + size > block->shared_bytes || address + size < size) &&
             !simt_reserved(block, address, size))
             return bad_address(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane, address, size, is_write,

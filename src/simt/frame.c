@@ -2,7 +2,7 @@
  * frame.c: what a call begins with: constants and special registers in their slots, and zeros (or
  * poison) in every register and every byte of local memory that the program may read unwritten.
  */
-#include "simt/core.h"
+#include "simt/cluster.h"
 
 static void fill_lanes(uint8_t *slot, uint32_t bytes, uint64_t low, uint64_t high)
 {
@@ -87,9 +87,7 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
     const struct simt_launch_state *state = block->launch;
     const struct simt_launch *launch = state->launch;
     const struct gpu_info *gpu = state->machine->gpu;
-    uint32_t cluster[3];
-    for (int i = 0; i < 3; i++)
-        cluster[i] = launch->cluster[i] ? launch->cluster[i] : 1;
+    const uint32_t *cluster = state->cluster;
     if (sreg >= PTX_SREG_NTID_X && sreg <= PTX_SREG_NTID_Z)
         return launch->block[sreg - PTX_SREG_NTID_X];
     if (sreg >= PTX_SREG_CTAID_X && sreg <= PTX_SREG_CTAID_Z)
@@ -122,21 +120,19 @@ static uint64_t warp_sreg(const struct simt_warp_state *warp, enum ptx_sreg sreg
         return state->shared_bytes + gpu->shared_reserved_per_block;
     case PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN:
     case PTX_SREG_RESERVED_SMEM_OFFSET_0:
-        return state->reserved_at;
+        return block->window + state->reserved_at;
     case PTX_SREG_RESERVED_SMEM_OFFSET_1:
-        return state->reserved_at + (state->shared_end - state->reserved_at) / 2;
+        return block->window + state->reserved_at + (state->shared_end - state->reserved_at) / 2;
     case PTX_SREG_RESERVED_SMEM_OFFSET_END:
-        return state->shared_end;
+        return block->window + state->shared_end;
     case PTX_SREG_RESERVED_SMEM_OFFSET_CAP:
         return gpu->shared_reserved_per_block;
     case PTX_SREG_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SREG_CLUSTER_CTARANK:
-        return block->index[0] % cluster[0] +
-               cluster[0] *
-                   (block->index[1] % cluster[1] + cluster[1] * (block->index[2] % cluster[2]));
+        return block->window >> SIMT_RANK_SHIFT;
     case PTX_SREG_CLUSTER_NCTARANK:
-        return cluster[0] * cluster[1] * cluster[2];
+        return state->cluster_size;
     case PTX_SREG_IS_EXPLICIT_CLUSTER:
         return launch->cluster[0] != 0;
     case PTX_SREG_ENVREG: /* 1 (high) and 2 (low): where cooperative groups find the grid's barrier
@@ -182,6 +178,17 @@ void simt_local_clear(struct simt_warp_state *warp, uint32_t lanes, uint32_t fro
     warp->local_used = from + bytes > warp->local_used ? from + bytes : warp->local_used;
 }
 
+static void fill_shared_addresses(struct simt_warp_state *warp, struct simt_frame *frame)
+{
+    const struct simt_function *function = frame->function;
+    for (uint32_t i = 0; i < function->literal_count; i++) {
+        const struct simt_literal *literal = &function->literals[i];
+        if (literal->is_shared)
+            fill_lanes(frame->regs + literal->slot, literal->bytes,
+                       literal->low + warp->w.block->window, 0);
+    }
+}
+
 /* Literals stay as they are while a frame is used for the same function. */
 void simt_frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
                      const struct simt_function *function)
@@ -193,6 +200,8 @@ void simt_frame_fill(struct simt_warp_state *warp, struct simt_frame *frame,
             fill_lanes(frame->regs + literal->slot, literal->bytes, literal->low, literal->high);
         }
     }
+    if (warp->w.block->launch->cluster_size > 1)
+        fill_shared_addresses(warp, frame);
     for (uint32_t i = 0; i < function->unwritten_count; i++)
         memset(frame->regs + function->unwritten[i].slot,
                warp->w.block->launch->machine->options.poison, function->unwritten[i].size);

@@ -354,6 +354,7 @@ static void decode_kernel(struct simt_kernel *kernel)
             info->param_align = var->align;
     }
     memcpy(info->required_cluster, kernel->ptx->required_cluster, sizeof(info->required_cluster));
+    info->max_cluster = kernel->ptx->max_cluster_rank;
 }
 
 const struct simt_code *simt_kernel_code(struct simt_kernel *kernel)

@@ -4,7 +4,9 @@
  * so that kernels whose blocks wait for each other (grid barriers, look-back) come to an end.
  */
 #include "simt/beside.h"
+#include "simt/blocks.h"
 #include "simt/clock.h"
+#include "simt/cluster.h"
 #include "simt/slice.h"
 #include "simt/states.h"
 #include "simt/watch.h"
@@ -23,6 +25,10 @@ enum { SLICE = 16384, WATCHED_SLICE = 64 };
 /* A watched warp counts as busy after this many turns without a failed poll; poll.c waits longer
  * than that. */
 enum { BUSY = 128 };
+
+/* Rounds of a block with nothing but vain waits at mbarriers, after which nothing is taken to end
+ * them: a loop that gives up after so many tries is longer than any that a program has. */
+enum { VAIN_MOST = 8192 };
 
 /* Sixteenths of a cycle from an instruction of a warp to its next, if it has the SM to itself. */
 enum { FASTEST = 29 };
@@ -51,112 +57,9 @@ static bool run_slice(struct simt_warp_state *warp, struct simt_path *path, int3
     return simt_slice_end(warp, in, count);
 }
 
-/* Blocks
+/* Rounds
  * -----------------------------------------------------------------------------------------------
  */
-
-static struct simt_block *block_new(struct simt_worker *worker)
-{
-    const struct simt_launch_state *launch = worker->launch;
-    struct simt_block *block = worker->free_blocks;
-    if (block) {
-        worker->free_blocks = block->next;
-        return block;
-    }
-    block = lk_alloc_zeroed(sizeof(*block));
-    block->warp_count = launch->warps_per_block;
-    block->warps = lk_alloc_zeroed(block->warp_count * sizeof(*block->warps));
-    block->shared_bytes = launch->shared_bytes;
-    block->reserved_at = launch->reserved_at;
-    block->shared_end = launch->shared_end;
-    block->shared = aligned_alloc(1024, (launch->shared_end + 2047) & ~1023u);
-    if (!block->shared)
-        abort();
-    for (uint32_t i = 0; launch->local_stride && i < block->warp_count; i++)
-        block->warps[i].local = lk_alloc_zeroed((size_t)SIMT_LANES * launch->local_stride);
-    return block; /* what of it a block may see is filled when one starts */
-}
-
-/* A fault may have stopped the block inside calls: everything that its warps ever had. */
-static void block_free(struct simt_block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct simt_warp_state *warp = &block->warps[i];
-        for (struct simt_frame *frame = warp->all_frames, *next; frame; frame = next) {
-            next = frame->older;
-            free(frame->regs);
-            free(frame);
-        }
-        for (struct simt_join *join = warp->all_joins, *next; join; join = next) {
-            next = join->older;
-            free(join);
-        }
-        free(warp->local);
-    }
-    free(block->warps);
-    free(block->shared);
-    free(block);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static struct simt_block *block_start(struct simt_worker *worker, uint64_t linear)
-{
-    struct simt_launch_state *launch = worker->launch;
-    const uint32_t *grid = launch->launch->grid;
-    struct simt_block *block = block_new(worker);
-    block->launch = launch;
-    block->worker = worker;
-    block->linear = linear;
-    block->index[0] = (uint32_t)(linear % grid[0]);
-    block->index[1] = (uint32_t)(linear / grid[0] % grid[1]);
-    block->index[2] = (uint32_t)(linear / grid[0] / grid[1]);
-    block->random = launch->random + linear;
-    memset(block->barriers, 0, sizeof(block->barriers));
-    /* So that runs repeat whatever ran before. */
-    memset(block->shared, launch->machine->options.poison, block->shared_end);
-    block->slot = (uint32_t)(worker->started++ % worker->slot_count);
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct simt_warp_state *warp = &block->warps[i];
-        simt_warp_start(warp, block, i);
-        warp->clock = worker->slots[block->slot];
-        warp->wait_loop = 0;
-        warp->fuel = warp->slice_fuel = 0;
-    }
-    if (launch->watch)
-        simt_watch_block(block, true);
-    return block;
-}
-
-/* What the block's warps have waited for, others did meanwhile. */
-static void catch_up(struct simt_worker *worker, struct simt_block *block)
-{
-    for (uint32_t i = 0; i < block->warp_count; i++) {
-        struct simt_warp_state *warp = &block->warps[i];
-        if (warp->w.live && !warp->waits_for_clock && warp->clock < worker->latest)
-            warp->clock = worker->latest;
-    }
-}
-
-static void note_clock(struct simt_worker *worker, struct simt_block *block, bool ends)
-{
-    _Atomic uint64_t *ended = &worker->launch->ended;
-    uint64_t latest = 0;
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        latest = block->warps[i].clock > latest ? block->warps[i].clock : latest;
-    worker->latest = latest;
-    if (!ends)
-        return;
-    worker->slots[block->slot] = latest;
-    for (uint64_t now = *ended; now < latest && !atomic_compare_exchange_weak(ended, &now, latest);)
-        continue;
-}
 
 enum block_result { BLOCK_DONE, BLOCK_WAITS, BLOCK_STUCK, BLOCK_STOPPED, BLOCK_GOES_ON };
 
@@ -175,23 +78,30 @@ static bool unblock_barrier(struct simt_block *block)
 /* Often short, so that a load and the store that belongs to it come apart. */
 static int32_t random_slice(struct simt_block *block)
 {
-    uint64_t random = next_random(&block->random);
+    uint64_t random = simt_next_random(&block->random);
     return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
+}
+
+/* A round in which every warp did little else than wait in vain at mbarriers. */
+static bool was_vain(const struct simt_warp_state *warp)
+{
+    return warp->vain_waits && warp->vain_waits == warp->sync_ops &&
+           (int32_t)warp->vain_waits * SIMT_MBARRIER_VAIN * 2 >= warp->ran;
 }
 
 /* One turn for each warp of the block. */
 static enum block_result block_round(struct simt_block *block)
 {
     bool shuffle = block->launch->machine->options.random_schedule;
-    bool any_live = false, any_ran = false, all_poll = true;
-    uint32_t first = shuffle ? (uint32_t)(next_random(&block->random) % block->warp_count) : 0;
+    bool any_live = false, any_ran = false, all_poll = true, all_vain = true, some_work = false;
+    uint32_t first = shuffle ? (uint32_t)(simt_next_random(&block->random) % block->warp_count) : 0;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct simt_warp_state *warp = &block->warps[(first + k) % block->warp_count];
         if (!warp->w.live)
             continue;
         any_live = true;
         if (shuffle)
-            warp->next_path = (uint32_t)(next_random(&block->random) % SIMT_LANES);
+            warp->next_path = (uint32_t)(simt_next_random(&block->random) % SIMT_LANES);
         struct simt_watch *watch = block->launch->watch;
         struct simt_path *path = simt_path_ready(warp);
         if (!path && watch)
@@ -210,33 +120,61 @@ static enum block_result block_round(struct simt_block *block)
         if (expired)
             simt_path_expire(warp, warp->w.path);
         all_poll &= expired && warp->sync_ops;
+        all_vain &= expired && was_vain(warp);
+        some_work |= warp->sync_ops != warp->vain_waits;
     }
     if (!any_live)
         return BLOCK_DONE;
     if (!any_ran)
-        return unblock_barrier(block) ? BLOCK_GOES_ON : BLOCK_STUCK;
-    return all_poll || (shuffle && next_random(&block->random) % 4 == 0) ? BLOCK_WAITS
-                                                                         : BLOCK_GOES_ON;
+        return BLOCK_STUCK;
+    if (all_vain)
+        block->vain += shuffle ? VAIN_MOST / 64 : 1;
+    else if (!shuffle || some_work) /* a short turn may miss the wait */
+        block->vain = 0;
+    return all_poll || (shuffle && simt_next_random(&block->random) % 4 == 0) ? BLOCK_WAITS
+                                                                              : BLOCK_GOES_ON;
 }
 
-static void raise_stuck(struct simt_block *block)
+/* One round of a block without a cluster. Only its own threads could end the phases of its
+ * mbarriers. */
+static enum block_result lone_round(struct simt_block *block)
 {
-    for (uint32_t i = 0; i < block->warp_count; i++)
-        for (int k = 0; k < SIMT_LANES; k++) {
-            struct simt_warp_state *warp = &block->warps[i];
-            struct simt_path *path = &warp->paths[k];
-            if (path->state == SIMT_PATH_FREE)
-                continue;
-            bool barrier = path->state == SIMT_PATH_BARRIER;
-            simt_path_enter(warp, path);
-            simt_raise(&warp->w, barrier ? path->ip - 1 : path->ip,
-                       barrier ? SIMT_FAULT_DEADLOCK : SIMT_FAULT_SYNC_DEADLOCK,
-                       __builtin_ctz(path->mask),
-                       "deadlock: every thread of the block waits; this one at %s",
-                       barrier ? "a barrier that the others never reach"
-                               : "a .sync whose other lanes never come");
-            return;
+    enum block_result result = block_round(block);
+    if (result == BLOCK_STUCK && unblock_barrier(block))
+        return BLOCK_GOES_ON;
+    return result == BLOCK_WAITS && block->vain > VAIN_MOST ? BLOCK_STUCK : result;
+}
+
+/* One round of each block of a cluster, which goes on while one of them does. */
+static enum block_result cluster_round(struct simt_cluster *cluster)
+{
+    bool goes_on = false, waits = false, all_vain = true;
+    for (uint32_t i = 0; i < cluster->size; i++) {
+        struct simt_block *block = cluster->blocks[i];
+        if (block->has_ended)
+            continue;
+        enum block_result result = block_round(block);
+        if (result == BLOCK_STOPPED)
+            return result;
+        if (result == BLOCK_DONE) {
+            block->has_ended = true;
+            cluster->ended++;
+            if (block->launch->watch)
+                simt_watch_cluster_exit(block);
         }
+        goes_on |= result == BLOCK_GOES_ON || result == BLOCK_DONE;
+        waits |= result == BLOCK_WAITS;
+        all_vain &= result == BLOCK_STUCK || (result == BLOCK_WAITS && block->vain > VAIN_MOST);
+    }
+    if (cluster->ended == cluster->size)
+        return BLOCK_DONE;
+    if (goes_on)
+        return BLOCK_GOES_ON;
+    if (waits)
+        return all_vain ? BLOCK_STUCK : BLOCK_WAITS;
+    for (uint32_t i = 0; i < cluster->size; i++)
+        goes_on |= !cluster->blocks[i]->has_ended && unblock_barrier(cluster->blocks[i]);
+    return goes_on ? BLOCK_GOES_ON : BLOCK_STUCK;
 }
 
 static void check_limit(struct simt_worker *worker, struct simt_block *block)
@@ -281,7 +219,7 @@ static struct simt_block *unpark(struct simt_worker *worker)
     struct simt_block *block = worker->parked_first;
     if (!block)
         return NULL;
-    catch_up(worker, block);
+    simt_blocks_catch_up(worker, block);
     worker->parked_first = block->next;
     if (!worker->parked_first)
         worker->parked_last = NULL;
@@ -291,26 +229,28 @@ static struct simt_block *unpark(struct simt_worker *worker)
 
 /* Neighbours change places. All of them are resident, so that one that waits for another gets it,
  * as it does on a GPU. */
-static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear)
+static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear, uint64_t count)
 {
     uint64_t window = launch->resident_limit < 32 ? 1 : 16;
-    while ((linear & ~(window - 1)) + window > launch->block_count)
+    while ((linear & ~(window - 1)) + window > count)
         window /= 2;
     uint64_t state = launch->random ^ (linear & ~(window - 1));
-    return linear ^ (next_random(&state) & (window - 1));
+    return linear ^ (simt_next_random(&state) & (window - 1));
 }
 
 static struct simt_block *take_new(struct simt_worker *worker)
 {
     struct simt_launch_state *launch = worker->launch;
-    if (worker->parked_count >= launch->resident_limit ||
-        atomic_load(&launch->next_block) >= launch->block_count)
+    uint64_t count = launch->block_count / launch->cluster_size; /* of clusters */
+    if (worker->parked_count >= launch->resident_limit || atomic_load(&launch->next_block) >= count)
         return NULL;
-    uint64_t linear = atomic_fetch_add(&launch->next_block, 1);
-    if (linear >= launch->block_count)
+    uint64_t number = atomic_fetch_add(&launch->next_block, 1);
+    if (number >= count)
         return NULL;
-    return block_start(worker, launch->machine->options.random_schedule ? shuffled(launch, linear)
-                                                                        : linear);
+    if (launch->machine->options.random_schedule)
+        number = shuffled(launch, number, count);
+    return launch->cluster_size > 1 ? simt_cluster_start(worker, number)
+                                    : simt_block_start(worker, number, 0);
 }
 
 static void run_blocks(struct simt_worker *worker)
@@ -325,15 +265,15 @@ static void run_blocks(struct simt_worker *worker)
             return;
         enum block_result result;
         do {
-            result = block_round(block);
+            result = block->cluster ? cluster_round(block->cluster) : lone_round(block);
             if (result != BLOCK_STOPPED && worker->instructions > worker->check_after)
                 check_limit(worker, block);
         } while (result == BLOCK_GOES_ON && !launch->stop);
         was_waiting = result == BLOCK_WAITS;
-        note_clock(worker, block, result == BLOCK_DONE);
+        simt_blocks_note_clock(worker, block, result == BLOCK_DONE);
         simt_worker_polls(worker, result == BLOCK_WAITS);
         if (result == BLOCK_STUCK)
-            raise_stuck(block);
+            simt_raise_stuck(block);
         if (result == BLOCK_WAITS) {
             /* Alone: let the other workers, or the host, do what it waits for. A watched launch has
              * one worker, and turns so short that only some of them are given away. */
@@ -341,10 +281,7 @@ static void run_blocks(struct simt_worker *worker)
                 usleep(0);
             park(worker, block);
         } else {
-            if (launch->watch)
-                simt_watch_block(block, false);
-            block->next = worker->free_blocks;
-            worker->free_blocks = block;
+            simt_block_retire(worker, block);
         }
         if (launch->stop)
             return;
@@ -354,8 +291,8 @@ static void run_blocks(struct simt_worker *worker)
 /* Blocks that a worker's part of the GPU holds at once. */
 static uint32_t slot_count(const struct simt_launch_state *launch)
 {
-    uint64_t count =
-        launch->resident_limit < launch->block_count ? launch->resident_limit : launch->block_count;
+    uint64_t count = (uint64_t)launch->resident_limit * launch->cluster_size;
+    count = count < launch->block_count ? count : launch->block_count;
     return count ? (uint32_t)count : 1;
 }
 
@@ -368,12 +305,12 @@ static void worker_main(void *context, unsigned index)
     worker.slots = lk_alloc_zeroed(worker.slot_count * sizeof(*worker.slots));
     run_blocks(&worker);
     for (struct simt_block *block; (block = unpark(&worker));)
-        block_free(block);
+        simt_block_drop(&worker, block);
     for (struct simt_block *block = worker.free_blocks, *next; block; block = next) {
         next = block->next;
         for (uint32_t i = 0; i < block->warp_count; i++)
             worker.hidden += block->warps[i].hidden;
-        block_free(block);
+        simt_block_free(block);
     }
     atomic_fetch_add(&worker.launch->instructions, worker.instructions);
     free(worker.slots);
@@ -388,7 +325,8 @@ static void worker_main(void *context, unsigned index)
 static unsigned worker_count(const struct simt_launch_state *state)
 {
     unsigned threads = state->watch || state->beside ? 1 : state->machine->options.threads;
-    return state->block_count < threads ? (unsigned)state->block_count : threads;
+    uint64_t units = state->block_count / state->cluster_size;
+    return units < threads ? (unsigned)units : threads;
 }
 
 /* Local memory of a lane. Where calls have no known depth, the stack is more than a GPU's, whose
@@ -415,6 +353,11 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     state->threads_per_block = launch->block[0] * launch->block[1] * launch->block[2];
     state->warps_per_block = (state->threads_per_block + SIMT_LANES - 1) / SIMT_LANES;
     state->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    state->cluster_size = 1;
+    for (int i = 0; i < 3; i++) {
+        state->cluster[i] = launch->cluster[i] ? launch->cluster[i] : 1;
+        state->cluster_size *= state->cluster[i];
+    }
     state->shared_bytes = code->static_shared + launch->dynamic_shared;
     state->reserved_at = state->shared_end = state->shared_bytes;
     if (code->uses_reserved) {
@@ -433,8 +376,9 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
                       state->shared_bytes);
     uint64_t resident =
         (uint64_t)machine->gpu->sms * (occupancy.blocks_per_sm ? occupancy.blocks_per_sm : 1);
-    state->resident_limit =
-        launch->cooperative ? UINT32_MAX : (uint32_t)(resident / (workers ? workers : 1));
+    uint64_t share = resident / state->cluster_size / (workers ? workers : 1);
+    share = share ? share : state->cluster_size > 1;
+    state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)share;
     /* A scheduler issues one instruction a cycle, to the warps of its SM in turn. */
     uint64_t blocks_of_sm = (state->block_count + machine->gpu->sms - 1) / machine->gpu->sms;
     if (occupancy.blocks_per_sm && blocks_of_sm > occupancy.blocks_per_sm)
@@ -449,8 +393,8 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
         state->wait_part < SIMT_WAIT_PART_MANY ? SIMT_WAIT_PART_MANY : state->wait_part;
     /* Another order in each launch, the same in each run of the program. */
     state->random = machine->options.seed;
-    state->random = next_random(&state->random) + state->grid_number;
-    state->random = next_random(&state->random);
+    state->random = simt_next_random(&state->random) + state->grid_number;
+    state->random = simt_next_random(&state->random);
     pthread_mutex_init(&state->fault_lock, NULL);
 }
 

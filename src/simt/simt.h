@@ -28,6 +28,7 @@ enum simt_fault_kind {
     SIMT_FAULT_ASSERT,              /* 710 */
     SIMT_FAULT_TRAP,                /* 719 */
     SIMT_FAULT_LAUNCH_FAILED,       /* 719 */
+    SIMT_FAULT_CLUSTER_EXIT,        /* 719: shared memory of a block that has exited */
     SIMT_FAULT_BARRIER,             /* 715: a barrier used wrongly */
     SIMT_FAULT_TIMEOUT,             /* 702: more warp instructions than the limit */
     SIMT_FAULT_LIVELOCK,            /* 702: every thread polls, and nothing changes */
@@ -39,7 +40,7 @@ enum simt_fault_kind {
 struct simt_fault {
     enum simt_fault_kind kind;
     size_t what_length; /* of text: its first part, which says what went wrong */
-    char text[1024];    /* whole message: what, kernel, block, thread, PTX line, source line */
+    char text[4096];    /* whole message: what, kernel, block, thread, PTX line, source line */
 };
 
 struct simt_options {
@@ -128,6 +129,7 @@ struct simt_kernel_info {
     unsigned ptx_version, binary_version; /* 80 for sm_80 */
     unsigned param_count, param_bytes, param_align;
     unsigned required_cluster[3];
+    unsigned max_cluster; /* blocks of a cluster, .maxclusterrank; 0: no limit */
 };
 const struct simt_kernel_info *simt_kernel_info(struct simt_kernel *kernel);
 bool simt_kernel_reads_clock(struct simt_kernel *kernel);

@@ -12,6 +12,7 @@ static inline const struct simt_inst *simt_slice_begin(struct simt_warp_state *w
     simt_path_enter(warp, path);
     warp->fuel = warp->slice_fuel = fuel;
     warp->sync_ops = 0;
+    warp->vain_waits = 0;
     warp->waits_for_clock = false;
     return path->ip;
 }

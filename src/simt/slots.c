@@ -150,7 +150,8 @@ void slots_assign(struct decoder *decoder)
     free(order);
 }
 
-uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits)
+static uint32_t literal_slot(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits,
+                             bool is_shared)
 {
     struct slot_literal_list *list = &decoder->literals;
     uint32_t bytes = bits == 1 ? 0 : bits / 8;
@@ -158,15 +159,26 @@ uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsi
         low &= (UINT64_C(1) << bits) - 1;
     for (uint32_t i = 0; i < list->count; i++)
         if (list->items[i].low == low && list->items[i].high == high &&
-            list->items[i].bytes == bytes)
+            list->items[i].bytes == bytes && list->items[i].is_shared == is_shared)
             return list->items[i].slot;
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? list->capacity * 2 : 32;
         list->items = lk_realloc(list->items, list->capacity * sizeof(*list->items));
     }
-    struct simt_literal literal = {slot_new(decoder, bits), bytes, low, high};
+    struct simt_literal literal = {slot_new(decoder, bits), bytes, low, high, is_shared};
     list->items[list->count++] = literal;
     return literal.slot;
+}
+
+uint32_t slot_literal(struct decoder *decoder, uint64_t low, uint64_t high, unsigned bits)
+{
+    return literal_slot(decoder, low, high, bits, false);
+}
+
+uint32_t slot_address(struct decoder *decoder, const struct ptx_var *var, uint64_t address,
+                      unsigned bits)
+{
+    return literal_slot(decoder, address, 0, bits, var && var->space == PTX_SPACE_SHARED);
 }
 
 uint32_t slot_sreg(struct decoder *decoder, enum ptx_sreg sreg, uint32_t number)

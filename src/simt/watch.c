@@ -117,6 +117,16 @@ void simt_watch_barrier(struct simt_block *block, uint32_t id)
     EACH_WATCHER(block->launch->watch, barrier) watcher->barrier(watcher, block, id);
 }
 
+void simt_watch_cluster_barrier(struct simt_block *block)
+{
+    EACH_WATCHER(block->launch->watch, cluster_barrier) watcher->cluster_barrier(watcher, block);
+}
+
+void simt_watch_cluster_exit(struct simt_block *block)
+{
+    EACH_WATCHER(block->launch->watch, cluster_exit) watcher->cluster_exit(watcher, block);
+}
+
 void simt_watch_stuck(struct simt_warp *w, bool barrier)
 {
     EACH_WATCHER(w->block->launch->watch, stuck) watcher->stuck(watcher, w, barrier);

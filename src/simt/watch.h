@@ -62,6 +62,7 @@ struct watch_access {
     bool is_write;        /* atomics: true, and is_read too */
     bool is_read;
     enum watch_pattern pattern;
+    struct simt_block *block;  /* whose shared memory it is: of a cluster, any */
     const uint64_t *addresses; /* [lane]: device addresses; offsets in shared and local memory */
     const uint64_t *partner;   /* copies: the other side's addresses, or NULL */
     enum { WATCH_FOR_ALL, WATCH_FOR_COUNTERS, WATCH_FOR_CHECKS } audience;
@@ -90,6 +91,10 @@ struct simt_watcher {
                       uint32_t lanes);
     /* A barrier of the block lets its threads go; barrier->lanes says which have come. */
     void (*barrier)(struct simt_watcher *watcher, struct simt_block *block, uint32_t id);
+    /* The barrier of the block's cluster lets its threads go. */
+    void (*cluster_barrier)(struct simt_watcher *watcher, struct simt_block *block);
+    /* A block of a cluster ends; others may still run. */
+    void (*cluster_exit)(struct simt_watcher *watcher, struct simt_block *block);
     /* Any instruction that does not touch memory, before it runs; only with wants_all. */
     void (*step)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     bool wants_all;
@@ -157,6 +162,8 @@ void simt_watch_done(struct simt_launch_state *launch);
 void simt_watch_block(struct simt_block *block, bool begins);
 void simt_watch_warp_sync(struct simt_warp *w, const struct simt_inst *in, uint32_t lanes);
 void simt_watch_barrier(struct simt_block *block, uint32_t id);
+void simt_watch_cluster_barrier(struct simt_block *block);
+void simt_watch_cluster_exit(struct simt_block *block);
 void simt_watch_stuck(struct simt_warp *w, bool barrier);
 void simt_watch_heap(struct simt_warp *w, const struct simt_inst *in, int lane,
                      enum watch_heap_event event, uint64_t address, uint64_t size);

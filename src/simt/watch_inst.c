@@ -43,6 +43,8 @@ static enum gpu_class class_of(const struct ptx_inst *ptx)
     case PTX_GROUP_MEMORY:
     case PTX_GROUP_ASYNC:
         return GPU_CLASS_MEMORY;
+    case PTX_GROUP_CLUSTER:
+        return ptx->operand_count ? GPU_CLASS_MEMORY : GPU_CLASS_BARRIER;
     case PTX_GROUP_ATOMIC:
         return ptx->operand_count ? GPU_CLASS_MEMORY : GPU_CLASS_BARRIER;
     case PTX_GROUP_CONTROL:
@@ -165,6 +167,7 @@ static bool is_order(const struct ptx_inst *ptx)
     case PTX_GROUP_BARRIER:
     case PTX_GROUP_WARP:
     case PTX_GROUP_ASYNC:
+    case PTX_GROUP_CLUSTER:
         return true;
     case PTX_GROUP_ATOMIC:
         return ptx->operand_count == 0; /* fences */
@@ -211,7 +214,16 @@ static void describe(const struct ptx_function *function, const struct simt_inst
         what->bytes = (uint32_t)ptx->operands[2].imm;
         what->skips_l1 = ptx_has(ptx, PTX_MOD_CG);
         break;
+    case PTX_OP_ST_ASYNC:
+        describe_store(in, what);
+        break;
+    case PTX_OP_RED_ASYNC:
+        what->kind = WATCH_RED;
+        what->bytes = ptx_type_bits(last_type(ptx)) / 8;
+        what->is_write = what->is_ordered = true;
+        break;
     case PTX_OP_CP_BULK_G2S:
+    case PTX_OP_CP_BULK_S2S:
     case PTX_OP_CP_BULK_S2G:
         what->kind = WATCH_BULK;
         what->is_write = ptx->op == PTX_OP_CP_BULK_S2G; /* of the global side */

@@ -34,13 +34,6 @@ def unsupported():
     f.stops("sust", "sust.b.1d.b32.trap [surf_ref, {%r2}], {%r1};")
     f.stops("sured", "sured.b.add.1d.u32.trap [surf_ref, {%r2}], %r1;")
     f.stops("suq", "suq.width.b32 %r1, [surf_ref];")
-    f.stops("barrier_cluster_arrive", "barrier.cluster.arrive.release.aligned;")
-    f.stops("barrier_cluster_wait", "barrier.cluster.wait.acquire.aligned;")
-    f.stops("st_async", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], "
-                        "%r2, [%r3];", ["mov.u32 %r1, box;", "mov.u32 %r3, box;"])
-    f.stops("red_async", "red.async.relaxed.cluster.global_add.u32 [%r1], %r2, [%r3];".replace(
-        "global_add.u32", "shared::cluster.mbarrier::complete_tx::bytes.add.u32"),
-        ["mov.u32 %r1, box;", "mov.u32 %r3, box;"])
     f.stops("fence_other", "fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;")
     f.stops("cp_other", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
                         "[%out], [%r1], 16;", ["mov.u32 %r1, box;"])
@@ -53,7 +46,9 @@ def unsupported():
     f.stops("wgmma", "wgmma.fence.sync.aligned;")
     f.stops("tensormap", "tensormap.replace.tile.rank.global.b1024.b32 [%out], 3;")
     paths.append(f.write())
-    f = Stops("unsupported_100a", 100, "8.6", target="sm_100a")
+    f = Stops("unsupported_100a", 100, "8.7", target="sm_100a")
+    f.stops("st_other", "st.bulk.weak.shared::cta [%r1], %d1, 0;", ["mov.u32 %r1, box;"])
+    f.stops("red_other", "red.async.mmio.release.sys.global.add.u32 [%out], %r1;")
     f.stops("tcgen05", "tcgen05.fence::before_thread_sync;")
     f.stops("clusterlaunchcontrol", "clusterlaunchcontrol.try_cancel.async.shared::cta."
                                     "mbarrier::complete_tx::bytes.b128 [%r1], [%r2];",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import gen_bits
+import gen_cluster
 import gen_control
 import gen_convert
 import gen_float
@@ -80,6 +81,8 @@ def main():
     if not names or "STRUCTURE" in names:
         paths += gen_control.make_all() + gen_warp.make_all()
         paths += gen_spaces.make_all() + gen_stops.make_all()
+    if not names or "CLUSTER" in names:
+        paths += gen_cluster.make_all()
     if not names or "BITS" in names:
         paths += gen_bits.make_all()
     if not names or "TENSOR" in names:

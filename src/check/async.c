@@ -1,0 +1,351 @@
+/*
+ * async.c: mbarriers, copies in the background, and what the blocks of a cluster do to each other:
+ * what these order, whether an mbarrier got the bytes that it expected, and whether a block may end
+ * while another one still uses its shared memory.
+ */
+#include "check/check.h"
+
+#include "simt/cluster.h"
+
+#include <stdlib.h>
+
+/* Where mbarriers lie ---------------------------------------------------------------------------
+ */
+
+/* The block of a shared address, and the offset there. Instructions for the block's own memory take
+ * plain offsets too. */
+static struct simt_block *place_of(const struct simt_warp *w, const struct simt_inst *in,
+                                   uint64_t address, uint32_t *offset)
+{
+    struct simt_block *own = w->block;
+    uint32_t rank;
+    simt_shared_split(address, &rank, offset);
+    const struct simt_cluster *cluster = own->cluster;
+    bool is_generic = address >= SIMT_SHARED_WINDOW;
+    if (!cluster || rank >= cluster->size ||
+        (!is_generic && !ptx_has(in->ptx, PTX_MOD_SHARED_CLUSTER)))
+        return own;
+    return cluster->blocks[rank];
+}
+
+static uint64_t address_at(const struct simt_warp *w, uint32_t slot, bool narrow, int lane)
+{
+    return narrow ? SIMT_SLOT(const uint32_t, slot)[lane] : SIMT_SLOT(const uint64_t, slot)[lane];
+}
+
+static struct check_mbarrier *find_mbarrier(struct check_block *block, uint32_t offset)
+{
+    for (uint32_t i = 0; i < block->mbarrier_count; i++)
+        if (block->mbarriers[i].offset == offset)
+            return &block->mbarriers[i];
+    return NULL;
+}
+
+static void note_init(struct check_block *block, uint32_t offset, const struct check_side *side)
+{
+    struct check_mbarrier *mbarrier = find_mbarrier(block, offset);
+    if (!mbarrier) {
+        if (block->mbarrier_count == block->mbarrier_capacity) {
+            block->mbarrier_capacity = block->mbarrier_capacity * 2 + 8;
+            block->mbarriers =
+                lk_realloc(block->mbarriers, block->mbarrier_capacity * sizeof(*block->mbarriers));
+        }
+        mbarrier = &block->mbarriers[block->mbarrier_count++];
+    }
+    *mbarrier = (struct check_mbarrier){.offset = offset, .init = *side};
+}
+
+/* Bytes ------------------------------------------------------------------------------------------
+ */
+
+static void judge_bytes(struct check *check, const struct simt_block *block,
+                        const struct check_mbarrier *mbarrier)
+{
+    struct simt_mbarrier state;
+    if (mbarrier->offset + 8 > block->shared_end)
+        return;
+    memcpy(&state, block->shared + mbarrier->offset, 8);
+    int32_t bytes = simt_mbarrier_bytes(&state);
+    if (!state.ready || !bytes)
+        return;
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    const struct check_side *side = mbarrier->expect.in ? &mbarrier->expect : &mbarrier->init;
+    const struct check_side *other = mbarrier->complete.in ? &mbarrier->complete : NULL;
+    if (bytes > 0)
+        check_report(check, CHECK_TX_COUNT, &subject, side, other,
+                     "tx count: when the block ends, its mbarrier at 0x%x still expects %d bytes "
+                     "that never came: expect_tx announces too many",
+                     mbarrier->offset, bytes);
+    else
+        check_report(check, CHECK_TX_COUNT, &subject, side, other,
+                     "tx count: %d bytes more came to the mbarrier at 0x%x than expect_tx "
+                     "announces: its phases end before all of their bytes are there",
+                     -bytes, mbarrier->offset);
+}
+
+void check_async_end(struct check *check, struct simt_block *block)
+{
+    if (check->launch->fault->kind != SIMT_OK)
+        return;
+    for (uint32_t i = 0; i < block->check->mbarrier_count; i++)
+        judge_bytes(check, block, &block->check->mbarriers[i]);
+}
+
+/* Order ------------------------------------------------------------------------------------------
+ */
+
+/* The mbarrier's address of a copy or store, NULL slot if it has none. */
+static bool mbarrier_slot(const struct simt_inst *in, uint32_t *slot)
+{
+    switch (in->ptx->op) {
+    case PTX_OP_CP_BULK_G2S:
+    case PTX_OP_CP_BULK_S2S:
+        *slot = in->e;
+        return true;
+    case PTX_OP_ST_ASYNC:
+        *slot = in->ptx->operands[1].kind == PTX_OPERAND_VECTOR ? in->b : in->c;
+        return true;
+    case PTX_OP_RED_ASYNC:
+        *slot = in->c;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void check_async_wrote(struct check *check, const struct watch_access *access)
+{
+    struct simt_warp *w = access->w;
+    struct check_block *block = w->block->check, *place = access->block->check;
+    uint32_t slot, offset;
+    if (!mbarrier_slot(access->in, &slot))
+        return;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint64_t address = address_at(w, slot, access->in->counts[1] == 32, lane);
+        place_of(w, access->in, address, &offset);
+        check_order_pass_on(check, block, w->index, check_order_key(place, offset, false),
+                            check->time);
+        struct check_mbarrier *mbarrier = find_mbarrier(place, offset);
+        if (mbarrier)
+            mbarrier->complete = check_side_of(w, access->in, lane, "completes");
+    }
+    check_close_segment(&block->warps[w->index]);
+}
+
+static void commit_copies(struct check *check, struct check_warp *warp)
+{
+    memmove(warp->commits + 1, warp->commits, sizeof(warp->commits) - sizeof(warp->commits[0]));
+    warp->commits[0] = check->time;
+    check_close_segment(warp);
+}
+
+static bool is_wait(enum ptx_op op)
+{
+    return op == PTX_OP_MBARRIER_TEST_WAIT || op == PTX_OP_MBARRIER_TRY_WAIT ||
+           op == PTX_OP_MBARRIER_TEST_WAIT_PARITY || op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
+}
+
+static bool expects(enum ptx_op op)
+{
+    return op == PTX_OP_MBARRIER_EXPECT_TX || op == PTX_OP_MBARRIER_ARRIVE_TX ||
+           op == PTX_OP_MBARRIER_ARRIVE_DROP_TX;
+}
+
+static void note_remote(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                        int lane, struct check_block *place);
+
+/* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. A
+ * relaxed arrival passes on what a fence before it ordered. */
+static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check_block *block = w->block->check;
+    struct check_warp *warp = &block->warps[w->index];
+    bool waits = is_wait(in->ptx->op), relaxed = ptx_has(in->ptx, PTX_MOD_RELAXED);
+    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint32_t offset;
+        uint64_t address = address_at(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane);
+        struct simt_block *owner = place_of(w, in, address + (uint64_t)in->imm, &offset);
+        uint64_t key = check_order_key(owner->check, offset, false);
+        struct check_mbarrier *mbarrier =
+            expects(in->ptx->op) ? find_mbarrier(owner->check, offset) : NULL;
+        if (mbarrier)
+            mbarrier->expect = check_side_of(w, in, lane, "expects");
+        if (waits)
+            check_order_take(check, block, w->index, key, false);
+        else if (!relaxed || warp->fence_block)
+            check_order_pass_on(check, block, w->index, key,
+                                relaxed ? warp->fence_block : check->time);
+        if (owner != w->block && !owner->has_ended)
+            note_remote(check, w, in, lane, owner->check);
+    }
+    if (!waits)
+        check_close_segment(warp);
+    return waits;
+}
+
+static void init_mbarriers(struct simt_warp *w, const struct simt_inst *in)
+{
+    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint32_t offset;
+        uint64_t address = address_at(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane);
+        struct simt_block *owner = place_of(w, in, address + (uint64_t)in->imm, &offset);
+        struct check_side side = check_side_of(w, in, lane, "initialises");
+        note_init(owner->check, offset, &side);
+    }
+}
+
+bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check_warp *warp = check_warp_of(w);
+    uint32_t pending;
+    switch (in->ptx->op) {
+    case PTX_OP_CP_ASYNC_COMMIT:
+        commit_copies(check, warp);
+        return false;
+    case PTX_OP_CP_ASYNC_WAIT_GROUP:
+        pending = (uint32_t)in->ptx->operands[0].imm;
+        if (pending < sizeof(warp->commits) / sizeof(warp->commits[0])) {
+            warp->waited =
+                warp->commits[pending] > warp->waited ? warp->commits[pending] : warp->waited;
+        }
+        check_close_segment(warp);
+        return false;
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+        warp->waited = check->time;
+        check_close_segment(warp);
+        return false;
+    case PTX_OP_CP_ASYNC_MBARRIER:
+        warp->waited = check->time;
+        return use_mbarrier(check, w, in);
+    case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
+        init_mbarriers(w, in);
+        return false;
+    case PTX_OP_MBARRIER_PENDING:
+    case PTX_OP_CP_BULK_COMMIT:
+    case PTX_OP_CP_BULK_WAIT:
+    case PTX_OP_CP_BULK_PREFETCH:
+        return false;
+    default:
+        return strcmp(ptx_op_infos[in->ptx->op].mnemonic, "mbarrier") == 0 &&
+               use_mbarrier(check, w, in);
+    }
+}
+
+/* The cluster's barrier --------------------------------------------------------------------------
+ */
+
+/* No shared address is as high. */
+static uint64_t barrier_key(const struct simt_block *block)
+{
+    const struct simt_block *first = block->cluster ? block->cluster->blocks[0] : block;
+    return check_order_key(first->check, 0xfffffffcu, false);
+}
+
+void check_cluster_order(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check_block *block = w->block->check;
+    struct check_warp *warp = &block->warps[w->index];
+    uint64_t key = barrier_key(w->block);
+    if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_WAIT) {
+        check_order_take(check, block, w->index, key, false);
+    } else if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_ARRIVE) {
+        uint32_t until = ptx_has(in->ptx, PTX_MOD_RELAXED) ? warp->fence_all : check->time;
+        if (until)
+            check_order_pass_on(check, block, w->index, key, until);
+    }
+    check_close_segment(warp);
+}
+
+static bool waits_for_cluster(const struct simt_warp_state *warp)
+{
+    for (int i = 0; i < SIMT_LANES; i++)
+        if (warp->paths[i].state == SIMT_PATH_BARRIER &&
+            warp->paths[i].barrier == SIMT_CLUSTER_BARRIER)
+            return true;
+    return false;
+}
+
+void check_cluster_barrier(struct simt_watcher *watcher, struct simt_block *block)
+{
+    struct check *check = (struct check *)watcher;
+    uint64_t key = barrier_key(block);
+    uint32_t count;
+    struct simt_block *const *blocks = simt_cluster_blocks(&block, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        blocks[i]->check->cluster_phase++;
+        for (uint32_t k = 0; k < blocks[i]->warp_count; k++)
+            if (waits_for_cluster(&blocks[i]->warps[k])) {
+                check_order_take(check, blocks[i]->check, k, key, false);
+                check_close_segment(&blocks[i]->check->warps[k]);
+            }
+    }
+}
+
+/* Blocks that end --------------------------------------------------------------------------------
+ */
+
+static void note_remote(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                        int lane, struct check_block *place)
+{
+    struct check_block *block = w->block->check;
+    uint32_t warp = block->first_warp + w->index, i = 0;
+    if (!block->warps[w->index].segment)
+        check_order_open_segment(check, block, w->index);
+    while (i < place->remote_count && place->remotes[i].warp != warp)
+        i++;
+    if (i == place->remote_capacity) {
+        place->remote_capacity = place->remote_capacity * 2 + 8;
+        place->remotes =
+            lk_realloc(place->remotes, place->remote_capacity * sizeof(*place->remotes));
+    }
+    place->remote_count += i == place->remote_count;
+    uint32_t number = (uint32_t)(in - check->launch->code->insts);
+    bool has_arrived = simt_state(w)->cluster_arrived >> lane & 1;
+    place->remotes[i] = (struct check_remote){.warp = warp,
+                                              .segment = block->warps[w->index].segment,
+                                              .info = number << CHECK_INST_SHIFT | (uint32_t)lane,
+                                              .phase = place->cluster_phase + has_arrived};
+}
+
+void check_cluster_access(struct check *check, const struct watch_access *access, uint32_t mask)
+{
+    note_remote(check, access->w, access->in, __builtin_ctz(mask), access->block->check);
+}
+
+/* Does a thread of the block know that it is over? */
+static bool is_known(const struct check *check, const struct check_block *block,
+                     const struct check_remote *remote)
+{
+    if (remote->segment < check->first_segment || block->cluster_phase > remote->phase)
+        return true;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        if (check_order_is_before(check, block, i, 0, remote->segment, remote->info))
+            return true;
+    return false;
+}
+
+void check_cluster_exit(struct simt_watcher *watcher, struct simt_block *simt)
+{
+    struct check *check = (struct check *)watcher;
+    const struct check_block *block = simt->check;
+    uint32_t per_block = check->launch->warps_per_block;
+    for (uint32_t i = 0; i < block->remote_count; i++) {
+        const struct check_remote *remote = &block->remotes[i];
+        if (is_known(check, block, remote))
+            continue;
+        struct check_side side = {
+            .in = &check->launch->code->insts[remote->info >> CHECK_INST_SHIFT],
+            .block = remote->warp / per_block,
+            .thread = remote->warp % per_block * SIMT_LANES + (remote->info & CHECK_LANE),
+            .does = "use"};
+        struct check_subject subject = {.space = PTX_SPACE_REG};
+        check_report(check, CHECK_CLUSTER_EXIT, &subject, &side, NULL,
+                     "cluster exit: block (%u,%u,%u) may end before this thread of another block "
+                     "has used its shared memory: nothing makes it wait (cluster.sync() before the "
+                     "end)",
+                     simt->index[0], simt->index[1], simt->index[2]);
+    }
+}
