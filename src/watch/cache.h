@@ -22,6 +22,7 @@ struct cache_set {
     uint32_t used[CACHE_WAYS];  /* when */
     uint8_t valid[CACHE_WAYS];  /* a bit per sector */
     uint8_t dirty[CACHE_WAYS];
+    uint8_t fetched[CACHE_WAYS]; /* a bit per piece of 64 bytes that was read from DRAM */
 };
 
 struct cache {
@@ -90,11 +91,13 @@ static inline void cache_dirty(struct cache *cache, uint8_t *dirty, unsigned sec
     *dirty |= (uint8_t)sectors;
 }
 
-static inline void cache_fetch(struct cache *cache, uint8_t *valid, unsigned missing)
+static inline void cache_fetch(struct cache *cache, struct cache_set *set, int way,
+                               unsigned missing)
 {
-    unsigned bursts = cache_bursts(missing), before = cache_bursts(*valid);
+    unsigned bursts = cache_bursts(missing), before = set->fetched[way];
     cache->read_alone += (uint64_t)cache_is_one(before | bursts) - cache_is_one(before);
-    *valid |= (uint8_t)((bursts & 1) * 3 | (bursts >> 1) * 12);
+    set->fetched[way] |= (uint8_t)bursts;
+    set->valid[way] |= (uint8_t)((bursts & 1) * 3 | (bursts >> 1) * 12);
 }
 
 /* Sectors (a bit each) of a line that were there; the others are now, if allocate. */
@@ -116,13 +119,13 @@ static inline unsigned cache_access(struct cache *cache, uint64_t line, unsigned
         if (set->lines[way] >> CACHE_EPOCH_SHIFT == cache->epoch)
             cache->written_back += (unsigned)__builtin_popcount(set->dirty[way]);
         set->lines[way] = tag;
-        set->valid[way] = set->dirty[way] = 0;
+        set->valid[way] = set->dirty[way] = set->fetched[way] = 0;
     }
     *recent = (struct cache_recent){set, way};
     set->used[way] = ++cache->clock;
     unsigned hits = set->valid[way] & sectors;
     if (cache->by_bursts && !is_write && (sectors & ~hits))
-        cache_fetch(cache, &set->valid[way], sectors & ~hits);
+        cache_fetch(cache, set, way, sectors & ~hits);
     if (allocate)
         set->valid[way] |= (uint8_t)sectors;
     if (is_write && allocate)
