@@ -24,7 +24,8 @@ static const struct ptx_function *signature_of(struct ptx_parser *p, struct ptx_
     if (p->raw_count < 4)
         ptx_fail(p, raw->offset, "a call through a register needs a .callprototype");
     if (!p->raws[3].prototype)
-        ptx_fail(p, p->raws[3].offset, "'%s' is not a .callprototype or .calltargets declared above",
+        ptx_fail(p, p->raws[3].offset,
+                 "'%s' is not a .callprototype or .calltargets declared above",
                  p->raws[3].name->text);
     inst->prototype = p->raws[3].prototype;
     return inst->prototype;
