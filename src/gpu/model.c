@@ -18,30 +18,32 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 };
 
 #define LAUNCH_SECONDS 2.6e-6 /* an empty kernel, between two events */
-#define START_CYCLES 1400.0   /* until code, parameters and tables of pages have come */
-#define BLOCK_CYCLES 1.07     /* to start a block, one after the other for the whole GPU */
-#define DRAM_EFFICIENCY 0.856 /* of the datasheet's bandwidth, reads and writes mixed */
-#define LONE_READ_BYTES                                                                            \
-    55.0 /* what could have been read, had half a line not been asked for alone, */
-#define LONE_WRITE_BYTES 206.0 /* or been written */
-#define L2_SECTOR_CYCLES 0.47  /* of an SM, per sector */
+#define START_CYCLES 2100.0   /* until code, parameters and tables of pages have come */
+#define BLOCK_CYCLES 1.13     /* to start a block, one after the other for the whole GPU */
+#define DRAM_EFFICIENCY 0.885 /* of the datasheet's bandwidth, reads and writes mixed */
+/* What could have been read, had half a line not been asked for alone, or been written: */
+#define LONE_READ_BYTES 64.0
+#define LONE_WRITE_BYTES 206.0
+#define L2_SECTOR_CYCLES 0.5   /* of an SM, per sector */
 #define L2_PARTIAL_CYCLES 1.11 /* per sector of which a store writes only a part, */
 #define L2_LINE_CYCLES 2.51    /* and per line with such sectors */
 #define L2_ATOMIC_CYCLES 2.28  /* per sector of atomics */
-#define L1_FILL_CYCLES 0.6     /* per sector that comes from the L2 */
-#define ISSUE_CYCLES 2.2       /* from a warp's instruction to its next */
-#define TENSOR_CYCLES 35.0     /* from a tensor product to its result */
-#define BARRIER_CYCLES 27.0
-#define WARP_CYCLES 100.0  /* to begin and end a warp */
-#define WARP_SLOTS 2.0     /* instructions at a kernel's begin that PTX does not show */
-#define QUEUE_PART 0.52    /* of a load's latency, more of it where memory is busy all the time */
+#define L1_FILL_CYCLES 0.87    /* per sector that comes from the L2 */
+#define SPLIT_CYCLES 5.5       /* of a scheduler, per branch that splits a warp */
+#define BARRIER_CYCLES 32.0
+#define WARP_CYCLES 50.0   /* to begin and end a warp */
+#define WARP_SLOTS 6.0     /* instructions at a kernel's begin that PTX does not show */
+#define QUEUE_PART 1.08    /* of a load's latency, more of it where memory is busy all the time */
 #define KEPT_INTEGERS 0.65 /* of PTX's integer instructions; addressing takes in the others */
 #define ATOMIC_CYCLES 0.73 /* per sector of atomics in one slice of the L2, */
 #define TURN_CYCLES 1.3    /* per atomic at an address that others want too, */
 #define FLOAT_CYCLES 3.5   /* and per addition of floats there */
-#define OVERLAP 2.29       /* exponent of the norm that sums up what overlaps */
+#define OVERLAP 2.67       /* exponent of the norm that sums up what overlaps, */
+#define OVERLAP_ALONE 1.71 /* and where one block alone does, from barrier to barrier */
+#define L2_SPREAD 30.0     /* cycles more for lines that come together, per factor of e: from L2 */
+#define DRAM_SPREAD 95.0   /* and from DRAM */
 /* What mma.sync reaches of the tensor cores' peak: Hopper's is for wgmma. */
-#define TENSOR_PART(gpu) ((gpu)->cc_major == 9 ? 0.66 : 0.9)
+#define TENSOR_PART(gpu) ((gpu)->cc_major == 9 ? 0.6 : 0.9)
 
 static double larger(double a, double b)
 {
@@ -71,8 +73,9 @@ static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c,
     double products = (double)c->integer_mul_warps;
     double others = ((double)c->integer_warps - products) * KEPT_INTEGERS;
     double integers = larger(products, others);
-    parts[GPU_BOUND_ISSUE] =
-        ((double)c->issue_slots + WARP_SLOTS * warps) / gpu->schedulers_per_sm * cycle;
+    double slots =
+        (double)c->issue_slots + WARP_SLOTS * warps + (double)c->divergent_branches * SPLIT_CYCLES;
+    parts[GPU_BOUND_ISSUE] = slots / gpu->schedulers_per_sm * cycle;
     parts[GPU_BOUND_F32] = f32_lanes > 0 ? (double)c->f32_warps * 32 / f32_lanes * cycle : 0;
     parts[GPU_BOUND_F64] = f64_lanes > 0 ? (double)c->f64_warps * 32 / f64_lanes * cycle : 0;
     parts[GPU_BOUND_F16] = f16_lanes > 0 ? (double)c->f16_warps * 32 / f16_lanes * cycle : 0;
@@ -84,7 +87,7 @@ static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c,
 }
 
 /* How long a load takes that others wait for. A warp waits for the slowest of what it loads
- * together. */
+ * together: the more lines, the later that comes. */
 static double load_cycles(const struct gpu_counters *c)
 {
     double asked = (double)c->global_load_sectors + (double)c->local_load_sectors +
@@ -97,28 +100,34 @@ static double load_cycles(const struct gpu_counters *c)
     double dram = from_l2 > 0 ? (double)c->dram_read_bytes / 32 / from_l2 : 0;
     dram = miss * (dram < 1 ? dram : 1);
     double together = asked / phases / 4;
-    return GPU_L1_CYCLES +
-           larger(miss, 1 - pow(1 - miss, together)) * (GPU_L2_CYCLES - GPU_L1_CYCLES) +
-           larger(dram, 1 - pow(1 - dram, together)) * (GPU_DRAM_CYCLES - GPU_L2_CYCLES);
+    double l2_cycles = GPU_L2_CYCLES - GPU_L1_CYCLES + L2_SPREAD * log(larger(together * miss, 1));
+    double dram_cycles =
+        GPU_DRAM_CYCLES - GPU_L2_CYCLES + DRAM_SPREAD * log(larger(together * dram, 1));
+    return GPU_L1_CYCLES + larger(miss, 1 - pow(1 - miss, together)) * l2_cycles +
+           larger(dram, 1 - pow(1 - dram, together)) * dram_cycles;
 }
 
-/* From a warp's first to its last instruction, undisturbed. */
-static double warp_cycles(const struct gpu_counters *c, double warps)
+/* From a warp's first to its last instruction, undisturbed, and what of it is waiting for loads. */
+static double warp_cycles(const struct gpu_counters *c, double warps, double *loads)
 {
-    double waiting = (double)c->load_phases * load_cycles(c) +
-                     (double)c->shared_phases * GPU_SHARED_CYCLES +
-                     (double)c->tensor_warps * TENSOR_CYCLES + (double)c->barriers * BARRIER_CYCLES;
-    return WARP_CYCLES + (waiting + (double)c->issue_slots * ISSUE_CYCLES) / larger(warps, 1);
+    double others = (double)c->shared_phases * GPU_SHARED_CYCLES +
+                    (double)c->barriers * BARRIER_CYCLES + (double)c->chain_cycles +
+                    (double)c->issue_slots;
+    *loads = (double)c->load_phases * load_cycles(c) / larger(warps, 1);
+    return WARP_CYCLES + *loads + others / larger(warps, 1);
 }
 
 /* The same for the launch, in rounds of blocks. A warp with so much more to do than others is there
  * alone in the end; the few instructions more that a block's first warp has often cost less than
- * the mean. */
-static double latency(const struct gpu_shape *shape, const struct gpu_counters *c, double rounds)
+ * the mean. Loads take longer where memory is busy (for that many cycles) all the time. */
+static double latency(const struct gpu_shape *shape, const struct gpu_counters *c, double rounds,
+                      double busy)
 {
-    double each = warp_cycles(c, warps_of(shape)), mean = gpu_mean_warp(shape, c);
+    double loads, each = warp_cycles(c, warps_of(shape), &loads), mean = gpu_mean_warp(shape, c);
     double alone = mean > 0 ? each * ((double)c->longest_warp / mean - 1) : 0;
-    return larger(each * rounds, alone) + START_CYCLES;
+    double cycles = larger(each * rounds, alone) + START_CYCLES;
+    double part = busy < cycles ? busy / cycles : 1;
+    return cycles + QUEUE_PART * part * (loads * rounds + START_CYCLES);
 }
 
 /* Memory, beyond the latency of loads. */
@@ -149,11 +158,14 @@ static void memory_times(const struct gpu_info *gpu, const struct gpu_counters *
     parts[GPU_BOUND_SHARED] = (double)c->shared_wavefronts * cycle;
 }
 
-/* Parts that share nothing overlap, but not wholly: the time is a norm of theirs, nearly the
- * Euclidean. Instruction issue and the arithmetic units it feeds are one group, L1 and shared
- * memory another. */
-static double overlap(const struct gpu_model *model)
+/* Parts that share nothing overlap, but not wholly: the time is a norm of theirs. It is nearer to
+ * their sum where an SM has no second block at work while the first one meets at its barriers.
+ * Instruction issue and the arithmetic units it feeds are one group, L1 and shared memory another.
+ * beside: blocks at work on an SM. */
+static double overlap(const struct gpu_model *model, const struct gpu_counters *c, double beside)
 {
+    double second = beside < 2 ? beside - 1 : 1;
+    double power = c->barriers ? OVERLAP_ALONE + (OVERLAP - OVERLAP_ALONE) * second : OVERLAP;
     const double *parts = model->parts;
     double compute = 0;
     for (int i = GPU_BOUND_ISSUE; i <= GPU_BOUND_TENSOR; i++)
@@ -165,8 +177,8 @@ static double overlap(const struct gpu_model *model)
         parts[GPU_BOUND_BLOCKS]};
     double sum = 0;
     for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-        sum += pow(groups[i], OVERLAP);
-    return pow(sum, 1 / OVERLAP);
+        sum += pow(groups[i], power);
+    return pow(sum, 1 / power);
 }
 
 static void find_roof(const struct gpu_info *gpu, const struct gpu_counters *c,
@@ -211,14 +223,15 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     double in_turn = (turns - floats) * TURN_CYCLES + floats * FLOAT_CYCLES;
     parts[GPU_BOUND_ATOMICS] =
         larger((double)c->global_atomic_hottest * ATOMIC_CYCLES, in_turn) / hertz;
-    parts[GPU_BOUND_LATENCY] = latency(shape, c, larger(blocks / (sms * resident), 1)) / hertz;
-    double busy = larger(parts[GPU_BOUND_DRAM], parts[GPU_BOUND_L1]) / parts[GPU_BOUND_LATENCY];
-    parts[GPU_BOUND_LATENCY] *= 1 + QUEUE_PART * (busy < 1 ? busy : 1);
+    double busy = larger(parts[GPU_BOUND_DRAM], parts[GPU_BOUND_L1]) * hertz;
+    parts[GPU_BOUND_LATENCY] =
+        latency(shape, c, larger(blocks / (sms * resident), 1), busy) / hertz;
     /* No shorter than its own clocks say, by which it may have waited. */
     parts[GPU_BOUND_LATENCY] = larger(parts[GPU_BOUND_LATENCY], (double)c->clock_cycles / hertz);
+    double beside = resident < blocks / sms ? resident : blocks / sms;
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;
-    model->seconds = LAUNCH_SECONDS + overlap(model);
+    model->seconds = LAUNCH_SECONDS + overlap(model, c, larger(beside, 1));
     find_roof(gpu, c, model);
 }

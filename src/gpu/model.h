@@ -40,7 +40,7 @@ struct gpu_model {
 
 /* Cycles from a load to what waits for it: of one that finds its data in the L1, in the L2, in
  * DRAM, or in shared memory. */
-enum { GPU_L1_CYCLES = 38, GPU_L2_CYCLES = 220, GPU_DRAM_CYCLES = 719, GPU_SHARED_CYCLES = 34 };
+enum { GPU_L1_CYCLES = 38, GPU_L2_CYCLES = 209, GPU_DRAM_CYCLES = 650, GPU_SHARED_CYCLES = 33 };
 
 /* Warp instructions of a warp. */
 double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters);

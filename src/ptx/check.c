@@ -137,7 +137,7 @@ static void check_literal(const struct attempt *a, unsigned index, const struct 
     if (wanted != PTX_TYPE_NONE && !ptx_constant_bits(raw->value, wanted, &bits)) {
         const char *hint =
             ptx_type_kind(wanted) == PTX_KIND_FLOAT ? " (write 1.0 or 0f3F800000)" : "";
-        snprintf(what, sizeof(what), "is no .%s constant%s", ptx_type_name(wanted), hint);
+        snprintf(what, sizeof(what), "is not a .%s constant%s", ptx_type_name(wanted), hint);
         fail_operand(a, index, raw, what);
     }
     operand->imm = (int64_t)bits;
@@ -269,6 +269,8 @@ static void check_scalar(const struct attempt *a, unsigned index, const struct p
         if (written)
             fail_operand(a, index, raw, "is written: it must be a register");
         check_literal(a, index, raw, source == PTX_FROM_ADDR ? PTX_U64 : wanted, operand);
+        if (source == PTX_FROM_ADDR)
+            operand->type = PTX_B64;
         return;
     case PTX_OPERAND_SREG:
     case PTX_OPERAND_VAR:
@@ -279,6 +281,8 @@ static void check_scalar(const struct attempt *a, unsigned index, const struct p
             check_sreg(a, index, raw, wanted);
         else
             check_symbol(a, index, raw, wanted, source);
+        if (source == PTX_FROM_ADDR)
+            operand->type = PTX_B64;
         return;
     case PTX_OPERAND_ADDRESS:
         fail_operand(a, index, raw, "is not an address: leave out the []");

@@ -24,7 +24,8 @@ static const struct ptx_function *signature_of(struct ptx_parser *p, struct ptx_
     if (p->raw_count < 4)
         ptx_fail(p, raw->offset, "a call through a register needs a .callprototype");
     if (!p->raws[3].prototype)
-        ptx_fail(p, p->raws[3].offset, "'%s' is no .callprototype or .calltargets declared above",
+        ptx_fail(p, p->raws[3].offset,
+                 "'%s' is not a .callprototype or .calltargets declared above",
                  p->raws[3].name->text);
     inst->prototype = p->raws[3].prototype;
     return inst->prototype;
@@ -52,7 +53,7 @@ static void check_argument(struct ptx_parser *p, const struct ptx_raw *raw, enum
     switch (raw->operand.kind) {
     case PTX_OPERAND_VAR:
         if (raw->operand.var->space != PTX_SPACE_PARAM || raw->operand.imm)
-            ptx_fail(p, raw->offset, "'%s' is no .param variable", raw->operand.var->name);
+            ptx_fail(p, raw->offset, "'%s' is not a .param variable", raw->operand.var->name);
         if (formal->var && formal->var->size && formal->var->size != raw->operand.var->size)
             ptx_fail(p, raw->offset, "'%s' has %llu bytes, the formal parameter has %llu",
                      raw->operand.var->name, (unsigned long long)raw->operand.var->size,

@@ -125,7 +125,7 @@ static void parse_scalar(struct ptx_parser *p, struct cursor *cursor)
         value.kind = PTX_VALUE_FLOAT;
     }
     if (!ptx_constant_bits(value, type, &bits))
-        ptx_fail(p, place, "this constant is no .%s", ptx_type_name(type));
+        ptx_fail(p, place, "this constant is not a .%s", ptx_type_name(type));
     store(p, offset, bits, cursor->element, place);
 }
 

@@ -89,7 +89,10 @@ void advice_take_inst(struct gpu_counters *counters, const struct profile_code *
         code->traits & GPU_TRAIT_PRODUCT)
         advice_take(&counters->integer_mul_warps, warps); /* as watch/count_sum.c has it */
     advice_take(&counters->warp_instructions, warps);
-    advice_take(&counters->issue_slots, warps * code->slots);
+    double slots = warps * code->slots, all = (double)counters->issue_slots;
+    advice_take(&counters->issue_slots, slots);
+    advice_take(&counters->chain_cycles,
+                all > 0 ? slots / all * (double)counters->chain_cycles : 0);
     advice_take(&counters->load_phases, warps * code->load_phases);
     advice_take(&counters->shared_phases, warps * code->shared_phases);
 }

@@ -111,35 +111,6 @@ UNPACK_2(unpack_2x16, uint32_t, uint16_t, 16)
 CVTA_BODIES(cvta_shared, SIMT_SHARED_WINDOW)
 CVTA_BODIES(cvta_local, SIMT_LOCAL_WINDOW)
 
-#define ISSPACE_BODY(name, condition)                                                              \
-    SIMT_BODY(name)                                                                                \
-    {                                                                                              \
-        const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);                                      \
-        uint32_t bits = 0;                                                                         \
-        for (int i = 0; i < SIMT_LANES; i++) {                                                     \
-            uint64_t x = a[i];                                                                     \
-            bits |= (uint32_t)(condition) << i;                                                    \
-        }                                                                                          \
-        simt_set_predicate(w, in->d, bits);                                                        \
-        return in + 1;                                                                             \
-    }
-ISSPACE_BODY(isspace_shared, x - SIMT_SHARED_WINDOW - w->block->window < SIMT_SHARED_WINDOW_SIZE)
-ISSPACE_BODY(isspace_cluster,
-             x - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE * w->block->launch->cluster_size)
-ISSPACE_BODY(isspace_local, x - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE)
-ISSPACE_BODY(isspace_global, x < SIMT_SHARED_WINDOW)
-
-SIMT_BODY(isspace_param)
-{
-    const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);
-    uint64_t base = w->block->launch->params_address;
-    uint32_t size = w->block->launch->kernel->info.param_bytes, bits = 0;
-    for (int i = 0; i < SIMT_LANES; i++)
-        bits |= (uint32_t)(a[i] - base < size) << i;
-    simt_set_predicate(w, in->d, bits);
-    return in + 1;
-}
-
 static bool is_const_address(const struct simt_module *module, uint64_t address)
 {
     for (uint32_t i = 0; i < module->ptx->var_count; i++)
@@ -149,15 +120,29 @@ static bool is_const_address(const struct simt_module *module, uint64_t address)
     return false;
 }
 
-SIMT_BODY(isspace_const)
-{
-    const uint64_t *a = SIMT_SLOT(const uint64_t, in->a);
-    uint32_t bits = 0;
-    for (int i = 0; i < SIMT_LANES; i++)
-        bits |= (uint32_t)is_const_address(w->block->launch->kernel->module, a[i]) << i;
-    simt_set_predicate(w, in->d, bits);
-    return in + 1;
-}
+#define ISSPACE_WIDE(name, TYPE, condition)                                                        \
+    SIMT_BODY(name)                                                                                \
+    {                                                                                              \
+        const TYPE *a = SIMT_SLOT(const TYPE, in->a);                                              \
+        uint32_t bits = 0;                                                                         \
+        for (int i = 0; i < SIMT_LANES; i++) {                                                     \
+            uint64_t x = a[i];                                                                     \
+            bits |= (uint32_t)(condition) << i;                                                    \
+        }                                                                                          \
+        simt_set_predicate(w, in->d, bits);                                                        \
+        return in + 1;                                                                             \
+    }
+#define ISSPACE_BODIES(name, condition)                                                            \
+    ISSPACE_WIDE(name, uint64_t, condition)                                                        \
+    ISSPACE_WIDE(name##_32, uint32_t, condition)
+ISSPACE_BODIES(isspace_shared, x - SIMT_SHARED_WINDOW - w->block->window < SIMT_SHARED_WINDOW_SIZE)
+ISSPACE_BODIES(isspace_cluster,
+               x - SIMT_SHARED_WINDOW < SIMT_SHARED_WINDOW_SIZE * w->block->launch->cluster_size)
+ISSPACE_BODIES(isspace_local, x - SIMT_LOCAL_WINDOW < SIMT_LOCAL_WINDOW_SIZE)
+ISSPACE_BODIES(isspace_global, x < SIMT_SHARED_WINDOW)
+ISSPACE_BODIES(isspace_param,
+               x - w->block->launch->params_address < w->block->launch->kernel->info.param_bytes)
+ISSPACE_BODIES(isspace_const, is_const_address(w->block->launch->kernel->module, x))
 
 /* A shared address has the rank of its block above the offset; a generic one lies in the window.
  */
@@ -282,17 +267,21 @@ static simt_body *select_cvta(const struct simt_operands *operands, bool to)
     return shared ? cvta_shared_32_to_64 : cvta_local_32_to_64;
 }
 
-static simt_body *select_isspacep(const struct ptx_inst *ptx)
+static simt_body *select_isspacep(const struct simt_operands *operands)
 {
+    const struct ptx_inst *ptx = operands->ptx;
+    bool narrow = operands->a_bits == 32;
     if (ptx_has(ptx, PTX_MOD_GLOBAL))
-        return isspace_global;
+        return narrow ? isspace_global_32 : isspace_global;
     if (ptx_has(ptx, PTX_MOD_LOCAL))
-        return isspace_local;
+        return narrow ? isspace_local_32 : isspace_local;
     if (ptx_has(ptx, PTX_MOD_CONST))
-        return isspace_const;
+        return narrow ? isspace_const_32 : isspace_const;
     if (ptx_has(ptx, PTX_MOD_PARAM) || ptx_has(ptx, PTX_MOD_PARAM_ENTRY))
-        return isspace_param;
-    return ptx_has(ptx, PTX_MOD_SHARED_CLUSTER) ? isspace_cluster : isspace_shared;
+        return narrow ? isspace_param_32 : isspace_param;
+    if (ptx_has(ptx, PTX_MOD_SHARED_CLUSTER))
+        return narrow ? isspace_cluster_32 : isspace_cluster;
+    return narrow ? isspace_shared_32 : isspace_shared;
 }
 
 simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
@@ -305,7 +294,7 @@ simt_body *SIMT_NAME(move_select)(const struct simt_operands *operands)
     case PTX_OP_CVTA_TO:
         return select_cvta(operands, true);
     case PTX_OP_ISSPACEP:
-        return select_isspacep(operands->ptx);
+        return select_isspacep(operands);
     case PTX_OP_MAPA:
         return operands->d_bits == 64 ? mapa_64 : mapa_32;
     case PTX_OP_GETCTARANK:

@@ -34,12 +34,14 @@ struct watch_inst {
     bool counts_lanes;     /* lanes that add 1 to the same address do it at once */
     uint8_t counted_bytes; /* of the load that it stands for; 0: its own */
     int8_t counted_offset; /* where that begins, from its own address */
-    /* For the time model (watch_cost.c): */
+    /* For the time model (watch_cost.c, watch_phases.c): */
     uint8_t slots;       /* machine instructions that it becomes */
     uint8_t load_phases; /* of the basic block that it begins: global loads one after the other, */
     uint8_t shared_phases; /* and shared loads */
     bool waits;            /* a load that begins such a phase */
-    uint8_t quarters;      /* of load_phases, a quarter each: fewer in loops that are unrolled */
+    /* Of the block too, for four turns of it: unrolled loops have fewer phases in each. */
+    uint16_t load_phases_of_4, shared_phases_of_4;
+    uint16_t chain_of_4; /* cycles until its results follow from one another, loads apart */
 };
 
 /* How the addresses of a full warp lie; what is not simple is scattered. */
@@ -173,8 +175,10 @@ struct watch_inst *simt_watch_describe(const struct simt_code *code); /* malloc'
 /* Of one function; places: where its instructions are in insts. */
 void simt_watch_fold(const struct ptx_function *function, const uint32_t *places,
                      struct watch_inst *insts);
-void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
-                     struct watch_inst *insts);
+unsigned simt_watch_slots(const struct ptx_inst *ptx, const struct watch_inst *what);
+/* Sets slots and what blocks wait for, for the whole function. */
+void simt_watch_phases(const struct ptx_function *function, const uint32_t *places,
+                       struct watch_inst *insts);
 /* The loop of a watched launch (exec_watch.c), for this host. */
 simt_slice *simt_watched_slice(void);
 #ifdef SIMT_ISA

@@ -266,7 +266,7 @@ struct watch_inst *simt_watch_describe(const struct simt_code *code)
             describe(function, &code->insts[i], &insts[i]);
         }
         simt_watch_fold(function, places, insts);
-        simt_watch_cost(function, places, insts);
+        simt_watch_phases(function, places, insts);
         free(places);
     }
     return insts;

@@ -223,7 +223,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
                struct gpu_counters *sum)
 {
     const struct simt_watch *watch = launch->watch;
-    uint64_t all = 0, hits = 0, from_dram = 0, quarters = 0;
+    uint64_t all = 0, hits = 0, from_dram = 0;
     bool polls = false;
     memset(sum, 0, sizeof(*sum));
     /* ncu's total has one more for each warp, and shuffles. */
@@ -238,8 +238,9 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         if (launch->code->insts[i].ptx->op == PTX_OP_SHFL)
             sum->shared_wavefronts += tally->warps;
         sum->issue_slots += tally->warps * what->slots;
-        quarters += tally->warps * what->quarters;
-        sum->shared_phases += tally->warps * what->shared_phases;
+        sum->load_phases += tally->warps * what->load_phases_of_4;
+        sum->shared_phases += tally->warps * what->shared_phases_of_4;
+        sum->chain_cycles += tally->warps * what->chain_of_4;
         add_class(sum, launch->code->insts[i].ptx, what, tally);
         if (memory[GPU_SPACE_GLOBAL].requests)
             add_global(sum, what, &memory[GPU_SPACE_GLOBAL], tally);
@@ -258,7 +259,9 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         keep_larger(&sum->global_atomic_turns, counters->turns[i].count);
         keep_larger(&sum->global_float_turns, counters->turns[i].floats);
     }
-    sum->load_phases = quarters / 4;
+    sum->load_phases /= 4;
+    sum->shared_phases /= 4;
+    sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;

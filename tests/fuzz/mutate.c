@@ -121,8 +121,9 @@ static void change_offset(struct text *text, struct dice *dice)
     char offset[40] = "+";
     if (!text->size)
         return;
-    const char *close = memchr(text->data + roll(dice, text->size), ']', text->size / 2);
-    if (!close || close >= text->data + text->size)
+    size_t start = roll(dice, text->size);
+    const char *close = memchr(text->data + start, ']', text->size - start);
+    if (!close)
         return;
     size_t end = (size_t)(close - text->data), from = end;
     while (from && text->data[from - 1] != '[' && text->data[from - 1] != '+')
@@ -146,7 +147,7 @@ static void random_line(const struct text *text, struct dice *dice, size_t *at, 
     *size = end ? (size_t)(end + 1 - text->data) - *at : text->size - *at;
 }
 
-/* A place for an instruction: behind a line that ends in one, inside a body. */
+/* A place for an instruction: after a line that ends in one, inside a body. */
 static size_t place_for_line(const struct text *text, struct dice *dice)
 {
     size_t at = 0, size = 0;

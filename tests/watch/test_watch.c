@@ -91,6 +91,32 @@ static void counters(void **state)
     free(found);
 }
 
+/* Eight turns of a loop that loads twice; STEP is how far it counts, STORE comes between loads. */
+#define LOOP(STEP, STORE)                                                                          \
+    HEAD ENTRY "mov.u32 %r2, 8; mov.u32 %r7, -1; mov.u64 %rd3, %rd1;\n"                            \
+               "AGAIN: ld.global.u32 %r4, [%rd1];\n" STORE "ld.global.u32 %r5, [%rd1+4];\n"        \
+               "add.u32 %r6, %r4, %r5;\nadd.u64 %rd1, %rd1, 8;\nadd.u64 %rd3, %rd3, 8;\n"          \
+               "add.s32 %r2, %r2, " STEP ";\nsetp.ne.s32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nret;\n}\n"
+
+static long phases(const char *text)
+{
+    char *found = watched(counters_open, text, 1, 32);
+    long count = counter(found, "load_phases");
+    free(found);
+    return count;
+}
+
+/* The assembler unrolls loops that count by a constant: their loads are started together, unless a
+ * store may change what they read. */
+static void turns_of_a_loop(void **state)
+{
+    assert_int_equal(phases(LOOP("-1", "")), 2);
+    assert_int_equal(phases(LOOP("%r7", "")), 8);
+    assert_int_equal(phases(LOOP("-1", "st.global.u32 [%rd1], %r4;\n")), 2);
+    /* Each load waits for the store before it: five waits in four turns. */
+    assert_int_equal(phases(LOOP("-1", "st.global.u32 [%rd3], %r4;\n")), 10);
+}
+
 static void a_trace_is_bounded(void **state)
 {
     setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
@@ -149,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters),
+        cmocka_unit_test(turns_of_a_loop),
         cmocka_unit_test(a_trace_is_bounded),
         cmocka_unit_test(a_checker_refuses),
         cmocka_unit_test(lanes),

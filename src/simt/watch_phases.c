@@ -1,0 +1,242 @@
+/*
+ * watch_phases.c: how long a warp by itself waits in a basic block, for the time model: how often
+ * for loads, and how many cycles for results that follow from one another.
+ * Loads of a block are started as early as their addresses are known; only a load whose address
+ * comes from another one, or that follows a store which may have changed what it reads, starts a
+ * new phase. A block that is a small counted loop is unrolled four times by the assembler: its
+ * turns are looked at together, for what they load may be started together too.
+ */
+#include "simt/watch.h"
+
+#include "gpu/counters.h"
+
+#include <stdlib.h>
+
+enum { TURNS = 4, UNROLLED_SLOTS = 64 };
+
+struct ready { /* when a register's value is known: after how many loads, and cycles of arithmetic
+                */
+    uint16_t global, shared, cycles;
+};
+
+struct phases {
+    struct ready *regs; /* [reg] */
+    struct ready deepest;
+    unsigned floor_global, floor_shared; /* loads that a next one must wait for */
+    uint32_t stored;                     /* register that stores address with so far, and what */
+    unsigned stored_floor;               /* loads by way of other registers must wait for */
+};
+
+static uint16_t later(unsigned a, unsigned b)
+{
+    unsigned most = a > b ? a : b;
+    return (uint16_t)(most < UINT16_MAX ? most : UINT16_MAX);
+}
+
+static void wait_for(struct ready *ready, const struct ready *other)
+{
+    ready->global = later(ready->global, other->global);
+    ready->shared = later(ready->shared, other->shared);
+    ready->cycles = later(ready->cycles, other->cycles);
+}
+
+/* Registers --------------------------------------------------------------------------------------
+ */
+
+struct visit {
+    struct phases *phases;
+    struct ready ready;
+    bool sets; /* what is written becomes ready; else what is read is waited for */
+};
+
+static void visit(void *context, uint32_t reg, bool written, bool partly)
+{
+    struct visit *visit = context;
+    (void)partly;
+    if (visit->sets && written)
+        visit->phases->regs[reg] = visit->ready;
+    else if (!visit->sets && !written)
+        wait_for(&visit->ready, &visit->phases->regs[reg]);
+}
+
+static uint32_t base_of(const struct ptx_inst *ptx)
+{
+    for (unsigned k = 0; k < ptx->operand_count; k++)
+        if (ptx->operands[k].kind == PTX_OPERAND_ADDRESS)
+            return ptx->operands[k].reg;
+    return PTX_NO_REG;
+}
+
+/* Instructions -----------------------------------------------------------------------------------
+ */
+
+/* From its operands to its result. Moves are folded away. */
+static unsigned result_cycles(const struct watch_inst *what)
+{
+    unsigned each = 4u * what->slots;
+    switch ((enum gpu_class)what->class) {
+    case GPU_CLASS_MOVE:
+    case GPU_CLASS_PARAM:
+    case GPU_CLASS_CONTROL:
+    case GPU_CLASS_BARRIER:
+    case GPU_CLASS_MEMORY:
+        return 0;
+    case GPU_CLASS_TENSOR:
+        return 33;
+    case GPU_CLASS_SPECIAL:
+        return 16 + each;
+    case GPU_CLASS_WARP:
+        return 24;
+    case GPU_CLASS_CONVERT:
+    case GPU_CLASS_F64:
+        return 2 * each;
+    default:
+        return each;
+    }
+}
+
+static void load(struct phases *phases, const struct ptx_inst *ptx, const struct watch_inst *what,
+                 struct ready *ready)
+{
+    if (what->space == PTX_SPACE_SHARED) {
+        ready->shared = later(ready->shared + 1u, phases->floor_shared + 1);
+        return;
+    }
+    unsigned floor = phases->floor_global;
+    if (base_of(ptx) != phases->stored)
+        floor = later(floor, phases->stored_floor);
+    if (what->space == PTX_SPACE_LOCAL || ptx_has(ptx, PTX_MOD_NC)) /* nobody writes there */
+        floor = 0;
+    ready->global = later(ready->global + 1u, floor + 1);
+}
+
+/* Loads that come later may read what it writes, unless both count from the same register. */
+static void store(struct phases *phases, const struct ptx_inst *ptx, const struct watch_inst *what,
+                  const struct ready *ready)
+{
+    if (what->space != PTX_SPACE_GLOBAL)
+        phases->floor_shared = later(phases->floor_shared, ready->shared);
+    if (what->space == PTX_SPACE_SHARED)
+        return;
+    uint32_t base = base_of(ptx);
+    bool is_plain = what->kind == WATCH_STORE && base != PTX_NO_REG;
+    if (is_plain && (phases->stored == PTX_NO_REG || phases->stored == base)) {
+        phases->stored = base;
+        phases->stored_floor = later(phases->stored_floor, ready->global);
+    } else {
+        phases->floor_global = later(phases->floor_global, ready->global);
+    }
+}
+
+static void pass(struct phases *phases, const struct ptx_inst *ptx, struct watch_inst *what)
+{
+    struct visit look = {.phases = phases};
+    simt_flow_visit(ptx, visit, &look);
+    struct ready *ready = &look.ready;
+    bool is_load = what->kind == WATCH_LOAD || what->kind == WATCH_ATOM ||
+                   ((what->kind == WATCH_MATRIX || what->kind == WATCH_TILE) && !what->is_write);
+    if (is_load && what->space != PTX_SPACE_CONST) {
+        load(phases, ptx, what, ready);
+        what->waits = what->space == PTX_SPACE_SHARED ? ready->shared > phases->deepest.shared
+                                                      : ready->global > phases->deepest.global;
+    } else if (what->class == GPU_CLASS_BARRIER) {
+        phases->floor_global = phases->deepest.global;
+        phases->floor_shared = phases->deepest.shared;
+    } else if (what->class == GPU_CLASS_TENSOR) { /* its loads are not moved across others */
+        phases->floor_global = later(phases->floor_global, ready->global);
+    } else if (what->kind && what->space != PTX_SPACE_LOCAL) {
+        store(phases, ptx, what, ready);
+    }
+    ready->cycles = later(ready->cycles + result_cycles(what), 0);
+    wait_for(&phases->deepest, ready);
+    look.sets = true;
+    simt_flow_visit(ptx, visit, &look);
+}
+
+/* Blocks -----------------------------------------------------------------------------------------
+ */
+
+/* Is a register changed by a constant in each turn, and by nothing else? */
+static bool counts(const struct ptx_inst *insts, uint32_t count, uint32_t reg)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_inst *ptx = &insts[i];
+        if (!ptx->operand_count || ptx->operands[0].kind != PTX_OPERAND_REG ||
+            ptx->operands[0].reg != reg || !simt_flow_roles(ptx->op)->is_written[0])
+            continue;
+        found = (ptx->op == PTX_OP_ADD || ptx->op == PTX_OP_SUB) && ptx->operands[1].reg == reg &&
+                ptx->operands[2].kind == PTX_OPERAND_IMM;
+        if (!found)
+            return false;
+    }
+    return found;
+}
+
+/* Does the block lead back to itself as long as a counter says so, and is it small? */
+static bool is_unrolled(const struct flow *flow, uint32_t block, const uint32_t *places,
+                        const struct watch_inst *whats)
+{
+    uint32_t first = flow->start[block], count = flow->start[block + 1] - first;
+    const struct ptx_inst *insts = &flow->function->insts[first], *last = &insts[count - 1];
+    bool loops = false, is_counted = false;
+    for (uint32_t i = flow->first_edge[block]; i < flow->first_edge[block + 1]; i++)
+        loops |= flow->edges[i].to == block;
+    if (!loops || last->guard == PTX_NO_REG)
+        return false;
+    unsigned slots = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slots += whats[places[first + i]].slots;
+        if (insts[i].op == PTX_OP_SETP_INT && insts[i].operands[0].reg == last->guard)
+            is_counted = counts(insts, count, insts[i].operands[1].reg);
+    }
+    return is_counted && slots <= UNROLLED_SLOTS;
+}
+
+static uint16_t of_4(unsigned all, unsigned turns)
+{
+    return later(all * (TURNS / turns), 0);
+}
+
+static void block_phases(struct phases *phases, const struct flow *flow, uint32_t block,
+                         const uint32_t *places, struct watch_inst *whats)
+{
+    const struct ptx_function *function = flow->function;
+    uint32_t first = flow->start[block], end = flow->start[block + 1];
+    struct watch_inst *leader = &whats[places[first]];
+    unsigned turns = is_unrolled(flow, block, places, whats) ? TURNS : 1;
+    memset(phases->regs, 0, function->reg_count * sizeof(*phases->regs));
+    *phases = (struct phases){.regs = phases->regs, .stored = PTX_NO_REG};
+    for (unsigned turn = 0; turn < turns; turn++) {
+        for (uint32_t i = first; i < end; i++) {
+            bool waits = whats[places[i]].waits;
+            pass(phases, &function->insts[i], &whats[places[i]]);
+            whats[places[i]].waits |= turn && waits;
+        }
+        if (turn)
+            continue;
+        leader->load_phases =
+            (uint8_t)(phases->deepest.global < 255 ? phases->deepest.global : 255);
+        leader->shared_phases =
+            (uint8_t)(phases->deepest.shared < 255 ? phases->deepest.shared : 255);
+    }
+    leader->load_phases_of_4 = of_4(phases->deepest.global, turns);
+    leader->shared_phases_of_4 = of_4(phases->deepest.shared, turns);
+    leader->chain_of_4 = of_4(phases->deepest.cycles, turns);
+}
+
+void simt_watch_phases(const struct ptx_function *function, const uint32_t *places,
+                       struct watch_inst *insts)
+{
+    struct flow flow = {0};
+    flow_build(&flow, function);
+    struct phases phases = {.regs =
+                                lk_alloc_zeroed((function->reg_count + 1) * sizeof(*phases.regs))};
+    for (uint32_t i = 0; i < function->inst_count; i++)
+        insts[places[i]].slots = (uint8_t)simt_watch_slots(&function->insts[i], &insts[places[i]]);
+    for (uint32_t block = 0; block < flow.block_count; block++)
+        if (flow.start[block] < flow.start[block + 1])
+            block_phases(&phases, &flow, block, places, insts);
+    free(phases.regs);
+    flow_free(&flow);
+}
