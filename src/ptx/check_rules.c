@@ -311,6 +311,27 @@ static void check_bulk_copy(const struct rule_context *c)
         FAIL(c, "%s: the policy must be a .b64 register", c->inst->text);
 }
 
+/* Stores and reductions that are counted at an mbarrier. */
+static void check_counted(const struct rule_context *c)
+{
+    const struct ptx_inst *inst = c->inst;
+    if (inst->op == PTX_OP_ST_ASYNC && ptx_has(inst, PTX_MOD_V4) &&
+        ptx_type_bits(inst->types[0]) == 64)
+        FAIL(c, "%s: vectors have at most 128 bits here", inst->text);
+    if (inst->op != PTX_OP_RED_ASYNC)
+        return;
+    enum ptx_type type = inst->types[0];
+    bool bits =
+        ptx_has(inst, PTX_MOD_AND) || ptx_has(inst, PTX_MOD_OR) || ptx_has(inst, PTX_MOD_XOR);
+    bool counts = ptx_has(inst, PTX_MOD_INC) || ptx_has(inst, PTX_MOD_DEC);
+    bool fits = bits                         ? type == PTX_B32
+                : counts                     ? type == PTX_U32
+                : ptx_has(inst, PTX_MOD_ADD) ? type != PTX_B32
+                                             : type == PTX_U32 || type == PTX_S32;
+    if (!fits)
+        FAIL(c, "%s: the operation does not have this type", inst->text);
+}
+
 static void check_pairs(const struct rule_context *c)
 {
     if (c->inst->op == PTX_OP_ELECT && c->inst->operands[0].pair == PTX_NO_REG)
@@ -337,6 +358,7 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
     check_pairs(&c);
     check_width(&c);
     check_bulk_copy(&c);
+    check_counted(&c);
     check_alloca(&c);
     check_three_inputs(&c);
 }

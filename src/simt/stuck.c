@@ -108,12 +108,13 @@ static void add_mbarrier(struct lk_buf *text, const struct wait *wait)
         return;
     }
     uint32_t pending = barrier.pending, expected = barrier.expected;
-    lk_buf_printf(text, ": %u of %u arrival%s missing", pending, expected, plural(expected));
-    if (bytes > 0)
-        lk_buf_printf(text, ", %d byte%s missing", bytes, plural((uint64_t)bytes));
-    if (bytes < 0)
-        lk_buf_printf(text, ", %d byte%s more than expected have come", -bytes,
-                      plural((uint64_t)-bytes));
+    lk_buf_printf(text, ":");
+    if (pending || !bytes)
+        lk_buf_printf(text, " %u of %u arrival%s missing", pending, expected, plural(expected));
+    if (bytes)
+        lk_buf_printf(text, "%s %d byte%s %s", pending ? "," : "", bytes < 0 ? -bytes : bytes,
+                      bytes == 1 || bytes == -1 ? "" : "s",
+                      bytes < 0 ? "more have come than were expected" : "missing");
 }
 
 static void add_cluster(struct lk_buf *text, struct simt_block *own)

@@ -126,6 +126,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
     counters->longest_warp = 0;
+    memset(&counters->cluster, 0, sizeof(counters->cluster));
     free(counters->insts);
     counters->insts = NULL;
 }

@@ -38,8 +38,11 @@ struct counters {
     struct count_hot *hot;          /* atomics by piece of memory, */
     struct count_hot *turns;        /* and by address; COUNT_HOT of each */
     uint32_t latency;               /* of the access that is looked at */
-    uint64_t longest_warp;          /* instructions of the warp that ran most of them */
-    uint32_t *chunks;               /* those of touched that are in use */
+    struct {                        /* accesses to shared memory of other blocks */
+        uint64_t loads, stores, atomics, bytes;
+    } cluster;
+    uint64_t longest_warp; /* instructions of the warp that ran most of them */
+    uint32_t *chunks;      /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace; /* NULL: none was asked for */
 };

@@ -265,6 +265,10 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
+    sum->cluster_load_requests = counters->cluster.loads;
+    sum->cluster_store_requests = counters->cluster.stores;
+    sum->cluster_atom_requests = counters->cluster.atomics;
+    sum->cluster_bytes = counters->cluster.bytes;
     sum->fill_sectors = counters->fill_sectors;
     sum->lone_reads = counters->l2.read_alone;
     sum->lone_writes = counters->l2.dirty_alone;

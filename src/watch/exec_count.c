@@ -426,6 +426,21 @@ static void count_local(struct counters *counters, struct count_memory *memory,
     }
 }
 
+/* Bulk copies go another way. */
+static void count_cluster(struct counters *counters, const struct watch_access *access)
+{
+    enum watch_kind kind = (enum watch_kind)access->what->kind;
+    if (kind == WATCH_BULK)
+        return;
+    counters->cluster.bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
+    if (kind == WATCH_RED || kind == WATCH_ATOM)
+        counters->cluster.atomics++;
+    else if (access->is_write)
+        counters->cluster.stores++;
+    else
+        counters->cluster.loads++;
+}
+
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
 {
     struct counters *counters = (struct counters *)watcher;
@@ -437,6 +452,8 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     uint32_t *latency = &access->w->block->launch->watch->latency;
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
+        if (access->block != access->w->block)
+            count_cluster(counters, access);
         if (access->what->counted_bytes)
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)

@@ -26,7 +26,8 @@
 
 /* Runs text on a watched machine with 1024 bytes at out; returns what the watcher wrote. */
 typedef struct simt_watcher *open_watcher(struct simt_machine *machine, const char *path);
-static char *watched(open_watcher *open, const char *text, uint32_t blocks, uint32_t threads)
+static char *watched_clusters(open_watcher *open, const char *text, uint32_t blocks,
+                              uint32_t threads, uint32_t cluster)
 {
     char path[] = "/tmp/lockstep.watch.XXXXXX";
     int fd = mkstemp(path);
@@ -44,6 +45,7 @@ static char *watched(open_watcher *open, const char *text, uint32_t blocks, uint
     struct simt_launch launch = {.kernel = simt_module_kernel_at(module, 0),
                                  .grid = {blocks, 1, 1},
                                  .block = {threads, 1, 1},
+                                 .cluster = {cluster, 1, 1},
                                  .params = &out};
     struct simt_fault fault;
     assert_int_equal(simt_run(machine, &launch, NULL, &fault), SIMT_OK);
@@ -54,6 +56,11 @@ static char *watched(open_watcher *open, const char *text, uint32_t blocks, uint
     close(fd);
     unlink(path);
     return found;
+}
+
+static char *watched(open_watcher *open, const char *text, uint32_t blocks, uint32_t threads)
+{
+    return watched_clusters(open, text, blocks, threads, 1);
 }
 
 static long counter(const char *text, const char *name)
@@ -117,6 +124,32 @@ static void turns_of_a_loop(void **state)
     assert_int_equal(phases(LOOP("-1", "st.global.u32 [%rd3], %r4;\n")), 10);
 }
 
+/* Each block reaches into the other of its cluster, and once into its own memory that way. */
+static void clusters_are_counted(void **state)
+{
+    char *found = watched_clusters(counters_open,
+                                   ".version 8.6\n.target sm_90\n.address_size 64\n" ENTRY
+                                   "mov.u32 %r2, %cluster_ctarank;\nxor.b32 %r3, %r2, 1;\n"
+                                   "mov.u32 %r4, s;\nmad.lo.u32 %r4, %r1, 8, %r4;\n"
+                                   "mapa.shared::cluster.u32 %r5, %r4, %r3;\n"
+                                   "mapa.shared::cluster.u32 %r6, %r4, %r2;\n"
+                                   "st.shared::cluster.v2.u32 [%r5], {%r1, %r2};\n"
+                                   "st.shared::cluster.u32 [%r6], %r1;\n"
+                                   "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                                   "ld.shared::cluster.u32 %r7, [%r5];\n"
+                                   "red.shared::cluster.add.u32 [%r5], 1;\n"
+                                   "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                                   "ret;\n}\n",
+                                   4, 64, 2);
+    (void)state;
+    assert_int_equal(counter(found, "cluster_load_requests"), 8);
+    assert_int_equal(counter(found, "cluster_store_requests"), 8);
+    assert_int_equal(counter(found, "cluster_atom_requests"), 8);
+    assert_int_equal(counter(found, "cluster_bytes"), 8 * 32 * (8 + 4 + 4));
+    assert_int_equal(counter(found, "shared_store_conflicts"), 8);
+    free(found);
+}
+
 static void a_trace_is_bounded(void **state)
 {
     setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
@@ -176,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters),
         cmocka_unit_test(turns_of_a_loop),
+        cmocka_unit_test(clusters_are_counted),
         cmocka_unit_test(a_trace_is_bounded),
         cmocka_unit_test(a_checker_refuses),
         cmocka_unit_test(lanes),

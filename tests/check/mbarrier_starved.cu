@@ -1,0 +1,42 @@
+// mbarrier_starved.cu: expect_tx announces more bytes than the copy brings: everyone waits for ever.
+// options: -arch=sm_90
+#include <cuda/ptx>
+
+namespace ptx = cuda::ptx;
+
+__global__ void load(const int *in, int *out)
+{
+    __shared__ alignas(128) int tile[64];
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_init(&full, 1);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+        ptx::fence_proxy_async();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+#ifdef FIXED
+        uint32_t bytes = 256;
+#else
+        uint32_t bytes = 272;
+#endif
+        ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full,
+                                       bytes);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, in, 256u, &full);
+    }
+    while (!ptx::mbarrier_try_wait_parity(&full, 0)) // expect: barrier "16 bytes missing"
+        continue;
+    out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+int main()
+{
+    int *in, *out;
+    cudaMalloc(&in, 64 * sizeof(int));
+    cudaMalloc(&out, 64 * sizeof(int));
+    cudaMemset(in, 0, 64 * sizeof(int));
+    load<<<1, 64>>>(in, out);
+    cudaDeviceSynchronize();
+    cudaFree(in);
+    cudaFree(out);
+}
