@@ -105,8 +105,9 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     check_race_access(check, access, mask, tracks);
     if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
         check_taint_store(check, access, mask);
-    if (access->what->kind == WATCH_BULK && access->is_write)
-        check_order_bulk(check, access->w, access->in);
+    if (access->what->kind == WATCH_BULK && access->is_write &&
+        ptx_op_infos[access->in->ptx->op].group == PTX_GROUP_ASYNC)
+        check_bulk_issued(check, access->w, access->in, __builtin_ctz(mask));
     return refused;
 }
 
@@ -116,9 +117,15 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
     switch (ptx_op_infos[in->ptx->op].group) {
     case PTX_GROUP_ATOMIC:
         check_order_fence(check, w, in->ptx);
+        check_bulk_order(check, w, in);
+        break;
+    case PTX_GROUP_BULK:
+        check_bulk_order(check, w, in);
         break;
     case PTX_GROUP_ASYNC:
-        if (check_order_async(check, w, in))
+        if (check_bulk_order(check, w, in))
+            check->writes++;
+        else if (check_order_async(check, w, in))
             check_poll(check, w, in, NULL);
         else
             check->writes++;
@@ -160,6 +167,7 @@ static void at_close(struct simt_watcher *watcher)
     check_heap_close(check);
     fclose(check->file);
     free(check->segment_warps);
+    free(check->segment_engines);
     free(check->errors);
     pthread_mutex_destroy(&check->report_lock);
     free(check);
@@ -185,6 +193,7 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
     check->watcher = (struct simt_watcher){.launch = begin_launch,
                                            .block = at_block,
                                            .access = at_access,
+                                           .bulk = check_bulk_hook,
                                            .warp_sync = at_warp_sync,
                                            .barrier = at_barrier,
                                            .order = at_order,

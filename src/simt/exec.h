@@ -115,6 +115,7 @@ struct simt_operands {
     X(BARRIER, barrier)                                                                            \
     X(WARP, warp)                                                                                  \
     X(ASYNC, async)                                                                                \
+    X(BULK, bulk)                                                                                  \
     X(TENSOR, tensor)
 
 #ifdef SIMT_ISA

@@ -5,6 +5,7 @@
  * arrivals, bytes still to come, and the phase.
  */
 #include "simt/access.h"
+#include "simt/bulk.h"
 
 /* mbarrier
  * ------------------------------------------------------------------------------------------- */
@@ -165,6 +166,18 @@ SIMT_BODY(run_expect_tx)
             end_phase_if_done(barrier);
     }
     return in + 1;
+}
+
+bool SIMT_NAME(mbarrier_complete)(struct simt_warp *w, const struct simt_inst *in, uint64_t at,
+                                  uint32_t bytes, int lane)
+{
+    struct mbarrier *barrier =
+        (struct mbarrier *)(void *)simt_translate(w, in, PTX_SPACE_SHARED, at, 8, lane, true);
+    if (!barrier)
+        return false;
+    add_bytes(barrier, -bytes);
+    end_phase_if_done(barrier);
+    return true;
 }
 
 /* Has the phase ended that the state (or the parity) names? */

@@ -85,6 +85,9 @@ struct simt_watcher {
     void (*block)(struct simt_watcher *watcher, struct simt_block *block, bool begins);
     /* Returns the lanes that must not do it (they read zeros, or write nothing). */
     uint32_t (*access)(struct simt_watcher *watcher, const struct watch_access *access);
+    /* A lane issues a bulk copy of a tensor or a bulk reduction; its accesses have been shown. */
+    void (*bulk)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                 int lane);
     /* A .sync instruction has brought these lanes together. */
     void (*warp_sync)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
                       uint32_t lanes);
@@ -168,6 +171,8 @@ void simt_watch_fold(const struct ptx_function *function, const uint32_t *places
                      struct watch_inst *insts);
 void simt_watch_cost(const struct ptx_function *function, const uint32_t *places,
                      struct watch_inst *insts);
+/* Shows what the instructions of group BULK touch; returns the lanes that must not do it. */
+uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access);
 /* The loop of a watched launch (exec_watch.c), for this host. */
 simt_slice *simt_watched_slice(void);
 #ifdef SIMT_ISA

@@ -1,0 +1,118 @@
+/*
+ * watch_bulk.c: shows watchers the bytes of tensor copies and bulk reductions: each row of a box in
+ * global memory, and where it lies in shared memory. One lane issues a copy, so every access has
+ * that lane alone.
+ */
+#include "simt/tma.h"
+#include "simt/watch.h"
+
+struct telling {
+    struct simt_watch *watch;
+    struct watch_access *access;
+    int lane;
+    uint64_t addresses[SIMT_LANES];
+};
+
+static bool tell(struct telling *telling, enum ptx_space space, uint64_t address, uint32_t bytes,
+                 bool is_read, bool is_write)
+{
+    struct watch_access *access = telling->access;
+    uint32_t refused = 0;
+    telling->addresses[telling->lane] = address;
+    access->space = space;
+    access->bytes = bytes;
+    access->is_read = is_read;
+    access->is_write = is_write;
+    access->addresses = telling->addresses;
+    access->pattern = WATCH_SCATTERED;
+    EACH_WATCHER(telling->watch, access) refused |= watcher->access(watcher, access);
+    return !refused;
+}
+
+/* A row that fills its pitch keeps its bytes together; of a narrower one each piece by itself. */
+static bool tell_shared(struct telling *telling, const struct tma_copy *copy,
+                        const struct tma_row *row, uint32_t bytes, bool is_write)
+{
+    if (bytes == copy->pitch || !copy->map.swizzle)
+        return tell(telling, PTX_SPACE_SHARED, row->shared, bytes, !is_write, is_write);
+    bool is_allowed = true;
+    for (uint32_t at = 0; at < bytes; at += 16)
+        is_allowed &= tell(telling, PTX_SPACE_SHARED, tma_swizzle(copy, row->shared + at), 16,
+                           !is_write, is_write);
+    return is_allowed;
+}
+
+static bool tell_box(struct telling *telling, const struct tma_copy *copy, bool reduces)
+{
+    struct tma_walk walk;
+    struct tma_row row;
+    bool is_allowed = true;
+    tma_walk_begin(copy, &walk);
+    while (tma_walk_next(copy, &walk, &row)) {
+        uint32_t bytes = row.end - row.first;
+        if (bytes)
+            is_allowed &= tell(telling, PTX_SPACE_GLOBAL, row.address + row.first, bytes,
+                               copy->is_load || reduces, !copy->is_load);
+        if (copy->is_load)
+            is_allowed &= tell_shared(telling, copy, &row, copy->row_bytes, true);
+        else if (bytes)
+            is_allowed &= tell_shared(telling, copy, &row, bytes, false);
+    }
+    return is_allowed;
+}
+
+static bool tell_reduction(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
+{
+    bool to_shared = in->ptx->op == PTX_OP_BULK_RED_S, narrow = in->flags & SIMT_FLAG_ADDRESS_32;
+    int lane = telling->lane;
+    uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[lane], most = w->block->shared_bytes + 16;
+    uint64_t from = tma_shared_address(w, in->b, in->counts[0] == 32, lane);
+    uint64_t to = to_shared ? tma_shared_address(w, in->a, narrow, lane)
+                            : tma_address(w, in->a, narrow, lane);
+    bytes = bytes < most ? bytes : most;
+    return tell(telling, PTX_SPACE_SHARED, from, bytes, true, false) &
+           tell(telling, to_shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL, to + (uint64_t)in->imm,
+                bytes, true, true);
+}
+
+/* tensormap.replace and ..cp_fenceproxy, which touch a map of 128 bytes. */
+static bool tell_map(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
+{
+    bool narrow = in->flags & SIMT_FLAG_ADDRESS_32, copies = in->ptx->op == PTX_OP_TENSORMAP_COPY;
+    uint64_t to = tma_address(w, in->a, narrow, telling->lane) + (uint64_t)in->imm;
+    bool is_shared = to >= SIMT_SHARED_WINDOW || (!copies && ptx_has(in->ptx, PTX_MOD_SHARED_CTA));
+    bool is_allowed = true;
+    if (copies)
+        is_allowed = tell(telling, PTX_SPACE_SHARED,
+                          tma_shared_address(w, in->b, in->counts[0] == 32, telling->lane),
+                          TENSORMAP_BYTES, true, false);
+    to -= to >= SIMT_SHARED_WINDOW ? SIMT_SHARED_WINDOW : 0;
+    return tell(telling, is_shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL, to, TENSORMAP_BYTES,
+                !copies, true) &&
+           is_allowed;
+}
+
+uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access)
+{
+    struct simt_warp *w = access->w;
+    const struct simt_inst *in = access->in;
+    uint32_t all = access->mask, refused = 0;
+    enum ptx_op op = in->ptx->op;
+    if (op == PTX_OP_TENSORMAP_COPY) /* the warp does it once */
+        all &= -all;
+    for (uint32_t rest = all; rest; rest &= rest - 1) {
+        struct telling telling = {.watch = watch, .access = access, .lane = __builtin_ctz(rest)};
+        struct tma_copy copy;
+        bool is_allowed = true;
+        access->mask = rest & -rest;
+        if (op == PTX_OP_BULK_RED_G || op == PTX_OP_BULK_RED_S)
+            is_allowed = tell_reduction(&telling, w, in);
+        else if (ptx_op_infos[op].mnemonic[0] == 't')
+            is_allowed = tell_map(&telling, w, in);
+        else if (tma_begin(w, in, telling.lane, &copy)) /* else its body raises the fault again */
+            is_allowed = tell_box(&telling, &copy, op == PTX_OP_TMA_REDUCE);
+        refused |= is_allowed ? 0 : access->mask;
+        EACH_WATCHER(watch, bulk) watcher->bulk(watcher, w, in, telling.lane);
+    }
+    return refused;
+}
