@@ -7,6 +7,11 @@
 #include "check/check.h"
 #include "simt/tma.h"
 
+static void learn(uint32_t *known, uint32_t time)
+{
+    *known = *known > time ? *known : time;
+}
+
 bool check_bulk_is(const struct ptx_inst *ptx)
 {
     switch (ptx->op) {
@@ -80,18 +85,28 @@ uint32_t check_bulk_segment(struct check *check, const struct watch_access *acce
     return check->engine_segment;
 }
 
-/* An mbarrier's arrivals missing in this phase, and the bytes that it still waits for: below 0,
- * more have come than are expected so far. false if it is not one. */
-static bool read_barrier(const struct simt_warp *w, uint64_t at, uint32_t *pending, int32_t *bytes)
+/* An mbarrier as exec_async.c lays it out. bytes: that it still waits for; below 0, more have come
+ * than are expected so far. */
+struct barrier {
+    uint32_t pending, phase;
+    int32_t bytes;
+    bool is_ready;
+};
+
+static struct barrier barrier_from(uint64_t bits)
 {
-    enum { READY = 41, BYTES = 42 };
-    uint64_t bits;
-    if (at % 8 || at + 8 > w->block->shared_bytes)
-        return false;
-    memcpy(&bits, w->block->shared + at, 8);
-    *pending = bits & 0xfffff;
-    *bytes = (int32_t)((int64_t)bits >> BYTES);
-    return bits >> READY & 1;
+    return (struct barrier){.pending = bits & 0xfffff,
+                            .phase = bits >> 40 & 1,
+                            .is_ready = bits >> 41 & 1,
+                            .bytes = (int32_t)((int64_t)bits >> 42)};
+}
+
+static struct barrier read_barrier(const struct simt_warp *w, uint64_t at)
+{
+    uint64_t bits = 0;
+    if (at % 8 == 0 && at + 8 <= w->block->shared_bytes)
+        memcpy(&bits, w->block->shared + at, 8);
+    return barrier_from(bits);
 }
 
 static void report_bytes(struct check *check, struct simt_warp *w, const struct simt_inst *in,
@@ -112,16 +127,16 @@ static void check_bytes(struct check *check, struct simt_warp *w, const struct s
                         int lane, uint64_t barrier)
 {
     struct tma_copy copy;
-    uint32_t pending, size;
-    int32_t bytes;
+    uint32_t size;
     if (ptx_op_infos[in->ptx->op].group == PTX_GROUP_ASYNC || in->ptx->op == PTX_OP_BULK_RED_S)
         size = SIMT_SLOT(const uint32_t, in->c)[lane];
     else if (tma_begin(w, in, lane, &copy))
         size = copy.bytes;
     else
         return;
-    if (read_barrier(w, barrier, &pending, &bytes) && !pending && (int64_t)size > bytes)
-        report_bytes(check, w, in, lane, barrier, (int64_t)size - bytes);
+    struct barrier state = read_barrier(w, barrier);
+    if (state.is_ready && !state.pending && (int64_t)size > state.bytes)
+        report_bytes(check, w, in, lane, barrier, (int64_t)size - state.bytes);
 }
 
 /* The last arrival, after copies that bring more than it expects. */
@@ -131,11 +146,10 @@ static void check_arrival(struct check *check, struct simt_warp *w, const struct
         int lane = __builtin_ctz(rest);
         uint64_t at = tma_shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane) +
                       (uint64_t)in->imm;
-        uint32_t pending;
-        int32_t bytes;
-        int64_t expected = SIMT_SLOT(const uint32_t, in->b)[lane];
-        if (read_barrier(w, at, &pending, &bytes) && pending == 1 && bytes + expected < 0)
-            report_bytes(check, w, in, lane, at, -(bytes + expected));
+        struct barrier state = read_barrier(w, at);
+        int64_t bytes = state.bytes + (int64_t)SIMT_SLOT(const uint32_t, in->b)[lane];
+        if (state.is_ready && state.pending == 1 && bytes < 0)
+            report_bytes(check, w, in, lane, at, -bytes);
     }
 }
 
@@ -147,10 +161,34 @@ void check_bulk_issued(struct check *check, struct simt_warp *w, const struct si
     bool is_counted = check_bulk_is(in->ptx) && barrier_of(w, in, lane, &barrier);
     if (is_counted)
         check_bytes(check, w, in, lane, barrier);
-    if (is_counted && check->engine_segment)
-        check_order_carry(check, w, barrier, load_engine(block, barrier), check->engine_segment);
+    if (is_counted && check->engine_segment) {
+        uint32_t parity = read_barrier(w, barrier).phase;
+        block->engine_last[load_engine(block, barrier)][parity] = check->engine_segment;
+        check_order_carry(check, w, barrier);
+    }
     check->engine_segment = 0;
     check_close_segment(&block->warps[w->index]);
+}
+
+/* An mbarrier may have lost its engine to another: then all copies are taken to be known. */
+void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                       int lane, uint64_t at)
+{
+    struct check_block *block = w->block->check;
+    uint32_t *row = check_known_by(block, w->index) + block->warp_count;
+    bool by_parity = in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY ||
+                     in->ptx->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
+    uint32_t parity = by_parity ? SIMT_SLOT(const uint32_t, in->b)[lane] & 1
+                                : barrier_from(SIMT_SLOT(const uint64_t, in->b)[lane]).phase;
+    for (uint32_t i = 0; i < CHECK_LOAD_ENGINES; i++)
+        if (block->engine_keys[i] == at + 1) {
+            learn(&row[i], block->engine_last[i][parity]);
+            return;
+        }
+    if (block->engine_next <= CHECK_LOAD_ENGINES)
+        return;
+    for (uint32_t i = 0; i < CHECK_LOAD_ENGINES; i++)
+        learn(&row[i], check->time);
 }
 
 /* Is the tensor map as it was when the launch began, or acquired since? */
@@ -197,11 +235,6 @@ void check_bulk_hook(struct simt_watcher *watcher, struct simt_warp *w, const st
         in->ptx->op != PTX_OP_BULK_RED_S)
         check_map(check, w, in, lane);
     check_bulk_issued(check, w, in, lane);
-}
-
-static void learn(uint32_t *known, uint32_t time)
-{
-    *known = *known > time ? *known : time;
 }
 
 static void wait_group(struct simt_warp *w, const struct simt_inst *in)

@@ -127,7 +127,8 @@ struct check_block {
     struct check_warp *warps;
     uint32_t *known; /* [warp][warp, then engine]: the first knows the second up to this segment;
                         of itself: all its lanes know all its lanes */
-    uint64_t engine_keys[CHECK_LOAD_ENGINES]; /* address of the mbarrier, plus 1 */
+    uint64_t engine_keys[CHECK_LOAD_ENGINES];    /* address of the mbarrier, plus 1 */
+    uint32_t engine_last[CHECK_LOAD_ENGINES][2]; /* its last copy in a phase of each parity */
     uint32_t engine_next;
     struct check_map_fence maps[CHECK_MAPS];
     uint32_t fenced[SIMT_LANES]; /* by warp: its writes up to then are seen by bulk copies */
@@ -398,10 +399,8 @@ bool check_order_async(struct check *check, struct simt_warp *w, const struct si
 /* A new segment; of the warp, or of an engine. */
 uint32_t check_order_new_segment(struct check *check, struct check_block *block, uint32_t warp,
                                  uint32_t engine);
-/* What the warp knows, and this segment of an engine, is carried by the word at a shared address.
- */
-void check_order_carry(struct check *check, struct simt_warp *w, uint64_t at, uint32_t engine,
-                       uint32_t segment);
+/* What the warp knows is carried by the word at a shared address. */
+void check_order_carry(struct check *check, struct simt_warp *w, uint64_t at);
 
 /* bulk.c */
 bool check_bulk_is(const struct ptx_inst *ptx);
@@ -410,6 +409,9 @@ uint32_t check_bulk_segment(struct check *check, const struct watch_access *acce
 /* All accesses of a lane's copy have been looked at. */
 void check_bulk_issued(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                        int lane);
+/* A lane waits for the mbarrier: it learns of the copies of that phase. */
+void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                       int lane, uint64_t at);
 void check_bulk_hook(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
                      int lane);
 /* Groups and fences of bulk copies; false if the instruction is neither. */

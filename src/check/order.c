@@ -430,13 +430,10 @@ static uint64_t shared_address(const struct simt_warp *w, uint32_t slot, bool na
     return address >= SIMT_SHARED_WINDOW ? address - SIMT_SHARED_WINDOW : address;
 }
 
-void check_order_carry(struct check *check, struct simt_warp *w, uint64_t at, uint32_t engine,
-                       uint32_t segment)
+void check_order_carry(struct check *check, struct simt_warp *w, uint64_t at)
 {
     struct check_block *block = w->block->check;
-    uint64_t key = key_of(block, at, false);
-    pass_on(check, block, w->index, key, check->time);
-    put_carrier(&check->carriers, key)->engines[engine] = segment;
+    pass_on(check, block, w->index, key_of(block, at, false), check->time);
 }
 
 static void commit_copies(struct check *check, struct check_warp *warp)
@@ -455,13 +452,15 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
                  in->ptx->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY ||
                  in->ptx->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
         uint64_t at =
-            shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, __builtin_ctz(rest)) +
-            (uint64_t)in->imm;
-        if (waits)
+            shared_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane) + (uint64_t)in->imm;
+        if (waits) {
             take(check, block, w->index, key_of(block, at, false), false);
-        else
+            check_bulk_waited(check, w, in, lane, at);
+        } else {
             pass_on(check, block, w->index, key_of(block, at, false), check->time);
+        }
     }
     if (!waits)
         check_close_segment(&block->warps[w->index]);
@@ -567,6 +566,8 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     memset(block->known, 0,
            (size_t)block->warp_count * (block->warp_count + CHECK_ENGINES) * sizeof(*block->known));
     memset(block->engine_keys, 0, sizeof(block->engine_keys));
+    memset(block->engine_last, 0, sizeof(block->engine_last));
+    block->engine_next = 0;
     memset(block->fenced, 0, sizeof(block->fenced));
     memset(block->maps, 0, sizeof(block->maps));
     memset(block->written, 0, block->shared_bytes / 8 + 1);
