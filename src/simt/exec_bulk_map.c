@@ -5,6 +5,15 @@
 #include "simt/exec.h"
 #include "simt/tma.h"
 
+/* A map is aligned to 64 bytes, and its halves lie side by side. */
+static uint8_t *map_bytes(struct simt_warp *w, const struct simt_inst *in, enum ptx_space space,
+                          uint64_t at, int lane, bool is_write)
+{
+    enum { HALF = TENSORMAP_BYTES / 2 };
+    uint8_t *first = simt_translate(w, in, space, at, HALF, lane, is_write);
+    return first && simt_translate(w, in, space, at + HALF, HALF, lane, is_write) ? first : NULL;
+}
+
 static void replace_mode(const struct ptx_inst *ptx, struct tensormap *map, uint32_t value)
 {
     /* tensormap.replace numbers the types from f32 on differently than the driver. */
@@ -71,8 +80,7 @@ SIMT_BODY(run_replace)
         int lane = __builtin_ctz(rest);
         uint64_t at = is_shared ? tma_shared_address(w, in->a, narrow, lane)
                                 : tma_address(w, in->a, narrow, lane);
-        uint8_t *host =
-            simt_translate(w, in, space, at + (uint64_t)in->imm, TENSORMAP_BYTES, lane, true);
+        uint8_t *host = map_bytes(w, in, space, at + (uint64_t)in->imm, lane, true);
         if (!host)
             return NULL;
         struct tensormap *map = (struct tensormap *)(void *)host;
@@ -93,9 +101,8 @@ SIMT_BODY(run_copy_map)
     int lane = __builtin_ctz(w->mask);
     uint64_t to = tma_address(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane) + (uint64_t)in->imm;
     uint64_t from = tma_shared_address(w, in->b, in->counts[0] == 32, lane);
-    uint8_t *target = simt_translate(w, in, PTX_SPACE_GLOBAL, to, TENSORMAP_BYTES, lane, true);
-    const uint8_t *source =
-        target ? simt_translate(w, in, PTX_SPACE_SHARED, from, TENSORMAP_BYTES, lane, false) : NULL;
+    uint8_t *target = map_bytes(w, in, PTX_SPACE_GLOBAL, to, lane, true);
+    const uint8_t *source = target ? map_bytes(w, in, PTX_SPACE_SHARED, from, lane, false) : NULL;
     if (!source)
         return NULL;
     memcpy(target, source, TENSORMAP_BYTES);

@@ -75,13 +75,14 @@ static bool tell_reduction(struct telling *telling, struct simt_warp *w, const s
                 bytes, true, true);
 }
 
-/* tensormap.replace and ..cp_fenceproxy, which touch a map of 128 bytes. */
+/* tensormap.replace and ..cp_fenceproxy, which touch a map of 128 bytes; they are no bulk copies. */
 static bool tell_map(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
 {
     bool narrow = in->flags & SIMT_FLAG_ADDRESS_32, copies = in->ptx->op == PTX_OP_TENSORMAP_COPY;
     uint64_t to = tma_address(w, in->a, narrow, telling->lane) + (uint64_t)in->imm;
     bool is_shared = to >= SIMT_SHARED_WINDOW || (!copies && ptx_has(in->ptx, PTX_MOD_SHARED_CTA));
     bool is_allowed = true;
+    telling->access->audience = WATCH_FOR_CHECKS;
     if (copies)
         is_allowed = tell(telling, PTX_SPACE_SHARED,
                           tma_shared_address(w, in->b, in->counts[0] == 32, telling->lane),

@@ -484,6 +484,9 @@ def faults():
     f.kernel("inner", start + [load % ("%d1", "4, 0")], "fails 715", block=1)
     f.kernel("negative_store", start + [store % "0, -1"], "fails 715", block=1)
     f.kernel("not_a_map", start + [load % ("%in", "0, 0")], "fails 715", block=1)
+    f.kernel("interleaved", start + ["tensormap.replace.tile.interleave_layout.global.b1024.b32 "
+                                     "[%d1], 1;", load % ("%d1", "0, 0")],
+             "stops cp.async.bulk.tensor", block=1)
     f.kernel("no_such_reduction", start + ["cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
                                            "bulk_group [%d1, {0, 0}], [%r1];"], "fails 715", block=1)
     return f.write()
