@@ -26,6 +26,7 @@ struct watch_inst {
     uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */
     uint8_t skips_l1;   /* served by the L2 */
     uint8_t is_cas;
+    uint8_t is_reduction; /* of a bulk copy */
     uint8_t is_order; /* barriers, .sync, fences, mbarriers: see the order hook */
     uint32_t bytes;   /* per lane, all elements of a vector */
     /* What the assembler makes of it (watch_fold.c), for counters only: */

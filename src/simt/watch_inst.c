@@ -230,6 +230,7 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     case PTX_OP_TENSORMAP_COPY:
         what->kind = WATCH_BULK;
         what->is_write = ptx->op != PTX_OP_TMA_LOAD && ptx->op != PTX_OP_TMA_LOAD_IM2COL;
+        what->is_reduction = ptx->op == PTX_OP_TMA_REDUCE || ptx->op == PTX_OP_BULK_RED_G;
         break;
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:

@@ -127,6 +127,9 @@ static void tensor_copies(void **state)
     initial = NULL;
     /* Loads clip by element, stores by 16 bytes. */
     assert_int_equal(counter(found, "bulk_bytes"), 2 * (3 * 24 + 3 * 32));
+    assert_int_equal(counter(found, "bulk_load_instructions"), 2);
+    assert_int_equal(counter(found, "bulk_load_bytes"), 2 * 3 * 32);
+    assert_int_equal(counter(found, "bulk_store_bytes"), 2 * 3 * 32);
     free(found);
 }
 
