@@ -203,9 +203,11 @@ static void check_map(struct check *check, struct simt_warp *w, const struct sim
     if (offset >= SIMT_ARENA)
         return;
     const struct check_chunk *chunk = check_chunk_at(check, offset);
-    const struct check_cell *cells = &chunk->cells[(offset & (CHECK_CHUNK - 1)) / 4];
+    uint32_t first = (offset & (CHECK_CHUNK - 1)) / 4, most = CHECK_CHUNK / 4 - first;
+    uint32_t count = most < TENSORMAP_BYTES / 4 ? most : TENSORMAP_BYTES / 4;
+    const struct check_cell *cells = &chunk->cells[first];
     const struct check_block *block = w->block->check;
-    for (int i = 0; i < TENSORMAP_BYTES / 4; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t segment = cells[i].write_segment;
         if (segment < check->first_segment)
             continue;

@@ -128,7 +128,8 @@ FILL = """
 DECLARE = ".shared .align 8 .b64 bar;\n.shared .align 1024 .b8 box[4096];"
 
 
-def load_kernel(book, name, tensor, at, map_at, memory, offsets=(), hint="", extra=""):
+def load_kernel(book, name, tensor, at, map_at, memory, offsets=(), hint="", extra="",
+                space="shared::cluster", tail_of_run=""):
     rank = len(tensor.dim)
     mode = ".im2col" if tensor.lower else ".tile"
     lines = ["mov.u32 %%r%d, %d;" % (10 + i, c & 0xffffffff) for i, c in enumerate(at)]
@@ -143,17 +144,18 @@ def load_kernel(book, name, tensor, at, map_at, memory, offsets=(), hint="", ext
         mbarrier.arrive.expect_tx.shared.b64 %%d2, [%%r1], %d;
         prefetch.tensormap [%%d1];
         cp.async.bulk.prefetch.tensor.%dd.L2.global%s [%%d1, {%s}]%s;
-        cp.async.bulk.tensor.%dd.shared::cluster.global%s.mbarrier::complete_tx::bytes%s [%%r2], [%%d1, {%s}], [%%r1]%s%s;
+        mov.u16 %%h9, 1;
+        cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes%s [%%r2], [%%d1, {%s}], [%%r1]%s%s;
         WAIT:
         mbarrier.try_wait.parity.shared.b64 %%p1, [%%r1], 0;
         @!%%p1 bra WAIT;
-    """ % (map_at, tensor.count(at, offsets), rank, mode, coordinates, tail, rank, mode, hint,
+    """ % (map_at, tensor.count(at, offsets), rank, mode, coordinates, tail, rank, space, mode, hint,
            coordinates, tail, extra)
     for k in range(4):
         body += "ld.shared.u32 %%r5, [%%r4+%d];\nout %d, %%r5\n" % (k * 1024, k)
     right = words(tensor.load(memory, at, offsets))
     book.k(name, body, [("%s: KiB %d" % (name, k), lambda t, k=k: right[k * 256 + t])
-                        for k in range(4)], block=256, declare=DECLARE)
+                        for k in range(4)], block=256, declare=DECLARE, tail=tail_of_run)
 
 
 class Maps(Book):
@@ -206,6 +208,12 @@ def loads():
     tensor = cases[1][1]
     load_kernel(f, "hinted", tensor, (16, 2), f.add_map(tensor), memory, (), ".L2::cache_hint",
                 ", %d9")
+    load_kernel(f, "to_block", tensor, (0, 1), f.add_map(tensor), memory, space="shared::cta")
+    load_kernel(f, "multicast", tensor, (16, 3), f.add_map(tensor), memory, (),
+                ".multicast::cluster.L2::cache_hint", ", %h9, %d9", tail_of_run="cluster 1")
+    pixels = cases[9]
+    load_kernel(f, "multicast_pixels", pixels[1], pixels[2], f.add_map(pixels[1]), memory,
+                pixels[3], ".multicast::cluster", ", %h9", tail_of_run="cluster 1")
     return f.write()
 
 
