@@ -70,12 +70,14 @@ static bool tell_reduction(struct telling *telling, struct simt_warp *w, const s
     uint64_t to = to_shared ? tma_shared_address(w, in->a, narrow, lane)
                             : tma_address(w, in->a, narrow, lane);
     bytes = bytes < most ? bytes : most;
-    return tell(telling, PTX_SPACE_SHARED, from, bytes, true, false) &
-           tell(telling, to_shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL, to + (uint64_t)in->imm,
-                bytes, true, true);
+    bool may_read = tell(telling, PTX_SPACE_SHARED, from, bytes, true, false);
+    bool may_write = tell(telling, to_shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
+                          to + (uint64_t)in->imm, bytes, true, true);
+    return may_read && may_write;
 }
 
-/* tensormap.replace and ..cp_fenceproxy, which touch a map of 128 bytes; they are no bulk copies. */
+/* tensormap.replace and ..cp_fenceproxy, which touch a map of 128 bytes; they are no bulk copies.
+ */
 static bool tell_map(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
 {
     bool narrow = in->flags & SIMT_FLAG_ADDRESS_32, copies = in->ptx->op == PTX_OP_TENSORMAP_COPY;

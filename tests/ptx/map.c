@@ -101,5 +101,5 @@ int test_map_encode(const struct lk_driver *driver, const struct test_map *map, 
                   step, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)map->swizzle,
                   CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
     memcpy(input + map->at, &encoded, sizeof(encoded));
-    return result;
+    return (int)result;
 }
