@@ -64,25 +64,19 @@ static uint32_t store_engine(uint32_t warp, bool writes)
     return CHECK_LOAD_ENGINES + warp % CHECK_STORE_ENGINES * 2 + writes;
 }
 
-static uint32_t engine_of(const struct watch_access *access)
+uint32_t check_bulk_segment(struct check *check, const struct watch_access *access)
 {
     struct check_block *block = access->w->block->check;
     uint64_t barrier;
-    int lane = __builtin_ctz(access->mask);
-    if (barrier_of(access->w, access->in, lane, &barrier))
-        return load_engine(block, barrier);
-    return store_engine(access->w->index, access->space != PTX_SPACE_SHARED);
-}
-
-uint32_t check_bulk_segment(struct check *check, const struct watch_access *access)
-{
-    uint32_t engine = engine_of(access) + 1;
-    uint32_t last = check->engine_segment;
-    if (last && check->segment_engines[last - check->segment_base] == engine)
-        return last;
-    check->engine_segment =
-        check_order_new_segment(check, access->w->block->check, access->w->index, engine);
-    return check->engine_segment;
+    bool is_counted = barrier_of(access->w, access->in, __builtin_ctz(access->mask), &barrier);
+    bool stores = !is_counted && access->space != PTX_SPACE_SHARED;
+    uint32_t engine =
+        1 + (is_counted ? load_engine(block, barrier) : store_engine(access->w->index, stores));
+    uint32_t *segment = &check->engine_segments[stores];
+    if (*segment < check->segment_base ||
+        check->segment_engines[*segment - check->segment_base] != engine)
+        *segment = check_order_new_segment(check, block, access->w->index, engine);
+    return *segment;
 }
 
 /* An mbarrier as exec_async.c lays it out. bytes: that it still waits for; below 0, more have come
@@ -161,12 +155,12 @@ void check_bulk_issued(struct check *check, struct simt_warp *w, const struct si
     bool is_counted = check_bulk_is(in->ptx) && barrier_of(w, in, lane, &barrier);
     if (is_counted)
         check_bytes(check, w, in, lane, barrier);
-    if (is_counted && check->engine_segment) {
+    if (is_counted && check->engine_segments[0]) {
         uint32_t parity = read_barrier(w, barrier).phase;
-        block->engine_last[load_engine(block, barrier)][parity] = check->engine_segment;
+        block->engine_last[load_engine(block, barrier)][parity] = check->engine_segments[0];
         check_order_carry(check, w, barrier);
     }
-    check->engine_segment = 0;
+    check->engine_segments[0] = check->engine_segments[1] = 0;
     check_close_segment(&block->warps[w->index]);
 }
 

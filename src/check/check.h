@@ -255,8 +255,9 @@ struct check {
     uint32_t time;         /* the last segment */
     uint32_t segment_base; /* number of segment_warps[0] */
     uint32_t *segment_warps;
-    uint8_t *segment_engines; /* 0, or the number of an engine plus 1 */
-    uint32_t engine_segment;  /* of the copy that is being looked at; 0: none */
+    uint8_t *segment_engines;    /* 0, or the number of an engine plus 1 */
+    uint32_t engine_segments[2]; /* of the copy that is being looked at, and of what it writes to
+                                    global memory for a group; 0: none yet */
     size_t segment_capacity;
 
     struct check_error *errors;
