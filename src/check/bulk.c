@@ -227,8 +227,7 @@ void check_bulk_hook(struct simt_watcher *watcher, struct simt_warp *w, const st
                      int lane)
 {
     struct check *check = (struct check *)watcher;
-    if (ptx_op_infos[in->ptx->op].mnemonic[0] == 'c' && in->ptx->op != PTX_OP_BULK_RED_G &&
-        in->ptx->op != PTX_OP_BULK_RED_S)
+    if (ptx_has(in->ptx, PTX_MOD_TENSOR))
         check_map(check, w, in, lane);
     check_bulk_issued(check, w, in, lane);
 }

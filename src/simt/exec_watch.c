@@ -254,10 +254,11 @@ static uint32_t watch_access(struct simt_watch *watch, struct simt_warp *w,
     switch ((enum watch_kind)what->kind) {
     case WATCH_COPY:
         return w->mask & ~tell_copy(watch, &access);
-    case WATCH_BULK:
-        return w->mask &
-               ~(ptx_op_infos[in->ptx->op].group == PTX_GROUP_BULK ? simt_watch_bulk(watch, &access)
-                                                                   : tell_bulk(watch, &access));
+    case WATCH_BULK: {
+        bool by_rows =
+            ptx_op_infos[in->ptx->op].group == PTX_GROUP_BULK || in->ptx->op == PTX_OP_CP_BULK_S2S;
+        return w->mask & ~(by_rows ? simt_watch_bulk(watch, &access) : tell_bulk(watch, &access));
+    }
     case WATCH_TILE:
         return w->mask & ~tell_tile(watch, &access);
     case WATCH_MATRIX:

@@ -61,9 +61,11 @@ static bool tell_box(struct telling *telling, const struct tma_copy *copy, bool 
     return is_allowed;
 }
 
-static bool tell_reduction(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
+/* Copies and reductions without a tensor, from shared memory. */
+static bool tell_plain(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
 {
-    bool to_shared = in->ptx->op == PTX_OP_BULK_RED_S, narrow = in->flags & SIMT_FLAG_ADDRESS_32;
+    bool to_shared = in->ptx->op != PTX_OP_BULK_RED_G, narrow = in->flags & SIMT_FLAG_ADDRESS_32;
+    bool reduces = in->ptx->op != PTX_OP_CP_BULK_S2S;
     int lane = telling->lane;
     uint32_t bytes = SIMT_SLOT(const uint32_t, in->c)[lane], most = w->block->shared_bytes + 16;
     uint64_t from = tma_shared_address(w, in->b, in->counts[0] == 32, lane);
@@ -72,7 +74,7 @@ static bool tell_reduction(struct telling *telling, struct simt_warp *w, const s
     bytes = bytes < most ? bytes : most;
     bool may_read = tell(telling, PTX_SPACE_SHARED, from, bytes, true, false);
     bool may_write = tell(telling, to_shared ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL,
-                          to + (uint64_t)in->imm, bytes, true, true);
+                          to + (uint64_t)in->imm, bytes, reduces, true);
     return may_read && may_write;
 }
 
@@ -108,8 +110,8 @@ uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access)
         struct tma_copy copy;
         bool is_allowed = true;
         access->mask = rest & -rest;
-        if (op == PTX_OP_BULK_RED_G || op == PTX_OP_BULK_RED_S)
-            is_allowed = tell_reduction(&telling, w, in);
+        if (op == PTX_OP_BULK_RED_G || op == PTX_OP_BULK_RED_S || op == PTX_OP_CP_BULK_S2S)
+            is_allowed = tell_plain(&telling, w, in);
         else if (ptx_op_infos[op].mnemonic[0] == 't')
             is_allowed = tell_map(&telling, w, in);
         else if (tma_begin(w, in, telling.lane, &copy)) /* else its body raises the fault again */

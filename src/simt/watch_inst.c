@@ -224,6 +224,7 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     case PTX_OP_TMA_REDUCE:
     case PTX_OP_BULK_RED_G:
     case PTX_OP_BULK_RED_S:
+    case PTX_OP_CP_BULK_S2S:
     case PTX_OP_TENSORMAP_REPLACE:
     case PTX_OP_TENSORMAP_REPLACE_DIM:
     case PTX_OP_TENSORMAP_REPLACE_MODE:
