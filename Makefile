@@ -301,7 +301,7 @@ $(BUILD)/tests/driver/%: tests/driver/%.c $(BUILD)/obj/driver/fatbin.o $(ON_DRIV
 	$(call say,LINK)
 	$(link_unit) $(runpath)
 
-$(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c coverage.c) $(call objects,ptx) $(ON_DRIVER)
+$(BUILD)/tests/ptx/runner: $(addprefix tests/ptx/,runner.c file.c compare.c coverage.c map.c) $(call objects,ptx) $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) $(runpath)
 

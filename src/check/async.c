@@ -33,7 +33,7 @@ static uint64_t address_at(const struct simt_warp *w, uint32_t slot, bool narrow
     return narrow ? SIMT_SLOT(const uint32_t, slot)[lane] : SIMT_SLOT(const uint64_t, slot)[lane];
 }
 
-static struct check_mbarrier *find_mbarrier(struct check_block *block, uint32_t offset)
+struct check_mbarrier *check_mbarrier_at(struct check_block *block, uint32_t offset)
 {
     for (uint32_t i = 0; i < block->mbarrier_count; i++)
         if (block->mbarriers[i].offset == offset)
@@ -43,7 +43,7 @@ static struct check_mbarrier *find_mbarrier(struct check_block *block, uint32_t 
 
 static void note_init(struct check_block *block, uint32_t offset, const struct check_side *side)
 {
-    struct check_mbarrier *mbarrier = find_mbarrier(block, offset);
+    struct check_mbarrier *mbarrier = check_mbarrier_at(block, offset);
     if (!mbarrier) {
         if (block->mbarrier_count == block->mbarrier_capacity) {
             block->mbarrier_capacity = block->mbarrier_capacity * 2 + 8;
@@ -66,7 +66,7 @@ static void judge_bytes(struct check *check, const struct simt_block *block,
         return;
     memcpy(&state, block->shared + mbarrier->offset, 8);
     int32_t bytes = simt_mbarrier_bytes(&state);
-    if (!state.ready || !bytes)
+    if (!state.ready || !bytes || mbarrier->is_judged)
         return;
     struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
     const struct check_side *side = mbarrier->expect.in ? &mbarrier->expect : &mbarrier->init;
@@ -94,14 +94,10 @@ void check_async_end(struct check *check, struct simt_block *block)
 /* Order ------------------------------------------------------------------------------------------
  */
 
-/* The mbarrier's address of a copy or store, NULL slot if it has none. */
+/* The mbarrier's address of a counted store; false if it has none. Bulk copies are in bulk.c. */
 static bool mbarrier_slot(const struct simt_inst *in, uint32_t *slot)
 {
     switch (in->ptx->op) {
-    case PTX_OP_CP_BULK_G2S:
-    case PTX_OP_CP_BULK_S2S:
-        *slot = in->e;
-        return true;
     case PTX_OP_ST_ASYNC:
         *slot = in->ptx->operands[1].kind == PTX_OPERAND_VECTOR ? in->b : in->c;
         return true;
@@ -126,7 +122,7 @@ void check_async_wrote(struct check *check, const struct watch_access *access)
         place_of(w, access->in, address, &offset);
         check_order_pass_on(check, block, w->index, check_order_key(place, offset, false),
                             check->time);
-        struct check_mbarrier *mbarrier = find_mbarrier(place, offset);
+        struct check_mbarrier *mbarrier = check_mbarrier_at(place, offset);
         if (mbarrier)
             mbarrier->complete = check_side_of(w, access->in, lane, "completes");
     }
@@ -169,14 +165,17 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
         struct simt_block *owner = place_of(w, in, address + (uint64_t)in->imm, &offset);
         uint64_t key = check_order_key(owner->check, offset, false);
         struct check_mbarrier *mbarrier =
-            expects(in->ptx->op) ? find_mbarrier(owner->check, offset) : NULL;
+            expects(in->ptx->op) ? check_mbarrier_at(owner->check, offset) : NULL;
         if (mbarrier)
             mbarrier->expect = check_side_of(w, in, lane, "expects");
-        if (waits)
+        if (waits) {
             check_order_take(check, block, w->index, key, false);
-        else if (!relaxed || warp->fence_block)
+            if (owner == w->block)
+                check_bulk_waited(check, w, in, lane, offset);
+        } else if (!relaxed || warp->fence_block) {
             check_order_pass_on(check, block, w->index, key,
                                 relaxed ? warp->fence_block : check->time);
+        }
         if (owner != w->block && !owner->has_ended)
             note_remote(check, w, in, lane, owner->check);
     }
@@ -224,8 +223,6 @@ bool check_async_order(struct check *check, struct simt_warp *w, const struct si
         init_mbarriers(w, in);
         return false;
     case PTX_OP_MBARRIER_PENDING:
-    case PTX_OP_CP_BULK_COMMIT:
-    case PTX_OP_CP_BULK_WAIT:
     case PTX_OP_CP_BULK_PREFETCH:
         return false;
     default:
@@ -251,6 +248,7 @@ void check_cluster_order(struct check *check, struct simt_warp *w, const struct 
     uint64_t key = barrier_key(w->block);
     if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_WAIT) {
         check_order_take(check, block, w->index, key, false);
+        check_order_take_engines(block, w->index);
     } else if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_ARRIVE) {
         uint32_t until = ptx_has(in->ptx, PTX_MOD_RELAXED) ? warp->fence_all : check->time;
         if (until)
@@ -279,6 +277,7 @@ void check_cluster_barrier(struct simt_watcher *watcher, struct simt_block *bloc
         for (uint32_t k = 0; k < blocks[i]->warp_count; k++)
             if (waits_for_cluster(&blocks[i]->warps[k])) {
                 check_order_take(check, blocks[i]->check, k, key, false);
+                check_order_take_engines(blocks[i]->check, k);
                 check_close_segment(&blocks[i]->check->warps[k]);
             }
     }

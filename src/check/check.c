@@ -120,9 +120,15 @@ static void at_order(struct simt_watcher *watcher, struct simt_warp *w, const st
     switch (ptx_op_infos[in->ptx->op].group) {
     case PTX_GROUP_ATOMIC:
         check_order_fence(check, w, in->ptx);
+        check_bulk_order(check, w, in);
+        break;
+    case PTX_GROUP_BULK:
+        check_bulk_order(check, w, in);
         break;
     case PTX_GROUP_ASYNC:
-        if (check_async_order(check, w, in))
+        if (check_bulk_order(check, w, in))
+            check->writes++;
+        else if (check_async_order(check, w, in))
             check_poll(check, w, in, NULL);
         else
             check->writes++;
@@ -168,6 +174,7 @@ static void at_close(struct simt_watcher *watcher)
     check_heap_close(check);
     fclose(check->file);
     free(check->segment_warps);
+    free(check->segment_engines);
     free(check->errors);
     pthread_mutex_destroy(&check->report_lock);
     free(check);
@@ -193,6 +200,7 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
     check->watcher = (struct simt_watcher){.launch = begin_launch,
                                            .block = at_block,
                                            .access = at_access,
+                                           .bulk = check_bulk_hook,
                                            .warp_sync = at_warp_sync,
                                            .barrier = at_barrier,
                                            .cluster_barrier = check_cluster_barrier,

@@ -17,6 +17,8 @@
  *   C1  a segment belongs to one warp, and is closed by everything that orders it before others;
  *   C2  a cell's segment below the launch's first (the block's first, in shared memory) is history;
  *   C3  knowledge only grows while a launch runs.
+ * Bulk copies run beside the threads: each has a segment of its own, of an engine of the block
+ * (bulk.c). Threads know engines as they know warps; they learn of them by waiting.
  */
 #ifndef LOCKSTEP_CHECK_CHECK_H
 #define LOCKSTEP_CHECK_CHECK_H
@@ -81,6 +83,15 @@ struct check_knowledge {
     struct check_range ranges[]; /* sorted, apart */
 };
 
+/* Engines of a block: loads by the mbarrier that counts them; of stores, by warp, one that reads
+ * shared memory and one that writes global memory. More copies than engines share them: then a
+ * little too much is known. */
+enum {
+    CHECK_LOAD_ENGINES = 8,
+    CHECK_STORE_ENGINES = 4,
+    CHECK_ENGINES = CHECK_LOAD_ENGINES + 2 * CHECK_STORE_ENGINES
+};
+
 struct check_warp {
     uint32_t segment;             /* that its accesses belong to; 0: the next one opens it */
     uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
@@ -89,6 +100,7 @@ struct check_warp {
     struct check_taint *taint;    /* its undefined registers, by frame */
     uint32_t waited;              /* cp.async copies up to then are done */
     uint32_t commits[8];          /* when its last groups of copies were closed, the latest first */
+    uint32_t bulk_commits[8];     /* the same for bulk groups */
     struct check_knowledge *foreign;
     uint64_t acquired;    /* version that was taken last, so that polling costs little */
     uint32_t polls, vain; /* poll.c: polls, and looks that found nothing new, */
@@ -112,6 +124,7 @@ struct check_side {
 struct check_mbarrier {
     uint32_t offset;
     struct check_side init, expect, complete; /* who did it last; in NULL: nobody */
+    bool is_judged;                           /* a report has been made about its bytes */
 };
 
 /* What a warp of another block of the cluster did last in the block's shared memory. */
@@ -121,16 +134,29 @@ struct check_remote {
     uint32_t phase; /* of the cluster's barrier: when the next one ends, it is over */
 };
 
+/* When a tensor map was last acquired by its block. Of two maps that share a place, one is
+ * forgotten, and nothing is said of it. */
+enum { CHECK_MAPS = 64 };
+struct check_map_fence {
+    uint64_t address;
+    uint32_t time;
+};
+
 struct check_block {
     struct check_block *next; /* unused ones */
     uint32_t warp_count;
     uint32_t first_warp; /* in the grid */
     uint32_t first_segment;
     struct check_warp *warps;
-    uint32_t *known; /* [warp][warp]: the first knows the second up to this segment; of itself:
-                        all its lanes know all its lanes */
-    uint32_t shared_bytes;    /* with the reserved part */
-    struct check_cell *cells; /* of shared memory */
+    uint32_t *known; /* [warp][warp, then engine]: the first knows the second up to this segment;
+                        of itself: all its lanes know all its lanes */
+    uint64_t engine_keys[CHECK_LOAD_ENGINES];    /* address of the mbarrier, plus 1 */
+    uint32_t engine_last[CHECK_LOAD_ENGINES][2]; /* its last copy in a phase of each parity */
+    uint32_t engine_next;
+    struct check_map_fence maps[CHECK_MAPS];
+    uint32_t fenced[SIMT_LANES]; /* by warp: its writes up to then are seen by bulk copies */
+    uint32_t shared_bytes;       /* with the reserved part */
+    struct check_cell *cells;    /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
     uint32_t cluster_phase;                      /* of the cluster's barrier */
@@ -144,6 +170,8 @@ struct check_block {
 struct check_carrier {
     uint64_t key, version;
     struct check_knowledge *known;
+    uint32_t engines[CHECK_ENGINES]; /* of the block of first_warp */
+    uint32_t first_warp;
 };
 
 struct check_carriers {
@@ -247,6 +275,10 @@ struct check {
     uint32_t time;         /* the last segment */
     uint32_t segment_base; /* number of segment_warps[0] */
     uint32_t *segment_warps;
+    uint8_t *segment_engines; /* 0, or the number of an engine plus 1 */
+    /* Of the copy that is being looked at, of what it writes to global memory for a group, and of
+     * what it does in other blocks of the cluster; 0: none yet. */
+    uint32_t engine_segments[3];
     size_t segment_capacity;
 
     struct check_error *errors;
@@ -342,6 +374,9 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 /* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
+/* The thread whose access a cell remembers. */
+struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                        const char *does);
 /* Bytes of shared memory hold an undefined value. */
 void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes);
 const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", "write", "read" */
@@ -388,12 +423,19 @@ void check_order_pass_on(struct check *check, struct check_block *block, uint32_
                          uint64_t key, uint32_t until);
 void check_order_take(struct check *check, struct check_block *block, uint32_t warp, uint64_t key,
                       bool own_block);
+/* A new segment; of the warp, or of an engine. */
+uint32_t check_order_new_segment(struct check *check, struct check_block *block, uint32_t warp,
+                                 uint32_t engine);
+/* The warp learns what the warps of its block know of engines. */
+void check_order_take_engines(struct check_block *block, uint32_t warp);
 
 /* async.c */
 /* mbarriers and the waits of cp.async; true if the thread waits for an mbarrier. */
 bool check_async_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 /* What tells an mbarrier when it is done has written shared memory. */
 void check_async_wrote(struct check *check, const struct watch_access *access);
+/* The mbarrier of a block at this offset; NULL if none was initialised there. */
+struct check_mbarrier *check_mbarrier_at(struct check_block *block, uint32_t offset);
 /* barrier.cluster; the barrier of the block's cluster lets its threads go. */
 void check_cluster_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_cluster_barrier(struct simt_watcher *watcher, struct simt_block *block);
@@ -402,6 +444,22 @@ void check_cluster_access(struct check *check, const struct watch_access *access
 void check_cluster_exit(struct simt_watcher *watcher, struct simt_block *block);
 /* The block is over: did its mbarriers get the bytes that they expected? */
 void check_async_end(struct check *check, struct simt_block *block);
+
+/* bulk.c */
+bool check_bulk_is(const struct ptx_inst *ptx);
+/* Which engine's segment an access of a bulk copy belongs to. */
+uint32_t check_bulk_segment(struct check *check, const struct watch_access *access);
+/* A lane waits for an mbarrier of its block: it learns of the copies of that phase. */
+void check_bulk_waited(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                       int lane, uint64_t at);
+/* All accesses of a lane's copy have been looked at. */
+void check_bulk_hook(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                     int lane);
+/* Groups and fences of bulk copies; false if the instruction is neither. */
+bool check_bulk_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
+/* A bulk copy reads shared memory that was written in this segment: is there a fence between? */
+void check_bulk_fence(struct check *check, const struct watch_access *access, uint64_t address,
+                      int lane, uint32_t segment, uint32_t info);
 
 /* lanes.c */
 /* Where the mask of a .sync instruction lies; false if it has none. */
@@ -463,7 +521,7 @@ void check_write_counts(struct check *check);
 
 static inline uint32_t *check_known_by(const struct check_block *block, uint32_t warp)
 {
-    return block->known + (size_t)warp * block->warp_count;
+    return block->known + (size_t)warp * (block->warp_count + CHECK_ENGINES);
 }
 
 static inline void check_close_segment(struct check_warp *warp)

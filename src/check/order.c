@@ -16,7 +16,8 @@
 enum { SEGMENTS_KEPT = 1 << 24 };
 
 /* Who a segment belonged to is kept for a while; then all that was remembered is history. */
-void check_order_open_segment(struct check *check, struct check_block *block, uint32_t warp)
+uint32_t check_order_new_segment(struct check *check, struct check_block *block, uint32_t warp,
+                                 uint32_t engine)
 {
     uint32_t segment = ++check->time;
     if (segment - check->segment_base >= SEGMENTS_KEPT) {
@@ -25,9 +26,16 @@ void check_order_open_segment(struct check *check, struct check_block *block, ui
         check->segment_capacity = check->segment_capacity * 2 + 1024;
         check->segment_warps = lk_realloc(check->segment_warps,
                                           check->segment_capacity * sizeof(*check->segment_warps));
+        check->segment_engines = lk_realloc(check->segment_engines, check->segment_capacity);
     }
     check->segment_warps[segment - check->segment_base] = block->first_warp + warp;
-    block->warps[warp].segment = segment;
+    check->segment_engines[segment - check->segment_base] = (uint8_t)engine;
+    return segment;
+}
+
+void check_order_open_segment(struct check *check, struct check_block *block, uint32_t warp)
+{
+    block->warps[warp].segment = check_order_new_segment(check, block, warp, 0);
 }
 
 /* Knowledge of other blocks
@@ -134,6 +142,9 @@ bool check_order_is_before(const struct check *check, const struct check_block *
 {
     uint32_t theirs = check->segment_warps[segment - check->segment_base];
     uint32_t in_block = theirs - block->first_warp;
+    uint32_t engine = check->segment_engines[segment - check->segment_base];
+    if (engine && in_block < block->warp_count)
+        return segment <= check_known_by(block, warp)[block->warp_count + engine - 1];
     if (info & CHECK_ASYNC && in_block < block->warp_count &&
         segment > block->warps[in_block].waited)
         return false;
@@ -183,14 +194,15 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
 {
     struct check_block *block = simt->check;
     const struct simt_barrier *barrier = &simt->barriers[id];
-    uint32_t count = block->warp_count, row[SIMT_LANES] = {0};
+    uint32_t count = block->warp_count, all = count + CHECK_ENGINES;
+    uint32_t row[SIMT_LANES + CHECK_ENGINES] = {0};
     bool takes_part[SIMT_LANES], waits[SIMT_LANES];
     for (uint32_t i = 0; i < count; i++) {
         waits[i] = !barrier->expected || waits_at(&simt->warps[i], id);
         takes_part[i] = waits[i] || barrier->lanes[i] || block->arrived[id][i];
         if (!takes_part[i])
             continue;
-        for (uint32_t k = 0; k < count; k++) {
+        for (uint32_t k = 0; k < all; k++) {
             uint32_t known = check_known_by(block, i)[k];
             row[k] = known > row[k] ? known : row[k];
         }
@@ -203,7 +215,7 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         if (!waits[i])
             continue;
-        memcpy(check_known_by(block, i), row, count * sizeof(row[0]));
+        memcpy(check_known_by(block, i), row, all * sizeof(row[0]));
         struct check_knowledge *old = block->warps[i].foreign;
         block->warps[i].foreign = keep(foreign);
         drop(old);
@@ -297,10 +309,39 @@ static struct check_knowledge *what_is_known(const struct check_block *block, ui
     return all;
 }
 
+static void join_engines(uint32_t *into, const uint32_t *engines)
+{
+    for (uint32_t i = 0; i < CHECK_ENGINES; i++)
+        into[i] = into[i] > engines[i] ? into[i] : engines[i];
+}
+
+void check_order_take_engines(struct check_block *block, uint32_t warp)
+{
+    uint32_t *row = check_known_by(block, warp) + block->warp_count;
+    for (uint32_t i = 0; i < block->warp_count; i++)
+        join_engines(row, check_known_by(block, i) + block->warp_count);
+}
+
+/* A carrier has the engines of one block. What lies in shared memory of a cluster is used by others
+ * too, but carries those of the block that it belongs to. */
+static void carry_engines(struct check_carrier *carrier, const struct check_block *block,
+                          uint32_t warp, bool is_new)
+{
+    bool is_owner = carrier->key >> 40 == (uint64_t)block->first_warp + 1;
+    if (is_new || carrier->first_warp != block->first_warp) {
+        if (!is_new && carrier->key & 1 && !is_owner)
+            return;
+        memset(carrier->engines, 0, sizeof(carrier->engines));
+        carrier->first_warp = block->first_warp;
+    }
+    join_engines(carrier->engines, check_known_by(block, warp) + block->warp_count);
+}
+
 void check_order_pass_on(struct check *check, struct check_block *block, uint32_t warp,
                          uint64_t key, uint32_t until)
 {
     struct check_carrier *carrier = put_carrier(&check->carriers, key);
+    bool is_new = !carrier->known;
     check->passed_on = check->time;
     struct check_knowledge *new = what_is_known(block, warp, until);
     if (carrier->known) {
@@ -311,6 +352,7 @@ void check_order_pass_on(struct check *check, struct check_block *block, uint32_
     }
     carrier->known = new;
     carrier->version = ++check->versions;
+    carry_engines(carrier, block, warp, is_new);
 }
 
 /* own_block: a read of block scope learns nothing of other blocks. */
@@ -332,6 +374,8 @@ void check_order_take(struct check *check, struct check_block *block, uint32_t n
             row[k - first] = row[k - first] > range->time ? row[k - first] : range->time;
         foreign |= range->first < first || range->last > last;
     }
+    if (carrier->first_warp == first)
+        join_engines(row + block->warp_count, carrier->engines);
     if (foreign && own_block)
         return;
     warp->acquired = carrier->version;
@@ -437,8 +481,8 @@ static struct check_block *block_new(struct check *check, const struct simt_bloc
     block = lk_alloc_zeroed(sizeof(*block));
     block->warp_count = simt->warp_count;
     block->warps = lk_alloc_zeroed(simt->warp_count * sizeof(*block->warps));
-    block->known =
-        lk_alloc_zeroed((size_t)simt->warp_count * simt->warp_count * sizeof(*block->known));
+    block->known = lk_alloc_zeroed((size_t)simt->warp_count * (simt->warp_count + CHECK_ENGINES) *
+                                   sizeof(*block->known));
     block->shared_bytes = simt->shared_end;
     block->cells = lk_alloc_zeroed((simt->shared_end / 4 + 1) * sizeof(*block->cells));
     block->written = lk_alloc_zeroed(simt->shared_end / 8 + 1);
@@ -463,7 +507,13 @@ void check_order_block(struct check *check, struct simt_block *simt, bool begins
     block->first_warp = (uint32_t)(simt->linear * simt->warp_count);
     block->first_segment = check->time + 1;
     memset(block->warps, 0, block->warp_count * sizeof(*block->warps));
-    memset(block->known, 0, (size_t)block->warp_count * block->warp_count * sizeof(*block->known));
+    memset(block->known, 0,
+           (size_t)block->warp_count * (block->warp_count + CHECK_ENGINES) * sizeof(*block->known));
+    memset(block->engine_keys, 0, sizeof(block->engine_keys));
+    memset(block->engine_last, 0, sizeof(block->engine_last));
+    block->engine_next = 0;
+    memset(block->fenced, 0, sizeof(block->fenced));
+    memset(block->maps, 0, sizeof(block->maps));
     memset(block->written, 0, block->shared_bytes / 8 + 1);
     memset(block->arrived, 0, sizeof(block->arrived));
     block->cluster_phase = block->mbarrier_count = block->remote_count = 0;

@@ -19,13 +19,14 @@ struct visit {
     uint32_t passed_on; /* nobody of another block can know what came after that */
     uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
     uint32_t unwritten; /* lanes that read what nothing has written */
+    bool is_bulk;       /* an engine does it, not the thread */
 };
 
 /* Reports ----------------------------------------------------------------------------------------
  */
 
-static struct check_side side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
-                                         const char *does)
+struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                        const char *does)
 {
     uint32_t warp = check->segment_warps[segment - check->segment_base];
     uint32_t per_block = check->launch->warps_per_block;
@@ -103,7 +104,8 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
         check_side_of(access->w, access->in, lane, check_verb(access->in, is_write));
     if (info & CHECK_MANY && (info & CHECK_LANE) == (uint32_t)lane) /* name one that is not this */
         info = (info & ~CHECK_LANE) | (info >> CHECK_SECOND_SHIFT & CHECK_LANE);
-    struct check_side other = side_of_segment(check, segment, info, check_verb(there, was_write));
+    struct check_side other =
+        check_side_of_segment(check, segment, info, check_verb(there, was_write));
     if (precheck) {
         report_precheck(visit, address, &side, &other);
         return;
@@ -117,12 +119,15 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
             ? (access->space == PTX_SPACE_SHARED ? "between blocks of a cluster" : "between blocks")
         : other.thread / SIMT_LANES != side.thread / SIMT_LANES ? "between warps of a block"
                                                                 : "between threads of a warp";
-    bool copying = was_write && info & CHECK_ASYNC;
+    bool is_engine = check->segment_engines[segment - check->segment_base];
+    bool copying = (was_write && info & CHECK_ASYNC) || is_engine;
     bool narrow = info & visit->info & CHECK_STRONG && other.block != side.block;
     const char *advice =
         narrow
             ? ": the scope of one of them is its own block (.cta, as of atomicAdd_block); between "
               "blocks both need device scope"
+        : copying && !was_write
+            ? ": nothing waited until the copy had read it (cp.async.bulk.wait_group.read)"
         : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
         : other.block != side.block && access->space == PTX_SPACE_SHARED
             ? ": nothing orders the two blocks (cluster.sync(), or an mbarrier)"
@@ -136,7 +141,9 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
                  "race %s: %s at 0x%llx%s%s%s, after %s by %s%s", scope, side.does,
                  (unsigned long long)address, where.size ? " (" : "", where.data,
                  where.size ? ")" : "",
-                 copying                             ? "a cp.async"
+                 is_engine && was_write              ? "a bulk copy's write"
+                 : is_engine                         ? "a bulk copy's read"
+                 : copying                           ? "a cp.async"
                  : strcmp(other.does, "atomic") == 0 ? "an atomic"
                  : was_write                         ? "a write"
                                                      : "a read",
@@ -153,7 +160,7 @@ static __attribute__((noinline)) void report_stale(struct visit *visit, uint64_t
     struct check *check = visit->check;
     const struct watch_access *access = visit->access;
     struct check_side side = check_side_of(access->w, access->in, lane, "read");
-    struct check_side other = side_of_segment(check, segment, info, "write");
+    struct check_side other = check_side_of_segment(check, segment, info, "write");
     if (check_is_known(check, CHECK_STALE_READ, access->in, other.in))
         return;
     struct lk_buf where = {0};
@@ -290,6 +297,9 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+        else if (visit->is_bulk)
+            check_bulk_fence(visit->check, visit->access, address, (int)lane, cell->write_segment,
+                             cell->write_info);
     } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
         other_launch(visit, address, lane, bytes, cell, false);
     }
@@ -561,13 +571,16 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         check_order_open_segment(check, block, w->index);
     bool is_strong =
         access->what->is_ordered || check->traits[access->number] & CHECK_TRAIT_FEEDS_CAS;
+    bool is_bulk = access->what->kind == WATCH_BULK && check_bulk_is(access->in->ptx);
+    bool reduces = is_bulk && access->is_read && access->is_write;
     struct visit visit = {
         .check = check,
         .access = access,
         .block = block,
         .warp = w->index,
-        .segment = warp->segment,
-        .info = access->number << CHECK_INST_SHIFT | (is_strong ? CHECK_STRONG : 0) |
+        .is_bulk = is_bulk,
+        .segment = is_bulk ? check_bulk_segment(check, access) : warp->segment,
+        .info = access->number << CHECK_INST_SHIFT | (is_strong || reduces ? CHECK_STRONG : 0) |
                 (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),
         .first = check->first_segment,
         .grid_warp = block->first_warp + w->index,

@@ -300,6 +300,7 @@ void check_taint_step(struct simt_watcher *watcher, struct simt_warp *w, const s
     case PTX_GROUP_BARRIER:
     case PTX_GROUP_ATOMIC:
     case PTX_GROUP_ASYNC:
+    case PTX_GROUP_BULK:
         value = sources_of(taint, ptx);
         use(check, w, in, &value, w->mask, "is used");
         value.lanes = 0;

@@ -155,6 +155,13 @@ static void check_hints(const struct rule_context *c)
     case PTX_OP_CP_BULK_G2S:
     case PTX_OP_CP_BULK_S2G:
     case PTX_OP_CP_BULK_PREFETCH:
+    case PTX_OP_BULK_RED_G:
+    case PTX_OP_TMA_LOAD:
+    case PTX_OP_TMA_LOAD_IM2COL:
+    case PTX_OP_TMA_STORE:
+    case PTX_OP_TMA_REDUCE:
+    case PTX_OP_TMA_PREFETCH:
+    case PTX_OP_TMA_PREFETCH_IM2COL:
         wanted = ptx_row_of(c->inst->op)->required_count;
         break;
     default:
@@ -302,8 +309,7 @@ static void check_three_inputs(const struct rule_context *c)
 static void check_bulk_copy(const struct rule_context *c)
 {
     unsigned at = ptx_row_of(c->inst->op)->required_count;
-    if (c->inst->op != PTX_OP_CP_BULK_G2S && c->inst->op != PTX_OP_CP_BULK_S2G &&
-        c->inst->op != PTX_OP_CP_BULK_PREFETCH)
+    if (strcmp(ptx_op_infos[c->inst->op].mnemonic, "cp") != 0 || !ptx_has(c->inst, PTX_MOD_BULK))
         return;
     if (ptx_has(c->inst, PTX_MOD_MULTICAST_CLUSTER) && ptx_type_bits(reg_type(c, at++)) != 16)
         FAIL(c, "%s: the mask of blocks must be a .b16 register", c->inst->text);
@@ -359,6 +365,7 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
     check_width(&c);
     check_bulk_copy(&c);
     check_counted(&c);
+    ptx_check_bulk(p, inst, offset);
     check_alloca(&c);
     check_three_inputs(&c);
 }

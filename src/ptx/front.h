@@ -335,6 +335,8 @@ void ptx_check_operands(struct ptx_parser *p, const struct ptx_opcode *opcode,
 
 /* check_rules.c: what rows cannot say: which suffixes, types and operands go together. */
 void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
+/* check_bulk.c: tensor copies, bulk reductions and tensor maps. */
+void ptx_check_bulk(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 
 /* check_memory.c: constant addresses of .param variables, and sizes. offset: of what is wrong. */
 void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,

@@ -95,6 +95,9 @@ static void place_operand(struct decoder *decoder, const struct ptx_inst *ptx, u
                                             placing->has_address ? NULL : &placing->imm, &bits);
         placing->has_address = true;
         place_source(placing, slot, bits);
+        for (uint32_t i = 0; i < operand->item_count; i++) /* coordinates of a tensor */
+            placing->list[placing->list_count++] =
+                decode_operand_slot(decoder, ptx, &operand->items[i]);
     } else if (operand->kind == PTX_OPERAND_VECTOR || (is_tensor && k < 8 && roles->is_list[k])) {
         place_list(decoder, ptx, operand, placing);
     } else if (k < 8 && roles->is_written[k]) {
@@ -169,6 +172,12 @@ void decode_plain(struct decoder *decoder, const struct ptx_inst *ptx)
         decoder->code->uses_cluster = true;
         if (placing.source_count)
             inst->counts[1] = (uint8_t)placing.source_bits[placing.source_count - 1];
+    }
+    if (ptx_op_infos[ptx->op].group == PTX_GROUP_BULK) {
+        inst->counts[0] = (uint8_t)placing.source_bits[1];
+        inst->counts[1] = (uint8_t)placing.source_bits[2];
+        if (ptx->op == PTX_OP_BULK_RED_S)
+            inst->counts[1] = (uint8_t)placing.source_bits[3];
     }
     if (placing.list_count)
         inst->list =

@@ -116,6 +116,7 @@ struct simt_operands {
     X(WARP, warp)                                                                                  \
     X(ASYNC, async)                                                                                \
     X(CLUSTER, cluster)                                                                            \
+    X(BULK, bulk)                                                                                  \
     X(TENSOR, tensor)
 
 #ifdef SIMT_ISA

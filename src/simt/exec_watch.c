@@ -244,6 +244,7 @@ static uint32_t tell_bulk(struct simt_watch *watch, struct watch_access *access)
         uint32_t most = w->block->shared_bytes + 16;
         access->bytes = bytes < most ? bytes : most;
         refused |= tell_bulk_lane(watch, access, lane, from, to);
+        EACH_WATCHER(watch, bulk) watcher->bulk(watcher, w, in, lane);
     }
     return refused;
 }
@@ -321,7 +322,9 @@ static uint32_t watch_access(struct simt_watch *watch, struct simt_warp *w,
     case WATCH_COPY:
         return w->mask & ~tell_copy(watch, &access);
     case WATCH_BULK:
-        return w->mask & ~tell_bulk(watch, &access);
+        return w->mask &
+               ~(ptx_op_infos[in->ptx->op].group == PTX_GROUP_BULK ? simt_watch_bulk(watch, &access)
+                                                                   : tell_bulk(watch, &access));
     case WATCH_TILE:
         return w->mask & ~tell_tile(watch, &access);
     case WATCH_MATRIX:

@@ -63,6 +63,8 @@ static void visit_operand(const struct ptx_operand *operand, bool written, bool 
             visit_operand(&operand->items[i], written, partly, visit, context);
         return;
     }
+    for (uint32_t i = 0; operand->kind == PTX_OPERAND_ADDRESS && i < operand->item_count; i++)
+        visit_operand(&operand->items[i], false, false, visit, context);
     if (operand->reg != PTX_NO_REG &&
         (operand->kind == PTX_OPERAND_REG || operand->kind == PTX_OPERAND_ADDRESS))
         visit(context, operand->reg, written, partly);

@@ -26,8 +26,9 @@ struct watch_inst {
     uint8_t is_ordered; /* volatile, relaxed, acquire, release, atomics */
     uint8_t skips_l1;   /* served by the L2 */
     uint8_t is_cas;
-    uint8_t is_order; /* barriers, .sync, fences, mbarriers: see the order hook */
-    uint32_t bytes;   /* per lane, all elements of a vector */
+    uint8_t is_reduction; /* of a bulk copy */
+    uint8_t is_order;     /* barriers, .sync, fences, mbarriers: see the order hook */
+    uint32_t bytes;       /* per lane, all elements of a vector */
     /* What the assembler makes of it (watch_fold.c), for counters only: */
     bool folded;           /* part of an earlier load */
     bool one_lane;         /* summed up in the warp first */
@@ -88,6 +89,9 @@ struct simt_watcher {
     void (*block)(struct simt_watcher *watcher, struct simt_block *block, bool begins);
     /* Returns the lanes that must not do it (they read zeros, or write nothing). */
     uint32_t (*access)(struct simt_watcher *watcher, const struct watch_access *access);
+    /* A lane issues a bulk copy of a tensor or a bulk reduction; its accesses have been shown. */
+    void (*bulk)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                 int lane);
     /* A .sync instruction has brought these lanes together. */
     void (*warp_sync)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
                       uint32_t lanes);
@@ -179,6 +183,8 @@ unsigned simt_watch_slots(const struct ptx_inst *ptx, const struct watch_inst *w
 /* Sets slots and what blocks wait for, for the whole function. */
 void simt_watch_phases(const struct ptx_function *function, const uint32_t *places,
                        struct watch_inst *insts);
+/* Shows what the instructions of group BULK touch; returns the lanes that must not do it. */
+uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access);
 /* The loop of a watched launch (exec_watch.c), for this host. */
 simt_slice *simt_watched_slice(void);
 #ifdef SIMT_ISA

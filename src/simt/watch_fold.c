@@ -213,6 +213,7 @@ static bool closes(const struct ptx_inst *ptx)
     case PTX_GROUP_BARRIER:
     case PTX_GROUP_CONTROL:
     case PTX_GROUP_ASYNC:
+    case PTX_GROUP_BULK:
         return true;
     case PTX_GROUP_MEMORY:
         return (ptx->op == PTX_OP_ST || ptx->op == PTX_OP_ST_SYNC) &&

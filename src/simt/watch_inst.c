@@ -42,6 +42,7 @@ static enum gpu_class class_of(const struct ptx_inst *ptx)
         return GPU_CLASS_CONVERT;
     case PTX_GROUP_MEMORY:
     case PTX_GROUP_ASYNC:
+    case PTX_GROUP_BULK:
         return GPU_CLASS_MEMORY;
     case PTX_GROUP_CLUSTER:
         return ptx->operand_count ? GPU_CLASS_MEMORY : GPU_CLASS_BARRIER;
@@ -168,6 +169,7 @@ static bool is_order(const struct ptx_inst *ptx)
     case PTX_GROUP_WARP:
     case PTX_GROUP_ASYNC:
     case PTX_GROUP_CLUSTER:
+    case PTX_GROUP_BULK:
         return true;
     case PTX_GROUP_ATOMIC:
         return ptx->operand_count == 0; /* fences */
@@ -227,6 +229,20 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     case PTX_OP_CP_BULK_S2G:
         what->kind = WATCH_BULK;
         what->is_write = ptx->op == PTX_OP_CP_BULK_S2G; /* of the global side */
+        break;
+    case PTX_OP_TMA_LOAD:
+    case PTX_OP_TMA_LOAD_IM2COL:
+    case PTX_OP_TMA_STORE:
+    case PTX_OP_TMA_REDUCE:
+    case PTX_OP_BULK_RED_G:
+    case PTX_OP_BULK_RED_S:
+    case PTX_OP_TENSORMAP_REPLACE:
+    case PTX_OP_TENSORMAP_REPLACE_DIM:
+    case PTX_OP_TENSORMAP_REPLACE_MODE:
+    case PTX_OP_TENSORMAP_COPY:
+        what->kind = WATCH_BULK;
+        what->is_write = ptx->op != PTX_OP_TMA_LOAD && ptx->op != PTX_OP_TMA_LOAD_IM2COL;
+        what->is_reduction = ptx->op == PTX_OP_TMA_REDUCE || ptx->op == PTX_OP_BULK_RED_G;
         break;
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:

@@ -102,6 +102,21 @@ static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
     }
 }
 
+static void add_bulk(struct gpu_counters *sum, const struct watch_inst *what,
+                     const struct count_memory *memory, const struct watch_tally *tally)
+{
+    uint64_t bytes = memory->sectors << CACHE_SECTOR_BITS;
+    if (what->is_reduction) {
+        sum->bulk_red_bytes += bytes;
+    } else if (what->is_write) {
+        sum->bulk_store_instructions += tally->on;
+        sum->bulk_store_bytes += bytes;
+    } else {
+        sum->bulk_load_instructions += tally->on;
+        sum->bulk_load_bytes += bytes;
+    }
+}
+
 static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
                        const struct count_memory *memory, const struct watch_tally *tally)
 {
@@ -128,6 +143,7 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
         break;
     case WATCH_BULK:
         sum->bulk_bytes += memory->bytes;
+        add_bulk(sum, what, memory, tally);
         *(what->is_write ? &sum->l2_write_sectors : &sum->l2_read_sectors) += memory->l2_sectors;
         break;
     default:

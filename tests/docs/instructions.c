@@ -22,6 +22,7 @@ static const char *const groups[] = {[PTX_GROUP_INTEGER] = "Integers, logic and 
                                      [PTX_GROUP_WARP] = "Warps",
                                      [PTX_GROUP_ASYNC] = "Asynchronous copies and mbarriers",
                                      [PTX_GROUP_CLUSTER] = "Clusters",
+                                     [PTX_GROUP_BULK] = "Bulk copies of tensors, and reductions",
                                      [PTX_GROUP_TENSOR] = "Matrices",
                                      [PTX_GROUP_UNSUPPORTED] =
                                          "Known, not executed: stop with status 3 when reached"};

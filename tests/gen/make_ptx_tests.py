@@ -14,6 +14,7 @@ import sys
 
 import gen_bits
 import gen_cluster
+import gen_bulk
 import gen_control
 import gen_convert
 import gen_float
@@ -85,6 +86,8 @@ def main():
         paths += gen_cluster.make_all()
     if not names or "BITS" in names:
         paths += gen_bits.make_all()
+    if not names or "BULK" in names:
+        paths += gen_bulk.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
     paths = [p for p in paths if p]

@@ -106,6 +106,24 @@ static bool read_input(struct test_file *file, struct words *w)
     return read_values(w, (unsigned)strtoul(word, NULL, 10), &file->input, &file->input_size);
 }
 
+static bool read_map(struct test_file *file, struct words *w)
+{
+    enum { MAP_BYTES = 128, MAP_ALIGN = 64 };
+    file->maps = grow(file->maps, (file->map_count + 1) * sizeof(*file->maps));
+    struct test_map *map = &file->maps[file->map_count++];
+    *map = (struct test_map){0};
+    while (file->input_size % MAP_ALIGN)
+        put_bytes(&file->input, &file->input_size, 0, 1);
+    map->at = file->input_size;
+    for (int i = 0; i < MAP_BYTES; i += 8)
+        put_bytes(&file->input, &file->input_size, 0, 8);
+    char word[128];
+    for (unsigned i = 0; next_word(w, word, sizeof(word)); i++)
+        if (!test_map_word(map, i, word))
+            return false;
+    return map->rank > 0;
+}
+
 static bool read_three(struct words *w, unsigned numbers[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -239,6 +257,8 @@ static bool read_line(struct test_file *file, struct words *w, unsigned *input_b
         *after_out = false;
         return *input_bits >= 8 && read_input(file, w);
     }
+    if (!strcmp(word, "map:"))
+        return read_map(file, w);
     if (!strcmp(word, "out:")) {
         *after_out = true;
         return read_section(file, w);
@@ -322,6 +342,7 @@ void test_free(struct test_file *file)
         free(run->kernel);
         free(run->stops);
     }
+    free(file->maps);
     free(file->runs);
     free(file->input);
     free(file->text);

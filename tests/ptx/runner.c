@@ -98,6 +98,9 @@ static CUresult launch(const struct test_file *file, CUmodule module, const stru
         result = driver->cuMemAlloc_v2(&in_address, in_size);
     if (!result)
         result = driver->cuMemsetD8_v2(out_address, POISON, out_size);
+    for (size_t i = 0; !result && i < file->map_count; i++)
+        result =
+            (CUresult)test_map_encode(driver, &file->maps[i], in_address, out_address, file->input);
     if (!result && file->input_size)
         result = driver->cuMemcpyHtoD_v2(in_address, file->input, file->input_size);
     void *params[] = {&out_address, &in_address};

@@ -37,6 +37,15 @@ struct test_run {
     size_t out_size;
 };
 
+/* One `map:` line: a tensor map of 128 bytes in the input. */
+struct test_map {
+    size_t at; /* in the input */
+    unsigned type, rank, swizzle;
+    bool in_output, nan, is_im2col;
+    uint64_t offset; /* of the tensor, in the output or the input */
+    int64_t dim[5], stride[5], box[5], step[5], lower[5], upper[5];
+};
+
 struct test_file {
     char *path;
     char name[64]; /* without folder and suffix */
@@ -45,6 +54,8 @@ struct test_file {
     unsigned needs; /* 90 for sm_90; 80 if not given */
     uint8_t *input;
     size_t input_size;
+    struct test_map *maps;
+    size_t map_count;
     struct test_run *runs;
     size_t run_count;
 };
@@ -52,6 +63,12 @@ struct test_file {
 /* NULL, with a message on stderr, if the file cannot be read or its header is wrong. */
 struct test_file *test_read(const char *path);
 void test_free(struct test_file *file);
+
+/* map.c: word `index` of a map: line; and the map, encoded into the input's bytes: a CUresult. */
+bool test_map_word(struct test_map *map, unsigned index, const char *word);
+struct lk_driver;
+int test_map_encode(const struct lk_driver *driver, const struct test_map *map, uint64_t in,
+                    uint64_t out, uint8_t *input);
 
 /* Does data (section->size bytes) hold what the section expects? If not, why has the reason. */
 bool test_compare(const struct test_section *section, const uint8_t *data, char *why, size_t size);

@@ -5,6 +5,7 @@
 #include "check/checker.h"
 #include "simt/lanes.h"
 #include "simt/simt.h"
+#include "simt/tensormap.h"
 #include "watch/counters.h"
 
 #include <setjmp.h>
@@ -24,6 +25,8 @@
     ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>; .shared .align 4 .b8 s[8192];\n"        \
     "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
 
+static const void *initial; /* what the 1024 bytes at out hold first; NULL: anything */
+
 /* Runs text on a watched machine with 1024 bytes at out; returns what the watcher wrote. */
 typedef struct simt_watcher *open_watcher(struct simt_machine *machine, const char *path);
 static char *watched_clusters(open_watcher *open, const char *text, uint32_t blocks,
@@ -37,6 +40,8 @@ static char *watched_clusters(open_watcher *open, const char *text, uint32_t blo
     assert_non_null(machine);
     simt_watch_add(machine, open(machine, path));
     uint64_t out = simt_alloc(machine, 1024, SIMT_MEMORY_DEVICE);
+    if (initial)
+        memcpy(simt_host(machine, out, 1024), initial, 1024);
     char *message = NULL;
     struct simt_module *module =
         simt_module_load(machine, "test.ptx", text, strlen(text), &message);
@@ -150,6 +155,43 @@ static void clusters_are_counted(void **state)
     free(found);
 }
 
+/* A box of 4 rows of 32 bytes, of which 3 rows and 24 bytes of each are in the tensor; it is loaded
+ * and stored, by each of two blocks. The kernel sets the tensor's address. */
+static void tensor_copies(void **state)
+{
+    uint8_t bytes[1024] = {0};
+    struct tensormap map = {.magic = TENSORMAP_MAGIC,
+                            .type = TENSORMAP_U16,
+                            .rank = 2,
+                            .strides = {32},
+                            .dims = {12 - 1, 8 - 1},
+                            .box = {16, 4},
+                            .steps = {1, 1}};
+    memcpy(bytes, &map, sizeof(map));
+    initial = bytes;
+    char *found =
+        watched(counters_open,
+                ".version 8.6\n.target sm_90a\n.address_size 64\n"
+                ".visible .entry k(.param .u64 out)\n{\n"
+                ".reg .b32 %r<8>; .reg .b64 %rd<4>; .shared .align 128 .b8 s[256];\n"
+                ".shared .align 8 .b64 bar;\n"
+                "ld.param.u64 %rd1, [out];\nadd.u64 %rd2, %rd1, 512;\n"
+                "mov.u32 %r1, s;\nmov.u32 %r2, bar;\nmbarrier.init.shared.b64 [%r2], 1;\n"
+                "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;\n"
+                "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                "[%r1], [%rd1, {0, 5}], [%r2];\n"
+                "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, 5}], [%r1];\n"
+                "ret;\n}\n",
+                2, 1);
+    initial = NULL;
+    /* Loads clip by element, stores by 16 bytes. */
+    assert_int_equal(counter(found, "bulk_bytes"), 2 * (3 * 24 + 3 * 32));
+    assert_int_equal(counter(found, "bulk_load_instructions"), 2);
+    assert_int_equal(counter(found, "bulk_load_bytes"), 2 * 3 * 32);
+    assert_int_equal(counter(found, "bulk_store_bytes"), 2 * 3 * 32);
+    free(found);
+}
+
 static void a_trace_is_bounded(void **state)
 {
     setenv("LOCKSTEP_TRACE", "blocks:1-1,warps:0-0,records:3", 1);
@@ -210,6 +252,7 @@ int main(void)
         cmocka_unit_test(counters),
         cmocka_unit_test(turns_of_a_loop),
         cmocka_unit_test(clusters_are_counted),
+        cmocka_unit_test(tensor_copies),
         cmocka_unit_test(a_trace_is_bounded),
         cmocka_unit_test(a_checker_refuses),
         cmocka_unit_test(lanes),
