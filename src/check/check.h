@@ -111,6 +111,7 @@ struct check_block {
     struct check_cell *cells; /* of shared memory */
     uint8_t *written;
     uint32_t arrived[SIMT_BARRIERS][SIMT_LANES]; /* bar.arrive: when, by warp */
+    struct check_products *products;             /* products.c; NULL: the kernel has none */
 };
 
 /* A word that carries order from one thread to another. */
@@ -205,6 +206,7 @@ struct check {
     struct check_cache *caches; /* [inst_count] */
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
+    bool has_products;          /* warpgroup products: products.c */
     uint32_t first_segment;     /* C2 */
     struct check_op *op;        /* the operation that launched it, or NULL */
     uint32_t history;           /* older segments than the launch's, from this one on, may be of

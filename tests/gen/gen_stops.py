@@ -44,13 +44,9 @@ def unsupported():
     f.stops("fence_other", "fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;")
     f.stops("cp_other", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
                         "[%out], [%r1], 16;", ["mov.u32 %r1, box;"])
-    f.stops("mma_sparse", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
-                          "{%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, "
-                          "{%f5, %f6, %f7, %f8}, %r9, 0x0;")
     f.stops("multimem", "multimem.red.relaxed.gpu.global.add.u32 [%out], %r1;")
     paths = [f.write()]
     f = Stops("unsupported_90a", 90, "8.6", target="sm_90a")
-    f.stops("wgmma", "wgmma.fence.sync.aligned;")
     f.stops("tensormap", "tensormap.replace.tile.rank.global.b1024.b32 [%out], 3;")
     paths.append(f.write())
     f = Stops("unsupported_100a", 100, "8.6", target="sm_100a")

@@ -22,6 +22,7 @@ import gen_spaces
 import gen_stops
 import gen_tensor
 import gen_warp
+import gen_warpgroup
 from ops import ROWS
 from scaffold import File
 
@@ -84,6 +85,8 @@ def main():
         paths += gen_bits.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
+    if not names or "WARPGROUP" in names:
+        paths += gen_warpgroup.make_all()
     paths = [p for p in paths if p]
     bad = 0
     if "--check" in sys.argv:
