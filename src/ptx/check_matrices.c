@@ -1,6 +1,7 @@
 /*
- * check_matrices.c: rules of wgmma, mma.sp and setmaxnreg that the rows of ops.def cannot say:
- * shapes, how many registers and operands there are, and what constants may be. As ptxas has them.
+ * check_matrices.c: rules of wgmma, mma.sp, setmaxnreg and redux that the rows of ops.def cannot
+ * say: shapes, how many registers and operands there are, and what constants may be. As ptxas has
+ * them.
  */
 #include "ptx/front.h"
 
@@ -119,6 +120,8 @@ void ptx_check_matrices(struct ptx_parser *p, const struct ptx_inst *inst, uint3
         check_sparse_mma(p, inst, offset);
     else if (inst->op == PTX_OP_SETMAXNREG)
         check_register_count(p, inst, offset);
+    else if (inst->op == PTX_OP_REDUX_F32 && (p->module->target < 100 || !p->module->target_suffix))
+        FAIL("%s: floats need .target sm_100a or newer, with its letter", inst->text);
     else if (inst->op == PTX_OP_WGMMA_WAIT && (int32_t)inst->operands[0].imm < 0)
         FAIL("%s: the number of groups cannot be negative", inst->text);
 }
