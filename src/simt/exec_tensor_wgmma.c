@@ -32,27 +32,35 @@ static void transpose(tensor_image image)
     memcpy(image, to, sizeof(to));
 }
 
+static __attribute__((noinline)) void raise_outside(struct simt_warp *w, const struct simt_inst *in,
+                                                    const struct wgmma_matrix *m, const char *name)
+{
+    simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, 0,
+               "%s: matrix %s reaches beyond the block's %u bytes of shared memory (descriptor: "
+               "start 0x%x, leading offset %u, stride offset %u, swizzle %u bytes)",
+               in->ptx->text, name, w->block->shared_bytes, m->start, m->leading, m->stride,
+               m->swizzle ? 16u << m->swizzle : 0);
+}
+
 /* Lines line .. line + 7, bytes 16 * piece .. of each. False after raising a fault. */
 static inline bool take_image(struct simt_warp *w, const struct simt_inst *in,
                               const struct wgmma_matrix *m, unsigned line, unsigned piece,
                               const char *name, tensor_image image)
 {
     const uint8_t *shared = w->block->shared;
-    uint32_t limit = w->block->shared_bytes;
+    uint32_t limit = w->block->shared_bytes, addresses[8];
+    bool outside = false;
     for (unsigned i = 0; i < 8; i++) {
-        uint32_t address =
+        addresses[i] =
             m->by_line ? wgmma_address(m, line + i, piece) : wgmma_address(m, line, 8 * piece + i);
-        if (address >= limit || limit - address < 16) {
-            simt_raise(w, in, SIMT_FAULT_ILLEGAL_ADDRESS, 0,
-                       "%s: matrix %s reaches shared address 0x%x; the block has %u bytes "
-                       "(descriptor: start 0x%x, leading offset %u, stride offset %u, swizzle %u "
-                       "bytes)",
-                       in->ptx->text, name, address, limit, m->start, m->leading, m->stride,
-                       m->swizzle ? 16u << m->swizzle : 0);
-            return false;
-        }
-        memcpy(image + 16 * i, shared + address, 16);
+        outside |= addresses[i] + 16 > limit;
     }
+    if (outside) {
+        raise_outside(w, in, m, name);
+        return false;
+    }
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(image + 16 * i, shared + addresses[i], 16);
     if (!m->by_line)
         transpose(image);
     return true;

@@ -185,7 +185,33 @@ INLINE void transpose_16(const uint8_t *image, uint16_t *even, uint16_t *odd)
 #endif
 }
 
-/* 16 factors of 16 bits: floats and exponent bytes. */
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+/* 32 factors of 16 bits: floats and exponent bytes; true if one of them is special. */
+INLINE bool unpack_32(const uint16_t *from, const struct format *f, float *to, uint8_t *exponents)
+{
+    __m512i x = _mm512_loadu_si512((const void *)from);
+    for (int i = 0; i < 2; i++) {
+        __m256i half = i ? _mm512_extracti64x4_epi64(x, 1) : _mm512_castsi512_si256(x);
+        __m512 y = f->fraction == 7 ? (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16)
+                                    : _mm512_cvtph_ps(half);
+        if (f == &e4m3_format)
+            y = _mm512_mul_ps(y, _mm512_set1_ps(256));
+        _mm512_storeu_ps(to + 16 * i, y);
+    }
+    __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7fff));
+    __m512i field =
+        f->fraction == 7 ? _mm512_srli_epi16(magnitude, 7) : _mm512_srli_epi16(magnitude, 10);
+    __mmask32 special = _mm512_cmpge_epu16_mask(field, _mm512_set1_epi16((short)f->limit));
+    __mmask32 there = _mm512_test_epi16_mask(magnitude, magnitude);
+    field = _mm512_max_epu16(field, _mm512_set1_epi16(1));
+    field =
+        _mm512_maskz_add_epi16(there, field, _mm512_set1_epi16((short)(f->offset + WIDE_B_OFFSET)));
+    field = _mm512_mask_mov_epi16(field, special, _mm512_set1_epi16(WIDE_SPECIAL));
+    _mm256_storeu_si256((void *)exponents, _mm512_cvtepi16_epi8(field));
+    return special != 0;
+}
+#else
+/* 16 of them. */
 INLINE void unpack_16(const uint16_t *from, const struct format *f, float *to, uint8_t *exponents)
 {
 #ifdef __F16C__
@@ -226,32 +252,6 @@ INLINE void unpack_16(const uint16_t *from, const struct format *f, float *to, u
 #endif
 }
 
-#if defined(__AVX512F__) && defined(__AVX512BW__)
-/* The same of 32; true if one of them is special. */
-INLINE bool unpack_32(const uint16_t *from, const struct format *f, float *to, uint8_t *exponents)
-{
-    __m512i x = _mm512_loadu_si512((const void *)from);
-    for (int i = 0; i < 2; i++) {
-        __m256i half = i ? _mm512_extracti64x4_epi64(x, 1) : _mm512_castsi512_si256(x);
-        __m512 y = f->fraction == 7 ? (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16)
-                                    : _mm512_cvtph_ps(half);
-        if (f == &e4m3_format)
-            y = _mm512_mul_ps(y, _mm512_set1_ps(256));
-        _mm512_storeu_ps(to + 16 * i, y);
-    }
-    __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7fff));
-    __m512i field =
-        f->fraction == 7 ? _mm512_srli_epi16(magnitude, 7) : _mm512_srli_epi16(magnitude, 10);
-    __mmask32 special = _mm512_cmpge_epu16_mask(field, _mm512_set1_epi16((short)f->limit));
-    __mmask32 there = _mm512_test_epi16_mask(magnitude, magnitude);
-    field = _mm512_max_epu16(field, _mm512_set1_epi16(1));
-    field =
-        _mm512_maskz_add_epi16(there, field, _mm512_set1_epi16((short)(f->offset + WIDE_B_OFFSET)));
-    field = _mm512_mask_mov_epi16(field, special, _mm512_set1_epi16(WIDE_SPECIAL));
-    _mm256_storeu_si256((void *)exponents, _mm512_cvtepi16_epi8(field));
-    return special != 0;
-}
-#else
 INLINE bool unpack_32(const uint16_t *from, const struct format *f, float *to, uint8_t *exponents)
 {
     uint8_t most = 0;
