@@ -21,6 +21,12 @@ __device__ inline void wgmma_fence()
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                  \
                  : "l"(a), "l"(b))
 
+#define WGMMA_RS(d, a, b)                                                                          \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, "            \
+                 "{%4, %5, %6, %7}, %8, 1, 1, 1, 0;"                                               \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                  \
+                 : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "l"(b))
+
 __device__ inline void wgmma_commit()
 {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
