@@ -312,7 +312,8 @@ void check_bulk_fence(struct check *check, const struct watch_access *access, ui
         return;
     struct check_subject subject = {.space = access->space, .address = address};
     check_report(check, CHECK_RACE, &subject, &side, &other,
-                 "missing fence: the bulk copy reads shared memory at 0x%llx that a thread wrote, "
-                 "without fence.proxy.async after the write: it may read what was there before",
+                 "missing fence: %s reads shared memory at 0x%llx that a thread wrote, without "
+                 "fence.proxy.async after the write: it may read what was there before",
+                 ptx_is_wgmma(access->in->ptx->op) ? "a warpgroup product" : "the bulk copy",
                  (unsigned long long)address);
 }

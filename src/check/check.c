@@ -5,6 +5,7 @@
 #include "check/check.h"
 #include "check/checker.h"
 #include "check/ops.h"
+#include "check/products.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
     check->traits = check_traits(launch, &check->has_narrow);
     check_ops_launch_begins(check);
     check_order_begin(check);
+    if (check_products_begin(check, launch))
+        launch->watch->follows = true;
 }
 
 static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
@@ -54,7 +57,11 @@ static void at_block(struct simt_watcher *watcher, struct simt_block *block, boo
     struct check *check = (struct check *)watcher;
     if (!begins)
         check_async_end(check, block);
+    if (check->has_products && !begins)
+        check_products_block(block, false);
     check_order_block(check, block, begins);
+    if (check->has_products && begins)
+        check_products_block(block, true);
     check->writes++;
     if (!begins)
         block->launch->progress = block->launch->instructions;
@@ -105,6 +112,8 @@ static uint32_t at_access(struct simt_watcher *watcher, const struct watch_acces
     if (is_poll(access))
         check_poll(check, access->w, access->in, access);
     check_race_access(check, access, mask, tracks);
+    if (check->has_products && access->space == PTX_SPACE_SHARED && access->is_write)
+        check_products_write(check, access, mask);
     if (check->machine->watch->follows && access->what->kind == WATCH_STORE)
         check_taint_store(check, access, mask);
     if (access->space == PTX_SPACE_SHARED && access->block != access->w->block)
@@ -180,6 +189,14 @@ static void at_close(struct simt_watcher *watcher)
     free(check);
 }
 
+static void at_follow(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check *check = (struct check *)watcher;
+    check_taint_step(watcher, w, in);
+    if (check->has_products)
+        check_products_step(check, w, in);
+}
+
 struct simt_watcher *checker_open(struct simt_machine *machine, const char *path)
 {
     FILE *file = fopen(path, "ae");
@@ -206,7 +223,7 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
                                            .cluster_barrier = check_cluster_barrier,
                                            .cluster_exit = check_cluster_exit,
                                            .order = at_order,
-                                           .follow = check_taint_step,
+                                           .follow = at_follow,
                                            .stuck = check_sync_stuck,
                                            .heap = check_heap_event,
                                            .allocated = check_memory_alloc,

@@ -164,6 +164,7 @@ struct check_block {
     uint32_t mbarrier_count, mbarrier_capacity;
     struct check_remote *remotes; /* by warp */
     uint32_t remote_count, remote_capacity;
+    struct check_products *products; /* products.c; NULL: the kernel has none */
 };
 
 /* A word that carries order from one thread to another. */
@@ -252,6 +253,7 @@ struct check {
     struct check_cache *caches; /* [inst_count] */
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
+    bool has_products;          /* warpgroup products: products.c */
     uint32_t first_segment;     /* C2 */
     struct check_op *op;        /* the operation that launched it, or NULL */
     uint32_t history;           /* older segments than the launch's, from this one on, may be of
@@ -374,9 +376,6 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow);
 /* race.c */
 void check_race_access(struct check *check, const struct watch_access *access, uint32_t mask,
                        bool tracks);
-/* The thread whose access a cell remembers. */
-struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
-                                        const char *does);
 /* Bytes of shared memory hold an undefined value. */
 void check_race_unwrite(struct check_block *block, uint32_t first, uint32_t bytes);
 const char *check_verb(const struct simt_inst *in, bool is_write); /* "atomic", "write", "read" */
@@ -423,6 +422,9 @@ void check_order_pass_on(struct check *check, struct check_block *block, uint32_
                          uint64_t key, uint32_t until);
 void check_order_take(struct check *check, struct check_block *block, uint32_t warp, uint64_t key,
                       bool own_block);
+/* The thread whose access a cell remembers. */
+struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                        const char *does);
 /* A new segment; of the warp, or of an engine. */
 uint32_t check_order_new_segment(struct check *check, struct check_block *block, uint32_t warp,
                                  uint32_t engine);

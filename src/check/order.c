@@ -160,6 +160,17 @@ bool check_order_is_before(const struct check *check, const struct check_block *
     return segment <= lookup(block->warps[warp].foreign, theirs);
 }
 
+struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
+                                        const char *does)
+{
+    uint32_t warp = check->segment_warps[segment - check->segment_base];
+    uint32_t per_block = check->launch->warps_per_block;
+    return (struct check_side){.in = &check->launch->code->insts[info >> CHECK_INST_SHIFT],
+                               .block = warp / per_block,
+                               .thread = warp % per_block * SIMT_LANES + (info & CHECK_LANE),
+                               .does = does};
+}
+
 /* Barriers
  * ------------------------------------------------------------------------------------------ */
 

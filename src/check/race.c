@@ -19,22 +19,12 @@ struct visit {
     uint32_t passed_on; /* nobody of another block can know what came after that */
     uint32_t history;   /* from here to first: of launches that may be unordered (ops.c) */
     uint32_t unwritten; /* lanes that read what nothing has written */
-    bool is_bulk;       /* an engine does it, not the thread */
+    bool is_bulk;       /* an engine does it, not the thread, */
+    bool is_product;    /* or the tensor cores do */
 };
 
 /* Reports ----------------------------------------------------------------------------------------
  */
-
-struct check_side check_side_of_segment(const struct check *check, uint32_t segment, uint32_t info,
-                                        const char *does)
-{
-    uint32_t warp = check->segment_warps[segment - check->segment_base];
-    uint32_t per_block = check->launch->warps_per_block;
-    return (struct check_side){.in = &check->launch->code->insts[info >> CHECK_INST_SHIFT],
-                               .block = warp / per_block,
-                               .thread = warp % per_block * SIMT_LANES + (info & CHECK_LANE),
-                               .does = does};
-}
 
 const char *check_verb(const struct simt_inst *in, bool is_write)
 {
@@ -297,7 +287,7 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
-        else if (visit->is_bulk)
+        else if (visit->is_bulk || visit->is_product)
             check_bulk_fence(visit->check, visit->access, address, (int)lane, cell->write_segment,
                              cell->write_info);
     } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
@@ -511,7 +501,8 @@ static CHECK_HOT void visit_shared(struct visit *visit, uint32_t mask)
     const struct watch_access *access = visit->access;
     struct check_block *block = access->block->check; /* whose memory it is */
     visit->first = block->first_segment > visit->first ? block->first_segment : visit->first;
-    bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX;
+    bool tracks = access->what->kind != WATCH_TILE && access->what->kind != WATCH_MATRIX &&
+                  !visit->is_product;
     if (visit_words(visit, mask, tracks, block->cells, block->written, 0, block->shared_bytes))
         return;
     bool halves;
@@ -579,6 +570,7 @@ void check_race_access(struct check *check, const struct watch_access *access, u
         .block = block,
         .warp = w->index,
         .is_bulk = is_bulk,
+        .is_product = ptx_is_wgmma(access->in->ptx->op),
         .segment = is_bulk ? check_bulk_segment(check, access) : warp->segment,
         .info = access->number << CHECK_INST_SHIFT | (is_strong || reduces ? CHECK_STRONG : 0) |
                 (access->what->kind == WATCH_COPY ? CHECK_ASYNC : 0),

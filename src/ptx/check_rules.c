@@ -244,8 +244,9 @@ static void check_fragments(const struct rule_context *c)
         if (!count)
             FAIL(c, "%s: operand %u is empty", c->inst->text, i + 1);
         for (uint32_t k = 0; k < count; k++)
-            if (items[k].kind != PTX_OPERAND_REG ||
-                ptx_type_bits(c->p->regs[items[k].reg].type) != bits)
+            if (!(i == 1 && ptx_is_wgmma(c->inst->op) && items == operand) &&
+                (items[k].kind != PTX_OPERAND_REG ||
+                 ptx_type_bits(c->p->regs[items[k].reg].type) != bits))
                 FAIL(c, "%s: operand %u must be %u-bit registers", c->inst->text, i + 1, bits);
     }
 }
@@ -360,6 +361,7 @@ void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t
     check_barrier(&c);
     check_video(&c);
     check_fragments(&c);
+    ptx_check_matrices(p, inst, offset);
     check_arrival(&c);
     check_pairs(&c);
     check_width(&c);

@@ -131,7 +131,7 @@ struct ptx_operand_spec {
     bool written, optional, has_pair, is_constant;
 };
 
-#define PTX_MAX_SPECS 8
+#define PTX_MAX_SPECS 10
 
 struct ptx_row {
     uint16_t slot_count;
@@ -337,6 +337,7 @@ void ptx_check_operands(struct ptx_parser *p, const struct ptx_opcode *opcode,
 void ptx_check_rules(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 /* check_bulk.c: tensor copies, bulk reductions and tensor maps. */
 void ptx_check_bulk(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
+void ptx_check_matrices(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset);
 
 /* check_memory.c: constant addresses of .param variables, and sizes. offset: of what is wrong. */
 void ptx_check_param_address(struct ptx_parser *p, const struct ptx_inst *inst,

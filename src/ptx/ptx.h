@@ -223,6 +223,21 @@ static inline bool ptx_has(const struct ptx_inst *inst, enum ptx_mod mod)
     return inst->mods[mod / 64] >> (mod % 64) & 1;
 }
 
+/* wgmma.mma_async, and its sparse form. */
+static inline bool ptx_is_wgmma(enum ptx_op op)
+{
+    return op >= PTX_OP_WGMMA_F16 && op <= PTX_OP_WGMMA_SP_INT;
+}
+static inline bool ptx_is_sparse_wgmma(enum ptx_op op)
+{
+    return op >= PTX_OP_WGMMA_SP_F16 && op <= PTX_OP_WGMMA_SP_INT;
+}
+/* mma.sp */
+static inline bool ptx_is_sparse_mma(enum ptx_op op)
+{
+    return op >= PTX_OP_MMA_SP_F16 && op <= PTX_OP_MMA_SP_INT;
+}
+
 struct ptx_function {
     const char *name;
     bool is_entry, is_extern, is_visible, is_weak, is_noreturn, is_prototype;

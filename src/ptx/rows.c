@@ -40,6 +40,26 @@ static void put_number(struct lk_map *map, const char *text, unsigned number)
     lk_map_put(map, text, strlen(text), (void *)(uintptr_t)number);
 }
 
+/* .m64n8k16 to .m64n256k16 are one suffix, .m64nNk16; the instruction's text has the number. */
+static void put_wide_shapes(void)
+{
+    static const struct {
+        enum ptx_mod mod;
+        unsigned k;
+    } shapes[] = {{PTX_MOD_M64NNK8, 8},
+                  {PTX_MOD_M64NNK16, 16},
+                  {PTX_MOD_M64NNK32, 32},
+                  {PTX_MOD_M64NNK64, 64},
+                  {PTX_MOD_M64NNK256, 256}};
+    static char texts[sizeof(shapes) / sizeof(*shapes)][32][16]; /* the map keeps pointers */
+    for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+        for (unsigned n = 8; n <= 256; n += 8) {
+            char *text = texts[i][n / 8 - 1];
+            snprintf(text, sizeof(texts[0][0]), "m64n%uk%u", n, shapes[i].k);
+            put_number(&suffix_map, text, shapes[i].mod);
+        }
+}
+
 static void read_slot(unsigned op, const char *text, size_t length)
 {
     struct ptx_row *row = &rows[op];
@@ -172,6 +192,7 @@ static void read_rows(void)
     for (unsigned i = 1; i < PTX_TYPE_COUNT; i++)
         put_number(&suffix_map, ptx_type_name(i), PTX_MOD_COUNT + i);
     put_number(&suffix_map, "nan", PTX_MOD_NAN);
+    put_wide_shapes();
     for (unsigned i = 1; i < PTX_SREG_COUNT; i++)
         put_number(&sreg_map, ptx_sreg_name(i), i);
     for (unsigned op = PTX_OP_COUNT; op-- > 0;) { /* backwards, so that chains run forwards */

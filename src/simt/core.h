@@ -258,6 +258,14 @@ struct simt_barrier {
 
 #define SIMT_BARRIERS 16
 
+/* Warpgroup products of a warp (warpgroup.h), counted since its block began. */
+#define SIMT_WGMMA_GROUPS 16
+struct simt_wgmma {
+    uint32_t issued;
+    uint32_t groups;                       /* committed */
+    uint32_t issued_at[SIMT_WGMMA_GROUPS]; /* [group % 16]: when it was committed */
+};
+
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
 struct simt_warp_state {
     struct simt_warp w;
@@ -285,6 +293,8 @@ struct simt_warp_state {
     int32_t ran;                    /* fuel of its last slice */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
+    struct simt_wgmma wgmma;
+    uint32_t registers; /* that setmaxnreg gave each of its threads; 0: as launched */
 };
 
 struct simt_block {

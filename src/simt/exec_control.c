@@ -3,6 +3,7 @@
  * What they do to paths is in path.c; here is only what the instructions say.
  */
 #include "simt/clock.h"
+#include "simt/warpgroup.h"
 
 SIMT_BODY(run_bra)
 {
@@ -128,8 +129,9 @@ simt_body *SIMT_NAME(control_select)(const struct simt_operands *operands)
         return run_nanosleep;
     case PTX_OP_PMEVENT:
     case PTX_OP_GRIDDEPCONTROL: /* grids run one after the other: nothing to wait for */
-    case PTX_OP_SETMAXNREG:
         return run_nothing;
+    case PTX_OP_SETMAXNREG:
+        return simt_setmaxnreg;
     default:
         return NULL;
     }

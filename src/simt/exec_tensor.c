@@ -5,7 +5,8 @@
  * 8 * r + i gives the address of row i of matrix r.
  */
 #include "simt/core.h"
-#include "simt/tensor.h"
+#include "simt/tensor_wide.h"
+#include "simt/warpgroup.h"
 
 typedef uint16_t row_of_8 __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -102,7 +103,17 @@ static unsigned matrix_count(const struct ptx_inst *ptx)
 simt_body *SIMT_NAME(tensor_select)(const struct simt_operands *operands)
 {
     const struct ptx_inst *ptx = operands->ptx;
+    if (ptx_is_wgmma(ptx->op))
+        return SIMT_NAME(tensor_select_wgmma)(operands);
+    if (ptx_is_sparse_mma(ptx->op))
+        return SIMT_NAME(tensor_select_sparse)(operands);
     switch (ptx->op) {
+    case PTX_OP_WGMMA_FENCE:
+        return simt_wgmma_fence;
+    case PTX_OP_WGMMA_COMMIT:
+        return simt_wgmma_commit;
+    case PTX_OP_WGMMA_WAIT:
+        return simt_wgmma_wait;
     case PTX_OP_LDMATRIX:
         return tensor_register_count(ptx, 0) == matrix_count(ptx) ? ldmatrix : NULL;
     case PTX_OP_STMATRIX:

@@ -3,7 +3,7 @@
  * Each output by itself, in 64-bit integers; with infinities, NaN and every subnormal. Slow: what
  * exec_tensor_sum.c can do does not come here.
  */
-#include "simt/tensor.h"
+#include "simt/tensor_wide.h"
 
 /* A float as significand * 2^(exponent - bits): the exponent as the model has it. */
 struct term {
@@ -71,24 +71,17 @@ static float round_to_f16(double x)
     return x < 0 ? -result : result;
 }
 
-static float a_of(const struct tensor_sum *s, unsigned m, unsigned k)
-{
-    return s->a[(k / s->piece * s->rows + m) * s->piece + k % s->piece];
-}
-
 /* Infinities and NaN among the terms: true, and *result is the sum. */
-static bool add_specials(const struct tensor_sum *s, unsigned m, unsigned n, unsigned k,
-                         unsigned chunk, float c, float *result)
+static bool add_specials(const struct tensor_terms *t, float *result)
 {
     double sum = 0; /* of the special terms alone */
-    bool special = !__builtin_isfinite(c);
+    bool special = !__builtin_isfinite(t->c);
     if (special)
-        sum = (double)c;
-    for (unsigned i = k; i < k + chunk; i++) {
-        float a = a_of(s, m, i), b = s->b[8 * i + n];
-        if (__builtin_isfinite(a) && __builtin_isfinite(b))
+        sum = (double)t->c;
+    for (unsigned i = 0; i < t->k; i++) {
+        if (__builtin_isfinite(t->a[i]) && __builtin_isfinite(t->b[i]))
             continue;
-        sum += (double)a * (double)b;
+        sum += (double)t->a[i] * (double)t->b[i];
         special = true;
     }
     if (special)
@@ -96,28 +89,52 @@ static bool add_specials(const struct tensor_sum *s, unsigned m, unsigned n, uns
     return special;
 }
 
-static float add_chunk(const struct tensor_sum *s, unsigned m, unsigned n, unsigned k,
-                       unsigned chunk, float c, bool c_half)
+float SIMT_NAME(tensor_exact_sum)(const struct tensor_model *model, const struct tensor_terms *t)
 {
     float special;
-    if (add_specials(s, m, n, k, chunk, c, &special))
+    if (add_specials(t, &special))
         return special;
-    struct term terms[TENSOR_MAX_K + 1]; /* products have 20 bits below the point, c has 23 */
-    terms[chunk] = term_of(c, c_half ? -14 : -126, 23);
-    int top = terms[chunk].exponent;
-    for (unsigned i = 0; i < chunk; i++) {
-        struct term a = term_of(a_of(s, m, k + i), s->a_lowest, 10);
-        struct term b = term_of(s->b[8 * (k + i) + n], s->b_lowest, 10);
+    struct term terms[WIDE_MAX_K + 1]; /* products have 20 bits below the point, c has 23 */
+    unsigned k = t->k;
+    terms[k] = term_of(t->c, t->c_half ? -14 : -126, 23);
+    int top = terms[k].exponent;
+    for (unsigned i = 0; i < k; i++) {
+        struct term a = term_of(t->a[i], t->a_lowest, 10);
+        struct term b = term_of(t->b[i], t->b_lowest, 10);
         terms[i].significand = a.significand * b.significand;
         terms[i].exponent = terms[i].significand ? a.exponent + b.exponent : -126;
         top = terms[i].exponent > top ? terms[i].exponent : top;
     }
-    int fraction = s->model->fraction;
-    int64_t sum = shift_cut(terms[chunk].significand, fraction - 23 + terms[chunk].exponent - top);
-    for (unsigned i = 0; i < chunk; i++)
+    int fraction = model->fraction;
+    int64_t sum = shift_cut(terms[k].significand, fraction - 23 + terms[k].exponent - top);
+    for (unsigned i = 0; i < k; i++)
         sum += shift_cut(terms[i].significand, fraction - 20 + terms[i].exponent - top);
     double value = __builtin_ldexp((double)sum, top - fraction);
-    return s->d_half ? round_to_f16(value) : cut_to_f32(value, s->model->result);
+    return t->d_half ? round_to_f16(value) : cut_to_f32(value, model->result);
+}
+
+static float a_of(const struct tensor_sum *s, unsigned m, unsigned k)
+{
+    return s->a[(k / s->piece * s->rows + m) * s->piece + k % s->piece];
+}
+
+static float add_chunk(const struct tensor_sum *s, unsigned m, unsigned n, unsigned k,
+                       unsigned chunk, float c, bool c_half)
+{
+    float a[TENSOR_MAX_K], b[TENSOR_MAX_K];
+    for (unsigned i = 0; i < chunk; i++) {
+        a[i] = a_of(s, m, k + i);
+        b[i] = s->b[8 * (k + i) + n];
+    }
+    const struct tensor_terms terms = {.a = a,
+                                       .b = b,
+                                       .k = chunk,
+                                       .a_lowest = s->a_lowest,
+                                       .b_lowest = s->b_lowest,
+                                       .c = c,
+                                       .c_half = c_half,
+                                       .d_half = s->d_half};
+    return SIMT_NAME(tensor_exact_sum)(s->model, &terms);
 }
 
 static float add_element(const struct tensor_sum *s, unsigned m, unsigned n, float c)

@@ -9,7 +9,8 @@
 #include <immintrin.h>
 #endif
 
-#define MAX_K 64 /* s4 in 32 bytes */
+#define MAX_K 128 /* s4 in 64 bytes: sparse ones */
+#define MAX_BYTES 64
 #define INLINE static inline __attribute__((always_inline))
 
 /* bytes of a row to 16-bit integers; returns how many. */
@@ -61,7 +62,7 @@ INLINE void dot_row(const int16_t *a, const int16_t *pairs, unsigned k, int32_t 
 #endif
 }
 
-INLINE void dot_bits(const uint8_t *a, const uint8_t (*b)[32], unsigned bytes, bool is_and,
+INLINE void dot_bits(const uint8_t *a, const uint8_t (*b)[MAX_BYTES], unsigned bytes, bool is_and,
                      int32_t sums[8])
 {
     for (unsigned n = 0; n < 8; n++) {
@@ -87,7 +88,7 @@ INLINE void multiply_tile(const struct tensor_int_kind *kind, const struct tenso
     /* Columns in this order make a row of accumulators two pieces of 16 bytes. */
     static const uint8_t even_first[8] = {0, 2, 4, 6, 1, 3, 5, 7};
     unsigned rows = kind->rows, bytes = kind->bytes, blocks = rows / 8, k = 0;
-    uint8_t a[16][32], b[8][32]; /* [row][byte], [column][byte] */
+    uint8_t a[16][MAX_BYTES], b[8][MAX_BYTES]; /* [row][byte], [column][byte] */
     for (unsigned at = 0; at < bytes; at += 16) {
         for (unsigned m = 0; m < rows; m++)
             memcpy(a[m] + at, f->a[at / 16 * blocks + m / 8] + 16 * (m % 8), 16);
@@ -107,7 +108,7 @@ INLINE void multiply_tile(const struct tensor_int_kind *kind, const struct tenso
     for (unsigned m = 0; m < rows; m++) {
         int32_t sums[8], c[8];
         if (kind->a_type == PTX_B1) {
-            dot_bits(a[m], (const uint8_t(*)[32])b, bytes, kind->is_and, sums);
+            dot_bits(a[m], (const uint8_t(*)[MAX_BYTES])b, bytes, kind->is_and, sums);
         } else {
             int16_t row[MAX_K];
             widen(kind->a_type, a[m], bytes, row);

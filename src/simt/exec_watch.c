@@ -400,7 +400,9 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     }
     struct simt_path *path = w->path;
     const struct simt_inst *next = in->run(w, in);
-    if (!next && path->state == SIMT_PATH_SYNC && path->ip == in) { /* it will come here again */
+    bool again =
+        next == in && (in->ptx->op == PTX_OP_WGMMA_WAIT || in->ptx->op == PTX_OP_SETMAXNREG);
+    if (again || (!next && path->state == SIMT_PATH_SYNC && path->ip == in)) { /* it comes again */
         tally->warps--;
         tally->threads -= (unsigned)__builtin_popcount(path_mask);
         tally->on -= (unsigned)__builtin_popcount(on);

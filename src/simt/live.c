@@ -81,6 +81,8 @@ void simt_flow_visit(const struct ptx_inst *inst, flow_visit *visit, void *conte
     bool partly = inst->guard != PTX_NO_REG || is_call;
     if (inst->guard != PTX_NO_REG)
         visit(context, inst->guard, false, false);
+    if (ptx_is_wgmma(inst->op)) /* its accumulators are read too */
+        visit_operand(&inst->operands[0], false, false, visit, context);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned k = 0; k < inst->operand_count; k++) {
             const struct ptx_operand *operand = &inst->operands[k];

@@ -93,6 +93,8 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     warp->w.live = mask;
     warp->w.carry = 0;
     warp->next_path = 0;
+    warp->wgmma = (struct simt_wgmma){0};
+    warp->registers = 0;
     for (int i = 0; i < SIMT_LANES; i++)
         warp->paths[i].state = SIMT_PATH_FREE;
     warp->path_count = 0;

@@ -81,7 +81,7 @@ simt_body *SIMT_NAME(tensor_select_float)(const struct simt_operands *operands);
 
 /* exec_tensor_int.c */
 struct tensor_int_kind {
-    uint8_t rows, bytes;    /* bytes: of a row of A, 16 or 32 */
+    uint8_t rows, bytes;    /* bytes: of a row of A, 16, 32 or 64 */
     uint8_t a_type, b_type; /* s8 u8 s4 u4 b1 */
     bool saturate, is_and;  /* is_and: b1 */
 };

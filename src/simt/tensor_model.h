@@ -50,12 +50,21 @@ static const struct tensor_generation tensor_generations[] = {
     {120, {{16, 25, 23, false, false}, {8, 25, 23, false, false}, {32, 25, 23, false, false}}},
 };
 
+/* wgmma, which only Hopper has: one instruction is one sum. Measured on an H200. */
+static const struct tensor_model tensor_wgmma_models[TENSOR_FACTOR_COUNT] = {
+    {16, 25, 23, false, false}, {8, 25, 23, false, false}, {32, 13, 13, false, false}};
+
+static inline enum tensor_factor tensor_factor_of(enum ptx_type a_type)
+{
+    return a_type == PTX_TF32                         ? TENSOR_TF32
+           : a_type == PTX_E4M3 || a_type == PTX_E5M2 ? TENSOR_F8
+                                                      : TENSOR_HALF;
+}
+
 static inline const struct tensor_model *tensor_model_for(unsigned cc_major, unsigned cc_minor,
                                                           enum ptx_type a_type)
 {
-    enum tensor_factor factor = a_type == PTX_TF32                         ? TENSOR_TF32
-                                : a_type == PTX_E4M3 || a_type == PTX_E5M2 ? TENSOR_F8
-                                                                           : TENSOR_HALF;
+    enum tensor_factor factor = tensor_factor_of(a_type);
     unsigned cc = 10 * cc_major + cc_minor;
     unsigned i = sizeof(tensor_generations) / sizeof(tensor_generations[0]) - 1;
     while (i > 0 && cc < tensor_generations[i].since)

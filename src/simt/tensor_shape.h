@@ -7,6 +7,9 @@
 
 #include "ptx/ptx.h"
 
+#include <stdio.h>
+#include <string.h>
+
 struct tensor_shape {
     unsigned m, n, k;
 };
@@ -31,6 +34,10 @@ static inline struct tensor_shape tensor_shape_of(const struct ptx_inst *ptx)
         if (ptx_has(ptx, shapes[i].mod))
             return (struct tensor_shape){shapes[i].m, shapes[i].n, shapes[i].k};
     }
+    unsigned n, k; /* .m64nNk16 */
+    const char *wide = ptx->text ? strstr(ptx->text, ".m64n") : NULL;
+    if (wide && sscanf(wide, ".m64n%uk%u", &n, &k) == 2)
+        return (struct tensor_shape){64, n, k};
     return (struct tensor_shape){0, 0, 0};
 }
 

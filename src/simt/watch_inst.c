@@ -55,7 +55,10 @@ static enum gpu_class class_of(const struct ptx_inst *ptx)
     case PTX_GROUP_WARP:
         return GPU_CLASS_WARP;
     case PTX_GROUP_TENSOR:
-        return GPU_CLASS_TENSOR;
+        return ptx->op == PTX_OP_WGMMA_FENCE || ptx->op == PTX_OP_WGMMA_COMMIT ||
+                       ptx->op == PTX_OP_WGMMA_WAIT
+                   ? GPU_CLASS_OTHER
+                   : GPU_CLASS_TENSOR;
     default:
         return GPU_CLASS_OTHER;
     }

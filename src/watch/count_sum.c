@@ -36,6 +36,8 @@ static void add_float(struct gpu_counters *sum, const struct ptx_inst *ptx,
 static uint64_t tensor_flops(const struct ptx_inst *ptx)
 {
     struct tensor_shape shape = tensor_shape_of(ptx);
+    if (ptx_is_wgmma(ptx->op)) /* a warp does its quarter of the rows */
+        shape.m /= 4;
     return 2ull * shape.m * shape.n * shape.k;
 }
 

@@ -34,14 +34,8 @@ def unsupported():
     f.stops("sust", "sust.b.1d.b32.trap [surf_ref, {%r2}], {%r1};")
     f.stops("sured", "sured.b.add.1d.u32.trap [surf_ref, {%r2}], %r1;")
     f.stops("suq", "suq.width.b32 %r1, [surf_ref];")
-    f.stops("mma_sparse", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
-                          "{%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, "
-                          "{%f5, %f6, %f7, %f8}, %r9, 0x0;")
     f.stops("multimem", "multimem.red.relaxed.gpu.global.add.u32 [%out], %r1;")
     paths = [f.write()]
-    f = Stops("unsupported_90a", 90, "8.6", target="sm_90a")
-    f.stops("wgmma", "wgmma.fence.sync.aligned;")
-    paths.append(f.write())
     f = Stops("unsupported_100a", 100, "8.7", target="sm_100a")
     f.stops("st_other", "st.bulk.weak.shared::cta [%r1], %d1, 0;", ["mov.u32 %r1, box;"])
     f.stops("red_other", "red.async.mmio.release.sys.global.add.u32 [%out], %r1;")

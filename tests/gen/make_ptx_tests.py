@@ -24,6 +24,7 @@ import gen_spaces
 import gen_stops
 import gen_tensor
 import gen_warp
+import gen_warpgroup
 from ops import ROWS
 from scaffold import File
 
@@ -90,6 +91,8 @@ def main():
         paths += gen_bulk.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
+    if not names or "WARPGROUP" in names:
+        paths += gen_warpgroup.make_all()
     paths = [p for p in paths if p]
     bad = 0
     if "--check" in sys.argv:

@@ -1,8 +1,10 @@
 /*
- * bench_mma.c: how many mma.sync a second one core does, body alone.
+ * bench_mma.c: how many mma.sync and wgmma a second one core does, body alone.
  * Not a test; prints a line per instruction, by CPU time. Data are normal-looking random numbers,
  * since the speed of the exact way differs. Build: see tests/tensor/README.md.
  */
+#define FAKE_REGISTERS 160
+#define FAKE_MEMORY (64 * 1024)
 #include "fake_warp.h"
 
 #include <time.h>
@@ -74,6 +76,67 @@ static void measure(const char *name, enum ptx_op op, enum ptx_mod shape, enum p
     printf("sm_%u%u %-28s %7.2f M/s\n", fake_gpu.cc_major, fake_gpu.cc_minor, name, best);
 }
 
+/* m64n256, A and B in shared memory with a swizzle of 128 bytes. A warp does a quarter of it. */
+static void measure_wgmma(const char *name, enum ptx_op op, const char *text, enum ptx_type d,
+                          enum ptx_type a, unsigned constants)
+{
+    enum { A_DESCRIPTOR = 128, B_DESCRIPTOR, SCALE_D };
+    if (!strstr(name, wanted))
+        return;
+    struct fake_inst f;
+    fake_op(&f, op);
+    f.ptx.text = text;
+    fake_type(&f, d);
+    fake_type(&f, a);
+    fake_type(&f, a);
+    fake_vector(&f, 0, d == PTX_F16 ? 64 : 128);
+    f.list[f.listed++] = fake_slot(A_DESCRIPTOR);
+    f.ptx.operand_count = (uint8_t)(4 + constants);
+    for (unsigned i = 4; i < 6; i++)
+        f.ptx_operands[i].imm = 1;
+    f.in.a = fake_slot(B_DESCRIPTOR);
+    f.in.b = fake_slot(SCALE_D);
+    *fake_u32(SCALE_D) = SIMT_ALL;
+    fake_block.shared_bytes = FAKE_BASE + FAKE_MEMORY;
+    for (unsigned i = 0; i < FAKE_MEMORY; i += 4) {
+        uint32_t bits = random_bits(a);
+        memcpy(fake_memory + i, &bits, 4);
+    }
+    for (unsigned lane = 0; lane < 32; lane++) {
+        uint64_t strides = UINT64_C(1) << 62 | UINT64_C(16) << 32 | 1 << 16;
+        fake_u64(A_DESCRIPTOR)[lane] = strides | FAKE_BASE >> 4;
+        fake_u64(B_DESCRIPTOR)[lane] = strides | FAKE_BASE >> 4;
+    }
+    simt_body *(*selects[3])(const struct simt_operands *);
+    unsigned newest = fake_selects(selects) - 1;
+    simt_body *body = selects[newest](&f.operands);
+    double best = 0;
+    for (int round = 0; round < 40; round++) {
+        enum { COUNT = 400 };
+        for (unsigned r = 0; r < 128; r++)
+            for (unsigned lane = 0; lane < 32; lane++)
+                fake_u32(r)[lane] = random_bits(d);
+        double start = seconds();
+        for (int i = 0; i < COUNT; i++)
+            if (body(&fake_warp, &f.in) != &f.in + 1)
+                abort();
+        double rate = COUNT / (seconds() - start) / 4e3;
+        best = rate > best ? rate : best;
+    }
+    printf("sm_90a %-28s %7.1f k/s\n", name, best);
+}
+
+static void measure_warpgroups(void)
+{
+    measure_wgmma("m64n256k16 f32 f16", PTX_OP_WGMMA_F16, "wgmma.m64n256k16", PTX_F32, PTX_F16, 4);
+    measure_wgmma("m64n256k16 f32 bf16", PTX_OP_WGMMA_BF16, "wgmma.m64n256k16", PTX_F32, PTX_BF16,
+                  4);
+    measure_wgmma("m64n256k16 f16 f16", PTX_OP_WGMMA_F16, "wgmma.m64n256k16", PTX_F16, PTX_F16, 4);
+    measure_wgmma("m64n256k8 f32 tf32", PTX_OP_WGMMA_TF32, "wgmma.m64n256k8", PTX_F32, PTX_TF32, 2);
+    measure_wgmma("m64n256k32 f32 e4m3", PTX_OP_WGMMA_F8, "wgmma.m64n256k32", PTX_F32, PTX_E4M3, 2);
+    measure_wgmma("m64n256k32 s32 s8", PTX_OP_WGMMA_INT, "wgmma.m64n256k32", PTX_S32, PTX_S8, 0);
+}
+
 static void measure_all(void)
 {
     measure("m16n8k16 f32 f16", PTX_OP_MMA_F16, PTX_MOD_M16N8K16, PTX_F32, PTX_F16, 4, 4, 2);
@@ -91,6 +154,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         wanted = argv[1];
+    measure_warpgroups();
     measure_all();
     fake_gpu.cc_major = 8;
     measure_all();

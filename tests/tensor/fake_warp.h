@@ -17,14 +17,19 @@
 
 #include "simt/core.h"
 #include "simt/tensor.h"
+#include "simt/warpgroup.h"
 
 #include <setjmp.h> /* for cmocka.h */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef FAKE_REGISTERS
 #define FAKE_REGISTERS 64
+#endif
+#ifndef FAKE_MEMORY
 #define FAKE_MEMORY 16384
+#endif
 #define FAKE_BASE 0x1000 /* device address of fake_memory[0] */
 
 static _Alignas(64) uint8_t fake_regs[FAKE_REGISTERS][256];
@@ -75,13 +80,33 @@ uint8_t *simt_translate(struct simt_warp *w, const struct simt_inst *in, enum pt
     return fake_memory + (address - FAKE_BASE);
 }
 
+bool simt_warpgroup_enter(struct simt_warp *w, const struct simt_inst *in)
+{
+    return true;
+}
+
+const struct simt_inst *simt_wgmma_fence(struct simt_warp *w, const struct simt_inst *in)
+{
+    return in + 1;
+}
+
+const struct simt_inst *simt_wgmma_commit(struct simt_warp *w, const struct simt_inst *in)
+{
+    return in + 1;
+}
+
+const struct simt_inst *simt_wgmma_wait(struct simt_warp *w, const struct simt_inst *in)
+{
+    return in + 1;
+}
+
 /* An instruction: fake_op(PTX_OP_MMA_F16), then what it has. Registers are given by number. */
 struct fake_inst {
     struct ptx_inst ptx;
     struct simt_inst in;
     struct simt_operands operands;
-    struct ptx_operand ptx_operands[4];
-    uint32_t list[40];
+    struct ptx_operand ptx_operands[10];
+    uint32_t list[160];
     unsigned listed;
 };
 

@@ -217,7 +217,7 @@ static inline uint32_t ref_chunks(struct ref_model model, enum ptx_type a_type,
 {
     unsigned chunk = model.chunk < k ? model.chunk : k;
     for (unsigned start = 0; start < k; start += chunk, c_half = d_half) {
-        struct ref_number terms[33];
+        struct ref_number terms[65];
         bool nan = false, plus = false, minus = false;
         terms[chunk] = ref_decode(c_half ? PTX_F16 : PTX_F32, c, false);
         for (unsigned i = 0; i < chunk; i++) {

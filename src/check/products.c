@@ -1,0 +1,282 @@
+/*
+ * products.c: a warpgroup product reads its matrices and writes its accumulators some time between
+ * wgmma.mma_async and the wgmma.wait_group that waits for its group. Until then nobody may write
+ * what it reads, nor read or write its accumulators. Its reads of shared memory are looked at as
+ * those of bulk copies are (race.c, bulk.c). Registers are those of the PTX text.
+ * Compilers copy accumulators about with mov, around the product and before the wait; the assembler
+ * undoes that. So a copy of an accumulator is an accumulator as well, and only other uses are
+ * errors.
+ */
+#include "check/products.h"
+
+#include "simt/tensor_shape.h"
+#include "simt/warpgroup.h"
+
+#include <stdlib.h>
+
+#define PIECE 16 /* bytes that are told apart */
+
+static const struct check_subject no_memory = {.space = PTX_SPACE_REG};
+
+struct pending {
+    const struct simt_inst *by; /* the product */
+    uint32_t group;             /* it is done when this group has been waited for; 0: it is free */
+    bool is_factor;             /* A: may be read, but not written */
+};
+
+struct warp_products {
+    const struct simt_frame *frame; /* whose registers these are */
+    struct pending *registers;      /* [count] */
+    uint32_t count;
+    uint32_t groups, waited; /* committed, and of these waited for */
+    uint32_t read;           /* segment of what its last product read */
+};
+
+struct check_products {
+    struct warp_products *warps;
+    uint32_t warp_count;
+    uint32_t piece_count;
+    struct piece {
+        const struct simt_inst *by;
+        uint32_t group, warp;
+    } * pieces; /* of shared memory, [piece_count]: what products read */
+};
+
+bool check_products_begin(struct check *check, const struct simt_launch_state *launch)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < launch->code->inst_count && !any; i++)
+        any = ptx_is_wgmma(launch->code->insts[i].ptx->op);
+    check->has_products = any;
+    return any;
+}
+
+void check_products_block(struct simt_block *block, bool begins)
+{
+    struct check_block *own = block->check;
+    struct check_products *products = own->products;
+    if (begins) {
+        products = own->products = lk_alloc_zeroed(sizeof(*products));
+        products->warp_count = block->warp_count;
+        products->warps = lk_alloc_zeroed(block->warp_count * sizeof(*products->warps));
+        products->piece_count = block->shared_end / PIECE + 1;
+        products->pieces = lk_alloc_zeroed(products->piece_count * sizeof(*products->pieces));
+        return;
+    }
+    for (uint32_t i = 0; products && i < products->warp_count; i++)
+        free(products->warps[i].registers);
+    if (products) {
+        free(products->warps);
+        free(products->pieces);
+        free(products);
+    }
+    own->products = NULL;
+}
+
+/* Registers ---------------------------------------------------------------------------------------
+ */
+
+static struct pending *pending_at(struct warp_products *warp, const struct simt_frame *frame,
+                                  uint32_t reg)
+{
+    static struct pending none;
+    none = (struct pending){0};
+    if (warp->frame != frame || reg >= warp->count)
+        return &none;
+    struct pending *pending = &warp->registers[reg];
+    if (pending->group <= warp->waited)
+        *pending = none;
+    return pending;
+}
+
+struct visit {
+    struct check *check;
+    struct simt_warp *w;
+    const struct simt_inst *in;
+    struct warp_products *warp;
+};
+
+static void look(void *context, uint32_t reg, bool written, bool partly)
+{
+    struct visit *v = context;
+    struct pending *pending = pending_at(v->warp, v->w->path->frame, reg);
+    (void)partly;
+    if (!pending->group || (pending->is_factor && !written))
+        return;
+    struct check_side side =
+        check_side_of(v->w, v->in, __builtin_ctz(v->w->mask), written ? "write" : "read");
+    struct check_side other =
+        check_side_of(v->w, pending->by, __builtin_ctz(v->w->mask), "product");
+    check_report(v->check, CHECK_RACE, &no_memory, &side, &other,
+                 "race: %s of %s, a register that %s of a warpgroup product under way: the product "
+                 "may not be done before a wgmma.wait_group that waits for its group",
+                 written ? "write" : "read", v->w->path->frame->function->ptx->regs[reg].name,
+                 pending->is_factor ? "is a factor" : "holds sums");
+    pending->group = 0; /* once is enough */
+}
+
+static void mark(struct warp_products *warp, const struct simt_frame *frame,
+                 const struct ptx_operand *operand, const struct simt_inst *by, bool is_factor)
+{
+    for (uint32_t i = 0; i < operand->item_count; i++) {
+        uint32_t reg = operand->items[i].reg;
+        if (operand->items[i].kind != PTX_OPERAND_REG || warp->frame != frame || reg >= warp->count)
+            continue;
+        warp->registers[reg] = (struct pending){by, warp->groups + 1, is_factor};
+    }
+}
+
+/* A mov of one register passes on what its source is. */
+static bool is_copy(struct visit *v)
+{
+    const struct ptx_inst *ptx = v->in->ptx;
+    const struct simt_frame *frame = v->w->path->frame;
+    if (ptx->op != PTX_OP_MOV || ptx->operands[0].kind != PTX_OPERAND_REG ||
+        ptx->operands[1].kind != PTX_OPERAND_REG)
+        return false;
+    struct pending from = *pending_at(v->warp, frame, ptx->operands[1].reg);
+    if (!from.group || v->warp->frame != frame || ptx->operands[0].reg >= v->warp->count)
+        return false;
+    v->warp->registers[ptx->operands[0].reg] = from;
+    return true;
+}
+
+/* Shared memory -----------------------------------------------------------------------------------
+ */
+
+static void look_for_races(struct visit *v, uint32_t address)
+{
+    uint64_t addresses[SIMT_LANES] = {address};
+    uint32_t number = (uint32_t)(v->in - v->check->launch->code->insts);
+    struct watch_access access = {.w = v->w,
+                                  .in = v->in,
+                                  .what = &v->check->launch->watch->insts[number],
+                                  .number = number,
+                                  .space = PTX_SPACE_SHARED,
+                                  .mask = 1,
+                                  .bytes = PIECE,
+                                  .is_read = true,
+                                  .pattern = WATCH_SCATTERED,
+                                  .block = v->w->block,
+                                  .addresses = addresses};
+    check_race_access(v->check, &access, 1, false);
+}
+
+static void read_piece(struct visit *v, struct check_products *products, uint32_t address)
+{
+    uint32_t i = address / PIECE;
+    if (i >= products->piece_count || address + PIECE > v->w->block->shared_bytes)
+        return; /* the product faults */
+    products->pieces[i] = (struct piece){v->in, v->warp->groups + 1, v->w->index};
+    look_for_races(v, address);
+}
+
+/* Of a matrix in shared memory: lines from first on, of so many pieces of 16 bytes. */
+static void read_matrix(struct visit *v, struct check_products *products, uint64_t descriptor,
+                        bool by_line, unsigned first, unsigned lines, unsigned pieces)
+{
+    const struct wgmma_matrix m = wgmma_matrix_of(descriptor, by_line);
+    unsigned step = by_line ? 1 : 8, count = by_line ? pieces : 8 * pieces;
+    for (unsigned line = first; line < first + lines; line += step)
+        for (unsigned at = 0; at < count; at++)
+            read_piece(v, products, wgmma_address(&m, line, at));
+}
+
+static void start_product(struct visit *v, struct check_products *products)
+{
+    const struct ptx_inst *ptx = v->in->ptx;
+    struct simt_warp *w = v->w;
+    bool sparse = ptx_is_sparse_wgmma(ptx->op);
+    bool in_registers = ptx->operands[1].kind == PTX_OPERAND_VECTOR;
+    unsigned first = sparse ? 6 : 4, count = ptx->operand_count, pieces = sparse ? 4 : 2;
+    bool trans_b = count > first + 2 && ptx->operands[count - 1].imm;
+    bool trans_a = count > first + 2 && !in_registers && ptx->operands[first + 2].imm;
+    struct tensor_shape shape = tensor_shape_of(ptx);
+    read_matrix(v, products, *SIMT_SLOT(const uint64_t, v->in->a), !trans_b, 0, shape.n, pieces);
+    if (!in_registers) {
+        uint32_t slot = v->in->list[ptx->operands[0].item_count];
+        read_matrix(v, products, *SIMT_SLOT(const uint64_t, slot), !trans_a, w->index % 4 * 16, 16,
+                    2);
+    }
+    v->warp->read = check_warp_of(w)->segment;
+}
+
+void check_products_write(struct check *check, const struct watch_access *access, uint32_t mask)
+{
+    struct check_products *products = access->block->check->products;
+    for (uint32_t rest = mask; products && rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        uint64_t first = access->addresses[lane], last = first + access->bytes - 1;
+        for (uint64_t i = first / PIECE; i <= last / PIECE && i < products->piece_count; i++) {
+            struct piece *piece = &products->pieces[i];
+            /* Done for all four warps once one of them has waited. */
+            uint32_t waited = 0, group = piece->warp & ~3u;
+            for (uint32_t k = group; k < group + 4 && k < products->warp_count; k++)
+                waited = products->warps[k].waited > waited ? products->warps[k].waited : waited;
+            if (piece->group <= waited)
+                continue;
+            struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = first};
+            struct check_side side = check_side_of(access->w, access->in, lane, "write");
+            struct check_side other = {.in = piece->by,
+                                       .block = access->block->linear,
+                                       .thread = piece->warp * SIMT_LANES,
+                                       .does = "read"};
+            check_report(
+                check, CHECK_RACE, &subject, &side, &other,
+                "race: write to shared address 0x%llx, which a warpgroup product under way "
+                "reads: wait for its group (wgmma.wait_group) first",
+                (unsigned long long)first);
+            piece->group = 0;
+        }
+    }
+}
+
+/* Steps -------------------------------------------------------------------------------------------
+ */
+
+/* The four warps do a product together: who has waited knows that all of them have read. */
+static void learn_reads(struct simt_warp *w, const struct check_products *products)
+{
+    uint32_t first = w->index & ~3u, *known = check_known_by(w->block->check, w->index);
+    for (uint32_t i = first; i < first + 4 && i < products->warp_count; i++)
+        if (i != w->index && products->warps[i].read > known[i])
+            known[i] = products->warps[i].read;
+}
+
+static void open_registers(struct warp_products *warp, const struct simt_frame *frame)
+{
+    if (warp->frame == frame && warp->registers)
+        return;
+    free(warp->registers);
+    warp->frame = frame;
+    warp->count = frame->function->ptx->reg_count;
+    warp->registers = lk_alloc_zeroed(warp->count * sizeof(*warp->registers));
+}
+
+void check_products_step(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+{
+    struct check_products *products = w->block->check->products;
+    if (!products || !w->mask)
+        return;
+    struct warp_products *warp = &products->warps[w->index];
+    struct visit v = {check, w, in, warp};
+    const struct simt_frame *frame = w->path->frame;
+    const struct ptx_inst *ptx = in->ptx;
+    if (ptx->op >= PTX_OP_WGMMA_F16 && ptx->op <= PTX_OP_WGMMA_WAIT && w->mask != SIMT_ALL)
+        return; /* the other lanes are still to come */
+    if (ptx_is_wgmma(ptx->op)) {
+        open_registers(warp, frame);
+        start_product(&v, products);
+        mark(warp, frame, &ptx->operands[1], in, true);
+        mark(warp, frame, &ptx->operands[0], in, false);
+    } else if (ptx->op == PTX_OP_WGMMA_COMMIT) {
+        warp->groups++;
+    } else if (ptx->op == PTX_OP_WGMMA_WAIT) {
+        uint32_t pending = (uint32_t)ptx->operands[0].imm;
+        uint32_t done = warp->groups > pending ? warp->groups - pending : 0;
+        warp->waited = done > warp->waited ? done : warp->waited;
+        learn_reads(w, products);
+    } else if (warp->registers && !is_copy(&v)) {
+        simt_flow_visit(ptx, look, &v);
+    }
+}
