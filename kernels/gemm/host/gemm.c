@@ -248,7 +248,8 @@ static const struct zoo_variant variants[] = {
     {0}};
 
 static const struct zoo_peer peers[] = {
-    {"cublas", ZOO_PEER_LIBRARY, "cublasGemmEx", .run = gemm_cublas_run,
+    {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .workspace = gemm_cublas_workspace,
+     .run = gemm_cublas_run,
      .version = gemm_cublas_version},
     {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = NULL},
     {0}};

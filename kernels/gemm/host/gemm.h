@@ -14,6 +14,7 @@ enum { GEMM_A, GEMM_B, GEMM_C };
 CUresult gemm_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t rows,
                   int64_t columns, unsigned box_rows);
 
+size_t gemm_cublas_workspace(const struct lk_peer_call *call);
 int gemm_cublas_run(const struct lk_peer_call *call);
 const char *gemm_cublas_version(void);
 
