@@ -250,10 +250,18 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
     unsigned x = grid.x ? grid.x : 1, y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
     unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
              tz = grid.tz ? grid.tz : 1;
-    if (grid.overlaps) {
-        CUlaunchAttribute overlaps = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                      .value.programmaticStreamSerializationAllowed = 1};
-        CUlaunchConfig config = {x, y, z, tx, ty, tz, grid.shared, call->stream, &overlaps, 1};
+    CUlaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (grid.overlaps)
+        attributes[count++] =
+            (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                .value.programmaticStreamSerializationAllowed = 1};
+    if (grid.cluster > 1)
+        attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                                  .value.clusterDim = {grid.cluster, 1, 1}};
+    if (count > 0) {
+        CUlaunchConfig config = {x,           y,           z,          tx,   ty, tz,
+                                 grid.shared, call->stream, attributes, count};
         return cuda->cuLaunchKernelEx(&config, function, arguments, NULL);
     }
     if (grid.cooperative)

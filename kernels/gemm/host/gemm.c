@@ -1,0 +1,286 @@
+/*
+ * gemm.c: the gemm family: C = A B in bf16 with f32 sums, by rows, on tensor cores. The variants go
+ * from mma.sync to Hopper's warpgroup products, fed by TMA.
+ */
+#include "gemm.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { M = GEMM_M, N = GEMM_N, K = GEMM_K };
+enum { A = GEMM_A, B = GEMM_B, C = GEMM_C };
+
+/* The problem -----------------------------------------------------------------------------------*/
+
+static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
+{
+    size_t m = (size_t)problem->value[M], n = (size_t)problem->value[N],
+           k = (size_t)problem->value[K];
+    buffers[A] = (struct zoo_buffer){"a", ZOO_IN, ZOO_BF16, m * k};
+    buffers[B] = (struct zoo_buffer){"b", ZOO_IN, ZOO_BF16, k * n};
+    buffers[C] = (struct zoo_buffer){"c", ZOO_OUT, ZOO_BF16, m * n};
+    return 3;
+}
+
+/* Huge numbers are reduced until their products fit: whether a sum overflows on the way would
+ * depend on the order of its additions. */
+static void generate(const struct zoo_problem *problem, void **buffer)
+{
+    struct zoo_buffer buffers[ZOO_BUFFERS];
+    shape(problem, buffers);
+    for (unsigned i = A; i <= B; i++) {
+        uint16_t *x = buffer[i];
+        zoo_fill(problem, i, ZOO_BF16, x, buffers[i].count);
+        for (size_t j = 0; problem->distribution == ZOO_SPECIAL && j < buffers[i].count; j++) {
+            float value = zoo_from_bf16(x[j]);
+            if (isfinite(value) && fabsf(value) > 0x1p55f)
+                x[j] = zoo_to_bf16(copysignf(0x1p55f, value));
+        }
+    }
+}
+
+/* The reference works on bands of rows and stretches of columns that stay in the cache. */
+enum { BAND = 4, STRETCH = 128 };
+
+struct sums {
+    double value[BAND][STRETCH];     /* of the products */
+    double magnitude[BAND][STRETCH]; /* of their absolute values */
+};
+
+static void add_row(struct sums *sums, unsigned row, double a, const double *b)
+{
+    for (unsigned j = 0; j < STRETCH; j++) {
+        double product = a * b[j];
+        sums->value[row][j] += product;
+        sums->magnitude[row][j] += fabs(product);
+    }
+}
+
+/* Tensor cores cut every product and the sum so far at 24 bits below the largest of them: with
+ * every sixteen products, or fewer, by at most 2^-23 of the magnitudes so far. Then the sum is rounded to bf16. */
+static double error_bound(const struct zoo_problem *problem, double value, double magnitude)
+{
+    double k = (double)problem->value[K];
+    double sum = (k / 8 + 4) * 0x1p-23 * magnitude;
+    return sum + (fabs(value) + sum) * 0x1p-8 * 0.5001 + 0x1p-134;
+}
+
+static void reference_tile(const struct zoo_problem *problem, void *const *buffer, int64_t row,
+                           int64_t column, struct zoo_expected *expected)
+{
+    int64_t m = problem->value[M], n = problem->value[N], k = problem->value[K];
+    const uint16_t *a = buffer[A], *b = buffer[B];
+    int64_t down = m - row < BAND ? m - row : BAND;
+    int64_t across = n - column < STRETCH ? n - column : STRETCH;
+    struct sums sums = {0};
+    double of_b[STRETCH] = {0};
+    for (int64_t i = 0; i < k; i++) {
+        for (int64_t j = 0; j < across; j++)
+            of_b[j] = zoo_from_bf16(b[i * n + column + j]);
+        for (int64_t r = 0; r < down; r++)
+            add_row(&sums, (unsigned)r, zoo_from_bf16(a[(row + r) * k + i]), of_b);
+    }
+    for (int64_t r = 0; r < down; r++)
+        for (int64_t j = 0; j < across; j++) {
+            int64_t at = (row + r) * n + column + j;
+            expected->value[at] = sums.value[r][j];
+            expected->bound[at] =
+                error_bound(problem, sums.value[r][j], sums.magnitude[r][j]);
+        }
+}
+
+static void reference(const struct zoo_problem *problem, void *const *buffer,
+                      struct zoo_expected *expected)
+{
+    int64_t m = problem->value[M], n = problem->value[N];
+#pragma omp parallel for schedule(dynamic, 4) collapse(2)
+    for (int64_t column = 0; column < n; column += STRETCH)
+        for (int64_t row = 0; row < m; row += BAND)
+            reference_tile(problem, buffer, row, column, &expected[C]);
+}
+
+static double bytes(const struct zoo_problem *problem)
+{
+    double m = (double)problem->value[M], n = (double)problem->value[N],
+           k = (double)problem->value[K];
+    return 2 * (m * k + k * n + m * n);
+}
+
+static double flops(const struct zoo_problem *problem)
+{
+    return 2.0 * (double)problem->value[M] * (double)problem->value[N] * (double)problem->value[K];
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+CUresult gemm_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t rows,
+                  int64_t columns, unsigned box_rows)
+{
+    cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitch[1] = {size[0] * 2};
+    cuuint32_t box[2] = {64, box_rows}, step[2] = {1, 1};
+    return call->device->cuda->cuTensorMapEncodeTiled(
+        map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)at, size, pitch, box, step,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* C where there is nothing to multiply. */
+static bool is_trivial(struct zoo_call *call, CUresult *status)
+{
+    const int64_t *value = call->problem->value;
+    *status = CUDA_SUCCESS;
+    if (value[M] && value[N] && !value[K])
+        *status = zoo_clear(call, call->buffer[C], (size_t)(value[M] * value[N]) * 2);
+    return !value[M] || !value[N] || !value[K];
+}
+
+/* By pointers: mma_sync and wgmma. */
+static CUresult launch_pointers(struct zoo_call *call, const char *kernel, int stage_bytes)
+{
+    CUresult status;
+    if (is_trivial(call, &status))
+        return status;
+    int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
+        k = (int)call->problem->value[K];
+    struct zoo_grid grid = {.x = zoo_ceil_div(m, 128),
+                            .y = zoo_ceil_div(n, 128),
+                            .threads = 256,
+                            .shared = (unsigned)(zoo_tunable(call, "STAGES") * stage_bytes)};
+    return ZOO_LAUNCH(call, kernel, grid, &call->buffer[A], &call->buffer[B], &call->buffer[C], &m,
+                      &n, &k);
+}
+
+/* Rows begin at multiples of 16 bytes. */
+static bool is_wide(const struct zoo_problem *problem)
+{
+    return problem->value[N] % 8 == 0 && problem->value[K] % 8 == 0;
+}
+
+static CUresult launch_mma_sync(struct zoo_call *call)
+{
+    bool wide = is_wide(call->problem) && (call->buffer[A] | call->buffer[B]) % 16 == 0;
+    return launch_pointers(call, wide ? "gemm_wide" : "gemm_any", 32768);
+}
+
+static CUresult launch_wgmma(struct zoo_call *call)
+{
+    return launch_pointers(call, "gemm", 32768);
+}
+
+/* How a TMA variant is launched. */
+struct tiling {
+    int bn, stages, threads, cluster;
+    bool persistent, stores; /* C has a map as well */
+};
+
+static CUresult launch_maps(struct zoo_call *call, struct tiling tiling)
+{
+    enum { BM = 128, BK = 64, BARRIERS = 1024 };
+    CUresult status;
+    if (is_trivial(call, &status))
+        return status;
+    int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
+        k = (int)call->problem->value[K];
+    _Alignas(64) CUtensorMap a, b, c;
+    if ((status = gemm_map(call, &a, call->buffer[A], m, k, BM)) != CUDA_SUCCESS ||
+        (status = gemm_map(call, &b, call->buffer[B], k, n, BK)) != CUDA_SUCCESS ||
+        (tiling.stores &&
+         (status = gemm_map(call, &c, call->buffer[C], m, n, 64)) != CUDA_SUCCESS))
+        return status;
+    unsigned down = zoo_ceil_div(m, BM * tiling.cluster) * (unsigned)tiling.cluster;
+    struct zoo_grid grid = {.x = down,
+                            .y = zoo_ceil_div(n, tiling.bn),
+                            .threads = (unsigned)tiling.threads,
+                            .cluster = (unsigned)tiling.cluster};
+    grid.shared = (unsigned)(tiling.stages * (BM + tiling.bn) * BK * 2 +
+                             (tiling.stores ? BM * tiling.bn * 2 : 0)) +
+                  BARRIERS;
+    if (tiling.persistent) {
+        unsigned most = (unsigned)(call->device->sm_count / tiling.cluster * tiling.cluster);
+        grid.x = grid.x * grid.y < most ? grid.x * grid.y : most;
+        grid.y = 1;
+    }
+    void *out = tiling.stores ? (void *)&c : (void *)&call->buffer[C];
+    return ZOO_LAUNCH(call, "gemm", grid, &a, &b, out, &m, &n, &k);
+}
+
+static CUresult launch_tma(struct zoo_call *call)
+{
+    return launch_maps(call, (struct tiling){128, zoo_tunable(call, "STAGES"), 256, 1});
+}
+
+static CUresult launch_warp_specialised(struct zoo_call *call)
+{
+    return launch_maps(call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 1});
+}
+
+static CUresult launch_multicast(struct zoo_call *call)
+{
+    return launch_maps(call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2});
+}
+
+static CUresult launch_persistent(struct zoo_call *call)
+{
+    return launch_maps(call,
+                       (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2, .persistent = true});
+}
+
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    return launch_maps(call, (struct tiling){256, 3, 384, 2, .persistent = true, .stores = true});
+}
+
+static const struct zoo_variant variants[] = {
+    {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async", launch_mma_sync,
+     .traits = ZOO_DETERMINISTIC},
+    {"wgmma", "a warpgroup multiplies straight from shared memory", launch_wgmma, .takes = is_wide,
+     .traits = ZOO_DETERMINISTIC},
+    {"tma", "one thread asks for whole tiles, the TMA unit copies them", launch_tma,
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+    {"warp_specialised", "a warp copies, two warpgroups multiply; registers change hands",
+     launch_warp_specialised, .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+    {"multicast", "clusters of two blocks share B's tiles", launch_multicast, .takes = is_wide,
+     .traits = ZOO_DETERMINISTIC},
+    {"persistent", "a block an SM makes tile after tile, in an order for the L2",
+     launch_persistent, .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+    {"overlapped", "C leaves by TMA while the next tile begins", launch_overlapped,
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+    {0}};
+
+static const struct zoo_peer peers[] = {
+    {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .workspace = gemm_cublas_workspace,
+     .run = gemm_cublas_run,
+     .version = gemm_cublas_version},
+    {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = NULL},
+    {0}};
+
+static const char *const edges[] = {"m=0,1,2 n=0,1,3 k=0,1,5",
+                                    "m=1,33 n=31,129 k=7,8,17",
+                                    "m=127,129 n=128,136 k=16,24,72",
+                                    "m=65 n=264 k=64,65",
+                                    "m=1 n=8,304 k=1000",
+                                    "m=300 n=8 k=520",
+                                    "m=257 n=260 k=68",
+                                    "m=70 n=72 k=40 dist=constant,ascending,adversarial,special",
+                                    "m=520 n=520 k=200",
+                                    NULL};
+
+static const char *const bench[] = {"m=4K n=4K k=4K",      "m=8K n=8K k=8K",
+                                    "m=2K n=2K k=2K",      "m=16K n=16K k=16K",
+                                    "m=1K n=1K k=1K",      "m=512 n=512 k=512",
+                                    "m=256 n=256 k=256",   "m=128 n=128 k=128",
+                                    "m=512 n=4096 k=14336", "m=4096 n=14336 k=4096", NULL};
+
+const struct zoo_family zoo_gemm = {
+    .name = "gemm",
+    .title = "matrix times matrix, tensor cores",
+    .problem = "C = A B, where A is m x k, B is k x n and C is m x n, all bf16 and by rows, with "
+               "sums in f32. With k = 0 C is zero.",
+    .parameters = {{"m", "rows of A and C", 0, 1 << 24, 1024, NULL},
+                   {"n", "columns of B and C", 0, 1 << 22, 1024, NULL},
+                   {"k", "columns of A, rows of B", 0, 1 << 24, 1024, NULL},
+                   {0}},
+    .distributions = zoo_distributions,
+    .profile = "m=512 n=512 k=512",
+    ZOO_FAMILY_PARTS,
+};
