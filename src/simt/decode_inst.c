@@ -52,7 +52,8 @@ static void place_list(struct decoder *decoder, const struct ptx_inst *ptx,
     bool is_vector = operand->kind == PTX_OPERAND_VECTOR;
     const struct ptx_operand *items = is_vector ? operand->items : operand;
     uint32_t count = is_vector ? operand->item_count : 1;
-    unsigned bits = list_bits(decoder, items, count);
+    bool is_descriptor = !is_vector && ptx_is_wgmma(ptx->op);
+    unsigned bits = is_descriptor ? 64 : list_bits(decoder, items, count);
     if (!placing->list_bits)
         placing->list_bits = bits;
     for (uint32_t i = 0; i < count && placing->list_count < 160; i++)

@@ -260,8 +260,7 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
         attributes[count++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                                   .value.clusterDim = {grid.cluster, 1, 1}};
     if (count > 0) {
-        CUlaunchConfig config = {x,           y,           z,          tx,   ty, tz,
-                                 grid.shared, call->stream, attributes, count};
+        CUlaunchConfig config = {x, y, z, tx, ty, tz, grid.shared, call->stream, attributes, count};
         return cuda->cuLaunchKernelEx(&config, function, arguments, NULL);
     }
     if (grid.cooperative)

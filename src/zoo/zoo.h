@@ -241,7 +241,7 @@ struct zoo_grid {
     unsigned x, y, z;         /* blocks; 0 counts as 1 */
     unsigned threads, ty, tz; /* of a block; 0 counts as 1 */
     unsigned shared;          /* dynamic bytes */
-    unsigned cluster; /* blocks along x that form a cluster; 0: none */
+    unsigned cluster;         /* blocks along x that form a cluster; 0: none */
     bool cooperative;
     /* Begins before its predecessor ends: the kernel calls cudaGridDependencySynchronize. Not
      * cooperative. */

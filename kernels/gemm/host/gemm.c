@@ -57,7 +57,8 @@ static void add_row(struct sums *sums, unsigned row, double a, const double *b)
 }
 
 /* Tensor cores cut every product and the sum so far at 24 bits below the largest of them: with
- * every sixteen products, or fewer, by at most 2^-23 of the magnitudes so far. Then the sum is rounded to bf16. */
+ * every sixteen products, or fewer, by at most 2^-23 of the magnitudes so far. Then the sum is
+ * rounded to bf16. */
 static double error_bound(const struct zoo_problem *problem, double value, double magnitude)
 {
     double k = (double)problem->value[K];
@@ -84,8 +85,7 @@ static void reference_tile(const struct zoo_problem *problem, void *const *buffe
         for (int64_t j = 0; j < across; j++) {
             int64_t at = (row + r) * n + column + j;
             expected->value[at] = sums.value[r][j];
-            expected->bound[at] =
-                error_bound(problem, sums.value[r][j], sums.magnitude[r][j]);
+            expected->bound[at] = error_bound(problem, sums.value[r][j], sums.magnitude[r][j]);
         }
 }
 
@@ -181,11 +181,10 @@ static CUresult launch_maps(struct zoo_call *call, struct tiling tiling)
         return status;
     int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
         k = (int)call->problem->value[K];
-    _Alignas(64) CUtensorMap a, b, c;
+    CUtensorMap a, b, c;
     if ((status = gemm_map(call, &a, call->buffer[A], m, k, BM)) != CUDA_SUCCESS ||
         (status = gemm_map(call, &b, call->buffer[B], k, n, BK)) != CUDA_SUCCESS ||
-        (tiling.stores &&
-         (status = gemm_map(call, &c, call->buffer[C], m, n, 64)) != CUDA_SUCCESS))
+        (tiling.stores && (status = gemm_map(call, &c, call->buffer[C], m, n, 64)) != CUDA_SUCCESS))
         return status;
     unsigned down = zoo_ceil_div(m, BM * tiling.cluster) * (unsigned)tiling.cluster;
     struct zoo_grid grid = {.x = down,
@@ -221,8 +220,8 @@ static CUresult launch_multicast(struct zoo_call *call)
 
 static CUresult launch_persistent(struct zoo_call *call)
 {
-    return launch_maps(call,
-                       (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2, .persistent = true});
+    return launch_maps(
+        call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2, .persistent = true});
 }
 
 static CUresult launch_overlapped(struct zoo_call *call)
@@ -241,16 +240,15 @@ static const struct zoo_variant variants[] = {
      launch_warp_specialised, .takes = is_wide, .traits = ZOO_DETERMINISTIC},
     {"multicast", "clusters of two blocks share B's tiles", launch_multicast, .takes = is_wide,
      .traits = ZOO_DETERMINISTIC},
-    {"persistent", "a block an SM makes tile after tile, in an order for the L2",
-     launch_persistent, .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+    {"persistent", "a block an SM makes tile after tile, in an order for the L2", launch_persistent,
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
     {"overlapped", "C leaves by TMA while the next tile begins", launch_overlapped,
      .takes = is_wide, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static const struct zoo_peer peers[] = {
     {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .workspace = gemm_cublas_workspace,
-     .run = gemm_cublas_run,
-     .version = gemm_cublas_version},
+     .run = gemm_cublas_run, .version = gemm_cublas_version},
     {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = NULL},
     {0}};
 
@@ -265,11 +263,17 @@ static const char *const edges[] = {"m=0,1,2 n=0,1,3 k=0,1,5",
                                     "m=520 n=520 k=200",
                                     NULL};
 
-static const char *const bench[] = {"m=4K n=4K k=4K",      "m=8K n=8K k=8K",
-                                    "m=2K n=2K k=2K",      "m=16K n=16K k=16K",
-                                    "m=1K n=1K k=1K",      "m=512 n=512 k=512",
-                                    "m=256 n=256 k=256",   "m=128 n=128 k=128",
-                                    "m=512 n=4096 k=14336", "m=4096 n=14336 k=4096", NULL};
+static const char *const bench[] = {"m=4K n=4K k=4K",
+                                    "m=8K n=8K k=8K",
+                                    "m=2K n=2K k=2K",
+                                    "m=16K n=16K k=16K",
+                                    "m=1K n=1K k=1K",
+                                    "m=512 n=512 k=512",
+                                    "m=256 n=256 k=256",
+                                    "m=128 n=128 k=128",
+                                    "m=512 n=4096 k=14336",
+                                    "m=4096 n=14336 k=4096",
+                                    NULL};
 
 const struct zoo_family zoo_gemm = {
     .name = "gemm",

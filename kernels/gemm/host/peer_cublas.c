@@ -1,7 +1,7 @@
 /*
  * peer_cublas.c: the same product by cublasLt, opened at run time, for 'lockstep bench'. cublasLt
- * offers several algorithms for a shape; the first call times each of them and keeps the fastest, as
- * a careful user would.
+ * offers several algorithms for a shape; the first call times each of them and keeps the fastest,
+ * as a careful user would.
  */
 #include "gemm.h"
 
