@@ -24,11 +24,11 @@ __global__ void load(const int *in, int *out)
         ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full, // expect: tx_count "128 bytes more"
                                        bytes);
         ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile, in, 128u, &full);
-        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile + 32, in + 32, 128u, &full);
+        ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile + 32, in + 32, 128u, &full); // expect: race
     }
     while (!ptx::mbarrier_try_wait_parity(&full, 0))
         continue;
-    out[threadIdx.x] = tile[63 - threadIdx.x];
+    out[threadIdx.x] = tile[63 - threadIdx.x]; // expect: race
 }
 
 int main()
