@@ -48,8 +48,8 @@ static void check_wgmma(struct ptx_parser *p, const struct ptx_inst *inst, uint3
         FAIL("%s: D must be %u registers in braces", inst->text, registers);
     bool in_registers = a->kind == PTX_OPERAND_VECTOR;
     if (in_registers ? a->item_count != 4
-                     : a->kind != PTX_OPERAND_IMM &&
-                           (a->kind != PTX_OPERAND_REG || ptx_type_bits(p->regs[a->reg].type) != 64))
+                     : a->kind != PTX_OPERAND_IMM && (a->kind != PTX_OPERAND_REG ||
+                                                      ptx_type_bits(p->regs[a->reg].type) != 64))
         FAIL("%s: A must be 4 registers of 32 bits in braces, or a .b64 descriptor", inst->text);
     unsigned first = sparse ? 6 : 4; /* of the constants */
     unsigned wanted = first + (whole ? 0u : 2u) + (!transposes ? 0u : in_registers ? 1u : 2u);
