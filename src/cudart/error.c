@@ -1,8 +1,8 @@
 /*
  * error.c: error codes: names, texts, the last error of each thread, and what is not supported.
  * As in the real runtime a call's error stays until cudaGetLastError takes it; the error of a
- * broken context (an illegal address, say) is not kept here: the driver returns it from every later
- * call.
+ * broken context (an illegal address, say) is the driver's to remember: it returns that error from
+ * every later call.
  */
 #include "base/map.h"
 #include "cudart/cudart.h"

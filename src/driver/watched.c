@@ -1,6 +1,6 @@
 /*
- * watched.c: tells watchers of the operations of streams and graphs, and of their order. Nothing
- * happens where nobody looks on: handles are NULL then.
+ * watched.c: tells watchers of the operations of streams and graphs, and of their order. Without
+ * watchers nothing happens, and handles are NULL.
  */
 #include "driver/state.h"
 

@@ -152,9 +152,12 @@ static void set_size(struct ptx_parser *p, struct ptx_var *var, const uint64_t *
             ptx_fail(p, offset, "'%s' is larger than 2^40 bytes", var->name);
 }
 
-static void add_to_list(struct ptx_parser *p, struct ptx_var *var)
+/* Global and constant variables of a function live as long as the module; only their names are the
+ * function's own. */
+static void add_to_list(struct ptx_parser *p, struct ptx_var *var, enum ptx_space space)
 {
-    if (p->function) {
+    if (p->function && space != PTX_SPACE_GLOBAL && space != PTX_SPACE_CONST &&
+        space != PTX_SPACE_TEX) {
         var->owner = p->function;
         var->index = p->local_var_count;
         PTX_PUSH_POINTER(p->local_vars, p->local_var_count, p->local_var_capacity) = var;
@@ -165,10 +168,12 @@ static void add_to_list(struct ptx_parser *p, struct ptx_var *var)
 }
 
 /* Finds or makes the object: an .extern declaration and the definition are the same variable. */
-static struct ptx_var *place_var(struct ptx_parser *p, struct ptx_name *name, bool is_extern,
-                                 uint32_t offset, bool *is_known)
+static struct ptx_var *place_var(struct ptx_parser *p, struct ptx_name *name,
+                                 const struct declaration *declaration, uint32_t offset,
+                                 bool *is_known)
 {
     struct ptx_symbol *old = name->symbol;
+    bool is_extern = declaration->linkage.is_extern;
     *is_known = false;
     if (old && old->scope == p->scope && old->kind == PTX_SYMBOL_VAR &&
         (old->var->is_extern || is_extern)) {
@@ -177,7 +182,7 @@ static struct ptx_var *place_var(struct ptx_parser *p, struct ptx_name *name, bo
     }
     struct ptx_var *var = lk_arena_alloc(p->arena, sizeof(*var));
     ptx_declare(p, name, PTX_SYMBOL_VAR, offset)->var = var;
-    add_to_list(p, var);
+    add_to_list(p, var, declaration->space);
     return var;
 }
 
@@ -216,7 +221,7 @@ static void parse_variable(struct ptx_parser *p, const struct declaration *decla
     struct ptx_name *name = ptx_take_name(p);
     uint64_t dims[MAX_DIMS + 1];
     bool is_open, is_known;
-    struct ptx_var *var = place_var(p, name, declaration->linkage.is_extern, offset, &is_known);
+    struct ptx_var *var = place_var(p, name, declaration, offset, &is_known);
     struct ptx_var ignored = {0};
     if (is_known) /* an .extern after the definition adds nothing */
         var = &ignored;

@@ -336,7 +336,7 @@ struct simt_worker {
 
 struct simt_launch_state {
     struct simt_machine *machine;
-    struct simt_watch *watch; /* NULL: nobody looks on */
+    struct simt_watch *watch; /* NULL: no watchers */
     struct simt_kernel *kernel;
     const struct simt_code *code;
     const struct simt_launch *launch;

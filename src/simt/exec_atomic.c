@@ -23,7 +23,7 @@ static inline bool in_shared(const struct simt_warp *w, const void *place)
 }
 
 /* May device memory be changed with plain instructions? With one worker, unless the program says
- * that the host looks on. */
+ * that the host may change it too. */
 static inline bool works_alone(const struct simt_warp *w, const struct simt_inst *in)
 {
     return w->block->launch->single && !ptx_has(in->ptx, PTX_MOD_SYS);
@@ -67,49 +67,40 @@ static inline bool gives_old(const struct simt_inst *in)
         }                                                                                          \
     } while (0)
 
-#define ATOMIC_BODY(name, T, result)                                                               \
+/* contended: sets x to what was there, and changes it in one step. The block's own memory, the
+ * commonest case, asks nothing for each lane. */
+#define ATOMIC_LANES(name, T, result, contended)                                                   \
     SIMT_BODY(name)                                                                                \
     {                                                                                              \
         uint8_t *hosts[SIMT_LANES];                                                                \
         if (!targets(w, in, sizeof(T), hosts))                                                     \
             return NULL;                                                                           \
+        bool own = access_space(in->ptx) == PTX_SPACE_SHARED;                                      \
         bool alone = works_alone(w, in), gives = gives_old(in);                                    \
         const T *ys = SIMT_SLOT(const T, in->b);                                                   \
         T *d = SIMT_SLOT(T, in->d);                                                                \
         for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
             int lane = __builtin_ctz(rest);                                                        \
             T *place = (T *)(void *)hosts[lane], x, y = ys[lane];                                  \
-            ATOMIC_CHANGE(T, place, result, is_private(w, place, alone));                          \
-            if (gives)                                                                             \
-                d[lane] = x;                                                                       \
-        }                                                                                          \
-        return in + 1;                                                                             \
-    }
-
-/* The same for what the host has an instruction for. */
-#define FETCH_BODY(name, T, fetch, result)                                                         \
-    SIMT_BODY(name)                                                                                \
-    {                                                                                              \
-        uint8_t *hosts[SIMT_LANES];                                                                \
-        if (!targets(w, in, sizeof(T), hosts))                                                     \
-            return NULL;                                                                           \
-        bool alone = works_alone(w, in), gives = gives_old(in);                                    \
-        const T *ys = SIMT_SLOT(const T, in->b);                                                   \
-        T *d = SIMT_SLOT(T, in->d);                                                                \
-        for (uint32_t rest = w->mask; rest; rest &= rest - 1) {                                    \
-            int lane = __builtin_ctz(rest);                                                        \
-            T *place = (T *)(void *)hosts[lane], x, y = ys[lane];                                  \
-            if (is_private(w, place, alone)) {                                                     \
+            if (own) {                                                                             \
+                x = *place;                                                                        \
+                *place = (T)(result);                                                              \
+            } else if (is_private(w, place, alone)) {                                              \
                 x = *place;                                                                        \
                 PLAIN_STORE(place, x, (T)(result));                                                \
             } else {                                                                               \
-                x = fetch(place, y, __ATOMIC_SEQ_CST);                                             \
+                contended;                                                                         \
             }                                                                                      \
             if (gives)                                                                             \
                 d[lane] = x;                                                                       \
         }                                                                                          \
         return in + 1;                                                                             \
     }
+#define ATOMIC_BODY(name, T, result)                                                               \
+    ATOMIC_LANES(name, T, result, ATOMIC_CHANGE(T, place, result, false))
+/* What the host has an instruction for. */
+#define FETCH_BODY(name, T, fetch, result)                                                         \
+    ATOMIC_LANES(name, T, result, x = fetch(place, y, __ATOMIC_SEQ_CST))
 
 #define ATOMIC_INTEGERS(bits)                                                                      \
     FETCH_BODY(atomic_exch_##bits, uint##bits##_t, __atomic_exchange_n, y)                         \
@@ -175,7 +166,7 @@ CAS_BODY(32)
 CAS_BODY(64)
 
 /* 128 bits. Where the host has no such instruction one lock serves all of them, and the host's own
- * threads are not kept out. */
+ * threads can still interfere. */
 typedef unsigned __int128 wide_word __attribute__((may_alias));
 
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16

@@ -159,7 +159,7 @@ struct simt_watch {
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */
 void simt_watch_add(struct simt_machine *machine, struct simt_watcher *watcher);
 void simt_watch_close(struct simt_machine *machine);
-/* Who looks on at this launch (NULL: nobody), and its end. launch_lock held. */
+/* The watchers of this launch (NULL: none), and their end. launch_lock held. */
 struct simt_watch *simt_watch_for(struct simt_machine *machine,
                                   const struct simt_launch_state *state);
 void simt_watch_return(struct simt_machine *machine, struct simt_launch_state *state);

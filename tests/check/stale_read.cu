@@ -1,5 +1,5 @@
-// stale_read.cu: __ldg of what the same launch has written: the cache that serves it is not kept up
-// to date, not even with a barrier between the two.
+// stale_read.cu: __ldg of what the same launch has written: the cache that serves it
+// does not see the write, not even with a barrier between the two.
 __global__ void smooth(int *a, int *out)
 {
     int i = threadIdx.x;

@@ -86,6 +86,13 @@ def spaces():
         out 2, %r2
     """, [("isspacep.shared of 32 bits", lambda t: 0), ("isspacep.local of a literal", lambda t: 0),
           ("isspacep.const of 32 bits", lambda t: 0)])
+    f.k("function_variables", """
+        ld.const.u32 %r1, [inner_c+4];
+        out 0, %r1
+        ld.global.u32 %r2, [inner_g];
+        out 1, %r2
+    """, [("constant of a function", lambda t: 22), ("global of a function", lambda t: 33)],
+        declare=".const .u32 inner_c[2] = {11, 22};\n.global .u32 inner_g = 33;")
     f.k("shared_dynamic", """
         mov.u32 %r1, dyn;
         mad.lo.u32 %r2, %t, 4, %r1;
