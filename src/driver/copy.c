@@ -102,29 +102,6 @@ static char *side_bytes(const struct drv_copy_side *side, const struct drv_copy_
     return host;
 }
 
-double drv_model_start(CUcontext context, enum drv_engine engine, double clock)
-{
-    if (engine == DRV_ENGINE_NONE)
-        return clock;
-    drv_enter_lock();
-    double busy = context->device->engine_clock[engine];
-    drv_leave_lock();
-    return clock > busy ? clock : busy;
-}
-
-void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock)
-{
-    if (engine == DRV_ENGINE_NONE) {
-        *clock += seconds;
-        return;
-    }
-    drv_enter_lock();
-    double *busy = &context->device->engine_clock[engine];
-    *clock = (*clock > *busy ? *clock : *busy) + seconds;
-    *busy = *clock;
-    drv_leave_lock();
-}
-
 /* About what an H200 with PCIe 5 shows: 1.5 us and the link's rate; inside the device, memory is
  * read and written. */
 static void model_copy(CUcontext context, const struct drv_copy_work *copy, double *clock)

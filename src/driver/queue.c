@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "driver/state.h"
+#include "driver/timeline.h"
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
@@ -133,6 +134,7 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
     op->sequence = device->next_sequence++;
     op->clock = context->host_clock;
     op->work = *work;
+    drv_timeline_asked(op);
     *work = (struct drv_work){0};
     struct drv_list after = {0};
     depend(op, stream->last, &after);
@@ -207,7 +209,9 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         simt_event_op_begins(device->machine, op->watched);
         if (op->work.kind == DRV_WORK_GRAPH)
             drv_thread.watched = op->watched;
+        drv_timeline_begins(op);
         result = drv_work_run(context, &op->work, &op->clock);
+        drv_timeline_ran(op);
         drv_thread.watched = NULL;
         simt_event_op_ends(device->machine, op->watched);
         drv_enter_lock();
@@ -283,8 +287,7 @@ CUresult drv_wait(CUcontext context, struct drv_op *op)
     }
     if (device->ready_first) /* another thread's, for which no executor was woken */
         wake_executor(device);
-    if (context->host_clock < op->clock)
-        context->host_clock = op->clock;
+    drv_timeline_waited(context, op);
     drv_watch_synced(op);
     CUresult error = context->error;
     drv_op_release(op);
@@ -310,10 +313,10 @@ CUresult drv_wait_context(CUcontext context)
         again = false;
         for (CUstream stream = context->streams; stream; stream = stream->next) {
             if (drv_stream_idle(stream)) {
-                if (stream->last && context->host_clock < stream->last->clock)
-                    context->host_clock = stream->last->clock;
-                if (stream->last)
+                if (stream->last) {
+                    drv_timeline_waited(context, stream->last);
                     drv_watch_synced(stream->last);
+                }
                 continue;
             }
             stream->references++; /* it may be destroyed while we wait */
