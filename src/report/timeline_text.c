@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 14, DRAWN = 64, ROWS = 12 };
+enum { COLUMNS = 80, LABEL = 14, DRAWN = 64, ROWS = 12 };
 
 /* What a column shows, by kind of operation; the host's calls are L and its waits w. */
 static const char *const marks[TIMELINE_KINDS] = {
@@ -128,16 +128,16 @@ static void put_engines(const struct drawing *d)
         const struct timeline_engine_sum *engine = &t->engines[i];
         if (!engine->operations)
             continue;
-        fprintf(d->out, "  %-24s busy %9s, %3.0f %%; idle %3.0f %%", timeline_engine_words[i],
+        fprintf(d->out, "  %-22s busy %7s, %3.0f %%; idle %3.0f %%", timeline_engine_words[i],
                 report_seconds(busy, engine->busy), share(t, engine->busy),
                 share(t, t->seconds - engine->busy));
         if (engine->bytes > 0 && engine->busy > 0)
-            fprintf(d->out, "; %s at %.3g GB/s", report_bytes(bytes, engine->bytes),
+            fprintf(d->out, "; %s, %.3g GB/s", report_bytes(bytes, engine->bytes),
                     engine->bytes / engine->busy / 1e9);
         fputc('\n', d->out);
     }
     if (t->copy_busy > 0 && t->engines[TIMELINE_COMPUTE].busy > 0)
-        fprintf(d->out, "  %-24s %s%.0f %%%s: copies and kernels together for %s of %s\n",
+        fprintf(d->out, "  %-22s %s%.0f %%%s: copies and kernels together for %s of %s\n",
                 "overlap", d->paint->bold, 100 * t->overlap, d->paint->plain,
                 report_seconds(busy, t->both_busy),
                 report_seconds(bytes, t->copy_busy < t->engines[TIMELINE_COMPUTE].busy
@@ -154,12 +154,29 @@ static void put_host_sums(const struct drawing *d)
         if (t->ops[i].kind == TIMELINE_KERNEL)
             kernels += t->ops[i].end - t->ops[i].begin;
     if (t->calls)
-        fprintf(d->out, "  %-24s %u call%s, %s; waiting %s in %u\n", "host: issuing", t->calls,
+        fprintf(d->out, "  %-22s %u call%s, %s; waiting %s in %u\n", "host: issuing", t->calls,
                 t->calls == 1 ? "" : "s", report_seconds(a, t->issuing),
                 report_seconds(b, t->waiting), t->waits);
     if (kernels > 0)
-        fprintf(d->out, "  %-24s %s, %.0f %% of the kernels' time\n", "launch overhead",
+        fprintf(d->out, "  %-22s %s, %.0f %% of the kernels' time\n", "launch overhead",
                 report_seconds(a, t->launching), 100 * t->launching / kernels);
+}
+
+/* Breaks lines between words; those that follow are set in as far as the text. */
+static void put_wrapped(FILE *out, const char *text, int indent)
+{
+    int column = indent;
+    for (const char *word = text; *word;) {
+        size_t length = strcspn(word, " ");
+        if (word != text && column + 1 + (int)length > COLUMNS)
+            column = indent, fprintf(out, "\n%*s", indent, "");
+        else if (word != text)
+            column++, fputc(' ', out);
+        fprintf(out, "%.*s", (int)length, word);
+        column += (int)length;
+        word += length + (word[length] == ' ');
+    }
+    fputc('\n', out);
 }
 
 static void put_gaps(const struct drawing *d)
@@ -170,9 +187,10 @@ static void put_gaps(const struct drawing *d)
         const struct timeline_gap *gap = &t->gaps[i];
         if (gap->end - gap->begin < t->seconds / 100)
             break;
-        fprintf(d->out, "  %-24s %s at %s: %s\n", i ? "" : "no kernel runs",
-                report_seconds(a, gap->end - gap->begin), report_seconds(b, gap->begin),
-                gap->reason);
+        int length =
+            fprintf(d->out, "  %-22s %s from %s: ", i ? "" : "no kernel runs",
+                    report_seconds(a, gap->end - gap->begin), report_seconds(b, gap->begin));
+        put_wrapped(d->out, gap->reason, length);
     }
 }
 
@@ -195,7 +213,7 @@ static void put_timeline(const struct drawing *d)
     put_host_sums(d);
     put_gaps(d);
     if (t->more.operations)
-        fprintf(d->out, "  %-24s %llu more operations, until %s: %llu kernels, %llu copies\n",
+        fprintf(d->out, "  %-22s %llu more operations, until %s: %llu kernels, %llu copies\n",
                 "not drawn", (unsigned long long)t->more.operations,
                 report_seconds(time, t->more.until), (unsigned long long)t->more.kernels,
                 (unsigned long long)t->more.copies);
