@@ -206,6 +206,22 @@ static const struct timeline_op *ended_at(const struct timeline *timeline, doubl
     return found;
 }
 
+/* The operation that takes most of the gap, if that is half of it or more. */
+static const struct timeline_op *fills(const struct timeline *timeline, double begin, double end)
+{
+    const struct timeline_op *found = NULL;
+    double most = (end - begin) / 2;
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct timeline_op *op = &timeline->ops[i];
+        double from = op->begin > begin ? op->begin : begin, to = op->end < end ? op->end : end;
+        if (op->kind == TIMELINE_WAIT || op->kind == TIMELINE_GRAPH || to - from < most)
+            continue;
+        most = to - from;
+        found = op;
+    }
+    return found;
+}
+
 static const char *why_host(const struct timeline *timeline, struct lk_arena *arena,
                             const struct timeline_op *next)
 {
@@ -227,6 +243,8 @@ static const char *why(const struct timeline *timeline, struct lk_arena *arena, 
     if (next && next->asked >= end - SAME)
         return why_host(timeline, arena, next);
     const struct timeline_op *before = ended_at(timeline, end, next);
+    const struct timeline_op *longest = fills(timeline, begin, end);
+    before = before && longest ? longest : before;
     if (before)
         return lk_arena_printf(arena, "%s in stream %llu",
                                timeline_op_words(words, sizeof words, before),

@@ -182,15 +182,15 @@ static void put_wrapped(FILE *out, const char *text, int indent)
 static void put_gaps(const struct drawing *d)
 {
     const struct timeline *t = d->timeline;
-    char a[REPORT_UNIT], b[REPORT_UNIT];
+    char a[REPORT_UNIT], b[REPORT_UNIT], words[256];
     for (unsigned i = 0; i < t->gap_count && i < 3; i++) {
         const struct timeline_gap *gap = &t->gaps[i];
         if (gap->end - gap->begin < t->seconds / 100)
             break;
-        int length =
-            fprintf(d->out, "  %-22s %s from %s: ", i ? "" : "no kernel runs",
-                    report_seconds(a, gap->end - gap->begin), report_seconds(b, gap->begin));
-        put_wrapped(d->out, gap->reason, length);
+        snprintf(words, sizeof words, "%s from %s: %s", report_seconds(a, gap->end - gap->begin),
+                 report_seconds(b, gap->begin), gap->reason);
+        fprintf(d->out, "%s    ", i ? "" : "  no kernel runs, and what the next waits for\n");
+        put_wrapped(d->out, words, 4);
     }
 }
 

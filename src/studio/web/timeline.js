@@ -11,9 +11,12 @@ const ENGINES = [["compute", "compute", ["kernel"]],
     ["copy_to", "copies to the device", ["copy to the device"]],
     ["copy_from", "copies from the device", ["copy from the device"]]];
 
+function shape([x, y, z]) {
+    return [x, y, z].slice(0, z > 1 ? 3 : y > 1 ? 2 : 1).join(" x ");
+}
+
 function words(op) {
-    const what = op.name ? `${op.name} <<<${op.grid.join(" x ")}, ${op.block.join(" x ")}>>>`
-        : op.kind;
+    const what = op.name ? `${op.name} <<<${shape(op.grid)}, ${shape(op.block)}>>>` : op.kind;
     const size = op.bytes ? `, ${bytes(op.bytes)}` : "";
     const rate = op.gb_s ? `, ${number(op.gb_s)} GB/s` : "";
     return `${what}${size}: ${number(op.end_us - op.begin_us)} µs from ` +
@@ -50,14 +53,14 @@ function picture(timeline) {
         { class: "soft", "text-anchor": ["start", "middle", "middle", "middle", "end"][i] }));
     const drawn = timeline.operations.filter((op) => FILLS[op.kind] && op.end_us > op.begin_us);
     const first = 1 + timeline.rows.length;
-    return element("div", { class: "scroll" }, drawing(WIDTH, height, "timeline", ...scale,
+    return drawing(WIDTH, height, "timeline", ...scale,
         ...rows.map((name, row) => text(0, TOP + row * ROW + 12, name)),
         ...hostBars(timeline, place),
         ...drawn.map((op) => bar(place, 1 + op.row, op.begin_us, op.end_us, FILLS[op.kind],
             words(op))),
         ...ENGINES.flatMap(([, , kinds], i) => drawn.filter((op) => kinds.includes(op.kind))
             .map((op) => bar(place, first + i, op.begin_us, op.end_us, FILLS[op.kind],
-                words(op))))));
+                words(op)))));
 }
 
 function fact(name, title, value) {
@@ -85,9 +88,10 @@ export function timelineSection(profile) {
         gap.waits_for));
     return element("section", { id: "timeline" }, element("h2", {}, "Timeline"),
         element("p", {}, "What the program did in modelled time. Point at a bar to see what it is."),
-        facts(timeline), picture(timeline),
-        legend(["fill-0", "kernel"], ["fill-1", "copy to the device"], ["fill-2", "copy from it"],
-            ["fill-4", "memset"], ["fill-7", "call of the API"], ["empty", "the host waits"]),
+        facts(timeline), element("div", { class: "figure" }, picture(timeline),
+            legend(["fill-0", "kernel"], ["fill-1", "copy to the device"],
+                ["fill-2", "copy from it"], ["fill-4", "memset"], ["fill-7", "call of the API"],
+                ["empty", "the host waits"])),
         gaps.length ? element("div", {}, element("h3", {}, "No kernel runs, and what it waits for"),
             element("ul", {}, ...gaps)) : null);
 }
