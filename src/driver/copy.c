@@ -152,9 +152,10 @@ CUresult drv_copy_run(CUcontext context, struct drv_copy_work *copy, double *clo
                    copy->from.address, copy->to.address, copy->width);
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
+    model_copy(context, copy,
+               clock); /* before the work: engines serve copies as they become ready */
     move(to, to_pitch, to_slice, from, from_pitch, from_slice, copy);
     note_written(context, copy);
-    model_copy(context, copy, clock);
     return CUDA_SUCCESS;
 }
 

@@ -171,7 +171,7 @@ static void put_ran(const struct drv_device *device, const struct drv_op *op,
                   (unsigned long long)op->stream->id, op->asked * 1e6, op->issued * 1e6,
                   drv_thread.began * 1e6, end * 1e6);
     if (op->work.kind == DRV_WORK_GRAPH)
-        lk_buf_printf(&out, ",\"graph\":%llu", (unsigned long long)op->sequence);
+        lk_buf_printf(&out, ",\"graph\":%llu", (unsigned long long)op->sequence + 1);
     put_work(&out, work);
     lk_buf_printf(&out, "}\n");
     counters_append(out.data, out.size);
