@@ -52,13 +52,12 @@ static void ready_remove(struct drv_device *device, struct drv_op *op)
     op->previous = op->next = NULL;
 }
 
-static bool may_run(const struct drv_device *device, const struct drv_op *op)
+/* Does anybody look at modelled time? Then work that takes an engine runs one after another, that
+ * which begins first in modelled time before the rest: so engines serve it in the order in which a
+ * GPU's would, whatever the host's threads do. */
+static bool is_timed(const struct drv_device *device)
 {
-    if (device->in_order && op->work.kind == DRV_WORK_FREE && device->machine_busy)
-        return false;
-    if (!drv_work_uses_machine(&op->work))
-        return true;
-    return !device->machine_busy && !(device->in_order && device->copying);
+    return (device->profiles || device->timing_events) && !device->in_order;
 }
 
 /* Done soon, whatever else runs. */
@@ -68,9 +67,34 @@ static bool is_quick(const struct drv_op *op)
            op->work.kind == DRV_WORK_FREE;
 }
 
+static bool may_run(const struct drv_device *device, const struct drv_op *op)
+{
+    if (is_timed(device) && is_quick(op))
+        return !device->machine_busy && !device->copying;
+    if (device->in_order && op->work.kind == DRV_WORK_FREE && device->machine_busy)
+        return false;
+    if (!drv_work_uses_machine(&op->work))
+        return true;
+    return !device->machine_busy && !((device->in_order || is_timed(device)) && device->copying);
+}
+
+/* The one that begins first in modelled time; NULL too if that is not for the thread. */
+static struct drv_op *ready_first(const struct drv_device *device, CUstream only)
+{
+    struct drv_op *first = NULL;
+    for (struct drv_op *op = device->ready_first; op; op = op->next)
+        if (may_run(device, op) && (!first || op->clock < first->clock))
+            first = op;
+    bool is_ours =
+        first && (!only || (first->stream == only && !drv_work_calls_host(&first->work)));
+    return is_ours ? first : NULL;
+}
+
 /* The first ready operation that may run now; of one stream, for a thread that waits for it. */
 static struct drv_op *ready_find(const struct drv_device *device, CUstream only)
 {
+    if (is_timed(device))
+        return ready_first(device, only);
     for (struct drv_op *op = device->ready_first; op; op = op->next) {
         bool is_ours = !only || (op->stream == only && !drv_work_calls_host(&op->work));
         if (!is_ours && !device->in_order)
@@ -226,7 +250,7 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     if (machine)
         device->machine_busy--;
     device->copying -= quick;
-    if (device->in_order && device->ready_first)
+    if ((device->in_order || is_timed(device)) && device->ready_first)
         wake_executor(device);
     op_done(device, op, helper);
     if (op->stream->destroyed && op->stream->last == op)
