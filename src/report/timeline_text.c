@@ -10,9 +10,9 @@
 
 enum { COLUMNS = 80, LABEL = 14, DRAWN = 64, ROWS = 12 };
 
-/* What a column shows, by kind of operation; the host's calls are L and its waits w. */
+/* What a column shows, by kind of operation; the host's calls are L. */
 static const char *const marks[TIMELINE_KINDS] = {
-    [TIMELINE_KERNEL] = "█", [TIMELINE_TO] = ">",     [TIMELINE_FROM] = "<",
+    [TIMELINE_KERNEL] = "█", [TIMELINE_TO] = ">",     [TIMELINE_FROM] = "<", [TIMELINE_WAIT] = "w",
     [TIMELINE_INSIDE] = "=", [TIMELINE_MEMSET] = "m", [TIMELINE_HOST] = "h"};
 enum { CALLS = TIMELINE_KINDS, MARKS };
 
@@ -45,21 +45,22 @@ static void put_columns(const struct drawing *d, double columns[DRAWN][MARKS])
         if (any)
             break;
     }
+    const char *style = "";
     for (int at = 0; at <= last; at++) {
         int most = -1;
         for (int mark = 0; mark < MARKS; mark++)
             if (columns[at][mark] > 0 && (most < 0 || columns[at][mark] > columns[at][most]))
                 most = mark;
-        if (most < 0)
-            fputc(' ', d->out);
-        else if (most == CALLS)
-            fprintf(d->out, "%sL%s", d->paint->dim, d->paint->plain);
-        else if (most == TIMELINE_WAIT)
-            fprintf(d->out, "%sw%s", d->paint->dim, d->paint->plain);
-        else
-            fprintf(d->out, "%s%s%s", most == TIMELINE_KERNEL ? d->paint->green : d->paint->yellow,
-                    marks[most], d->paint->plain);
+        const char *wanted = most < 0                                 ? style
+                             : most == CALLS || most == TIMELINE_WAIT ? d->paint->dim
+                             : most == TIMELINE_KERNEL                ? d->paint->green
+                                                                      : d->paint->yellow;
+        if (wanted != style)
+            fprintf(d->out, "%s%s", *style ? d->paint->plain : "", wanted);
+        style = wanted;
+        fputs(most < 0 ? " " : most == CALLS ? "L" : marks[most], d->out);
     }
+    fputs(*style ? d->paint->plain : "", d->out);
     fputc('\n', d->out);
 }
 
@@ -84,7 +85,7 @@ static void put_row(const struct drawing *d, unsigned row)
     char label[LABEL + 8];
     for (size_t i = 0; i < d->timeline->count; i++) {
         const struct timeline_op *op = &d->timeline->ops[i];
-        if (op->kind < TIMELINE_KINDS && marks[op->kind] && op->row == row)
+        if (op->kind != TIMELINE_WAIT && marks[op->kind] && op->row == row)
             add_time(columns, d->timeline, op->begin, op->end, op->kind);
     }
     fprintf(d->out, "  %-*s", LABEL - 2,
