@@ -54,9 +54,12 @@ static double free_share(const struct drv_schedule *schedule, double at, double 
 static double find_gap(const struct drv_schedule *schedule, double seconds, double from)
 {
     double begin = from > schedule->floor ? from : schedule->floor;
-    for (double at = begin, until; at < begin + seconds; at = until)
+    double at = begin, until;
+    while (at < begin + seconds) {
         if (free_share(schedule, at, &until) < 1)
             begin = until;
+        at = until;
+    }
     return begin;
 }
 

@@ -86,7 +86,7 @@ static void put_row(const struct drawing *d, unsigned row)
     for (size_t i = 0; i < d->timeline->count; i++) {
         const struct timeline_op *op = &d->timeline->ops[i];
         if (op->kind != TIMELINE_WAIT && marks[op->kind] && op->row == row)
-            add_time(columns, d->timeline, op->begin, op->end, op->kind);
+            add_time(columns, d->timeline, op->begin, op->end, (int)op->kind);
     }
     fprintf(d->out, "  %-*s", LABEL - 2,
             timeline_row_words(label, sizeof label, &d->timeline->rows[row]));
