@@ -27,6 +27,7 @@ static const char help[] =
     "  --json                 everything, for programs; the program's own output goes to stderr\n"
     "  --html FILE            one page with roofline, heat map and pictures of the accesses\n"
     "  --compare A B          two programs, or two results of --json: what changed\n"
+    "  --timeline FILE        the whole program's copies, kernels and calls, for Perfetto\n"
     "  --trace FILE           what single warps did, as JSON (docs/trace.md)\n"
     "  --trace-blocks A-B     of these blocks (default 0-1)\n"
     "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
@@ -46,7 +47,7 @@ static const char help[] =
 struct options {
     struct profile_filter filter;
     bool json;
-    const char *html, *trace, *blocks, *warps, *records;
+    const char *html, *timeline, *trace, *blocks, *warps, *records;
     const char *compare[2]; /* NULL: no comparison */
     struct lk_list rest;    /* for start_prepare */
 };
@@ -90,6 +91,7 @@ static bool our_option(int count, char **words, int *at, struct options *options
         const char *name;
         const char **value;
     } plain[] = {{"--html", &options->html},
+                 {"--timeline", &options->timeline},
                  {"--trace", &options->trace},
                  {"--kernel", &options->filter.kernel},
                  {"--trace-blocks", &options->blocks},
@@ -130,7 +132,7 @@ static bool parse(int count, char **words, struct options *options)
         host_error("which program? as in 'lockstep profile prog.cu'");
         return false;
     }
-    if (options->compare[0] && (options->html || options->trace)) {
+    if (options->compare[0] && (options->html || options->trace || options->timeline)) {
         host_error("--compare goes with --json or with nothing");
         return false;
     }
@@ -195,13 +197,13 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
 
 /* Reporting -------------------------------------------------------------------------------------*/
 
-static bool write_trace(const char *path, const struct profile *profile)
+/* Takes json over. */
+static bool write_json(const char *path, json_t *json)
 {
-    json_t *trace = report_trace_json(profile);
-    char *text = json_dumps(trace, JSON_COMPACT);
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12));
     bool written = cli_write_file(path, text ? text : "", text ? strlen(text) : 0);
     free(text);
-    json_decref(trace);
+    json_decref(json);
     return written;
 }
 
@@ -236,7 +238,9 @@ static int report(struct lk_arena *arena, const struct options *options,
                    profile->launch_count ? "; this is what was counted" : "");
     if (profile->launch_count == 0)
         host_error("%s", nothing_ran(arena, options));
-    if (options->trace && !write_trace(options->trace, profile))
+    if (options->trace && !write_json(options->trace, report_trace_json(profile)))
+        return CLI_USAGE;
+    if (options->timeline && !write_json(options->timeline, timelines_chrome(&profile->timelines)))
         return CLI_USAGE;
     if (options->html && !write_html(options->html, measured))
         return CLI_USAGE;

@@ -3,7 +3,7 @@
  * All contexts of a device share its machine; a context owns streams, modules and memory, and
  * carries the error that a faulting kernel leaves behind until it is destroyed or reset.
  */
-#include "driver/state.h"
+#include "driver/timeline.h"
 
 #include "base/arena.h"
 #include "check/checker.h"
@@ -24,9 +24,11 @@ static void finish_at_exit(void)
     drv_enter_lock();
     for (size_t i = 0; i < contexts.count && !drv_thread.in_callback; i++) {
         CUcontext context = contexts.items[i];
+        drv_thread.call = "exit";
         if (!context->destroyed)
             drv_wait_context(context);
     }
+    drv_timeline_end();
     drv_leave_lock();
     for (int i = 0; i < drv_device_count; i++) {
         if (drv_devices[i].machine)

@@ -3,7 +3,7 @@
  * that takes the time is recorded, launches are counted, so that they last as long as `profile`
  * says.
  */
-#include "driver/state.h"
+#include "driver/timeline.h"
 
 CUresult drv_cuEventCreate(CUevent *event, unsigned flags)
 {
@@ -163,8 +163,8 @@ CUresult drv_cuEventQuery(CUevent event)
         return status;
     if (event->op && event->op->state != DRV_OP_DONE)
         status = CUDA_ERROR_NOT_READY;
-    else if (event->op && event->context->host_clock < event->op->clock)
-        event->context->host_clock = event->op->clock;
+    else if (event->op)
+        drv_timeline_waited(event->context, event->op);
     if (status == CUDA_SUCCESS && event->op)
         drv_watch_synced(event->op);
     if (status == CUDA_SUCCESS)

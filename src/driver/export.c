@@ -30,6 +30,7 @@ static CUresult unsupported(const char *name)
     EXPORT result name##suffix parameters                                                          \
     {                                                                                              \
         REFUSE_IN_CHILD(name)                                                                      \
+        drv_thread.call = #name;                                                                   \
         drv_thread.per_thread_default++;                                                           \
         result status = drv_##name arguments;                                                      \
         drv_thread.per_thread_default--;                                                           \
@@ -40,6 +41,7 @@ static CUresult unsupported(const char *name)
     EXPORT result name parameters                                                                  \
     {                                                                                              \
         REFUSE_IN_CHILD(name)                                                                      \
+        drv_thread.call = #name;                                                                   \
         return drv_##name arguments;                                                               \
     }
 #define FN_PTSZ(result, name, parameters, arguments)                                               \

@@ -3,7 +3,7 @@
  * of its stream; its nodes run one after another in an order that the edges allow, while their
  * modelled time overlaps as the edges let it.
  */
-#include "driver/state.h"
+#include "driver/timeline.h"
 #include "simt/memory_events.h"
 
 #include "base/arena.h"
@@ -252,7 +252,9 @@ static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
         } else {
             node->watched = drv_watch_node(context, &node->work, &after);
             simt_event_op_begins(machine, node->watched);
+            drv_thread.began = node->clock;
             status = drv_work_run(context, &node->work, &node->clock);
+            drv_timeline_node(context, &node->work, node->clock);
             simt_event_op_ends(machine, node->watched);
         }
         drv_list_free(&after);
@@ -268,7 +270,9 @@ static CUresult run_nodes(CUcontext context, CUgraph graph, double *clock,
 
 CUresult drv_graph_run(CUgraphExec exec, double *clock)
 {
-    *clock += 2.5e-6; /* a graph launch; its kernels follow faster than single ones, about 1 us */
+    drv_thread.graph_began = *clock;
+    *clock +=
+        2.5e-6; /* a graph launch; its kernels follow faster than single ones: GPU_NODE_SECONDS */
     CUresult status = run_nodes(exec->context, exec->graph, clock, &(struct drv_list){0});
     forget_nodes(exec->context, exec->graph);
     return status;

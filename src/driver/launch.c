@@ -2,9 +2,12 @@
  * launch.c: kernel launches: what a GPU refuses, how parameters are packed, and what a fault
  * becomes.
  */
+#include "driver/engine.h"
+#include "driver/timeline.h"
 #include "driver/times.h"
 
 #include "base/arena.h"
+#include "gpu/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,13 +160,6 @@ static CUresult fault_error(enum simt_fault_kind kind)
     }
 }
 
-/* A grid that fills the GPU keeps the next one waiting; small ones run side by side. */
-static enum drv_engine kernel_engine(CUcontext context, const struct drv_kernel_work *kernel)
-{
-    uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
-    return blocks >= context->device->gpu->sms ? DRV_ENGINE_COMPUTE : DRV_ENGINE_NONE;
-}
-
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
@@ -173,12 +169,13 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
                                  .cooperative = kernel->cooperative};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
-    launch.starts = drv_model_start(context, kernel_engine(context, kernel), *clock);
     bool wanted = context->device->timing_events > 0;
     launch.timed = simt_kernel_reads_clock(kernel->function->kernel) ||
                    (wanted && !drv_time_known(kernel, &launch.known));
     if (launch.timed || context->device->profiles)
         drv_ask_registers(kernel->function->module);
+    double share = drv_kernel_share(context->device->gpu, kernel);
+    launch.starts = drv_model_kernel_start(context, share, kernel->cooperative, *clock);
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memcpy(launch.cluster, kernel->cluster, sizeof launch.cluster);
@@ -197,7 +194,11 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     }
     if (wanted && kind == SIMT_OK)
         drv_time_learn(kernel, launch.timed, &stats);
-    drv_model(context, kernel_engine(context, kernel), stats.modelled_seconds, clock);
+    share = stats.modelled_share > 0 ? stats.modelled_share : share;
+    double seconds = stats.modelled_seconds;
+    if (drv_timeline_in_graph() && seconds > GPU_LAUNCH_SECONDS)
+        seconds -= GPU_LAUNCH_SECONDS - GPU_NODE_SECONDS;
+    drv_model_kernel(context, share, kernel->cooperative, seconds, clock);
     return fault_error(kind);
 }
 

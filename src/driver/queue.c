@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "driver/state.h"
+#include "driver/timeline.h"
 #include "simt/memory_events.h"
 
 #include <stdlib.h>
@@ -51,13 +52,12 @@ static void ready_remove(struct drv_device *device, struct drv_op *op)
     op->previous = op->next = NULL;
 }
 
-static bool may_run(const struct drv_device *device, const struct drv_op *op)
+/* Does anybody look at modelled time? Then work that takes an engine runs one after another, that
+ * which begins first in modelled time before the rest: so engines serve it in the order in which a
+ * GPU's would, whatever the host's threads do. */
+static bool is_timed(const struct drv_device *device)
 {
-    if (device->in_order && op->work.kind == DRV_WORK_FREE && device->machine_busy)
-        return false;
-    if (!drv_work_uses_machine(&op->work))
-        return true;
-    return !device->machine_busy && !(device->in_order && device->copying);
+    return (device->profiles || device->timing_events) && !device->in_order;
 }
 
 /* Done soon, whatever else runs. */
@@ -67,9 +67,34 @@ static bool is_quick(const struct drv_op *op)
            op->work.kind == DRV_WORK_FREE;
 }
 
+static bool may_run(const struct drv_device *device, const struct drv_op *op)
+{
+    if (is_timed(device) && is_quick(op))
+        return !device->machine_busy && !device->copying;
+    if (device->in_order && op->work.kind == DRV_WORK_FREE && device->machine_busy)
+        return false;
+    if (!drv_work_uses_machine(&op->work))
+        return true;
+    return !device->machine_busy && !((device->in_order || is_timed(device)) && device->copying);
+}
+
+/* The one that begins first in modelled time; NULL too if that is not for the thread. */
+static struct drv_op *ready_first(const struct drv_device *device, CUstream only)
+{
+    struct drv_op *first = NULL;
+    for (struct drv_op *op = device->ready_first; op; op = op->next)
+        if (may_run(device, op) && (!first || op->clock < first->clock))
+            first = op;
+    bool is_ours =
+        first && (!only || (first->stream == only && !drv_work_calls_host(&first->work)));
+    return is_ours ? first : NULL;
+}
+
 /* The first ready operation that may run now; of one stream, for a thread that waits for it. */
 static struct drv_op *ready_find(const struct drv_device *device, CUstream only)
 {
+    if (is_timed(device))
+        return ready_first(device, only);
     for (struct drv_op *op = device->ready_first; op; op = op->next) {
         bool is_ours = !only || (op->stream == only && !drv_work_calls_host(&op->work));
         if (!is_ours && !device->in_order)
@@ -133,6 +158,7 @@ struct drv_op *drv_submit(CUstream stream, struct drv_work *work, struct drv_op 
     op->sequence = device->next_sequence++;
     op->clock = context->host_clock;
     op->work = *work;
+    drv_timeline_asked(op);
     *work = (struct drv_work){0};
     struct drv_list after = {0};
     depend(op, stream->last, &after);
@@ -207,7 +233,9 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
         simt_event_op_begins(device->machine, op->watched);
         if (op->work.kind == DRV_WORK_GRAPH)
             drv_thread.watched = op->watched;
+        drv_timeline_begins(op);
         result = drv_work_run(context, &op->work, &op->clock);
+        drv_timeline_ran(op);
         drv_thread.watched = NULL;
         simt_event_op_ends(device->machine, op->watched);
         drv_enter_lock();
@@ -222,7 +250,7 @@ static void op_run(struct drv_device *device, struct drv_op *op, CUstream helper
     if (machine)
         device->machine_busy--;
     device->copying -= quick;
-    if (device->in_order && device->ready_first)
+    if ((device->in_order || is_timed(device)) && device->ready_first)
         wake_executor(device);
     op_done(device, op, helper);
     if (op->stream->destroyed && op->stream->last == op)
@@ -283,8 +311,7 @@ CUresult drv_wait(CUcontext context, struct drv_op *op)
     }
     if (device->ready_first) /* another thread's, for which no executor was woken */
         wake_executor(device);
-    if (context->host_clock < op->clock)
-        context->host_clock = op->clock;
+    drv_timeline_waited(context, op);
     drv_watch_synced(op);
     CUresult error = context->error;
     drv_op_release(op);
@@ -310,10 +337,10 @@ CUresult drv_wait_context(CUcontext context)
         again = false;
         for (CUstream stream = context->streams; stream; stream = stream->next) {
             if (drv_stream_idle(stream)) {
-                if (stream->last && context->host_clock < stream->last->clock)
-                    context->host_clock = stream->last->clock;
-                if (stream->last)
+                if (stream->last) {
+                    drv_timeline_waited(context, stream->last);
                     drv_watch_synced(stream->last);
+                }
                 continue;
             }
             stream->references++; /* it may be destroyed while we wait */

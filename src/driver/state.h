@@ -178,10 +178,30 @@ struct drv_op {
     double clock;                   /* earliest start, then end, in modelled seconds */
     struct drv_op *previous, *next; /* in the device's ready list */
     struct drv_work work;
-    void *watched; /* what a watcher knows it by, or NULL */
+    void *watched;        /* what a watcher knows it by, or NULL */
+    const char *call;     /* the entry point that asked for it */
+    double asked, issued; /* modelled time at which that call began and ended */
 };
 
 /* Devices, contexts, streams, events ----------------------------------------------------------- */
+
+enum drv_engine {
+    DRV_ENGINE_COMPUTE,
+    DRV_ENGINE_TO_DEVICE,
+    DRV_ENGINE_FROM_DEVICE,
+    DRV_ENGINE_NONE
+};
+
+/* When an engine is taken, and how much of it: its latest spans, in the order of their ends. */
+#define DRV_SPANS 256
+struct drv_span {
+    double begin, end, share;
+};
+struct drv_schedule {
+    struct drv_span spans[DRV_SPANS];
+    unsigned count;
+    double floor; /* nothing begins before this */
+};
 
 struct drv_device {
     int ordinal;
@@ -199,7 +219,7 @@ struct drv_device {
     unsigned machine_busy; /* kernels that run, except those that wait for another */
     bool in_order;    /* checked: a kernel does not overtake copies that were asked for before it */
     unsigned copying; /* copies, memsets and frees that run */
-    double engine_clock[3];         /* modelled: compute, copies to the device, copies from it */
+    struct drv_schedule engines[DRV_ENGINE_NONE]; /* in modelled time */
     _Atomic unsigned timing_events; /* recorded, and the time since may be asked for */
     uint64_t graph_memory[4];       /* by CUgraphMem_attribute */
 };
@@ -257,8 +277,12 @@ struct drv_thread {
     unsigned per_thread_default; /* in a _ptsz or _ptds call */
     CUstreamCaptureMode capture_mode;
     uint64_t id;
-    bool in_callback; /* runs a host function: may not call the driver */
-    void *watched;    /* the graph launch that runs in this thread, as watchers know it */
+    bool in_callback;        /* runs a host function: may not call the driver */
+    void *watched;           /* the graph launch that runs in this thread, as watchers know it */
+    const char *call;        /* the entry point that the program called last */
+    double began;            /* modelled start of the work that ran last, */
+    double graph_began;      /* and of the graph */
+    const struct drv_op *op; /* that runs in this thread */
 };
 extern __thread struct drv_thread drv_thread;
 uint64_t drv_thread_id(void);
@@ -364,14 +388,8 @@ void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
-/* Modelled time: an engine of the device is busy for `seconds`; *clock becomes the end. */
-enum drv_engine {
-    DRV_ENGINE_COMPUTE,
-    DRV_ENGINE_TO_DEVICE,
-    DRV_ENGINE_FROM_DEVICE,
-    DRV_ENGINE_NONE
-};
-double drv_model_start(CUcontext context, enum drv_engine engine, double clock);
+/* Modelled time: an engine of the device is busy for `seconds`, from *clock at the earliest; *clock
+ * becomes the end. */
 void drv_model(CUcontext context, enum drv_engine engine, double seconds, double *clock);
 
 /* Copies and fills: checks, then work. */

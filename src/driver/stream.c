@@ -1,7 +1,7 @@
 /*
  * stream.c: streams: handles, waiting, queries, attributes, and the small operations in them.
  */
-#include "driver/state.h"
+#include "driver/timeline.h"
 
 #include <string.h>
 
@@ -181,10 +181,10 @@ CUresult drv_cuStreamQuery(CUstream handle)
     status = refuse_captured(stream);
     if (status == CUDA_SUCCESS)
         status = all_idle(stream) ? stream->context->error : CUDA_ERROR_NOT_READY;
-    if (status == CUDA_SUCCESS && stream->last && context->host_clock < stream->last->clock)
-        context->host_clock = stream->last->clock;
-    if (status == CUDA_SUCCESS && stream->last)
+    if (status == CUDA_SUCCESS && stream->last) {
+        drv_timeline_waited(context, stream->last);
         drv_watch_synced(stream->last);
+    }
     drv_leave_lock();
     return status;
 }

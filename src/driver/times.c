@@ -69,7 +69,8 @@ void drv_time_learn(const struct drv_kernel_work *kernel, bool counted,
     bool same = entry->alike && entry->known.instructions == stats->warp_instructions;
     if (counted) {
         entry->alike = same ? entry->alike + 1 : 1;
-        entry->known = (struct simt_known){stats->warp_instructions, stats->modelled_seconds};
+        entry->known = (struct simt_known){stats->warp_instructions, stats->modelled_seconds,
+                                           stats->modelled_share};
     } else if (!same) {
         entry->alike = 0;
     }

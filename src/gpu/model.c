@@ -17,7 +17,6 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #undef BOUND
 };
 
-#define LAUNCH_SECONDS 2.6e-6 /* an empty kernel, between two events */
 #define START_CYCLES 2100.0   /* until code, parameters and tables of pages have come */
 #define BLOCK_CYCLES 1.13     /* to start a block, one after the other for the whole GPU */
 #define DRAM_EFFICIENCY 0.885 /* of the datasheet's bandwidth, reads and writes mixed */
@@ -200,6 +199,17 @@ static void find_roof(const struct gpu_info *gpu, const struct gpu_counters *c,
     model->roof = model->seconds > 0 ? roof / model->seconds : 0;
 }
 
+/* Whichever is larger: the blocks, of those that the GPU holds at once, or the use of its busiest
+ * units. DRAM is the whole GPU's; other units are those of the SMs that have blocks. */
+static void find_share(const struct gpu_info *gpu, double sms, struct gpu_model *model)
+{
+    double busiest = model->parts[GPU_BOUND_DRAM];
+    for (int i = GPU_BOUND_L2; i <= GPU_BOUND_TENSOR; i++)
+        busiest = larger(busiest, model->parts[i] * sms / gpu->sms);
+    double share = larger(model->waves, busiest / (model->seconds - GPU_LAUNCH_SECONDS));
+    model->share = share < 1 ? share : 1;
+}
+
 void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
                const struct gpu_counters *c, struct gpu_model *model)
 {
@@ -216,7 +226,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     double per_sm = blocks / gpu->sms;
     model->tail = per_sm > 1 ? ceil(per_sm - 1e-9) / per_sm : 1;
     memory_times(gpu, c, cycle, model);
-    parts[GPU_BOUND_LAUNCH] = LAUNCH_SECONDS;
+    parts[GPU_BOUND_LAUNCH] = GPU_LAUNCH_SECONDS;
     parts[GPU_BOUND_BLOCKS] = blocks * BLOCK_CYCLES / hertz;
     pipe_times(gpu, c, warps, cycle, sms, parts);
     double turns = (double)c->global_atomic_turns, floats = (double)c->global_float_turns;
@@ -232,6 +242,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;
-    model->seconds = LAUNCH_SECONDS + overlap(model, c, larger(beside, 1));
+    model->seconds = GPU_LAUNCH_SECONDS + overlap(model, c, larger(beside, 1));
     find_roof(gpu, c, model);
+    find_share(gpu, sms, model);
 }

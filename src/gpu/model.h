@@ -36,7 +36,11 @@ struct gpu_model {
     double roof_seconds; /* what the bytes and operations need at the datasheet's peaks, */
     double roof;         /* and that as a fraction of seconds: % of the roof */
     double flops, bytes; /* for the roofline: operations, DRAM bytes */
+    double share;        /* of the GPU that it takes while it runs: the rest is for other kernels */
 };
+
+#define GPU_LAUNCH_SECONDS 2.6e-6 /* an empty kernel, between two events */
+#define GPU_NODE_SECONDS 1.0e-6   /* the same in a graph, after another kernel */
 
 /* Cycles from a load to what waits for it: of one that finds its data in the L1, in the L2, in
  * DRAM, or in shared memory. */

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "gpu/counters.h"
 #include "gpu/model.h"
+#include "report/timeline.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -135,6 +136,7 @@ struct profile {
     unsigned kernel_count, kernel_capacity;
     struct lk_map kernels_by_id, sources_by_path;
     profile_text *text_of;
+    struct timelines timelines;
 };
 
 /* Which launches are wanted, and where their sources are. */

@@ -351,6 +351,7 @@ void report_profile_html(struct lk_buf *out, const struct profile *profile,
     lk_buf_html(out, run->program);
     put(out, "</title><style>\n");
     put(out, report_page_style);
+    put(out, report_timeline_style);
     put(out, "</style></head><body>\n<h1>");
     lk_buf_html(out, run->program);
     put(out, "</h1>\n");
@@ -362,6 +363,7 @@ void report_profile_html(struct lk_buf *out, const struct profile *profile,
     if (run->status)
         lk_buf_printf(out, "<p class=\"fault\">The program ended with status %d.</p>\n",
                       run->status);
+    report_timeline_html(out, &profile->timelines);
     for (unsigned i = 0; i < profile->launch_count; i++) {
         unsigned times = 0;
         bool shown = false;

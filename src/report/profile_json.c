@@ -148,6 +148,7 @@ json_t *report_profile_json(const struct profile *profile, const struct report_r
         json_array_append_new(kernels, launch_json(profile->launches[i]));
     const char *gpu = profile->launch_count ? profile->launches[0]->gpu->id : "none";
     const char *name = lk_arena_printf(profile->arena, "sim:%s", gpu);
-    return json_pack("{ss sb so si so}", "gpu", name, "modelled", 1, "program",
-                     text_or_null(run->program), "status", run->status, "kernels", kernels);
+    return json_pack("{ss sb so si so so}", "gpu", name, "modelled", 1, "program",
+                     text_or_null(run->program), "status", run->status, "kernels", kernels,
+                     "timelines", timelines_json(&profile->timelines));
 }

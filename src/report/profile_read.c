@@ -1,6 +1,6 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch or a launch's trace; unknown parts of a line are ignored.
+ * A line is a kernel, a launch, a launch's trace or a part of the timeline; unknown parts of a line are ignored.
  */
 #include "report/profile.h"
 
@@ -304,6 +304,8 @@ static bool read_object(struct reading *reading, json_t *object)
     struct profile *profile = reading->profile;
     if (json_object_get(object, "kernel"))
         return read_kernel(profile, object);
+    if (json_object_get(object, "timeline"))
+        return timeline_read(&profile->timelines, profile->arena, object);
     if (json_object_get(object, "trace") && reading->last)
         read_trace(profile, object, reading->last);
     if (!json_object_get(object, "launch"))
@@ -356,6 +358,7 @@ struct profile *profile_read(const char *path, const struct profile_filter *filt
         *message = problem.data;
         return NULL;
     }
+    timelines_evaluate(&profile->timelines, profile->arena);
     return profile;
 }
 
@@ -363,6 +366,7 @@ void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
+    timelines_free(&profile->timelines);
     free(profile->launches);
     free(profile->kernels);
     lk_map_free(&profile->kernels_by_id);

@@ -431,6 +431,7 @@ void report_profile_text(FILE *out, const struct report_paint *paint, const stru
         qsort(groups, count, sizeof(*groups), longest_first);
     if (count > 1)
         print_overview(&p, groups, count);
+    report_timeline_text(out, paint, &profile->timelines);
     for (unsigned i = 0; i < count && i < DETAILED_GROUPS; i++) {
         const struct profile_launch *launch = groups[i].first;
         if (i)

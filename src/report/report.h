@@ -6,6 +6,7 @@
 #define LOCKSTEP_REPORT_REPORT_H
 
 #include "report/profile.h"
+#include "report/timeline.h"
 
 /* Escape sequences of a terminal, or "" each. */
 struct report_paint {
@@ -21,6 +22,8 @@ struct report_run {
 /* Terminal --------------------------------------------------------------------------------------*/
 void report_profile_text(FILE *out, const struct report_paint *paint,
                          const struct profile *profile);
+void report_timeline_text(FILE *out, const struct report_paint *paint,
+                          const struct timelines *timelines);
 void report_whatifs_text(FILE *out, const struct report_paint *paint, const struct gpu_info *gpu,
                          unsigned threads, unsigned registers, size_t shared);
 
@@ -33,6 +36,8 @@ json_t *report_trace_json(const struct profile *profile); /* docs/trace.md */
 /* HTML ------------------------------------------------------------------------------------------*/
 void report_profile_html(struct lk_buf *out, const struct profile *profile,
                          const struct report_run *run);
+void report_timeline_html(struct lk_buf *out, const struct timelines *timelines);
+extern const char report_timeline_style[];
 extern const char report_page_style[]; /* the CSS of our pages */
 
 /* Comparing two reports of report_profile_json --------------------------------------------------*/

@@ -455,12 +455,16 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
     simt_launch_leave(&state, seconds);
     pthread_mutex_destroy(&state.fault_lock);
     if (stats) {
-        *stats = (struct simt_stats){.warp_instructions = state.instructions,
-                                     .blocks = state.block_count,
-                                     .warps = state.block_count * state.warps_per_block,
-                                     .host_seconds = lk_seconds() - start,
-                                     .modelled_seconds = seconds,
-                                     .yielded = state.yielded};
+        *stats =
+            (struct simt_stats){.warp_instructions = state.instructions,
+                                .blocks = state.block_count,
+                                .warps = state.block_count * state.warps_per_block,
+                                .host_seconds = lk_seconds() - start,
+                                .modelled_seconds = seconds,
+                                .modelled_share = state.watch && state.watch->modelled_seconds > 0
+                                                      ? state.watch->modelled_share
+                                                      : launch->known.share,
+                                .yielded = state.yielded};
     }
     return fault->kind;
 }

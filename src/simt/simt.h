@@ -145,7 +145,7 @@ bool simt_kernel_param(struct simt_kernel *kernel, unsigned index, size_t *offse
 /* What the same launch took before. */
 struct simt_known {
     uint64_t instructions; /* of warps */
-    double seconds;        /* modelled; 0: not known */
+    double seconds, share; /* modelled; 0: not known */
 };
 
 struct simt_launch {
@@ -165,6 +165,7 @@ struct simt_stats { /* of one launch; cheap, always on */
     double host_seconds;
     bool yielded;            /* another launch was let begin beside it */
     double modelled_seconds; /* on the machine's GPU; rough unless the launch was counted */
+    double modelled_share;   /* of the GPU that it takes meanwhile; 0: not known */
 };
 
 /* Runs the whole grid; returns SIMT_OK or the first fault. stats may be NULL. */

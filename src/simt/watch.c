@@ -80,7 +80,7 @@ void simt_watch_launch(struct simt_launch_state *launch)
 {
     struct simt_watch *watch = launch->watch;
     watch->code = launch->code;
-    watch->modelled_seconds = 0;
+    watch->modelled_seconds = watch->modelled_share = 0;
     watch->follows = false;
     pthread_mutex_lock(&launch->machine->launch_lock);
     if (!launch->code->watched)

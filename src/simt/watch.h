@@ -154,6 +154,7 @@ struct simt_watch {
     const struct simt_code *code;
     uint32_t latency;        /* cycles that the last access takes, as the counters have it */
     double modelled_seconds; /* of the last launch, from its counters; 0 without counters */
+    double modelled_share;   /* of the GPU that it took; see gpu_model */
 };
 
 /* Registers a watcher, which the machine closes at its end; nothing happens if it is NULL. */

@@ -119,7 +119,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
         return;
     struct gpu_counters sum;
     count_sum(counters, launch, &sum);
-    launch->watch->modelled_seconds = count_seconds(launch, &sum);
+    count_model(launch, &sum);
     if (counters->file)
         count_write(counters, launch, &sum);
     forget_touched(counters);

@@ -62,8 +62,8 @@ struct count_hot {
 #ifdef SIMT_ISA
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
 #endif
-/* What the time model makes of the launch. */
-double count_seconds(const struct simt_launch_state *launch, const struct gpu_counters *sum);
+/* What the time model makes of the launch, into its watch. */
+void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum);
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
 void count_write(struct counters *counters, struct simt_launch_state *launch,

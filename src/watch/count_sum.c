@@ -297,7 +297,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->dram_write_bytes = counters->l2.written_back << CACHE_SECTOR_BITS;
 }
 
-double count_seconds(const struct simt_launch_state *launch, const struct gpu_counters *sum)
+void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum)
 {
     struct gpu_model model;
     struct gpu_shape shape = {.blocks = launch->block_count,
@@ -305,5 +305,6 @@ double count_seconds(const struct simt_launch_state *launch, const struct gpu_co
                               .registers = simt_kernel_registers(launch->kernel),
                               .shared = launch->shared_bytes};
     gpu_model(launch->machine->gpu, &shape, sum, &model);
-    return model.seconds;
+    launch->watch->modelled_seconds = model.seconds;
+    launch->watch->modelled_share = model.share;
 }

@@ -11,6 +11,8 @@
 struct simt_watcher *counters_open(struct simt_machine *machine, const char *path);
 /* One that only counts launches that are timed, and writes nothing: simt_stats has their time. */
 simt_timer_open counters_open_timer;
+/* Whole lines from elsewhere for LOCKSTEP_PROFILE's file; lost if it cannot be written. */
+void counters_append(const char *text, size_t size);
 /* A second one that writes to LOCKSTEP_PROFILE, for a launch that runs beside another. */
 simt_timer_open counters_open_beside;
 

@@ -35,7 +35,7 @@ sys.exit(None if ($condition) else 'not so')" 2>&1); then
 # Advice
 for source in *.cu; do
     rule=${source%.cu}
-    case $rule in plain | faults | none) continue ;; esac
+    case $rule in plain | faults | none | streams) continue ;; esac
     for wanted in given quiet; do
         define=-DBAD
         [ $wanted = given ] || define=-DFIXED
@@ -120,6 +120,49 @@ json trace-chosen 'len(r["launches"][0]["records"]) == 3 and r["launches"][0]["d
 json trace-lines 'all(x["file"] == "plain.cu" and x["line"] > 0 and x["text"]
     for x in r["launches"][0]["records"])' cat "$work/trace.json"
 
+# Timeline. A copy takes c = 1.5 us and 4 MiB over the link, a kernel d. Kernels run from c to 2c + d,
+# copies from 0 to 2c and from c + d to 3c + d: 2c of 4c are together.
+streams="$LOCKSTEP profile streams.cu"
+json timeline-overlap 'len(r["timelines"]) == 1 and abs(r["timelines"][0]["overlap"] - 0.5) < 0.01 and
+    r["timelines"][0]["streams"] == 2 and r["timelines"][0]["process"] == 0' $streams --json
+json timeline-engines '(lambda t, c: abs(t["engines"]["copy_to"]["busy_us"] - 2 * c) < 0.01 and
+    abs(t["engines"]["copy_from"]["busy_us"] - 2 * c) < 0.01 and
+    t["engines"]["copy_to"]["bytes"] == 8 << 20 and
+    abs(t["engines"]["compute"]["busy_us"] - c - k["time_us"]) < 0.01 and
+    abs(t["time_us"] - 3 * c - k["time_us"]) < 0.01)(r["timelines"][0],
+    next(o["end_us"] - o["begin_us"] for o in r["timelines"][0]["operations"] if "bytes" in o))' \
+    $streams --json
+json timeline-gaps '["copy to the device, 4 MiB in stream", "copy from the device, 4 MiB in stream"] ==
+    sorted((g["waits_for"].rsplit(" ", 1)[0] for g in r["timelines"][0]["gaps"]), reverse=True)' \
+    $streams --json
+json timeline-calls '{(o["kind"], o["call"].removesuffix("Ex")) for o in
+    r["timelines"][0]["operations"]} >= {("kernel", "cuLaunchKernel"), ("copy to the device", "cuMemcpyHtoDAsync"),
+     ("copy from the device", "cuMemcpyDtoHAsync"), ("wait", "cuStreamSynchronize"),
+     ("event", "cuEventRecord")}' $streams --json
+json timeline-graph '(lambda t: abs(t["overlap"] - 0.5) < 0.02 and len(t["rows"]) == 2 and
+    t["rows"][1]["lane"] == 1 and t["host"]["calls"] == 1)(r["timelines"][0])' \
+    $streams --json -- graph
+json timeline-many 'r["timelines"][0]["more"]["operations"] > 10000 and
+    len(r["timelines"][0]["operations"]) == 20000' $streams --json -- many
+"$LOCKSTEP" profile streams.cu --timeline "$work/timeline.json" >"$work/timeline.txt" 2>&1
+json timeline-perfetto 'len({(e["pid"], e["tid"]) for e in r["traceEvents"]}) == 6 and
+    sum(e["ph"] == "X" and e["cat"] == "kernel" and e["dur"] > 1000 for e in r["traceEvents"]) == 2 and
+    all({"ph", "pid", "tid", "name"} <= set(e) for e in r["traceEvents"])' cat "$work/timeline.json"
+expect timeline-text 0 'timeline of .* 2 kernels, 4 copies, 2 streams.*overlap +50 %.*no kernel runs' \
+    cat "$work/timeline.txt"
+expect timeline-80-columns 0 '^fits' python3 -c "
+lines = open('$work/timeline.txt').read().split('timeline of')[1].split('\n\n')[0].split('\n')
+assert len(lines) > 8 and max(map(len, lines[1:])) <= 80, max(lines, key=len)
+print('fits')"
+
+# Examples: what they print, and that streams are worth it
+cd "$here/../.." || exit 1
+expect example-overlap 0 '4 streams +[0-9.]+ ms +([2-9]|1\.[5-9]).*as graph.*empty kernel.*0 of [0-9]+ elements are wrong' \
+    "$LOCKSTEP" run examples/overlap.cu
+expect example-gemm 0 '4 streams +[0-9.]+ ms +([2-9]|1\.[5-9]).*as graph.*0 elements are wrong' \
+    "$LOCKSTEP" run examples/gemm_streams.cu
+cd "$here" || exit 1
+
 # HTML
 "$LOCKSTEP" profile bank-conflicts.cu -DBAD --html "$work/page.html" >/dev/null 2>&1
 expect html 0 'good' python3 -c "
@@ -127,7 +170,7 @@ import xml.dom.minidom
 text = open('$work/page.html').read()
 page = xml.dom.minidom.parseString(text.replace('<!DOCTYPE html>', ''))
 labels = [svg.getAttribute('aria-label') for svg in page.getElementsByTagName('svg')]
-assert {'roofline', 'banks', 'sectors touched'} <= set(labels), labels
+assert {'roofline', 'banks', 'sectors touched', 'timeline'} <= set(labels), labels
 assert 'http' not in text and '<script' not in text
 print('good')"
 

@@ -148,6 +148,11 @@ def profile_of_a_variant(browser):
     has(browser.text(f"tr:has(> td > [data-line='{line}']) code"), source[line - 1])
     has(source[line - 1], "out[")
     has(browser.text(".advice"), "32 sectors")
+    kinds = browser.script("""return [...document.querySelectorAll(
+        '#timeline svg[aria-label=timeline] rect title')].map((title) => title.textContent)""")
+    for kind in ("copy to the device", "copy from the device", "<<<", "cuLaunchKernel"):
+        assert any(kind in words for words in kinds), (kind, kinds[:9])
+    has(browser.text("#timeline [data-fact=timeline-overlap]"), "%")
 
 
 def profile_of_the_exercise(browser):

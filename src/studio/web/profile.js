@@ -9,6 +9,7 @@ import { accessesOf, accessWords, recordsOf } from "./interactives/records.js";
 import { sectorPicture } from "./interactives/coalescing.js";
 import { bankPicture } from "./interactives/banks.js";
 import { isSplit } from "./interactives/warp.js";
+import { timelineSection } from "./timeline.js";
 
 const PART_WORDS = { l1: "L1", l2: "L2", dram: "DRAM", f16: "f16", f32: "f32", f64: "f64" };
 
@@ -268,7 +269,7 @@ export function show(root, run) {
                 element("p", {}, "The warmer a line, the more of the time it accounts for. " +
                     "Choose a line's number to see its accesses."),
                 tabs(run, kernel, place, go), source(run, kernel, place, act),
-                partBars(kernel)]
+                partBars(kernel), timelineSection(run.profile)]
                 .filter((part) => part));
         if (key)
             root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
