@@ -1,8 +1,9 @@
 /*
- * overlapped.cu: C leaves by TMA as well. A consumer packs its part of the tile into shared memory with
- * stmatrix, in lines of the swizzle; one thread hands it to the TMA unit, and the warpgroup goes on to
- * the next tile while the copy is under way. The scattered 4-byte stores of persistent.cu become whole
- * lines.
+ * overlapped.cu: C leaves by TMA as well. A consumer packs 64 columns of its part of the tile into
+ * shared memory with stmatrix, in lines of the swizzle, and one thread hands them to the TMA unit,
+ * while the warpgroup goes on to the next 64 and then to the next tile. The scattered 4-byte stores
+ * of persistent.cu become whole lines. The launch overlaps, too: the next kernel may set up its
+ * barriers while this one ends.
  */
 // arch: sm_90a
 #include "store.h" /* pack_bf16 */
@@ -11,16 +12,17 @@
 #define BM 128
 #define BN 256
 #define BK 64     /* a line of the swizzle: 128 bytes */
-#define STAGES 3
+#define STAGES 4
 #define CLUSTER 2
 #define CONSUMERS 2
 #define GROUP 8 // tune: 2 4 8 16
 #define THREADS (128 * (1 + CONSUMERS))
 #define BOX (64 * 128) /* bytes of 64 lines of the swizzle */
+#define LEAVING 2      /* boxes of a consumer that are on their way out */
 
 struct stages {
     unsigned char a[STAGES][BM * BK * 2], b[STAGES][BK * BN * 2];
-    unsigned char c[CONSUMERS][64 * BN * 2]; /* on its way out */
+    unsigned char c[CONSUMERS][LEAVING][BOX];
     barrier full[STAGES], empty[STAGES];
 };
 
@@ -109,30 +111,33 @@ static __device__ __forceinline__ void sync_consumer(int group)
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
-/* The consumer's sums into shared memory, and from there to C. */
+/* The consumer's sums into shared memory, and from there to C, 64 columns at a time. */
 static __device__ __forceinline__ void store(stages &s, const float (&sums)[BN / 2], int group,
                                              const tensor_map *c, place tile)
 {
     unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-    unsigned to = shared_address(s.c[group]) + row * 128;
     bool asks = threadIdx.x % 128 == 0;
-    if (asks)
-        tma_store_wait_read<0>(); /* the tile before this one has left */
-    sync_consumer(group);
 #pragma unroll
-    for (unsigned i = 0; i < BN / 16; i++) {
-        unsigned packed[4], chunk = i % 4 * 2 + lane / 16;
+    for (int box = 0; box < BN / 64; box++) {
+        unsigned char *from = s.c[group][box % LEAVING];
+        if (asks)
+            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+        sync_consumer(group);
 #pragma unroll
-        for (unsigned j = 0; j < 4; j++)
-            packed[j] = pack_bf16(sums[8 * i + 2 * j], sums[8 * i + 2 * j + 1]);
-        store_matrices(to + i / 4 * BOX + ((chunk ^ row % 8) << 4), packed);
-    }
-    tma_fence();
-    sync_consumer(group);
-    if (asks) {
-        for (int i = 0; i < BN / 64; i++)
-            tma_store(c, tile.column + i * 64, tile.row + group * 64, s.c[group] + i * BOX);
-        tma_store_commit();
+        for (int i = 0; i < 4; i++) {
+            unsigned packed[4], chunk = i * 2 + lane / 16;
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                packed[j] = pack_bf16(sums[32 * box + 8 * i + 2 * j],
+                                      sums[32 * box + 8 * i + 2 * j + 1]);
+            store_matrices(shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4), packed);
+        }
+        tma_fence();
+        sync_consumer(group);
+        if (asks) {
+            tma_store(c, tile.column + box * 64, tile.row + group * 64, from);
+            tma_store_commit();
+        }
     }
 }
 
@@ -152,12 +157,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         barrier_made();
     }
     cluster_sync(); /* the other block's barriers are made, too */
+    cudaTriggerProgrammaticLaunchCompletion();
     turn at = {0, 0};
     if (group == CONSUMERS) {
         registers_lower_to<40>();
-        if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one())
+        if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
+            cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
             for (int pair = blockIdx.x / CLUSTER; pair < pairs_down * across; pair += clusters)
                 produce(s, &a, &b, at, place_of(pair, pairs_down, across), k);
+        }
     } else {
         registers_raise_to<232>();
         for (int pair = blockIdx.x / CLUSTER; pair < pairs_down * across; pair += clusters) {

@@ -77,11 +77,13 @@ static __device__ __forceinline__ void cluster_sync(void)
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;"
                  ::: "memory");
 }
-/* At the barrier that lies at the same place in another block of the cluster. */
+/* At the barrier that lies at the same place in another block of the cluster. Written out with
+ * .release.cluster it would become a fence of the whole GPU, which costs more than a stage of a
+ * product; what the products read of shared memory needs none. */
 static __device__ __forceinline__ void barrier_arrive_in(barrier *b, unsigned rank)
 {
     asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(
+                 "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(
                      shared_address(b)),
                  "r"(rank)
                  : "memory");

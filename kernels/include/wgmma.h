@@ -50,88 +50,72 @@ template <int count> static __device__ __forceinline__ void wgmma_hold(float (&s
 
 /* Lists of registers, as PTX and as the compiler wants them ------------------------------------*/
 
-#define WGMMA_D_8 \
+/* clang-format off */
+#define WGMMA_R_0_4 \
     "%0, %1, %2, %3"
-#define WGMMA_D_16 \
+#define WGMMA_R_0_8 \
     "%0, %1, %2, %3, %4, %5, %6, %7"
-#define WGMMA_D_32 \
+#define WGMMA_R_0_16 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define WGMMA_D_64 \
+#define WGMMA_R_0_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_D_128 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+#define WGMMA_R_32_64 \
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
     "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_D_192 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+#define WGMMA_R_64_96 \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_D_256 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+#define WGMMA_R_96_112 \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_R_96_128 \
     "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_D_8 WGMMA_R_0_4
+#define WGMMA_D_16 WGMMA_R_0_8
+#define WGMMA_D_32 WGMMA_R_0_16
+#define WGMMA_D_64 WGMMA_R_0_32
+#define WGMMA_D_128 WGMMA_R_0_32 ", " WGMMA_R_32_64
+#define WGMMA_D_192 WGMMA_D_128 ", " WGMMA_R_64_96
+#define WGMMA_D_224 WGMMA_D_192 ", " WGMMA_R_96_112
+#define WGMMA_D_256 WGMMA_D_192 ", " WGMMA_R_96_128
 
-#define WGMMA_4(c, d, i) c((d)[i]), c((d)[i + 1]), c((d)[i + 2]), c((d)[i + 3])
-#define WGMMA_8(c, d, i) WGMMA_4(c, d, i), WGMMA_4(c, d, i + 4)
-#define WGMMA_16(c, d, i) WGMMA_8(c, d, i), WGMMA_8(c, d, i + 8)
-#define WGMMA_32(c, d, i) WGMMA_16(c, d, i), WGMMA_16(c, d, i + 16)
-#define WGMMA_64(c, d, i) WGMMA_32(c, d, i), WGMMA_32(c, d, i + 32)
-#define WGMMA_96(c, d, i) WGMMA_64(c, d, i), WGMMA_32(c, d, i + 64)
-#define WGMMA_128(c, d, i) WGMMA_64(c, d, i), WGMMA_64(c, d, i + 64)
-#define WGMMA_F(x) "+f"(x)
+#define WGMMA_4(d, i) "+f"((d)[i]), "+f"((d)[i + 1]), "+f"((d)[i + 2]), "+f"((d)[i + 3])
+#define WGMMA_8(d, i) WGMMA_4(d, i), WGMMA_4(d, i + 4)
+#define WGMMA_16(d, i) WGMMA_8(d, i), WGMMA_8(d, i + 8)
+#define WGMMA_32(d, i) WGMMA_16(d, i), WGMMA_16(d, i + 16)
+#define WGMMA_64(d, i) WGMMA_32(d, i), WGMMA_32(d, i + 32)
+#define WGMMA_96(d, i) WGMMA_64(d, i), WGMMA_32(d, i + 64)
+#define WGMMA_112(d, i) WGMMA_96(d, i), WGMMA_16(d, i + 96)
+#define WGMMA_128(d, i) WGMMA_64(d, i), WGMMA_64(d, i + 64)
 
 /* Products -------------------------------------------------------------------------------------*/
 
-/* sums += A B, or = A B unless `add`. DOWN_A, DOWN_B: the tile lies across k. */
-template <int DOWN_A, int DOWN_B>
-static __device__ __forceinline__ void wgmma_bf16(float (&sums)[32], unsigned long long a,
-                                                  unsigned long long b, int add)
-{
-    asm volatile("{ .reg .pred add; setp.ne.b32 add, %34, 0; "
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" WGMMA_D_64
-                 "}, %32, %33, add, 1, 1, %35, %36; }"
-                 : WGMMA_32(WGMMA_F, sums, 0)
-                 : "l"(a), "l"(b), "r"(add), "n"(DOWN_A), "n"(DOWN_B));
-}
-template <int DOWN_A, int DOWN_B>
-static __device__ __forceinline__ void wgmma_bf16(float (&sums)[64], unsigned long long a,
-                                                  unsigned long long b, int add)
-{
-    asm volatile("{ .reg .pred add; setp.ne.b32 add, %66, 0; "
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" WGMMA_D_128
-                 "}, %64, %65, add, 1, 1, %67, %68; }"
-                 : WGMMA_64(WGMMA_F, sums, 0)
-                 : "l"(a), "l"(b), "r"(add), "n"(DOWN_A), "n"(DOWN_B));
-}
-template <int DOWN_A, int DOWN_B>
-static __device__ __forceinline__ void wgmma_bf16(float (&sums)[96], unsigned long long a,
-                                                  unsigned long long b, int add)
-{
-    asm volatile("{ .reg .pred add; setp.ne.b32 add, %98, 0; "
-                 "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {" WGMMA_D_192
-                 "}, %96, %97, add, 1, 1, %99, %100; }"
-                 : WGMMA_96(WGMMA_F, sums, 0)
-                 : "l"(a), "l"(b), "r"(add), "n"(DOWN_A), "n"(DOWN_B));
-}
-template <int DOWN_A, int DOWN_B>
-static __device__ __forceinline__ void wgmma_bf16(float (&sums)[128], unsigned long long a,
-                                                  unsigned long long b, int add)
-{
-    asm volatile("{ .reg .pred add; setp.ne.b32 add, %130, 0; "
-                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" WGMMA_D_256
-                 "}, %128, %129, add, 1, 1, %131, %132; }"
-                 : WGMMA_128(WGMMA_F, sums, 0)
-                 : "l"(a), "l"(b), "r"(add), "n"(DOWN_A), "n"(DOWN_B));
-}
+/* sums += A B, or = A B unless `add`. DOWN_A, DOWN_B: the tile lies across k. `first` is the number
+ * of sums, and so the number of the first operand after them. */
+#define WGMMA_PRODUCT(type, n, first, a_at, b_at, add_at, down_a_at, down_b_at)                    \
+    template <int DOWN_A, int DOWN_B>                                                              \
+    static __device__ __forceinline__ void wgmma_##type(                                           \
+        float (&sums)[first], unsigned long long a, unsigned long long b, int add)                 \
+    {                                                                                              \
+        asm volatile("{ .reg .pred add; setp.ne.b32 add, %" #add_at ", 0; "                        \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." #type "." #type             \
+                     " {" WGMMA_D_##n "}, %" #a_at ", %" #b_at ", add, 1, 1, %" #down_a_at         \
+                     ", %" #down_b_at "; }"                                                        \
+                     : WGMMA_##first(sums, 0)                                                      \
+                     : "l"(a), "l"(b), "r"(add), "n"(DOWN_A), "n"(DOWN_B));                        \
+    }
+#define WGMMA_PRODUCTS(type)                                                                       \
+    WGMMA_PRODUCT(type, 8, 4, 4, 5, 6, 7, 8)                                                       \
+    WGMMA_PRODUCT(type, 16, 8, 8, 9, 10, 11, 12)                                                   \
+    WGMMA_PRODUCT(type, 32, 16, 16, 17, 18, 19, 20)                                                \
+    WGMMA_PRODUCT(type, 64, 32, 32, 33, 34, 35, 36)                                                \
+    WGMMA_PRODUCT(type, 128, 64, 64, 65, 66, 67, 68)                                               \
+    WGMMA_PRODUCT(type, 192, 96, 96, 97, 98, 99, 100)                                              \
+    WGMMA_PRODUCT(type, 224, 112, 112, 113, 114, 115, 116)                                         \
+    WGMMA_PRODUCT(type, 256, 128, 128, 129, 130, 131, 132)
+WGMMA_PRODUCTS(bf16)
+WGMMA_PRODUCTS(f16)
+/* clang-format on */
 
 #endif

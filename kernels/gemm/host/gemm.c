@@ -190,9 +190,10 @@ static CUresult launch_maps(struct zoo_call *call, struct tiling tiling)
     struct zoo_grid grid = {.x = down,
                             .y = zoo_ceil_div(n, tiling.bn),
                             .threads = (unsigned)tiling.threads,
-                            .cluster = (unsigned)tiling.cluster};
+                            .cluster = (unsigned)tiling.cluster,
+                            .overlaps = tiling.stores};
     grid.shared = (unsigned)(tiling.stages * (BM + tiling.bn) * BK * 2 +
-                             (tiling.stores ? BM * tiling.bn * 2 : 0)) +
+                             (tiling.stores ? 4 * 64 * 64 * 2 : 0)) +
                   BARRIERS;
     if (tiling.persistent) {
         unsigned most = (unsigned)(call->device->sm_count / tiling.cluster * tiling.cluster);
@@ -226,7 +227,7 @@ static CUresult launch_persistent(struct zoo_call *call)
 
 static CUresult launch_overlapped(struct zoo_call *call)
 {
-    return launch_maps(call, (struct tiling){256, 3, 384, 2, .persistent = true, .stores = true});
+    return launch_maps(call, (struct tiling){256, 4, 384, 2, .persistent = true, .stores = true});
 }
 
 static const struct zoo_variant variants[] = {
