@@ -15,6 +15,20 @@ const unsigned char zoo_type_bytes[ZOO_TYPES] = {
 #include "zoo/types.def"
 };
 
+uint16_t zoo_to_f16(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double size = fabs(value);
+    if (isnan(value))
+        return 0x7fff;
+    if (size >= 65520) /* half a unit above the largest */
+        return sign | 0x7c00;
+    int exponent = size < 0x1p-14 ? -14 : ilogb(size);
+    /* In units of the last place; what rounds up to the next power of two carries by itself. */
+    unsigned units = (unsigned)nearbyint(ldexp(size, 10 - exponent));
+    return (uint16_t)(sign | (units + (unsigned)(exponent + 14) * 1024));
+}
+
 double zoo_get(enum zoo_type type, const void *data, size_t index)
 {
     switch (type) {
@@ -24,6 +38,8 @@ double zoo_get(enum zoo_type type, const void *data, size_t index)
         return ((const double *)data)[index];
     case ZOO_BF16:
         return zoo_from_bf16(((const uint16_t *)data)[index]);
+    case ZOO_F16:
+        return zoo_from_f16(((const uint16_t *)data)[index]);
     case ZOO_I32:
         return ((const int32_t *)data)[index];
     case ZOO_U32:
@@ -54,6 +70,9 @@ void zoo_put(enum zoo_type type, void *data, size_t index, double value)
         break;
     case ZOO_BF16:
         ((uint16_t *)data)[index] = zoo_to_bf16((float)value);
+        break;
+    case ZOO_F16:
+        ((uint16_t *)data)[index] = zoo_to_f16(value);
         break;
     case ZOO_I32:
         ((int32_t *)data)[index] = (int32_t)cut(value, INT32_MIN, INT32_MAX);

@@ -1,0 +1,216 @@
+/*
+ * generic.h: what the kernels behind lk_gemm share: their arguments, and what happens to a sum
+ * before it is stored. The ladder of kernels/gemm explains the technique in one type and one
+ * layout; here it serves 16-bit types in every layout, with batches and epilogues.
+ */
+#ifndef LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
+#define LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
+
+#include "tma.h"
+#include "wgmma.h"
+
+/* kernels/gemm_fused/host/plan.c fills this: keep both alike. */
+struct gemm_arguments {
+    tensor_map a, b, d;          /* three dimensions: along a line, lines, matrices of the batch */
+    tensor_map b_rest, d_rest;   /* the same with boxes for the last columns of a tile, under 64 */
+    const void *a_data, *b_data; /* for the kernel that needs no maps */
+    const void *c, *bias;        /* may be NULL */
+    void *out;
+    /* In elements, from a row to the next, from a column to the next, from a matrix to the next. */
+    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
+    long long c_row, c_stride, out_row, out_stride;
+    float alpha, beta;
+    int m, n, k, batch;
+    int activation;       /* enum gemm_activation */
+    int bias_down;        /* a number for each row, not for each column */
+    int a_stays, b_stays; /* the same matrix for the whole batch: its stride is 0 */
+    int stores_directly;  /* number by number */
+    int group;            /* rows of tiles that go through the columns together */
+    int stages, k_parts;  /* of skinny kernels */
+};
+enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
+
+/* Types of numbers -----------------------------------------------------------------------------*/
+
+struct bf16_numbers {
+    typedef unsigned short stored;
+    template <int DOWN_A, int DOWN_B, int count>
+    static __device__ __forceinline__ void multiply(float (&sums)[count], unsigned long long a,
+                                                    unsigned long long b, int add)
+    {
+        wgmma_bf16<DOWN_A, DOWN_B>(sums, a, b, add);
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+    static __device__ __forceinline__ float wide(unsigned short x)
+    {
+        return __uint_as_float((unsigned)x << 16);
+    }
+    static __device__ __forceinline__ unsigned short narrow(float x)
+    {
+        return (unsigned short)pack(x, 0);
+    }
+};
+
+struct f16_numbers {
+    typedef unsigned short stored;
+    template <int DOWN_A, int DOWN_B, int count>
+    static __device__ __forceinline__ void multiply(float (&sums)[count], unsigned long long a,
+                                                    unsigned long long b, int add)
+    {
+        wgmma_f16<DOWN_A, DOWN_B>(sums, a, b, add);
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+    static __device__ __forceinline__ float wide(unsigned short x)
+    {
+        float y;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+        return y;
+    }
+    static __device__ __forceinline__ unsigned short narrow(float x)
+    {
+        return (unsigned short)pack(x, 0);
+    }
+};
+
+struct f32_numbers {
+    typedef float stored;
+    static __device__ __forceinline__ float wide(float x)
+    {
+        return x;
+    }
+    static __device__ __forceinline__ float narrow(float x)
+    {
+        return x;
+    }
+};
+
+/* Epilogues ------------------------------------------------------------------------------------*/
+
+static __device__ __forceinline__ float exponential(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+    return y;
+}
+static __device__ __forceinline__ float silu(float x)
+{
+    return __fdividef(x, 1 + exponential(-x));
+}
+/* x times the normal distribution function of x, which is (1 + erf(x / sqrt 2)) / 2. The error of
+ * this fraction times a Gaussian (Abramowitz and Stegun 7.1.26) is below 1.5e-7. */
+static __device__ __forceinline__ float gelu(float x)
+{
+    float z = fabsf(x) * 0.70710678f, t = __fdividef(1.0f, 1 + 0.3275911f * z);
+    float tail =
+        t * (0.254829592f +
+             t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+    tail *= 0.5f * exponential(-z * z);
+    return x * (x < 0 ? tail : 1 - tail);
+}
+static __device__ __forceinline__ float relu(float x)
+{
+    return x < 0 ? 0.0f : x; /* NaN stays */
+}
+static __device__ __forceinline__ float activate(float x, int activation)
+{
+    if (activation == GEMM_RELU)
+        return relu(x);
+    if (activation == GEMM_GELU)
+        return gelu(x);
+    if (activation == GEMM_SILU)
+        return silu(x);
+    return x;
+}
+
+static __device__ __forceinline__ long long smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Two neighbours in a row: what is stored for these sums. */
+template <class numbers>
+static __device__ __forceinline__ float2 finish(const gemm_arguments &g, float2 sum, int row,
+                                                int column, int matrix)
+{
+    typedef typename numbers::stored stored;
+    float2 x = {sum.x * g.alpha, sum.y * g.alpha};
+    bool first = row < g.m && column < g.n, second = row < g.m && column + 1 < g.n;
+    if (g.c) {
+        const stored *c = (const stored *)g.c + matrix * g.c_stride + row * g.c_row + column;
+        x.x += first ? g.beta * numbers::wide(c[0]) : 0;
+        x.y += second ? g.beta * numbers::wide(c[1]) : 0;
+    }
+    if (g.bias) {
+        const stored *bias = (const stored *)g.bias;
+        x.x += first ? numbers::wide(bias[g.bias_down ? row : column]) : 0;
+        x.y += second ? numbers::wide(bias[g.bias_down ? row : column + 1]) : 0;
+    }
+    x.x = activate(x.x, g.activation);
+    x.y = activate(x.y, g.activation);
+    return x;
+}
+/* Is the sum stored as it is? Then `finish` need not be called. */
+static __device__ __forceinline__ bool is_plain(const gemm_arguments &g)
+{
+    return g.alpha == 1 && !g.c && !g.bias && g.activation == GEMM_NONE;
+}
+
+/* Two neighbours that are finished, without TMA: odd widths, and gates, which make one number of
+ * the two. */
+template <class numbers>
+static __device__ __forceinline__ void store_pair(const gemm_arguments &g, float2 x, int row,
+                                                  int column, int matrix)
+{
+    if (row >= g.m || column >= g.n)
+        return;
+    typename numbers::stored *out =
+        (typename numbers::stored *)g.out + matrix * g.out_stride + row * g.out_row;
+    if (g.activation == GEMM_GATE) {
+        out[column / 2] = numbers::narrow(silu(x.x) * x.y);
+        return;
+    }
+    out[column] = numbers::narrow(x.x);
+    if (column + 1 < g.n)
+        out[column + 1] = numbers::narrow(x.y);
+}
+
+/* Copies with three coordinates ----------------------------------------------------------------*/
+
+static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int x, int y,
+                                                int z, barrier *b)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(shared)),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b))
+                 : "memory");
+}
+static __device__ __forceinline__ void load_box_for(unsigned short blocks, void *shared,
+                                                    const tensor_map *map, int x, int y, int z,
+                                                    barrier *b)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(shared_address(shared)),
+        "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b)), "h"(blocks)
+        : "memory");
+}
+static __device__ __forceinline__ void store_box(const tensor_map *map, int x, int y, int z,
+                                                 const void *shared)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%1, %2, %3}], [%4];" ::"l"(map),
+                 "r"(x), "r"(y), "r"(z), "r"(shared_address(shared))
+                 : "memory");
+}
+
+#endif

@@ -1,0 +1,343 @@
+/*
+ * gemm_fused.c: the gemm_fused family: matrix products as lk_gemm makes them, in 16-bit types and
+ * f32, every layout, in batches, with what is done to C on the way out.
+ */
+#include "plan.h"
+
+#include "../../gemm/host/gemm.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { M, N, K, BATCH, TYPE, ORDER, EPILOGUE, WIDTH };
+enum { A, B, D, C, BIAS };
+
+static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
+static const enum zoo_type types[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
+
+/* A's order, then B's: by rows or by columns. */
+static const char *const order_names[] = {"rr", "rc", "cr", "cc", NULL};
+
+/* What happens to alpha A B on its way out. */
+static const struct epilogue {
+    float alpha, beta;
+    enum gemm_activation activation;
+    bool bias, bias_down;
+} epilogues[] = {
+    {1, 0, GEMM_NONE, false, false}, {1, 0, GEMM_NONE, true, false},
+    {1, 0, GEMM_RELU, true, false},  {1, 0, GEMM_GELU, true, false},
+    {1, 0, GEMM_SILU, false, false}, {1, 0, GEMM_GATE, false, false},
+    {1, 1, GEMM_NONE, true, false},  {0.5F, -2, GEMM_RELU, true, true},
+};
+static const char *const epilogue_names[] = {"none", "bias",     "bias_relu", "bias_gelu", "silu",
+                                             "gate", "residual", "scaled",    NULL};
+
+/* The problem -----------------------------------------------------------------------------------*/
+
+static const struct epilogue *epilogue_of(const struct zoo_problem *problem)
+{
+    return &epilogues[problem->value[EPILOGUE]];
+}
+
+static int64_t columns_of_d(const struct zoo_problem *problem)
+{
+    return epilogue_of(problem)->activation == GEMM_GATE ? problem->value[N] / 2
+                                                         : problem->value[N];
+}
+
+static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
+{
+    const struct epilogue *epilogue = epilogue_of(problem);
+    enum zoo_type type = types[problem->value[TYPE]];
+    size_t m = (size_t)problem->value[M], n = (size_t)problem->value[N],
+           k = (size_t)problem->value[K], batch = (size_t)problem->value[BATCH];
+    size_t bias = !epilogue->bias ? 0 : epilogue->bias_down ? m : n;
+    buffers[A] = (struct zoo_buffer){"a", ZOO_IN, type, batch * m * k};
+    buffers[B] = (struct zoo_buffer){"b", ZOO_IN, type, batch * k * n};
+    buffers[D] = (struct zoo_buffer){"d", ZOO_OUT, type, batch * m * (size_t)columns_of_d(problem)};
+    buffers[C] = (struct zoo_buffer){"c", ZOO_IN, type, epilogue->beta != 0 ? batch * m * n : 0};
+    buffers[BIAS] = (struct zoo_buffer){"bias", ZOO_IN, type, bias};
+    return 5;
+}
+
+static void generate(const struct zoo_problem *problem, void **buffer)
+{
+    struct zoo_buffer buffers[ZOO_BUFFERS];
+    unsigned count = shape(problem, buffers);
+    for (unsigned i = 0; i < count; i++)
+        if (i != D)
+            zoo_fill(problem, i, buffers[i].type, buffer[i], buffers[i].count);
+}
+
+/* A number and what its error may be. */
+struct result {
+    double value, error;
+};
+
+static struct result silu(struct result x)
+{
+    return (struct result){x.value / (1 + exp(-x.value)), 1.1 * x.error + 0x1p-20 * fabs(x.value)};
+}
+
+static struct result activate(struct result x, enum gemm_activation activation)
+{
+    switch (activation) {
+    case GEMM_RELU:
+        x.value = x.value < 0 ? 0 : x.value;
+        break;
+    case GEMM_GELU: /* 1.5e-7: the approximation's own error of erf */
+        x = (struct result){x.value * 0.5 * erfc(-x.value * M_SQRT1_2),
+                            1.13 * x.error + (0x1p-20 + 1.5e-7) * fabs(x.value)};
+        break;
+    case GEMM_SILU:
+        x = silu(x);
+        break;
+    case GEMM_NONE:
+    case GEMM_GATE:
+        break;
+    }
+    return x;
+}
+
+/* Where element (line, along) of a matrix lies: by rows or by columns. */
+static size_t place(int64_t row, int64_t column, int64_t rows, int64_t columns, bool by_columns)
+{
+    return (size_t)(by_columns ? column * rows + row : row * columns + column);
+}
+
+/* Before the activation. */
+static struct result one_sum(const struct zoo_problem *problem, void *const *buffer, int64_t matrix,
+                             int64_t row, int64_t column)
+{
+    int64_t m = problem->value[M], n = problem->value[N], k = problem->value[K];
+    enum zoo_type type = types[problem->value[TYPE]];
+    const struct epilogue *e = epilogue_of(problem);
+    bool a_down = problem->value[ORDER] >= 2, b_down = problem->value[ORDER] % 2;
+    size_t from_a = (size_t)(matrix * m * k), from_b = (size_t)(matrix * k * n);
+    double sum = 0, size = 0;
+    for (int64_t i = 0; i < k; i++) {
+        double product = zoo_get(type, buffer[A], from_a + place(row, i, m, k, a_down)) *
+                         zoo_get(type, buffer[B], from_b + place(i, column, k, n, b_down));
+        sum += product;
+        size += fabs(product);
+    }
+    /* Tensor cores cut at 24 bits with every step of k; plain f32 rounds with every product. */
+    double error = ((double)k + 8) * 0x1p-23 * size;
+    struct result x = {e->alpha * sum, fabs(e->alpha) * error};
+    if (e->beta != 0)
+        x.value += e->beta * zoo_get(type, buffer[C], (size_t)((matrix * m + row) * n + column));
+    if (e->bias)
+        x.value += zoo_get(type, buffer[BIAS], (size_t)(e->bias_down ? row : column));
+    x.error += 4 * 0x1p-24 * (fabs(x.value) + size + 4);
+    return activate(x, e->activation);
+}
+
+static void reference(const struct zoo_problem *problem, void *const *buffer,
+                      struct zoo_expected *expected)
+{
+    static const double units[] = {0x1p-8, 0x1p-11, 0x1p-24}, least[] = {0x1p-134, 0x1p-25, 0};
+    int64_t m = problem->value[M], across = columns_of_d(problem), type = problem->value[TYPE];
+    bool gate = epilogue_of(problem)->activation == GEMM_GATE;
+#pragma omp parallel for schedule(dynamic, 4) collapse(2)
+    for (int64_t line = 0; line < problem->value[BATCH] * m; line++)
+        for (int64_t column = 0; column < across; column++) {
+            struct result x;
+            if (gate) {
+                struct result left = silu(one_sum(problem, buffer, line / m, line % m, 2 * column));
+                x = one_sum(problem, buffer, line / m, line % m, 2 * column + 1);
+                x.error = x.error * (fabs(left.value) + left.error) + left.error * fabs(x.value);
+                x.value *= left.value;
+            } else {
+                x = one_sum(problem, buffer, line / m, line % m, column);
+            }
+            expected[D].value[line * across + column] = x.value;
+            expected[D].bound[line * across + column] =
+                x.error + (fabs(x.value) + x.error) * units[type] * 1.0001 + least[type];
+        }
+}
+
+static double bytes(const struct zoo_problem *problem)
+{
+    struct zoo_buffer buffers[ZOO_BUFFERS];
+    unsigned count = shape(problem, buffers);
+    double sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += (double)zoo_buffer_bytes(&buffers[i]);
+    return sum;
+}
+
+static double flops(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return 2.0 * (double)v[BATCH] * (double)v[M] * (double)v[N] * (double)v[K];
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+static struct gemm_request request_of(const struct zoo_problem *problem, const CUdeviceptr *buffer)
+{
+    const int64_t *v = problem->value;
+    const struct epilogue *e = epilogue_of(problem);
+    bool a_down = v[ORDER] >= 2, b_down = v[ORDER] % 2;
+    return (struct gemm_request){
+        .number = (enum gemm_number)v[TYPE],
+        .m = v[M],
+        .n = v[N],
+        .k = v[K],
+        .batch = v[BATCH],
+        .a_by_columns = a_down,
+        .b_by_columns = b_down,
+        .a_pitch = a_down ? v[M] : v[K],
+        .b_pitch = b_down ? v[K] : v[N],
+        .c_pitch = v[N],
+        .d_pitch = columns_of_d(problem),
+        .a_stride = v[M] * v[K],
+        .b_stride = v[K] * v[N],
+        .c_stride = v[M] * v[N],
+        .d_stride = v[M] * columns_of_d(problem),
+        .alpha = e->alpha,
+        .beta = e->beta,
+        .activation = e->activation,
+        .bias_down = e->bias_down,
+        .width = (int)v[WIDTH],
+        .a = buffer[A],
+        .b = buffer[B],
+        .c = e->beta != 0 ? buffer[C] : 0,
+        .d = buffer[D],
+        .bias = e->bias ? buffer[BIAS] : 0,
+    };
+}
+
+static CUresult launch(struct zoo_call *call, enum gemm_kind kind)
+{
+    struct gemm_request request = request_of(call->problem, call->buffer);
+    struct gemm_plan plan;
+    if (!request.m || !columns_of_d(call->problem) || !request.batch)
+        return CUDA_SUCCESS;
+    CUresult status =
+        gemm_plan_make(&request, kind, call->device->cuda, call->device->sm_count, &plan);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, plan.kernel, plan.grid, &plan.arguments);
+}
+
+static CUresult launch_tiles(struct zoo_call *call)
+{
+    return launch(call, GEMM_TILES);
+}
+
+static CUresult launch_skinny(struct zoo_call *call)
+{
+    return launch(call, GEMM_SKINNY);
+}
+
+static CUresult launch_general(struct zoo_call *call)
+{
+    return launch(call, GEMM_GENERAL);
+}
+
+/* Buffers are aligned in tests and benchmarks. */
+static bool fits_tma(const struct zoo_problem *problem, enum gemm_number number, int64_t order)
+{
+    struct gemm_request request = request_of(problem, (CUdeviceptr[ZOO_BUFFERS]){0});
+    return problem->value[TYPE] == (int64_t)number && problem->value[ORDER] == order &&
+           gemm_plan_fits_tma(&request);
+}
+
+/* One for each file: its type and order. */
+#define TAKES(name, number, order)                                                                 \
+    static bool takes_##name(const struct zoo_problem *problem)                                    \
+    {                                                                                              \
+        return fits_tma(problem, number, order);                                                   \
+    }
+TAKES(bf16_rr, GEMM_NUMBER_BF16, 0)
+TAKES(bf16_rc, GEMM_NUMBER_BF16, 1)
+TAKES(bf16_cr, GEMM_NUMBER_BF16, 2)
+TAKES(bf16_cc, GEMM_NUMBER_BF16, 3)
+TAKES(f16_rr, GEMM_NUMBER_F16, 0)
+TAKES(f16_rc, GEMM_NUMBER_F16, 1)
+TAKES(f16_cr, GEMM_NUMBER_F16, 2)
+TAKES(f16_cc, GEMM_NUMBER_F16, 3)
+
+#define TILES(name, text)                                                                          \
+    {                                                                                              \
+        "tiles_" #name, "a persistent grid of clusters; " text, launch_tiles,                      \
+            .takes = takes_##name, .traits = ZOO_DETERMINISTIC                                     \
+    }
+/* clang-format off */
+static const struct zoo_variant variants[] = {
+    {"general", "tiles in shared memory, any alignment", launch_general,
+     .traits = ZOO_DETERMINISTIC},
+    {"skinny_bf16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
+     .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC},
+    {"skinny_bf16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
+     .takes = takes_bf16_rc, .traits = ZOO_DETERMINISTIC},
+    {"skinny_f16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
+     .takes = takes_f16_rr, .traits = ZOO_DETERMINISTIC},
+    {"skinny_f16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
+     .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC},
+    TILES(bf16_rr, "A and B by rows"),
+    TILES(bf16_rc, "A by rows, B by columns"),
+    TILES(bf16_cr, "A by columns, B by rows"),
+    TILES(bf16_cc, "A and B by columns"),
+    TILES(f16_rr, "A and B by rows"),
+    TILES(f16_rc, "A by rows, B by columns"),
+    TILES(f16_cr, "A by columns, B by rows"),
+    TILES(f16_cc, "A and B by columns"),
+    {0}};
+/* clang-format on */
+
+/* cublasLt is called as the family gemm calls it: the first values and buffers are the same. */
+static bool is_bare(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return v[BATCH] == 1 && v[TYPE] == GEMM_NUMBER_BF16 && v[ORDER] == 0 && v[EPILOGUE] == 0;
+}
+
+static const struct zoo_peer peers[] = {{"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul",
+                                         .takes = is_bare, .workspace = gemm_cublas_workspace,
+                                         .run = gemm_cublas_run, .version = gemm_cublas_version},
+                                        {0}};
+
+static const char *const edges[] = {
+    "m=0,1,3 n=0,1,2 k=0,1,5 epilogue=none,scaled",
+    "m=65 n=264 k=64,72 order=rr,rc,cr,cc type=bf16,f16 epilogue=none,scaled",
+    "m=136 n=136 k=200 order=rr,rc,cr,cc epilogue=bias_gelu,residual",
+    "m=72 n=72 k=40 batch=3 order=rr,rc,cr,cc type=bf16,f16 epilogue=bias",
+    "m=1,9,33 n=136 k=1032 order=rr,rc epilogue=none,silu",
+    "m=17,70 n=80 k=72 epilogue=gate type=bf16,f16,f32",
+    "m=33 n=35 k=37 type=bf16,f16,f32 order=rr,cc epilogue=bias_relu,residual",
+    "m=130 n=200 k=64 dist=constant,ascending,adversarial epilogue=bias_relu",
+    "m=300 n=456 k=136 width=64,128,192,224,256 order=rr,rc epilogue=none,residual",
+    "m=304 n=456 k=136 width=128,256 order=cr,cc type=bf16,f16",
+    "m=130 n=72 k=136 width=8,16,32,64,128 order=rr,rc type=bf16,f16",
+    "m=5 n=72 k=8200",
+    NULL};
+
+static const char *const bench[] = {
+    "m=4K n=4K k=4K",     "m=4K n=4K k=4K order=rc epilogue=bias_gelu",
+    "m=1 n=14336 k=4096", "m=16 n=4096 k=14336",
+    "m=64 n=6144 k=4096", "m=512 n=14336 k=4096",
+    "m=1K n=1K k=1K",     "m=512 n=512 k=512",
+    "m=128 n=128 k=128",  NULL};
+
+const struct zoo_family zoo_gemm_fused = {
+    .name = "gemm_fused",
+    .title = "matrix times matrix: layouts, batches, epilogues",
+    .problem =
+        "D = f(alpha A B + beta C + bias) for each matrix of a batch, as lk_gemm makes it: A "
+        "is m x k and B is k x n, by rows or by columns; f is the identity, ReLU, GELU, SiLU "
+        "or a SiLU gate over pairs of columns; sums are in f32.",
+    .parameters = {{"m", "rows of A and D", 0, 1 << 24, 1024, NULL},
+                   {"n", "columns of B and D", 0, 1 << 22, 1024, NULL},
+                   {"k", "columns of A, rows of B", 0, 1 << 24, 1024, NULL},
+                   {"batch", "matrices of each kind", 0, 1 << 16, 1, NULL},
+                   {"type", "of A, B, C, D and bias", 0, 2, 0, type_names},
+                   {"order", "A's and B's: by rows or by columns", 0, 3, 0, order_names},
+                   {"epilogue", "what is done to the product", 0, 7, 0, epilogue_names},
+                   {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},
+                   {0}},
+    .distributions = zoo_distributions,
+    .profile = "m=512 n=512 k=512",
+    ZOO_FAMILY_PARTS,
+};

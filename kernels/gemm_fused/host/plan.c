@@ -1,0 +1,323 @@
+/*
+ * plan.c: which kernel makes a product, and how it is launched; see plan.h. The costs below rank
+ * shapes of tiles; they were fitted to times of an H200 (docs/performance.md) and are counted in
+ * the time in which an SM makes one column of a tile of 128 rows, for one step of k.
+ */
+#include "plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS = 8 };
+
+/* The widths of tiles.h. */
+static const struct width {
+    int columns, stages, cluster;
+    bool few; /* also where A lies by columns */
+} widths[] = {
+    {256, 4, 2, true}, {224, 4, 2, false}, {192, 4, 2, false}, {128, 6, 2, true}, {64, 6, 1, false},
+};
+enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
+
+static const char *const number_names[] = {"bf16", "f16", "f32"};
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Tiles -----------------------------------------------------------------------------------------*/
+
+static bool has_width(const struct gemm_request *r, const struct width *width)
+{
+    return width->few || !r->a_by_columns;
+}
+
+static int64_t clusters_of(const struct gemm_request *r, const struct width *width)
+{
+    return ceil_div(r->m, TILE_ROWS * width->cluster) * ceil_div(r->n, width->columns) * r->batch;
+}
+
+/* Of a step of k. */
+static double cost_of_tiles(const struct gemm_request *r, const struct width *width, int sms)
+{
+    return (double)ceil_div(clusters_of(r, width), sms / width->cluster) *
+           (width->columns + TILE_OVERHEAD);
+}
+
+static const struct width *best_width(const struct gemm_request *r, int sms)
+{
+    const struct width *best = NULL;
+    for (int i = 0; i < WIDTHS; i++)
+        if (has_width(r, &widths[i]) && widths[i].columns == r->width)
+            return &widths[i];
+    for (int i = 0; i < WIDTHS; i++)
+        if (has_width(r, &widths[i]) &&
+            (!best || cost_of_tiles(r, &widths[i], sms) < cost_of_tiles(r, best, sms)))
+            best = &widths[i];
+    return best;
+}
+
+/* Skinny products -------------------------------------------------------------------------------*/
+
+struct slice {
+    int rows, consumers, stages, parts;
+};
+
+/* Few rows: B is read once, and as many blocks as possible read at a time. */
+static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
+{
+    struct slice s = {.rows = 8, .consumers = 1, .parts = 1};
+    int64_t steps = ceil_div(r->k, BK), most = 2 * sms;
+    while (s.rows < r->m)
+        s.rows *= 2;
+    while (s.consumers < 4 && ceil_div(r->n, 64 * s.consumers) * r->batch > most)
+        s.consumers *= 2;
+    int64_t blocks = ceil_div(r->n, 64 * s.consumers) * r->batch;
+    if (3 * blocks < 2 * sms)
+        while (s.parts < MOST_PARTS && blocks * s.parts * 2 <= most && steps >= 16 * s.parts)
+            s.parts *= 2;
+    s.stages = blocks * s.parts <= sms ? 8 : 4;
+    if (s.consumers == 4)
+        s.stages = 3;
+    return s;
+}
+
+/* Small ones: latency is what counts. */
+static struct slice slice_of_small(const struct gemm_request *r, int sms)
+{
+    struct slice s = {.rows = 64, .consumers = 1, .stages = 8, .parts = 1};
+    if (ceil_div(r->m, 64) * ceil_div(r->n, 64) * r->batch <= 16)
+        s.rows = 16;
+    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch;
+    int64_t steps = ceil_div(r->k, BK);
+    while (s.parts < MOST_PARTS && blocks * s.parts * 2 <= sms && steps >= 16 * s.parts)
+        s.parts *= 2;
+    return s;
+}
+
+static struct slice slice_of(const struct gemm_request *r, int sms)
+{
+    struct slice s = r->m <= 64 ? slice_of_few_rows(r, sms) : slice_of_small(r, sms);
+    if (r->width >= 8 && r->width <= 128 && (r->width & (r->width - 1)) == 0)
+        s.rows = r->width;
+    return s;
+}
+
+/* Of a step of k, as above, for tiles of 64 x 64. */
+static double cost_of_small(const struct gemm_request *r, int sms)
+{
+    struct slice s = slice_of_small(r, sms);
+    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * s.parts;
+    int64_t steps = ceil_div(r->k, BK);
+    double each = blocks <= sms ? 50 : 90 * (double)ceil_div(blocks, 2 * sms);
+    double reduce = s.parts > 1 ? 8 : 0;
+    return each * ((double)ceil_div(steps, s.parts) + reduce) / (double)(steps ? steps : 1);
+}
+
+/* Choosing --------------------------------------------------------------------------------------*/
+
+static bool lines_fit(CUdeviceptr at, int64_t pitch, int64_t lines, int64_t stride, int64_t batch)
+{
+    return at % ALIGN == 0 && (lines == 1 || pitch * 2 % ALIGN == 0) &&
+           (batch == 1 || stride * 2 % ALIGN == 0) && pitch < (int64_t)1 << 38 &&
+           stride < (int64_t)1 << 38;
+}
+
+bool gemm_plan_fits_tma(const struct gemm_request *r)
+{
+    return r->number != GEMM_NUMBER_F32 && r->k > 0 &&
+           lines_fit(r->a, r->a_pitch, r->a_by_columns ? r->k : r->m, r->a_stride, r->batch) &&
+           lines_fit(r->b, r->b_pitch, r->b_by_columns ? r->n : r->k, r->b_stride, r->batch);
+}
+
+enum gemm_kind gemm_plan_kind(const struct gemm_request *r, int sms)
+{
+    if (!gemm_plan_fits_tma(r))
+        return GEMM_GENERAL;
+    if (r->a_by_columns || r->batch > 65535)
+        return GEMM_TILES;
+    if (r->m <= 64)
+        return GEMM_SKINNY;
+    return cost_of_small(r, sms) < cost_of_tiles(r, best_width(r, sms), sms) ? GEMM_SKINNY
+                                                                             : GEMM_TILES;
+}
+
+/* Tensor maps -----------------------------------------------------------------------------------*/
+
+/* A matrix by lines; boxes of box_along elements of box_lines lines. */
+static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request *r,
+                         CUtensorMap *map, CUdeviceptr at, int64_t along, int64_t lines,
+                         int64_t pitch, int64_t stride, int box_along, int box_lines)
+{
+    /* What nobody steps over may be any multiple of 16 bytes. */
+    int64_t line = lines == 1 ? (along + 7) / 8 * 8 : pitch;
+    bool many = r->batch > 1 && stride != 0;
+    cuuint64_t size[3] = {(cuuint64_t)along, (cuuint64_t)lines, many ? (cuuint64_t)r->batch : 1};
+    cuuint64_t steps[2] = {(cuuint64_t)line * 2, (cuuint64_t)(many ? stride : line * lines) * 2};
+    cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
+    return cuda->cuTensorMapEncodeTiled(
+        map,
+        r->number == GEMM_NUMBER_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        3, (void *)(uintptr_t)at, size, steps, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* A's boxes have box_rows rows where it lies by rows. */
+static CUresult map_a(const struct lk_driver *cuda, const struct gemm_request *r, CUtensorMap *map,
+                      int box_rows)
+{
+    if (r->a_by_columns)
+        return make_map(cuda, r, map, r->a, r->m, r->k, r->a_pitch, r->a_stride, 64, BK);
+    return make_map(cuda, r, map, r->a, r->k, r->m, r->a_pitch, r->a_stride, BK, box_rows);
+}
+
+/* Boxes of B: `columns` of C and box_k of k. */
+static CUresult map_b(const struct lk_driver *cuda, const struct gemm_request *r, CUtensorMap *map,
+                      int columns, int box_k)
+{
+    if (r->b_by_columns)
+        return make_map(cuda, r, map, r->b, r->k, r->n, r->b_pitch, r->b_stride, box_k, columns);
+    return make_map(cuda, r, map, r->b, r->n, r->k, r->b_pitch, r->b_stride, columns, box_k);
+}
+
+static CUresult map_d(const struct lk_driver *cuda, const struct gemm_request *r, CUtensorMap *map,
+                      int columns)
+{
+    return make_map(cuda, r, map, r->d, r->n, r->m, r->d_pitch, r->d_stride, columns, 64);
+}
+
+/* Plans -----------------------------------------------------------------------------------------*/
+
+/* Does D take whole pieces of so many elements? TMA writes pieces of 16 bytes, beyond n if need be.
+ */
+static bool takes_pieces(const struct gemm_request *r, int64_t elements)
+{
+    return r->activation != GEMM_GATE && r->n % elements == 0 &&
+           r->d % (size_t)(2 * elements) == 0 && r->d_pitch % elements == 0 &&
+           (r->batch == 1 || r->d_stride % elements == 0);
+}
+
+static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *g)
+{
+    *g = (struct gemm_arguments){
+        .a_data = r->a,
+        .b_data = r->b,
+        .c = r->c,
+        .bias = r->bias,
+        .out = r->d,
+        .a_row = r->a_by_columns ? 1 : r->a_pitch,
+        .a_column = r->a_by_columns ? r->a_pitch : 1,
+        .a_stride = r->a_stride,
+        .b_row = r->b_by_columns ? 1 : r->b_pitch,
+        .b_column = r->b_by_columns ? r->b_pitch : 1,
+        .b_stride = r->b_stride,
+        .c_row = r->c_pitch,
+        .c_stride = r->c_stride,
+        .out_row = r->d_pitch,
+        .out_stride = r->d_stride,
+        .alpha = r->alpha,
+        .beta = r->beta,
+        .m = (int)r->m,
+        .n = (int)r->n,
+        .k = (int)r->k,
+        .batch = (int)r->batch,
+        .activation = (int)r->activation,
+        .bias_down = r->bias_down,
+        .a_stays = r->a_stride == 0,
+        .b_stays = r->b_stride == 0,
+        .group = 8,
+    };
+}
+
+static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
+                           struct gemm_plan *plan)
+{
+    const struct width *w = best_width(r, sms);
+    struct gemm_arguments *g = &plan->arguments;
+    int boxes = (w->columns + 63) / 64, rest = w->columns % 64;
+    /* The blocks of a cluster share B's loads, as tiles.h divides them. */
+    int box_k = w->columns % (64 * w->cluster) == 0 ? BK : BK / w->cluster;
+    int columns = r->b_by_columns ? w->columns / w->cluster : 64;
+    g->stores_directly = !takes_pieces(r, 8);
+    CUresult status = map_a(cuda, r, &g->a, TILE_ROWS);
+    if (status == CUDA_SUCCESS)
+        status = map_b(cuda, r, &g->b, columns, r->b_by_columns ? BK : box_k);
+    if (status == CUDA_SUCCESS && rest && !r->b_by_columns)
+        status = map_b(cuda, r, &g->b_rest, rest, box_k);
+    if (status == CUDA_SUCCESS && !g->stores_directly)
+        status = map_d(cuda, r, &g->d, 64);
+    if (status == CUDA_SUCCESS && !g->stores_directly && rest)
+        status = map_d(cuda, r, &g->d_rest, rest);
+    int64_t clusters = clusters_of(r, w), most = sms / w->cluster;
+    unsigned bytes = (unsigned)(w->stages * (TILE_ROWS * BK * 2 + boxes * BOX) + 4 * BOX);
+    plan->grid = (struct zoo_grid){
+        .x = (unsigned)((clusters < most ? clusters : most) * w->cluster),
+        .threads = 384,
+        .shared = bytes + 1024, /* for the barriers */
+        .cluster = (unsigned)w->cluster,
+        .overlaps = true,
+    };
+    snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number_names[r->number],
+             r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d", w->columns);
+    return status;
+}
+
+static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
+                            struct gemm_plan *plan)
+{
+    struct slice s = slice_of(r, sms);
+    struct gemm_arguments *g = &plan->arguments;
+    g->stages = s.stages;
+    g->k_parts = s.parts;
+    g->stores_directly = !takes_pieces(r, 4);
+    CUresult status = map_a(cuda, r, &g->a, s.rows);
+    if (status == CUDA_SUCCESS)
+        status = map_b(cuda, r, &g->b, 64, BK);
+    int a_bytes = (s.rows * BK * 2 + 1023) / 1024 * 1024;
+    int tiles = s.stages * (s.consumers * BOX + a_bytes);
+    int sums = s.rows * (64 * s.consumers + 4) * 4;
+    plan->grid = (struct zoo_grid){
+        .x = (unsigned)(ceil_div(r->m, s.rows) * ceil_div(r->n, 64 * s.consumers) * s.parts),
+        .y = (unsigned)r->batch,
+        .threads = (unsigned)(128 * (s.consumers + 1)),
+        .shared = (unsigned)((tiles > sums ? tiles : sums) + 16 * s.stages),
+        .cluster = (unsigned)s.parts,
+        .overlaps = true,
+    };
+    snprintf(plan->variant, sizeof plan->variant, "skinny_%s_%c", number_names[r->number],
+             r->b_by_columns ? 'c' : 'r');
+    snprintf(plan->kernel, sizeof plan->kernel, "skinny_%d", s.rows);
+    return status;
+}
+
+static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *plan)
+{
+    plan->grid = (struct zoo_grid){
+        .x = (unsigned)(ceil_div(r->m, 64) * ceil_div(r->n, 64)),
+        .y = (unsigned)r->batch,
+        .threads = 256,
+    };
+    snprintf(plan->variant, sizeof plan->variant, "general");
+    snprintf(plan->kernel, sizeof plan->kernel, "general_%s", number_names[r->number]);
+    return CUDA_SUCCESS;
+}
+
+CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
+                        const struct lk_driver *cuda, int sms, struct gemm_plan *plan)
+{
+    *plan = (struct gemm_plan){.kind = kind};
+    fill_arguments(request, &plan->arguments);
+    switch (kind) {
+    case GEMM_TILES:
+        return plan_tiles(request, cuda, sms, plan);
+    case GEMM_SKINNY:
+        return plan_skinny(request, cuda, sms, plan);
+    case GEMM_GENERAL:
+        return plan_general(request, plan);
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}

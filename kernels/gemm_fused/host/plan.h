@@ -1,0 +1,60 @@
+/*
+ * plan.h: which kernel makes a product, and how it is launched. The family gemm_fused and the
+ * public call lk_gemm ask here.
+ */
+#ifndef LOCKSTEP_KERNELS_GEMM_FUSED_PLAN_H
+#define LOCKSTEP_KERNELS_GEMM_FUSED_PLAN_H
+
+#include "zoo/zoo.h"
+
+enum gemm_number { GEMM_NUMBER_BF16, GEMM_NUMBER_F16, GEMM_NUMBER_F32 };
+enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
+
+/* D = activation(alpha A B + beta C + bias), for each matrix of a batch. A is m x k, B is k x n, C
+ * and D are m x n and lie by rows. GEMM_GATE: column j of D, which has n / 2 of them, is
+ * silu(column 2 j) times column 2 j + 1. */
+struct gemm_request {
+    enum gemm_number number;
+    int64_t m, n, k, batch;
+    bool a_by_columns, b_by_columns;
+    /* From a row (or a column) to the next, and from a matrix to the next, in elements; a stride of
+     * 0 is the same matrix again. */
+    int64_t a_pitch, b_pitch, c_pitch, d_pitch;
+    int64_t a_stride, b_stride, c_stride, d_stride;
+    float alpha, beta;
+    enum gemm_activation activation;
+    bool bias_down; /* a number for each row, not for each column */
+    int width;      /* of the tiles, or rows of a skinny tile; 0: what is expected to be fastest */
+    CUdeviceptr a, b, c, d, bias; /* c and bias may be 0 */
+};
+
+/* As generic.h declares it for the kernels. */
+struct gemm_arguments {
+    CUtensorMap a, b, d, b_rest, d_rest;
+    CUdeviceptr a_data, b_data, c, bias, out;
+    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
+    long long c_row, c_stride, out_row, out_stride;
+    float alpha, beta;
+    int m, n, k, batch;
+    int activation, bias_down, a_stays, b_stays, stores_directly, group, stages, k_parts;
+};
+
+enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
+
+struct gemm_plan {
+    enum gemm_kind kind;
+    char variant[24]; /* kernels/gemm_fused/VARIANT.cu */
+    char kernel[24];
+    struct zoo_grid grid;
+    struct gemm_arguments arguments;
+};
+
+/* May TMA fetch A and B? Else only GEMM_GENERAL can. */
+bool gemm_plan_fits_tma(const struct gemm_request *request);
+/* The kind that is expected to be fastest. */
+enum gemm_kind gemm_plan_kind(const struct gemm_request *request, int sms);
+/* For a product that is not empty. */
+CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
+                        const struct lk_driver *cuda, int sms, struct gemm_plan *plan);
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ * tiles.h: the kernel of kernels/gemm/overlapped.cu for any 16-bit type, layout, width of tile and
+ * epilogue: a persistent grid of clusters of two blocks, one producer warp and two consumer
+ * warpgroups a block. DOWN_A, DOWN_B: the matrix lies with its k in rows, not along them (A by
+ * columns, B by rows).
+ */
+#ifndef LOCKSTEP_KERNELS_GEMM_FUSED_TILES_H
+#define LOCKSTEP_KERNELS_GEMM_FUSED_TILES_H
+
+#include "generic.h"
+
+enum {
+    BM = 128,
+    BK = 64, /* a line of the swizzle: 128 bytes */
+    CONSUMERS = 2,
+    THREADS = 128 * (1 + CONSUMERS),
+    BOX = 64 * 128, /* bytes of 64 lines of the swizzle */
+    LEAVING = 2     /* boxes of a consumer that are on their way out */
+};
+
+template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER> struct tiles {
+    static const int BOXES = (BN + 63) / 64;
+    /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
+    static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
+
+    struct stages {
+        unsigned char a[STAGES][BM * BK * 2], b[STAGES][BOXES * BOX];
+        unsigned char out[CONSUMERS][LEAVING][BOX];
+        barrier full[STAGES], empty[STAGES];
+    };
+
+    struct place {
+        int row, column, matrix;
+    };
+    static __device__ __forceinline__ int clusters_down(const gemm_arguments &g)
+    {
+        return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
+    }
+    static __device__ __forceinline__ int tiles_across(const gemm_arguments &g)
+    {
+        return (g.n + BN - 1) / BN;
+    }
+    static __device__ __forceinline__ place place_of(const gemm_arguments &g, int number)
+    {
+        int down = clusters_down(g), across = tiles_across(g), matrix = number / (down * across);
+        number -= matrix * down * across;
+        int first = number / (g.group * across) * g.group;
+        int height = down - first < g.group ? down - first : g.group;
+        int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
+        return place{((first + inside % height) * CLUSTER + rank) * BM, inside / height * BN,
+                     matrix};
+    }
+
+    /* A position in the ring of stages, and the parity of its turn. */
+    struct turn {
+        int stage;
+        unsigned parity;
+        __device__ __forceinline__ void next(void)
+        {
+            if (++stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
+        }
+    };
+
+    static __device__ __forceinline__ void load_a(const gemm_arguments &g, unsigned char *to,
+                                                  place tile, int k, barrier *full)
+    {
+        int matrix = g.a_stays ? 0 : tile.matrix;
+        if (DOWN_A) {
+            for (int i = 0; i < BM / 64; i++)
+                load_box(to + i * BOX, &g.a, tile.row + i * 64, k, matrix, full);
+        } else {
+            load_box(to, &g.a, k, tile.row, matrix, full);
+        }
+    }
+
+    /* To the same place of all blocks of the cluster. */
+    static __device__ __forceinline__ void share(unsigned char *to, const tensor_map *map, int x,
+                                                 int y, int z, barrier *full)
+    {
+        if (CLUSTER > 1)
+            load_box_for((1 << CLUSTER) - 1, to, map, x, y, z, full);
+        else
+            load_box(to, map, x, y, z, full);
+    }
+
+    static __device__ __forceinline__ void load_b(const gemm_arguments &g, unsigned char *to,
+                                                  place tile, int k, barrier *full)
+    {
+        int matrix = g.b_stays ? 0 : tile.matrix, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
+        if (!DOWN_B) {
+            int lines = BN / CLUSTER;
+            share(to + rank * lines * 128, &g.b, k, tile.column + rank * lines, matrix, full);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < BOXES; i++) {
+            int column = tile.column + i * 64;
+            const tensor_map *map = i * 64 + 64 > BN ? &g.b_rest : &g.b;
+            if (!WHOLE_BOXES)
+                share(to + i * BOX + rank * (BOX / CLUSTER), map, column, k + rank * (BK / CLUSTER),
+                      matrix, full);
+            else if (i / (BOXES / CLUSTER) == rank)
+                share(to + i * BOX, map, column, k, matrix, full);
+        }
+    }
+
+    static __device__ __forceinline__ void produce(const gemm_arguments &g, stages &s, turn &at,
+                                                   place tile)
+    {
+        for (int k = 0; k < g.k; k += BK, at.next()) {
+            barrier *full = &s.full[at.stage];
+            barrier_wait(&s.empty[at.stage], at.parity ^ 1);
+            barrier_arrive_expecting(full, (BM + BN) * BK * 2);
+            load_a(g, s.a[at.stage], tile, k, full);
+            load_b(g, s.b[at.stage], tile, k, full);
+        }
+    }
+
+    static __device__ __forceinline__ void leave(barrier *empty)
+    {
+        if (threadIdx.x % 128 < CLUSTER)
+            barrier_arrive_in(empty, threadIdx.x % 128);
+    }
+
+    static __device__ __forceinline__ void consume(const gemm_arguments &g, stages &s,
+                                                   float (&sums)[BN / 2], int group, turn &at)
+    {
+        for (int k = 0; k < g.k; k += BK, at.next()) {
+            unsigned a = shared_address(s.a[at.stage]) + group * BOX;
+            unsigned b = shared_address(s.b[at.stage]);
+            barrier_wait(&s.full[at.stage], at.parity);
+            wgmma_hold(sums);
+            wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < BK / 16; i++)
+                numbers::template multiply<DOWN_A, DOWN_B>(
+                    sums, wgmma_tile(a + i * (DOWN_A ? 2048 : 32), 1024, DOWN_A ? BOX : 0),
+                    wgmma_tile(b + i * (DOWN_B ? 2048 : 32), 1024, DOWN_B ? BOX : 0),
+                    k > 0 || i > 0);
+            wgmma_commit();
+            wgmma_hold(sums);
+            wgmma_wait<1>(); /* the products of the stage before this one are done */
+            if (k > 0)
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+        }
+        wgmma_wait<0>();
+        wgmma_hold(sums);
+        leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+    }
+
+    static __device__ __forceinline__ void sync_consumer(int group)
+    {
+        asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+    }
+
+    /* What is stored for the sums. Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and
+     * columns 8 i + t % 4 * 2 and the next. Outside C any number of it may be read. */
+    static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
+                                                      float (&sums)[BN / 2], place tile, int group)
+    {
+        typedef typename numbers::stored stored;
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int column = tile.column + threadIdx.x % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < BN / 2; i++)
+            sums[i] *= g.alpha;
+        if (g.c) {
+            const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
+            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
+                                     c + smaller(row + 8, g.m - 1) * g.c_row};
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] +=
+                    g.beta *
+                    numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
+        }
+        if (g.bias && g.bias_down) {
+            const stored *bias = (const stored *)g.bias;
+            float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
+                            numbers::wide(bias[smaller(row + 8, g.m - 1)])};
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] += add[i % 4 / 2];
+        } else if (g.bias) {
+            const stored *bias = (const stored *)g.bias;
+#pragma unroll
+            for (int i = 0; i < BN / 2; i += 4)
+                for (int j = 0; j < 2; j++) {
+                    float add = numbers::wide(bias[smaller(column + i * 2 + j, g.n - 1)]);
+                    sums[i + j] += add;
+                    sums[i + 2 + j] += add;
+                }
+        }
+        if (g.activation == GEMM_RELU) {
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = relu(sums[i]);
+        } else if (g.activation == GEMM_GELU) {
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = gelu(sums[i]);
+        } else if (g.activation == GEMM_SILU) {
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] = silu(sums[i]);
+        }
+    }
+
+    static __device__ __forceinline__ void
+    store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
+    {
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int column = tile.column + threadIdx.x % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < BN / 2; i += 2)
+            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, row + i % 4 / 2 * 8,
+                                column + i / 4 * 8, tile.matrix);
+    }
+
+    /* 64 columns at a time through shared memory to the TMA unit. */
+    static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
+                                                 const float (&sums)[BN / 2], place tile, int group)
+    {
+        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+        bool asks = threadIdx.x % 128 == 0;
+#pragma unroll
+        for (int box = 0; box < BOXES; box++) {
+            unsigned char *from = s.out[group][box % LEAVING];
+            if (asks)
+                tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+            sync_consumer(group);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                unsigned chunk = i * 2 + lane / 16, p[4];
+                if (box * 64 + i * 16 >= BN)
+                    break;
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    p[j] = numbers::pack(sums[32 * box + 8 * i + 2 * j],
+                                         sums[32 * box + 8 * i + 2 * j + 1]);
+                asm volatile(
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                        shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4)),
+                    "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                    : "memory");
+            }
+            tma_fence();
+            sync_consumer(group);
+            if (asks) {
+                store_box(box * 64 + 64 > BN ? &g.d_rest : &g.d, tile.column + box * 64,
+                          tile.row + group * 64, tile.matrix, from);
+                tma_store_commit();
+            }
+        }
+    }
+
+    static __device__ __forceinline__ void run(const gemm_arguments &g)
+    {
+        extern __shared__ __align__(1024) unsigned char memory[];
+        stages &s = *(stages *)memory;
+        int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
+        int total = clusters_down(g) * tiles_across(g) * g.batch;
+        if (threadIdx.x == 32) {
+            tma_prefetch_map(&g.a);
+            tma_prefetch_map(&g.b);
+        }
+        if (threadIdx.x == 0) {
+            for (int i = 0; i < STAGES; i++) {
+                barrier_make(&s.full[i], 1);
+                barrier_make(&s.empty[i], CLUSTER * CONSUMERS);
+            }
+            barrier_made();
+        }
+        cluster_sync(); /* the other blocks' barriers are made, too */
+        cudaTriggerProgrammaticLaunchCompletion();
+        turn at = {0, 0};
+        if (group == CONSUMERS) {
+            registers_lower_to<40>();
+            if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
+                cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
+                for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
+                    produce(g, s, at, place_of(g, i));
+            }
+        } else {
+            registers_raise_to<232>();
+            bool plain = is_plain(g);
+            if (!plain)
+                cudaGridDependencySynchronize(); /* so may C and the bias be */
+            for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
+                float sums[BN / 2];
+                place tile = place_of(g, i);
+                consume(g, s, sums, group, at);
+                if (!plain)
+                    finish_all(g, sums, tile, group);
+                if (g.stores_directly)
+                    store_directly(g, sums, tile, group);
+                else
+                    store(g, s, sums, tile, group);
+            }
+            if (threadIdx.x % 128 == 0)
+                tma_store_wait_read<0>();
+        }
+        cluster_sync(); /* a block's shared memory stays until the others no longer copy into it */
+    }
+};
+
+#define TILES(numbers, down_a, down_b, bn, stages, cluster)                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        tiles_##bn(const __grid_constant__ gemm_arguments g)                                       \
+    {                                                                                              \
+        tiles<numbers, down_a, down_b, bn, stages, cluster>::run(g);                               \
+    }
+/* The widths that kernels/gemm_fused/host/plan.c chooses from, with their stages and clusters;
+ * fewer where A lies by columns. */
+#define SOME_TILES(numbers, down_a, down_b)                                                        \
+    TILES(numbers, down_a, down_b, 256, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 128, 6, 2)
+#define ALL_TILES(numbers, down_a, down_b)                                                         \
+    SOME_TILES(numbers, down_a, down_b)                                                            \
+    TILES(numbers, down_a, down_b, 224, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 192, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 64, 6, 1)
+
+#endif
