@@ -18,7 +18,8 @@ enum {
     LEAVING = 2     /* boxes of a consumer that are on their way out */
 };
 
-template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER> struct tiles {
+template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER, bool TURNED>
+struct tiles {
     static const int BOXES = (BN + 63) / 64;
     /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
     static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
@@ -90,20 +91,20 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
                                                   place tile, int k, barrier *full)
     {
         int matrix = g.b_stays ? 0 : tile.matrix, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        if (!DOWN_B) {
+        if (DOWN_B) {
+#pragma unroll
+            for (int i = 0; i < BOXES; i++) {
+                int column = tile.column + i * 64;
+                const tensor_map *map = i * 64 + 64 > BN ? &g.b_rest : &g.b;
+                if (!WHOLE_BOXES)
+                    share(to + i * BOX + rank * (BOX / CLUSTER), map, column,
+                          k + rank * (BK / CLUSTER), matrix, full);
+                else if (i / (BOXES / CLUSTER) == rank)
+                    share(to + i * BOX, map, column, k, matrix, full);
+            }
+        } else {
             int lines = BN / CLUSTER;
             share(to + rank * lines * 128, &g.b, k, tile.column + rank * lines, matrix, full);
-            return;
-        }
-#pragma unroll
-        for (int i = 0; i < BOXES; i++) {
-            int column = tile.column + i * 64;
-            const tensor_map *map = i * 64 + 64 > BN ? &g.b_rest : &g.b;
-            if (!WHOLE_BOXES)
-                share(to + i * BOX + rank * (BOX / CLUSTER), map, column, k + rank * (BK / CLUSTER),
-                      matrix, full);
-            else if (i / (BOXES / CLUSTER) == rank)
-                share(to + i * BOX, map, column, k, matrix, full);
         }
     }
 
@@ -156,43 +157,49 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
     }
 
-    /* What is stored for the sums. Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and
-     * columns 8 i + t % 4 * 2 and the next. Outside C any number of it may be read. */
+    /* Where the thread's first sum belongs in the product. Thread t has rows 16 (t / 32) + t / 4 %
+     * 8 and eight below it, columns 8 i + t % 4 * 2 and the next. */
+    static __device__ __forceinline__ place own_place(place tile, int group)
+    {
+        return place{tile.row + group * 64 +
+                         (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
+                     tile.column + (int)(threadIdx.x % 4 * 2), tile.matrix};
+    }
+    /* Sum i of the thread, in D. */
+    static __device__ __forceinline__ place place_in_d(place own, int i)
+    {
+        int row = own.row + i % 4 / 2 * 8, column = own.column + i / 4 * 8 + i % 2;
+        return TURNED ? place{column, row, own.matrix} : place{row, column, own.matrix};
+    }
+
+    /* What is stored for the sums. Outside D any number of C and bias may be read. */
     static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
                                                       float (&sums)[BN / 2], place tile, int group)
     {
         typedef typename numbers::stored stored;
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        int column = tile.column + threadIdx.x % 4 * 2;
+        place own = own_place(tile, group);
+        int m = TURNED ? g.n : g.m, n = TURNED ? g.m : g.n; /* of D */
 #pragma unroll
         for (int i = 0; i < BN / 2; i++)
             sums[i] *= g.alpha;
         if (g.c) {
             const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
-            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
-                                     c + smaller(row + 8, g.m - 1) * g.c_row};
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
+            for (int i = 0; i < BN / 2; i++) {
+                place d = place_in_d(own, i);
                 sums[i] +=
                     g.beta *
-                    numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
+                    numbers::wide(c[smaller(d.row, m - 1) * g.c_row + smaller(d.column, n - 1)]);
+            }
         }
-        if (g.bias && g.bias_down) {
-            const stored *bias = (const stored *)g.bias;
-            float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
-                            numbers::wide(bias[smaller(row + 8, g.m - 1)])};
-#pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] += add[i % 4 / 2];
-        } else if (g.bias) {
+        if (g.bias) {
             const stored *bias = (const stored *)g.bias;
 #pragma unroll
-            for (int i = 0; i < BN / 2; i += 4)
-                for (int j = 0; j < 2; j++) {
-                    float add = numbers::wide(bias[smaller(column + i * 2 + j, g.n - 1)]);
-                    sums[i + j] += add;
-                    sums[i + 2 + j] += add;
-                }
+            for (int i = 0; i < BN / 2; i++) {
+                place d = place_in_d(own, i);
+                sums[i] += numbers::wide(
+                    bias[g.bias_down ? smaller(d.row, m - 1) : smaller(d.column, n - 1)]);
+            }
         }
         if (g.activation == GEMM_RELU) {
 #pragma unroll
@@ -209,49 +216,61 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
         }
     }
 
+    /* TURNED sums never come here: their neighbours in D belong to other threads. */
     static __device__ __forceinline__ void
     store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
     {
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        int column = tile.column + threadIdx.x % 4 * 2;
+        place own = own_place(tile, group);
 #pragma unroll
-        for (int i = 0; i < BN / 2; i += 2)
-            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, row + i % 4 / 2 * 8,
-                                column + i / 4 * 8, tile.matrix);
+        for (int i = 0; i < BN / 2; i += 2) {
+            place d = place_in_d(own, i);
+            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, d.row, d.column, tile.matrix);
+        }
+    }
+
+    /* Four 8 x 8 matrices: the sums of 16 columns. A lane names a line of 128 bytes of a box, and a
+     * chunk of it. */
+    static __device__ __forceinline__ void pack(unsigned char *box, const float *sums, int columns)
+    {
+        unsigned lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, p[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            p[j] = numbers::pack(sums[2 * j], sums[2 * j + 1]);
+        unsigned line = TURNED ? columns + lane / 16 * 8 + lane % 8 : warp * 16 + lane % 16;
+        unsigned chunk = TURNED ? warp * 2 + lane / 8 % 2 : columns / 8 + lane / 16;
+        unsigned at = shared_address(box) + line * 128 + ((chunk ^ line % 8) << 4);
+        if (TURNED)
+            asm volatile(
+                "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                : "memory");
+        else
+            asm volatile(
+                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                : "memory");
     }
 
     /* 64 columns at a time through shared memory to the TMA unit. */
     static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
                                                  const float (&sums)[BN / 2], place tile, int group)
     {
-        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
         bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
         for (int box = 0; box < BOXES; box++) {
             unsigned char *from = s.out[group][box % LEAVING];
+            const tensor_map *map = box * 64 + 64 > BN ? &g.d_rest : &g.d;
+            int row = tile.row + group * 64, column = tile.column + box * 64;
             if (asks)
                 tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
             sync_consumer(group);
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                unsigned chunk = i * 2 + lane / 16, p[4];
-                if (box * 64 + i * 16 >= BN)
-                    break;
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-                    p[j] = numbers::pack(sums[32 * box + 8 * i + 2 * j],
-                                         sums[32 * box + 8 * i + 2 * j + 1]);
-                asm volatile(
-                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                        shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4)),
-                    "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
-                    : "memory");
-            }
+            for (int i = 0; i < 64 && box * 64 + i < BN; i += 16)
+                pack(from, sums + (box * 64 + i) / 2, i);
             tma_fence();
             sync_consumer(group);
             if (asks) {
-                store_box(box * 64 + 64 > BN ? &g.d_rest : &g.d, tile.column + box * 64,
-                          tile.row + group * 64, tile.matrix, from);
+                store_box(map, TURNED ? row : column, TURNED ? column : row, tile.matrix, from);
                 tma_store_commit();
             }
         }
@@ -295,7 +314,7 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
                 consume(g, s, sums, group, at);
                 if (!plain)
                     finish_all(g, sums, tile, group);
-                if (g.stores_directly)
+                if (!TURNED && g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
                     store(g, s, sums, tile, group);
@@ -307,21 +326,21 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
     }
 };
 
-#define TILES(numbers, down_a, down_b, bn, stages, cluster)                                        \
+#define TILES(name, numbers, down_a, down_b, bn, stages, cluster, turned)                          \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
-        tiles_##bn(const __grid_constant__ gemm_arguments g)                                       \
+        name##_##bn(const __grid_constant__ gemm_arguments g)                                      \
     {                                                                                              \
-        tiles<numbers, down_a, down_b, bn, stages, cluster>::run(g);                               \
+        tiles<numbers, down_a, down_b, bn, stages, cluster, turned>::run(g);                       \
     }
 /* The widths that kernels/gemm_fused/host/plan.c chooses from, with their stages and clusters;
  * fewer where A lies by columns. */
-#define SOME_TILES(numbers, down_a, down_b)                                                        \
-    TILES(numbers, down_a, down_b, 256, 4, 2)                                                      \
-    TILES(numbers, down_a, down_b, 128, 6, 2)
-#define ALL_TILES(numbers, down_a, down_b)                                                         \
-    SOME_TILES(numbers, down_a, down_b)                                                            \
-    TILES(numbers, down_a, down_b, 224, 4, 2)                                                      \
-    TILES(numbers, down_a, down_b, 192, 4, 2)                                                      \
-    TILES(numbers, down_a, down_b, 64, 6, 1)
+#define SOME_TILES(name, numbers, down_a, down_b, turned)                                          \
+    TILES(name, numbers, down_a, down_b, 256, 4, 2, turned)                                        \
+    TILES(name, numbers, down_a, down_b, 128, 6, 2, turned)
+#define ALL_TILES(name, numbers, down_a, down_b, turned)                                           \
+    SOME_TILES(name, numbers, down_a, down_b, turned)                                              \
+    TILES(name, numbers, down_a, down_b, 224, 4, 2, turned)                                        \
+    TILES(name, numbers, down_a, down_b, 192, 4, 2, turned)                                        \
+    TILES(name, numbers, down_a, down_b, 64, 6, 1, turned)
 
 #endif

@@ -13,11 +13,14 @@ enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS = 8 };
 /* The widths of tiles.h. */
 static const struct width {
     int columns, stages, cluster;
-    bool few; /* also where A lies by columns */
+    bool few;    /* also where A lies by columns */
+    bool turned; /* also in turned_*.cu */
 } widths[] = {
-    {256, 4, 2, true}, {224, 4, 2, false}, {192, 4, 2, false}, {128, 6, 2, true}, {64, 6, 1, false},
+    {256, 4, 2, true, true}, {224, 4, 2, false, false}, {192, 4, 2, false, true},
+    {128, 6, 2, true, true}, {64, 6, 1, false, true},
 };
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
+#define TURNED_GAIN 0.96
 
 static const char *const number_names[] = {"bf16", "f16", "f32"};
 
@@ -28,9 +31,9 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 /* Tiles -----------------------------------------------------------------------------------------*/
 
-static bool has_width(const struct gemm_request *r, const struct width *width)
+static bool has_width(const struct gemm_request *r, const struct width *width, bool turned)
 {
-    return width->few || !r->a_by_columns;
+    return turned ? width->turned : width->few || !r->a_by_columns;
 }
 
 static int64_t clusters_of(const struct gemm_request *r, const struct width *width)
@@ -45,17 +48,34 @@ static double cost_of_tiles(const struct gemm_request *r, const struct width *wi
            (width->columns + TILE_OVERHEAD);
 }
 
-static const struct width *best_width(const struct gemm_request *r, int sms)
+static const struct width *best_width(const struct gemm_request *r, int sms, bool turned)
 {
     const struct width *best = NULL;
     for (int i = 0; i < WIDTHS; i++)
-        if (has_width(r, &widths[i]) && widths[i].columns == r->width)
+        if (has_width(r, &widths[i], turned) && widths[i].columns == r->width)
             return &widths[i];
     for (int i = 0; i < WIDTHS; i++)
-        if (has_width(r, &widths[i]) &&
+        if (has_width(r, &widths[i], turned) &&
             (!best || cost_of_tiles(r, &widths[i], sms) < cost_of_tiles(r, best, sms)))
             best = &widths[i];
     return best;
+}
+
+/* The product of B and A whose transpose is that of A and B. C and D stay as they are. */
+static struct gemm_request turn(const struct gemm_request *r)
+{
+    struct gemm_request t = *r;
+    t.m = r->n;
+    t.n = r->m;
+    t.a = r->b;
+    t.b = r->a;
+    t.a_pitch = r->b_pitch;
+    t.b_pitch = r->a_pitch;
+    t.a_stride = r->b_stride;
+    t.b_stride = r->a_stride;
+    t.a_by_columns = !r->b_by_columns;
+    t.b_by_columns = !r->a_by_columns;
+    return t;
 }
 
 /* Skinny products -------------------------------------------------------------------------------*/
@@ -131,6 +151,20 @@ bool gemm_plan_fits_tma(const struct gemm_request *r)
            lines_fit(r->b, r->b_pitch, r->b_by_columns ? r->n : r->k, r->b_stride, r->batch);
 }
 
+/* Does D take whole pieces of so many elements? TMA writes pieces of 16 bytes, beyond n if need be.
+ */
+static bool takes_pieces(const struct gemm_request *r, int64_t elements)
+{
+    return r->activation != GEMM_GATE && r->n % elements == 0 &&
+           r->d % (size_t)(2 * elements) == 0 && r->d_pitch % elements == 0 &&
+           (r->batch == 1 || r->d_stride % elements == 0);
+}
+
+bool gemm_plan_can_turn(const struct gemm_request *r)
+{
+    return gemm_plan_fits_tma(r) && !r->a_by_columns && !r->b_by_columns && takes_pieces(r, 8);
+}
+
 enum gemm_kind gemm_plan_kind(const struct gemm_request *r, int sms)
 {
     if (!gemm_plan_fits_tma(r))
@@ -139,8 +173,15 @@ enum gemm_kind gemm_plan_kind(const struct gemm_request *r, int sms)
         return GEMM_TILES;
     if (r->m <= 64)
         return GEMM_SKINNY;
-    return cost_of_small(r, sms) < cost_of_tiles(r, best_width(r, sms), sms) ? GEMM_SKINNY
-                                                                             : GEMM_TILES;
+    enum gemm_kind kind = GEMM_TILES;
+    double cost = cost_of_tiles(r, best_width(r, sms, false), sms);
+    if (gemm_plan_can_turn(r)) {
+        struct gemm_request turned = turn(r);
+        double other = TURNED_GAIN * cost_of_tiles(&turned, best_width(&turned, sms, true), sms);
+        kind = other < cost ? GEMM_TURNED : kind;
+        cost = other < cost ? other : cost;
+    }
+    return cost_of_small(r, sms) < cost ? GEMM_SKINNY : kind;
 }
 
 /* Tensor maps -----------------------------------------------------------------------------------*/
@@ -184,21 +225,13 @@ static CUresult map_b(const struct lk_driver *cuda, const struct gemm_request *r
 }
 
 static CUresult map_d(const struct lk_driver *cuda, const struct gemm_request *r, CUtensorMap *map,
-                      int columns)
+                      int columns, bool turned)
 {
-    return make_map(cuda, r, map, r->d, r->n, r->m, r->d_pitch, r->d_stride, columns, 64);
+    return make_map(cuda, r, map, r->d, turned ? r->m : r->n, turned ? r->n : r->m, r->d_pitch,
+                    r->d_stride, columns, 64);
 }
 
 /* Plans -----------------------------------------------------------------------------------------*/
-
-/* Does D take whole pieces of so many elements? TMA writes pieces of 16 bytes, beyond n if need be.
- */
-static bool takes_pieces(const struct gemm_request *r, int64_t elements)
-{
-    return r->activation != GEMM_GATE && r->n % elements == 0 &&
-           r->d % (size_t)(2 * elements) == 0 && r->d_pitch % elements == 0 &&
-           (r->batch == 1 || r->d_stride % elements == 0);
-}
 
 static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *g)
 {
@@ -233,24 +266,24 @@ static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *
 }
 
 static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
-                           struct gemm_plan *plan)
+                           bool turned, struct gemm_plan *plan)
 {
-    const struct width *w = best_width(r, sms);
+    const struct width *w = best_width(r, sms, turned);
     struct gemm_arguments *g = &plan->arguments;
     int boxes = (w->columns + 63) / 64, rest = w->columns % 64;
     /* The blocks of a cluster share B's loads, as tiles.h divides them. */
     int box_k = w->columns % (64 * w->cluster) == 0 ? BK : BK / w->cluster;
     int columns = r->b_by_columns ? w->columns / w->cluster : 64;
-    g->stores_directly = !takes_pieces(r, 8);
+    g->stores_directly = !turned && !takes_pieces(r, 8);
     CUresult status = map_a(cuda, r, &g->a, TILE_ROWS);
     if (status == CUDA_SUCCESS)
         status = map_b(cuda, r, &g->b, columns, r->b_by_columns ? BK : box_k);
     if (status == CUDA_SUCCESS && rest && !r->b_by_columns)
         status = map_b(cuda, r, &g->b_rest, rest, box_k);
     if (status == CUDA_SUCCESS && !g->stores_directly)
-        status = map_d(cuda, r, &g->d, 64);
+        status = map_d(cuda, r, &g->d, 64, turned);
     if (status == CUDA_SUCCESS && !g->stores_directly && rest)
-        status = map_d(cuda, r, &g->d_rest, rest);
+        status = map_d(cuda, r, &g->d_rest, rest, turned);
     int64_t clusters = clusters_of(r, w), most = sms / w->cluster;
     unsigned bytes = (unsigned)(w->stages * (TILE_ROWS * BK * 2 + boxes * BOX) + 4 * BOX);
     plan->grid = (struct zoo_grid){
@@ -260,9 +293,13 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
         .cluster = (unsigned)w->cluster,
         .overlaps = true,
     };
-    snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number_names[r->number],
-             r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
-    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d", w->columns);
+    const char *number = number_names[r->number];
+    if (turned)
+        snprintf(plan->variant, sizeof plan->variant, "turned_%s", number);
+    else
+        snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number,
+                 r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
+    snprintf(plan->kernel, sizeof plan->kernel, "%s_%d", turned ? "turned" : "tiles", w->columns);
     return status;
 }
 
@@ -309,11 +346,13 @@ static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *pla
 CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
                         const struct lk_driver *cuda, int sms, struct gemm_plan *plan)
 {
+    struct gemm_request turned = kind == GEMM_TURNED ? turn(request) : *request;
     *plan = (struct gemm_plan){.kind = kind};
-    fill_arguments(request, &plan->arguments);
+    fill_arguments(&turned, &plan->arguments);
     switch (kind) {
     case GEMM_TILES:
-        return plan_tiles(request, cuda, sms, plan);
+    case GEMM_TURNED:
+        return plan_tiles(&turned, cuda, sms, kind == GEMM_TURNED, plan);
     case GEMM_SKINNY:
         return plan_skinny(request, cuda, sms, plan);
     case GEMM_GENERAL:
