@@ -128,8 +128,10 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
             int row = p.row + y, column = p.column + x;
             if (row >= g.m || column >= g.n)
                 continue;
-            float4 sum = {0, 0, 0, 0};
-            for (int other = 0; other < g.k_parts; other++) {
+            float4 sum = *(const float4 *)&s.sums[y * s.pitch + x];
+            if (g.k_parts > 1)
+                sum = float4{0, 0, 0, 0}; /* every block adds in the same order */
+            for (int other = 0; g.k_parts > 1 && other < g.k_parts; other++) {
                 float4 v = load_from(other, &s.sums[y * s.pitch + x]);
                 sum.x += v.x;
                 sum.y += v.y;
@@ -152,7 +154,7 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
     {
         extern __shared__ __align__(1024) unsigned char memory[];
         int consumers = blockDim.x / 128 - 1, group = threadIdx.x / 128;
-        int rank = (int)cluster_rank(), columns = 64 * consumers;
+        int rank = g.k_parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         places s = places_in(memory, consumers, g.stages);
         int across = (g.n + columns - 1) / columns, tile = blockIdx.x / g.k_parts;
         int steps = (g.k + BK - 1) / BK;
@@ -185,9 +187,13 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
         if (group < consumers)
             put(s, sums, group);
         cudaGridDependencySynchronize(); /* C and the bias, too */
-        cluster_sync();
+        if (g.k_parts > 1)
+            cluster_sync();
+        else
+            __syncthreads();
         finish_tile(g, s, columns, rank, p);
-        cluster_sync(); /* the others may still read this block's sums */
+        if (g.k_parts > 1)
+            cluster_sync(); /* the others may still read this block's sums */
     }
 };
 

@@ -341,6 +341,6 @@ struct tiles {
     SOME_TILES(name, numbers, down_a, down_b, turned)                                              \
     TILES(name, numbers, down_a, down_b, 224, 4, 2, turned)                                        \
     TILES(name, numbers, down_a, down_b, 192, 4, 2, turned)                                        \
-    TILES(name, numbers, down_a, down_b, 64, 6, 1, turned)
+    TILES(name, numbers, down_a, down_b, 64, 8, 1, turned)
 
 #endif

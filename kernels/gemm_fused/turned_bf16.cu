@@ -4,4 +4,4 @@
 TILES(turned, bf16_numbers, true, false, 256, 4, 2, true)
 TILES(turned, bf16_numbers, true, false, 192, 4, 2, true)
 TILES(turned, bf16_numbers, true, false, 128, 6, 2, true)
-TILES(turned, bf16_numbers, true, false, 64, 6, 1, true)
+TILES(turned, bf16_numbers, true, false, 64, 8, 1, true)

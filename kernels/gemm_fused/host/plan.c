@@ -17,7 +17,7 @@ static const struct width {
     bool turned; /* also in turned_*.cu */
 } widths[] = {
     {256, 4, 2, true, true}, {224, 4, 2, false, false}, {192, 4, 2, false, true},
-    {128, 6, 2, true, true}, {64, 6, 1, false, true},
+    {128, 6, 2, true, true}, {64, 8, 1, false, true},
 };
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
 #define TURNED_GAIN 0.96
@@ -84,22 +84,24 @@ struct slice {
     int rows, consumers, stages, parts;
 };
 
-/* Few rows: B is read once, and as many blocks as possible read at a time. */
+/* Few rows: B is read once, by as many SMs as possible and in long pieces; a block on each. */
 static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
 {
-    struct slice s = {.rows = 8, .consumers = 1, .parts = 1};
-    int64_t steps = ceil_div(r->k, BK), most = 2 * sms;
+    struct slice s = {.rows = 8, .consumers = 2, .stages = 6, .parts = 1};
     while (s.rows < r->m)
         s.rows *= 2;
-    while (s.consumers < 4 && ceil_div(r->n, 64 * s.consumers) * r->batch > most)
-        s.consumers *= 2;
-    int64_t blocks = ceil_div(r->n, 64 * s.consumers) * r->batch;
-    if (3 * blocks < 2 * sms)
-        while (s.parts < MOST_PARTS && blocks * s.parts * 2 <= most && steps >= 16 * s.parts)
-            s.parts *= 2;
-    s.stages = blocks * s.parts <= sms ? 8 : 4;
-    if (s.consumers == 4)
+    int64_t steps = ceil_div(r->k, BK), tiles = ceil_div(r->n, 128) * r->batch;
+    if (tiles > sms) {
+        s.consumers = s.rows > 32 ? 2 : 4;
         s.stages = 3;
+        return s;
+    }
+    while (s.parts < 2 * MOST_PARTS && tiles * s.parts * 2 <= sms && steps >= 16 * s.parts)
+        s.parts *= 2;
+    if (s.parts > 2) {
+        s.consumers = 1;
+        s.parts /= 2;
+    }
     return s;
 }
 
