@@ -184,6 +184,14 @@ static __device__ __forceinline__ void store_pair(const gemm_arguments &g, float
         out[column + 1] = numbers::narrow(x.y);
 }
 
+/* a / b, given about 1 / b: a division of whole numbers takes some hundred cycles, and nothing is
+ * loaded before the first is done. a is below 2^22. */
+static __device__ __forceinline__ int quotient(int a, int b, float per_b)
+{
+    int q = (int)((float)a * per_b), rest = a - q * b;
+    return q + (rest >= b) - (rest < 0);
+}
+
 /* Copies with three coordinates ----------------------------------------------------------------*/
 
 static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int x, int y,

@@ -122,16 +122,17 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
                                                        int columns, int rank, const part &p)
     {
         unsigned short *out = (unsigned short *)g.out + p.matrix * g.out_stride;
-        for (int i = threadIdx.x + rank * blockDim.x; i < ROWS * columns / 4;
-             i += blockDim.x * g.k_parts) {
-            int y = i / (columns / 4), x = i % (columns / 4) * 4;
+        int parts = 1 << g.parts_log2, fours_log2 = 31 - __clz(columns / 4);
+        for (int i = threadIdx.x + rank * blockDim.x; i < ROWS << fours_log2;
+             i += blockDim.x << g.parts_log2) {
+            int y = i >> fours_log2, x = (i - (y << fours_log2)) * 4;
             int row = p.row + y, column = p.column + x;
             if (row >= g.m || column >= g.n)
                 continue;
             float4 sum = *(const float4 *)&s.sums[y * s.pitch + x];
-            if (g.k_parts > 1)
+            if (parts > 1)
                 sum = float4{0, 0, 0, 0}; /* every block adds in the same order */
-            for (int other = 0; g.k_parts > 1 && other < g.k_parts; other++) {
+            for (int other = 0; parts > 1 && other < parts; other++) {
                 float4 v = load_from(other, &s.sums[y * s.pitch + x]);
                 sum.x += v.x;
                 sum.y += v.y;
@@ -154,13 +155,12 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
     {
         extern __shared__ __align__(1024) unsigned char memory[];
         int consumers = blockDim.x / 128 - 1, group = threadIdx.x / 128;
-        int rank = g.k_parts > 1 ? (int)cluster_rank() : 0, columns = 64 * consumers;
+        int rank = g.parts_log2 > 0 ? (int)cluster_rank() : 0, columns = 64 * consumers;
         places s = places_in(memory, consumers, g.stages);
-        int across = (g.n + columns - 1) / columns, tile = blockIdx.x / g.k_parts;
         int steps = (g.k + BK - 1) / BK;
-        part p = {tile / across * ROWS, tile % across * columns, (int)blockIdx.y,
-                  (int)((long long)steps * rank / g.k_parts),
-                  (int)((long long)steps * (rank + 1) / g.k_parts)};
+        part p = {(int)blockIdx.y * ROWS, (int)(blockIdx.x >> g.parts_log2) * columns,
+                  (int)blockIdx.z, steps * rank >> g.parts_log2,
+                  steps * (rank + 1) >> g.parts_log2};
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -187,12 +187,12 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
         if (group < consumers)
             put(s, sums, group);
         cudaGridDependencySynchronize(); /* C and the bias, too */
-        if (g.k_parts > 1)
+        if (g.parts_log2 > 0)
             cluster_sync();
         else
             __syncthreads();
         finish_tile(g, s, columns, rank, p);
-        if (g.k_parts > 1)
+        if (g.parts_log2 > 0)
             cluster_sync(); /* the others may still read this block's sums */
     }
 };

@@ -18,8 +18,7 @@ enum {
     LEAVING = 2     /* boxes of a consumer that are on their way out */
 };
 
-template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER, bool TURNED>
-struct tiles {
+template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER> struct tiles {
     static const int BOXES = (BN + 63) / 64;
     /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
     static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
@@ -43,12 +42,14 @@ struct tiles {
     }
     static __device__ __forceinline__ place place_of(const gemm_arguments &g, int number)
     {
-        int down = clusters_down(g), across = tiles_across(g), matrix = number / (down * across);
+        int down = clusters_down(g), across = tiles_across(g);
+        int matrix = g.batch > 1 ? quotient(number, down * across, g.per_matrix) : 0;
         number -= matrix * down * across;
-        int first = number / (g.group * across) * g.group;
+        int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
         int height = down - first < g.group ? down - first : g.group;
         int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
-        return place{((first + inside % height) * CLUSTER + rank) * BM, inside / height * BN,
+        int column = quotient(inside, height, __fdividef(1.0f, (float)height));
+        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN,
                      matrix};
     }
 
@@ -157,49 +158,43 @@ struct tiles {
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
     }
 
-    /* Where the thread's first sum belongs in the product. Thread t has rows 16 (t / 32) + t / 4 %
-     * 8 and eight below it, columns 8 i + t % 4 * 2 and the next. */
-    static __device__ __forceinline__ place own_place(place tile, int group)
-    {
-        return place{tile.row + group * 64 +
-                         (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
-                     tile.column + (int)(threadIdx.x % 4 * 2), tile.matrix};
-    }
-    /* Sum i of the thread, in D. */
-    static __device__ __forceinline__ place place_in_d(place own, int i)
-    {
-        int row = own.row + i % 4 / 2 * 8, column = own.column + i / 4 * 8 + i % 2;
-        return TURNED ? place{column, row, own.matrix} : place{row, column, own.matrix};
-    }
-
-    /* What is stored for the sums. Outside D any number of C and bias may be read. */
+    /* What is stored for the sums. Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and
+     * columns 8 i + t % 4 * 2 and the next. Outside C any number of it may be read. */
     static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
                                                       float (&sums)[BN / 2], place tile, int group)
     {
         typedef typename numbers::stored stored;
-        place own = own_place(tile, group);
-        int m = TURNED ? g.n : g.m, n = TURNED ? g.m : g.n; /* of D */
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int column = tile.column + threadIdx.x % 4 * 2;
 #pragma unroll
         for (int i = 0; i < BN / 2; i++)
             sums[i] *= g.alpha;
         if (g.c) {
             const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
+            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
+                                     c + smaller(row + 8, g.m - 1) * g.c_row};
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++) {
-                place d = place_in_d(own, i);
+            for (int i = 0; i < BN / 2; i++)
                 sums[i] +=
                     g.beta *
-                    numbers::wide(c[smaller(d.row, m - 1) * g.c_row + smaller(d.column, n - 1)]);
-            }
+                    numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
         }
-        if (g.bias) {
+        if (g.bias && g.bias_down) {
+            const stored *bias = (const stored *)g.bias;
+            float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
+                            numbers::wide(bias[smaller(row + 8, g.m - 1)])};
+#pragma unroll
+            for (int i = 0; i < BN / 2; i++)
+                sums[i] += add[i % 4 / 2];
+        } else if (g.bias) {
             const stored *bias = (const stored *)g.bias;
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++) {
-                place d = place_in_d(own, i);
-                sums[i] += numbers::wide(
-                    bias[g.bias_down ? smaller(d.row, m - 1) : smaller(d.column, n - 1)]);
-            }
+            for (int i = 0; i < BN / 2; i += 4)
+                for (int j = 0; j < 2; j++) {
+                    float add = numbers::wide(bias[smaller(column + i * 2 + j, g.n - 1)]);
+                    sums[i + j] += add;
+                    sums[i + 2 + j] += add;
+                }
         }
         if (g.activation == GEMM_RELU) {
 #pragma unroll
@@ -216,61 +211,49 @@ struct tiles {
         }
     }
 
-    /* TURNED sums never come here: their neighbours in D belong to other threads. */
     static __device__ __forceinline__ void
     store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
     {
-        place own = own_place(tile, group);
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int column = tile.column + threadIdx.x % 4 * 2;
 #pragma unroll
-        for (int i = 0; i < BN / 2; i += 2) {
-            place d = place_in_d(own, i);
-            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, d.row, d.column, tile.matrix);
-        }
-    }
-
-    /* Four 8 x 8 matrices: the sums of 16 columns. A lane names a line of 128 bytes of a box, and a
-     * chunk of it. */
-    static __device__ __forceinline__ void pack(unsigned char *box, const float *sums, int columns)
-    {
-        unsigned lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, p[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            p[j] = numbers::pack(sums[2 * j], sums[2 * j + 1]);
-        unsigned line = TURNED ? columns + lane / 16 * 8 + lane % 8 : warp * 16 + lane % 16;
-        unsigned chunk = TURNED ? warp * 2 + lane / 8 % 2 : columns / 8 + lane / 16;
-        unsigned at = shared_address(box) + line * 128 + ((chunk ^ line % 8) << 4);
-        if (TURNED)
-            asm volatile(
-                "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-                "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
-                : "memory");
-        else
-            asm volatile(
-                "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
-                "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
-                : "memory");
+        for (int i = 0; i < BN / 2; i += 2)
+            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, row + i % 4 / 2 * 8,
+                                column + i / 4 * 8, tile.matrix);
     }
 
     /* 64 columns at a time through shared memory to the TMA unit. */
     static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
                                                  const float (&sums)[BN / 2], place tile, int group)
     {
+        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
         bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
         for (int box = 0; box < BOXES; box++) {
             unsigned char *from = s.out[group][box % LEAVING];
-            const tensor_map *map = box * 64 + 64 > BN ? &g.d_rest : &g.d;
-            int row = tile.row + group * 64, column = tile.column + box * 64;
             if (asks)
                 tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
             sync_consumer(group);
 #pragma unroll
-            for (int i = 0; i < 64 && box * 64 + i < BN; i += 16)
-                pack(from, sums + (box * 64 + i) / 2, i);
+            for (int i = 0; i < 4; i++) {
+                unsigned chunk = i * 2 + lane / 16, p[4];
+                if (box * 64 + i * 16 >= BN)
+                    break;
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    p[j] = numbers::pack(sums[32 * box + 8 * i + 2 * j],
+                                         sums[32 * box + 8 * i + 2 * j + 1]);
+                asm volatile(
+                    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                        shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4)),
+                    "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                    : "memory");
+            }
             tma_fence();
             sync_consumer(group);
             if (asks) {
-                store_box(map, TURNED ? row : column, TURNED ? column : row, tile.matrix, from);
+                store_box(box * 64 + 64 > BN ? &g.d_rest : &g.d, tile.column + box * 64,
+                          tile.row + group * 64, tile.matrix, from);
                 tma_store_commit();
             }
         }
@@ -314,7 +297,7 @@ struct tiles {
                 consume(g, s, sums, group, at);
                 if (!plain)
                     finish_all(g, sums, tile, group);
-                if (!TURNED && g.stores_directly)
+                if (g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
                     store(g, s, sums, tile, group);
@@ -326,21 +309,21 @@ struct tiles {
     }
 };
 
-#define TILES(name, numbers, down_a, down_b, bn, stages, cluster, turned)                          \
+#define TILES(numbers, down_a, down_b, bn, stages, cluster)                                        \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
-        name##_##bn(const __grid_constant__ gemm_arguments g)                                      \
+        tiles_##bn(const __grid_constant__ gemm_arguments g)                                       \
     {                                                                                              \
-        tiles<numbers, down_a, down_b, bn, stages, cluster, turned>::run(g);                       \
+        tiles<numbers, down_a, down_b, bn, stages, cluster>::run(g);                               \
     }
 /* The widths that kernels/gemm_fused/host/plan.c chooses from, with their stages and clusters;
  * fewer where A lies by columns. */
-#define SOME_TILES(name, numbers, down_a, down_b, turned)                                          \
-    TILES(name, numbers, down_a, down_b, 256, 4, 2, turned)                                        \
-    TILES(name, numbers, down_a, down_b, 128, 6, 2, turned)
-#define ALL_TILES(name, numbers, down_a, down_b, turned)                                           \
-    SOME_TILES(name, numbers, down_a, down_b, turned)                                              \
-    TILES(name, numbers, down_a, down_b, 224, 4, 2, turned)                                        \
-    TILES(name, numbers, down_a, down_b, 192, 4, 2, turned)                                        \
-    TILES(name, numbers, down_a, down_b, 64, 8, 1, turned)
+#define SOME_TILES(numbers, down_a, down_b)                                                        \
+    TILES(numbers, down_a, down_b, 256, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 128, 6, 2)
+#define ALL_TILES(numbers, down_a, down_b)                                                         \
+    SOME_TILES(numbers, down_a, down_b)                                                            \
+    TILES(numbers, down_a, down_b, 224, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 192, 4, 2)                                                      \
+    TILES(numbers, down_a, down_b, 64, 8, 1)
 
 #endif

@@ -226,11 +226,6 @@ static CUresult launch_tiles(struct zoo_call *call)
     return launch(call, GEMM_TILES);
 }
 
-static CUresult launch_turned(struct zoo_call *call)
-{
-    return launch(call, GEMM_TURNED);
-}
-
 static CUresult launch_skinny(struct zoo_call *call)
 {
     return launch(call, GEMM_SKINNY);
@@ -264,17 +259,6 @@ TAKES(f16_rc, GEMM_NUMBER_F16, 1)
 TAKES(f16_cr, GEMM_NUMBER_F16, 2)
 TAKES(f16_cc, GEMM_NUMBER_F16, 3)
 
-static bool takes_turned_bf16(const struct zoo_problem *problem)
-{
-    struct gemm_request request = request_of(problem, (CUdeviceptr[ZOO_BUFFERS]){0});
-    return takes_bf16_rr(problem) && gemm_plan_can_turn(&request);
-}
-static bool takes_turned_f16(const struct zoo_problem *problem)
-{
-    struct gemm_request request = request_of(problem, (CUdeviceptr[ZOO_BUFFERS]){0});
-    return takes_f16_rr(problem) && gemm_plan_can_turn(&request);
-}
-
 #define TILES(name, text)                                                                          \
     {                                                                                              \
         "tiles_" #name, "a persistent grid of clusters; " text, launch_tiles,                      \
@@ -293,14 +277,10 @@ static const struct zoo_variant variants[] = {
     {"skinny_f16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
      .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC},
     TILES(bf16_rr, "A and B by rows"),
-    {"turned_bf16", "the transposed product of B and A; both by rows", launch_turned,
-     .takes = takes_turned_bf16, .traits = ZOO_DETERMINISTIC},
     TILES(bf16_rc, "A by rows, B by columns"),
     TILES(bf16_cr, "A by columns, B by rows"),
     TILES(bf16_cc, "A and B by columns"),
     TILES(f16_rr, "A and B by rows"),
-    {"turned_f16", "the transposed product of B and A; both by rows", launch_turned,
-     .takes = takes_turned_f16, .traits = ZOO_DETERMINISTIC},
     TILES(f16_rc, "A by rows, B by columns"),
     TILES(f16_cr, "A by columns, B by rows"),
     TILES(f16_cc, "A and B by columns"),
@@ -330,7 +310,6 @@ static const char *const edges[] = {
     "m=130 n=200 k=64 dist=constant,ascending,adversarial epilogue=bias_relu",
     "m=300 n=456 k=136 width=64,128,192,224,256 order=rr,rc epilogue=none,residual",
     "m=304 n=456 k=136 width=128,256 order=cr,cc type=bf16,f16",
-    "m=456 n=304 k=136 width=64,128,192,256 type=bf16,f16 epilogue=none,scaled,residual",
     "m=130 n=72 k=136 width=8,16,32,64,128 order=rr,rc type=bf16,f16",
     "m=5 n=72 k=8200",
     NULL};

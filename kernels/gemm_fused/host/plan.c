@@ -8,19 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS = 8 };
+enum { BK = 64, ALIGN = 16, BOX = 64 * 128, MOST_PARTS_LOG2 = 3, MOST_TILES = 1 << 22 };
 
 /* The widths of tiles.h. */
 static const struct width {
     int columns, stages, cluster;
-    bool few;    /* also where A lies by columns */
-    bool turned; /* also in turned_*.cu */
+    bool few; /* also where A lies by columns */
 } widths[] = {
-    {256, 4, 2, true, true}, {224, 4, 2, false, false}, {192, 4, 2, false, true},
-    {128, 6, 2, true, true}, {64, 8, 1, false, true},
+    {256, 4, 2, true}, {224, 4, 2, false}, {192, 4, 2, false}, {128, 6, 2, true}, {64, 8, 1, false},
 };
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
-#define TURNED_GAIN 0.96
 
 static const char *const number_names[] = {"bf16", "f16", "f32"};
 
@@ -31,9 +28,9 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 /* Tiles -----------------------------------------------------------------------------------------*/
 
-static bool has_width(const struct gemm_request *r, const struct width *width, bool turned)
+static bool has_width(const struct gemm_request *r, const struct width *width)
 {
-    return turned ? width->turned : width->few || !r->a_by_columns;
+    return width->few || !r->a_by_columns;
 }
 
 static int64_t clusters_of(const struct gemm_request *r, const struct width *width)
@@ -48,46 +45,39 @@ static double cost_of_tiles(const struct gemm_request *r, const struct width *wi
            (width->columns + TILE_OVERHEAD);
 }
 
-static const struct width *best_width(const struct gemm_request *r, int sms, bool turned)
+static const struct width *best_width(const struct gemm_request *r, int sms)
 {
     const struct width *best = NULL;
     for (int i = 0; i < WIDTHS; i++)
-        if (has_width(r, &widths[i], turned) && widths[i].columns == r->width)
+        if (has_width(r, &widths[i]) && widths[i].columns == r->width)
             return &widths[i];
     for (int i = 0; i < WIDTHS; i++)
-        if (has_width(r, &widths[i], turned) &&
+        if (has_width(r, &widths[i]) &&
             (!best || cost_of_tiles(r, &widths[i], sms) < cost_of_tiles(r, best, sms)))
             best = &widths[i];
     return best;
 }
 
-/* The product of B and A whose transpose is that of A and B. C and D stay as they are. */
-static struct gemm_request turn(const struct gemm_request *r)
-{
-    struct gemm_request t = *r;
-    t.m = r->n;
-    t.n = r->m;
-    t.a = r->b;
-    t.b = r->a;
-    t.a_pitch = r->b_pitch;
-    t.b_pitch = r->a_pitch;
-    t.a_stride = r->b_stride;
-    t.b_stride = r->a_stride;
-    t.a_by_columns = !r->b_by_columns;
-    t.b_by_columns = !r->a_by_columns;
-    return t;
-}
-
 /* Skinny products -------------------------------------------------------------------------------*/
 
 struct slice {
-    int rows, consumers, stages, parts;
+    int rows, consumers, stages, parts_log2;
 };
+
+/* More blocks share k, as long as there are SMs for them and each has some steps. */
+static int share_k(int64_t blocks, int64_t steps, int most_log2, int sms)
+{
+    int parts_log2 = 0;
+    while (parts_log2 < most_log2 && blocks << (parts_log2 + 1) <= sms &&
+           steps >= (int64_t)16 << parts_log2)
+        parts_log2++;
+    return parts_log2;
+}
 
 /* Few rows: B is read once, by as many SMs as possible and in long pieces; a block on each. */
 static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
 {
-    struct slice s = {.rows = 8, .consumers = 2, .stages = 6, .parts = 1};
+    struct slice s = {.rows = 8, .consumers = 2, .stages = 6};
     while (s.rows < r->m)
         s.rows *= 2;
     int64_t steps = ceil_div(r->k, BK), tiles = ceil_div(r->n, 128) * r->batch;
@@ -96,11 +86,10 @@ static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
         s.stages = 3;
         return s;
     }
-    while (s.parts < 2 * MOST_PARTS && tiles * s.parts * 2 <= sms && steps >= 16 * s.parts)
-        s.parts *= 2;
-    if (s.parts > 2) {
+    s.parts_log2 = share_k(tiles, steps, MOST_PARTS_LOG2 + 1, sms);
+    if (s.parts_log2 > 1) {
         s.consumers = 1;
-        s.parts /= 2;
+        s.parts_log2--;
     }
     return s;
 }
@@ -108,13 +97,11 @@ static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
 /* Small ones: latency is what counts. */
 static struct slice slice_of_small(const struct gemm_request *r, int sms)
 {
-    struct slice s = {.rows = 64, .consumers = 1, .stages = 8, .parts = 1};
+    struct slice s = {.rows = 64, .consumers = 1, .stages = 8};
     if (ceil_div(r->m, 64) * ceil_div(r->n, 64) * r->batch <= 16)
         s.rows = 16;
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch;
-    int64_t steps = ceil_div(r->k, BK);
-    while (s.parts < MOST_PARTS && blocks * s.parts * 2 <= sms && steps >= 16 * s.parts)
-        s.parts *= 2;
+    s.parts_log2 = share_k(blocks, ceil_div(r->k, BK), MOST_PARTS_LOG2, sms);
     return s;
 }
 
@@ -130,11 +117,11 @@ static struct slice slice_of(const struct gemm_request *r, int sms)
 static double cost_of_small(const struct gemm_request *r, int sms)
 {
     struct slice s = slice_of_small(r, sms);
-    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * s.parts;
-    int64_t steps = ceil_div(r->k, BK);
-    double each = blocks <= sms ? 50 : 90 * (double)ceil_div(blocks, 2 * sms);
-    double reduce = s.parts > 1 ? 8 : 0;
-    return each * ((double)ceil_div(steps, s.parts) + reduce) / (double)(steps ? steps : 1);
+    int64_t parts = (int64_t)1 << s.parts_log2, steps = ceil_div(r->k, BK);
+    int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * parts;
+    double each = 50 * (double)ceil_div(blocks, sms);
+    double reduce = parts > 1 ? 8 : 0;
+    return each * ((double)ceil_div(steps, parts) + reduce) / (double)(steps ? steps : 1);
 }
 
 /* Choosing --------------------------------------------------------------------------------------*/
@@ -148,42 +135,22 @@ static bool lines_fit(CUdeviceptr at, int64_t pitch, int64_t lines, int64_t stri
 
 bool gemm_plan_fits_tma(const struct gemm_request *r)
 {
-    return r->number != GEMM_NUMBER_F32 && r->k > 0 &&
+    return clusters_of(r, &widths[WIDTHS - 1]) < MOST_TILES && r->number != GEMM_NUMBER_F32 &&
+           r->k > 0 &&
            lines_fit(r->a, r->a_pitch, r->a_by_columns ? r->k : r->m, r->a_stride, r->batch) &&
            lines_fit(r->b, r->b_pitch, r->b_by_columns ? r->n : r->k, r->b_stride, r->batch);
-}
-
-/* Does D take whole pieces of so many elements? TMA writes pieces of 16 bytes, beyond n if need be.
- */
-static bool takes_pieces(const struct gemm_request *r, int64_t elements)
-{
-    return r->activation != GEMM_GATE && r->n % elements == 0 &&
-           r->d % (size_t)(2 * elements) == 0 && r->d_pitch % elements == 0 &&
-           (r->batch == 1 || r->d_stride % elements == 0);
-}
-
-bool gemm_plan_can_turn(const struct gemm_request *r)
-{
-    return gemm_plan_fits_tma(r) && !r->a_by_columns && !r->b_by_columns && takes_pieces(r, 8);
 }
 
 enum gemm_kind gemm_plan_kind(const struct gemm_request *r, int sms)
 {
     if (!gemm_plan_fits_tma(r))
         return GEMM_GENERAL;
-    if (r->a_by_columns || r->batch > 65535)
+    if (r->a_by_columns || r->batch > 65535 || r->m > 65535 * 8)
         return GEMM_TILES;
     if (r->m <= 64)
         return GEMM_SKINNY;
-    enum gemm_kind kind = GEMM_TILES;
-    double cost = cost_of_tiles(r, best_width(r, sms, false), sms);
-    if (gemm_plan_can_turn(r)) {
-        struct gemm_request turned = turn(r);
-        double other = TURNED_GAIN * cost_of_tiles(&turned, best_width(&turned, sms, true), sms);
-        kind = other < cost ? GEMM_TURNED : kind;
-        cost = other < cost ? other : cost;
-    }
-    return cost_of_small(r, sms) < cost ? GEMM_SKINNY : kind;
+    return cost_of_small(r, sms) < cost_of_tiles(r, best_width(r, sms), sms) ? GEMM_SKINNY
+                                                                             : GEMM_TILES;
 }
 
 /* Tensor maps -----------------------------------------------------------------------------------*/
@@ -227,13 +194,21 @@ static CUresult map_b(const struct lk_driver *cuda, const struct gemm_request *r
 }
 
 static CUresult map_d(const struct lk_driver *cuda, const struct gemm_request *r, CUtensorMap *map,
-                      int columns, bool turned)
+                      int columns)
 {
-    return make_map(cuda, r, map, r->d, turned ? r->m : r->n, turned ? r->n : r->m, r->d_pitch,
-                    r->d_stride, columns, 64);
+    return make_map(cuda, r, map, r->d, r->n, r->m, r->d_pitch, r->d_stride, columns, 64);
 }
 
 /* Plans -----------------------------------------------------------------------------------------*/
+
+/* Does D take whole pieces of so many elements? TMA writes pieces of 16 bytes, beyond n if need be.
+ */
+static bool takes_pieces(const struct gemm_request *r, int64_t elements)
+{
+    return r->activation != GEMM_GATE && r->n % elements == 0 &&
+           r->d % (size_t)(2 * elements) == 0 && r->d_pitch % elements == 0 &&
+           (r->batch == 1 || r->d_stride % elements == 0);
+}
 
 static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *g)
 {
@@ -268,26 +243,28 @@ static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *
 }
 
 static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
-                           bool turned, struct gemm_plan *plan)
+                           struct gemm_plan *plan)
 {
-    const struct width *w = best_width(r, sms, turned);
+    const struct width *w = best_width(r, sms);
     struct gemm_arguments *g = &plan->arguments;
     int boxes = (w->columns + 63) / 64, rest = w->columns % 64;
     /* The blocks of a cluster share B's loads, as tiles.h divides them. */
     int box_k = w->columns % (64 * w->cluster) == 0 ? BK : BK / w->cluster;
     int columns = r->b_by_columns ? w->columns / w->cluster : 64;
-    g->stores_directly = !turned && !takes_pieces(r, 8);
+    g->stores_directly = !takes_pieces(r, 8);
     CUresult status = map_a(cuda, r, &g->a, TILE_ROWS);
     if (status == CUDA_SUCCESS)
         status = map_b(cuda, r, &g->b, columns, r->b_by_columns ? BK : box_k);
     if (status == CUDA_SUCCESS && rest && !r->b_by_columns)
         status = map_b(cuda, r, &g->b_rest, rest, box_k);
     if (status == CUDA_SUCCESS && !g->stores_directly)
-        status = map_d(cuda, r, &g->d, 64, turned);
+        status = map_d(cuda, r, &g->d, 64);
     if (status == CUDA_SUCCESS && !g->stores_directly && rest)
-        status = map_d(cuda, r, &g->d_rest, rest, turned);
+        status = map_d(cuda, r, &g->d_rest, rest);
     int64_t clusters = clusters_of(r, w), most = sms / w->cluster;
     unsigned bytes = (unsigned)(w->stages * (TILE_ROWS * BK * 2 + boxes * BOX) + 4 * BOX);
+    g->per_matrix = 1.0F / (float)(clusters / r->batch);
+    g->per_band = 1.0F / (float)(g->group * ceil_div(r->n, w->columns));
     plan->grid = (struct zoo_grid){
         .x = (unsigned)((clusters < most ? clusters : most) * w->cluster),
         .threads = 384,
@@ -295,13 +272,9 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
         .cluster = (unsigned)w->cluster,
         .overlaps = true,
     };
-    const char *number = number_names[r->number];
-    if (turned)
-        snprintf(plan->variant, sizeof plan->variant, "turned_%s", number);
-    else
-        snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number,
-                 r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
-    snprintf(plan->kernel, sizeof plan->kernel, "%s_%d", turned ? "turned" : "tiles", w->columns);
+    snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number_names[r->number],
+             r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d", w->columns);
     return status;
 }
 
@@ -311,7 +284,7 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     struct slice s = slice_of(r, sms);
     struct gemm_arguments *g = &plan->arguments;
     g->stages = s.stages;
-    g->k_parts = s.parts;
+    g->parts_log2 = s.parts_log2;
     g->stores_directly = !takes_pieces(r, 4);
     CUresult status = map_a(cuda, r, &g->a, s.rows);
     if (status == CUDA_SUCCESS)
@@ -320,11 +293,12 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     int tiles = s.stages * (s.consumers * BOX + a_bytes);
     int sums = s.rows * (64 * s.consumers + 4) * 4;
     plan->grid = (struct zoo_grid){
-        .x = (unsigned)(ceil_div(r->m, s.rows) * ceil_div(r->n, 64 * s.consumers) * s.parts),
-        .y = (unsigned)r->batch,
+        .x = (unsigned)(ceil_div(r->n, 64 * s.consumers) << s.parts_log2),
+        .y = (unsigned)ceil_div(r->m, s.rows),
+        .z = (unsigned)r->batch,
         .threads = (unsigned)(128 * (s.consumers + 1)),
         .shared = (unsigned)((tiles > sums ? tiles : sums) + 16 * s.stages),
-        .cluster = (unsigned)s.parts,
+        .cluster = 1U << s.parts_log2,
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s_%c", number_names[r->number],
@@ -348,13 +322,11 @@ static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *pla
 CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
                         const struct lk_driver *cuda, int sms, struct gemm_plan *plan)
 {
-    struct gemm_request turned = kind == GEMM_TURNED ? turn(request) : *request;
     *plan = (struct gemm_plan){.kind = kind};
-    fill_arguments(&turned, &plan->arguments);
+    fill_arguments(request, &plan->arguments);
     switch (kind) {
     case GEMM_TILES:
-    case GEMM_TURNED:
-        return plan_tiles(&turned, cuda, sms, kind == GEMM_TURNED, plan);
+        return plan_tiles(request, cuda, sms, plan);
     case GEMM_SKINNY:
         return plan_skinny(request, cuda, sms, plan);
     case GEMM_GENERAL:

@@ -36,11 +36,12 @@ struct gemm_arguments {
     long long c_row, c_stride, out_row, out_stride;
     float alpha, beta;
     int m, n, k, batch;
-    int activation, bias_down, a_stays, b_stays, stores_directly, group, stages, k_parts;
+    int activation, bias_down, a_stays, b_stays, stores_directly, group;
+    float per_matrix, per_band;
+    int stages, parts_log2;
 };
 
-/* GEMM_TURNED: A and B by rows, as the transposed product of B and A; see tiles.h. */
-enum gemm_kind { GEMM_TILES, GEMM_TURNED, GEMM_SKINNY, GEMM_GENERAL };
+enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
 
 struct gemm_plan {
     enum gemm_kind kind;
@@ -52,8 +53,6 @@ struct gemm_plan {
 
 /* May TMA fetch A and B? Else only GEMM_GENERAL can. */
 bool gemm_plan_fits_tma(const struct gemm_request *request);
-/* A and B by rows, and D such that TMA may write it? Then GEMM_TURNED can. */
-bool gemm_plan_can_turn(const struct gemm_request *request);
 /* The kind that is expected to be fastest. */
 enum gemm_kind gemm_plan_kind(const struct gemm_request *request, int sms);
 /* For a product that is not empty. */

@@ -1,7 +1,0 @@
-/* turned_f16.cu: tiles.h for f16, A and B by rows, as the transposed product of B and A. */
-// arch: sm_90a
-#include "tiles.h"
-TILES(turned, f16_numbers, true, false, 256, 4, 2, true)
-TILES(turned, f16_numbers, true, false, 192, 4, 2, true)
-TILES(turned, f16_numbers, true, false, 128, 6, 2, true)
-TILES(turned, f16_numbers, true, false, 64, 8, 1, true)
