@@ -21,12 +21,13 @@ struct gemm_arguments {
     long long c_row, c_stride, out_row, out_stride;
     float alpha, beta;
     int m, n, k, batch;
-    int activation;       /* enum gemm_activation */
-    int bias_down;        /* a number for each row, not for each column */
-    int a_stays, b_stays; /* the same matrix for the whole batch: its stride is 0 */
-    int stores_directly;  /* number by number */
-    int group;            /* rows of tiles that go through the columns together */
-    int stages, k_parts;  /* of skinny kernels */
+    int activation;             /* enum gemm_activation */
+    int bias_down;              /* a number for each row, not for each column */
+    int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */
+    int stores_directly;        /* number by number */
+    int group;                  /* rows of tiles that go through the columns together */
+    float per_matrix, per_band; /* 1 over the tiles of a matrix, 1 over those of a group */
+    int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */
 };
 enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
 
