@@ -23,6 +23,7 @@ struct api_loaded {
 /* The list of contexts, and what belongs to each. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct api_context *contexts;
+static struct api_loaded *retired; /* of contexts that are gone; see retire_loaded */
 
 /* Contexts --------------------------------------------------------------------------------------*/
 
@@ -62,20 +63,27 @@ static unsigned long long id_of(const struct lk_driver *cuda, CUcontext context)
     return id;
 }
 
-/* Gives each of the context's kernels to done. */
-static void drop_loaded(struct api_context *context, void (*done)(struct zoo_kernels *))
+/* Under the lock: the context is gone or was reset, and its modules with it. Their kernels are not
+ * freed: another thread may be about to launch one, which the driver will refuse. */
+static void retire_loaded(struct api_context *context)
 {
-    for (struct api_loaded *next; context->loaded; context->loaded = next) {
-        next = context->loaded->next;
-        done(context->loaded->kernels);
-        free(context->loaded);
-    }
+    struct api_loaded **end = &context->loaded;
+    while (*end)
+        end = &(*end)->next;
+    *end = retired;
+    retired = context->loaded;
+    context->loaded = NULL;
+    api_kernels_gone();
 }
 
-void api_forget(struct api_context *context)
+void api_forget(struct api_context *context, const struct zoo_kernels *stale)
 {
     pthread_mutex_lock(&lock);
-    drop_loaded(context, zoo_kernels_forget);
+    struct api_loaded *loaded = context->loaded;
+    while (loaded && loaded->kernels != stale)
+        loaded = loaded->next;
+    if (loaded)
+        retire_loaded(context);
     pthread_mutex_unlock(&lock);
 }
 
@@ -104,7 +112,7 @@ static struct api_context *find_context(const struct lk_driver *cuda, CUcontext 
     while (context && context->context != handle)
         context = context->next;
     if (context && context->id != id_of(cuda, handle)) {
-        drop_loaded(context, zoo_kernels_forget);
+        retire_loaded(context);
         zoo_table_free(&context->table);
         *result = fill(context, cuda, handle);
     }
@@ -121,7 +129,18 @@ static struct api_context *find_context(const struct lk_driver *cuda, CUcontext 
     return context;
 }
 
-lk_status api_current(const char *call, struct api_context **context)
+/* What tells the current context from all others, before and after: one question. */
+static bool current_id(const struct lk_driver *cuda, unsigned long long *id)
+{
+    CUcontext context = NULL;
+    if (cuda->cuCtxGetId)
+        return cuda->cuCtxGetId(NULL, id) == CUDA_SUCCESS;
+    bool fine = cuda->cuCtxGetCurrent(&context) == CUDA_SUCCESS;
+    *id = (uintptr_t)context;
+    return fine;
+}
+
+static lk_status find_current(const char *call, struct api_context **context)
 {
     const struct lk_driver *cuda;
     CUcontext handle;
@@ -135,6 +154,22 @@ lk_status api_current(const char *call, struct api_context **context)
     if (result != CUDA_SUCCESS)
         return api_driver_failed(cuda, result, call, "looking at the GPU");
     return LK_OK;
+}
+
+lk_status api_current(const char *call, struct api_context **context)
+{
+    unsigned long long id = 0;
+    char *message;
+    const struct lk_driver *cuda = lk_driver_open(NULL, NULL, &message);
+    bool has_id = cuda && current_id(cuda, &id) && id;
+    if (has_id && (*context = api_known_context(id)))
+        return LK_OK;
+    if (!cuda)
+        free(message);
+    lk_status status = find_current(call, context);
+    if (status == LK_OK && has_id)
+        api_know_context(id, *context);
+    return status;
 }
 
 /* Kernels ---------------------------------------------------------------------------------------*/
@@ -192,26 +227,49 @@ void lk_set_deterministic(int on)
     __atomic_store_n(&only_deterministic, on != 0, __ATOMIC_RELAXED);
 }
 
+/* None was found, or it did not load. */
+static lk_status no_kernels(const char *call, const struct api_context *context,
+                            const struct zoo_problem *problem, bool deterministic,
+                            const char *message)
+{
+    struct lk_buf text = {0};
+    if (message)
+        return api_fail(LK_DRIVER_ERROR, call, "%s", message);
+    zoo_problem_print(problem, &text);
+    lk_status status = api_fail(LK_UNSUPPORTED, call, "no %svariant of %s takes %s on %s (sm_%d)",
+                                deterministic ? "deterministic " : "", problem->family->name,
+                                text.data, context->device.name, context->device.arch);
+    lk_buf_free(&text);
+    return status;
+}
+
+static size_t workspace_of(const struct api_context *context, const struct zoo_problem *problem,
+                           const struct api_chosen *chosen)
+{
+    const struct zoo_call call = {
+        .problem = problem, .device = &context->device, .kernels = chosen->kernels};
+    size_t bytes = chosen->choice.variant->workspace ? chosen->choice.variant->workspace(&call) : 0;
+    return bytes ? bytes + API_WORKSPACE_ALIGN - 1 : 0;
+}
+
 lk_status api_kernels(const char *call, struct api_context *context,
-                      const struct zoo_problem *problem, struct zoo_choice *choice,
-                      const struct zoo_kernels **kernels)
+                      const struct zoo_problem *problem, const struct api_chosen **chosen)
 {
     bool deterministic = __atomic_load_n(&only_deterministic, __ATOMIC_RELAXED);
+    struct api_chosen new = {0};
     char *message = NULL;
-    *choice = (struct zoo_choice){0};
+    if ((*chosen = api_known_choice(context, problem, deterministic)))
+        return LK_OK;
     pthread_mutex_lock(&lock);
-    *kernels = choose(context, problem, deterministic, choice, &message);
+    new.kernels = choose(context, problem, deterministic, &new.choice, &message);
     pthread_mutex_unlock(&lock);
     lk_status status = LK_OK;
-    if (!*kernels && !choice->variant) {
-        struct lk_buf text = {0};
-        zoo_problem_print(problem, &text);
-        status = api_fail(LK_UNSUPPORTED, call, "no %svariant of %s takes %s on %s (sm_%d)",
-                          deterministic ? "deterministic " : "", problem->family->name, text.data,
-                          context->device.name, context->device.arch);
-        lk_buf_free(&text);
-    } else if (!*kernels) {
-        status = api_fail(LK_DRIVER_ERROR, call, "%s", message);
+    if (new.kernels) {
+        new.workspace_bytes = workspace_of(context, problem, &new);
+        *chosen = api_know_choice(context, problem, deterministic, &new);
+    } else {
+        status =
+            no_kernels(call, context, problem, deterministic, new.choice.variant ? message : NULL);
     }
     free(message);
     return status;
@@ -231,7 +289,12 @@ lk_status lk_unload(void)
     if (status != LK_OK)
         return status;
     pthread_mutex_lock(&lock);
-    drop_loaded(context, zoo_kernels_free);
+    for (struct api_loaded *next; context->loaded; context->loaded = next) {
+        next = context->loaded->next;
+        zoo_kernels_free(context->loaded->kernels);
+        free(context->loaded);
+    }
+    api_kernels_gone();
     pthread_mutex_unlock(&lock);
     return LK_OK;
 }
@@ -298,6 +361,7 @@ lk_status lk_free(void *pointer)
     lk_status status = need_context("free", &cuda, &context);
     if (status != LK_OK || !pointer)
         return status;
+    api_memory_freed();
     return finish(cuda, cuda->cuMemFree_v2((CUdeviceptr)(uintptr_t)pointer), "free", "freeing");
 }
 
