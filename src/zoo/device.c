@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -73,6 +74,7 @@ const char *zoo_error(const struct lk_driver *cuda, CUresult status)
 
 struct kernel {
     char *name;
+    uint64_t hash; /* of the name */
     CUfunction function;
     unsigned shared;   /* the dynamic shared memory that it was allowed */
     uint64_t resident; /* the driver's last answer to zoo_resident; see there */
@@ -195,11 +197,18 @@ int zoo_tunable(const struct zoo_call *call, const char *name)
     abort();
 }
 
+/* Names of one variant have much in common: comparing them all takes longer than this. */
+static uint64_t hash_name(const char *name)
+{
+    return lk_hash64(LK_HASH64, name, strlen(name));
+}
+
 static struct kernel *find_kernel(struct zoo_kernels *kernels, const char *name)
 {
     unsigned count = __atomic_load_n(&kernels->kernel_count, __ATOMIC_ACQUIRE);
+    uint64_t hash = hash_name(name);
     for (unsigned i = 0; i < count; i++)
-        if (strcmp(kernels->kernel[i].name, name) == 0)
+        if (kernels->kernel[i].hash == hash && strcmp(kernels->kernel[i].name, name) == 0)
             return &kernels->kernel[i];
     return NULL;
 }
@@ -221,6 +230,7 @@ static struct kernel *add_kernel(struct zoo_call *call, struct zoo_kernels *kern
         return NULL;
     }
     kernel->name = strdup(name);
+    kernel->hash = hash_name(name);
     __atomic_store_n(&kernels->kernel_count, kernels->kernel_count + 1, __ATOMIC_RELEASE);
     return kernel;
 }
