@@ -361,8 +361,9 @@ lk_status lk_free(void *pointer)
     lk_status status = need_context("free", &cuda, &context);
     if (status != LK_OK || !pointer)
         return status;
+    CUresult result = cuda->cuMemFree_v2((CUdeviceptr)(uintptr_t)pointer);
     api_memory_freed();
-    return finish(cuda, cuda->cuMemFree_v2((CUdeviceptr)(uintptr_t)pointer), "free", "freeing");
+    return finish(cuda, result, "free", "freeing");
 }
 
 static lk_status check_copy(const char *call, const void *device, const void *host, size_t bytes,
