@@ -59,13 +59,13 @@ static double measure(void (*call)(void *state), void *state)
 {
     double sample[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
-        lk_wait(stream);
+        must(lk_wait(stream), "waiting");
         double begin = now();
         for (int k = 0; k < CALLS_IN_A_SAMPLE; k++)
             call(state);
         sample[i] = (now() - begin) / CALLS_IN_A_SAMPLE;
     }
-    lk_wait(stream);
+    must(lk_wait(stream), "waiting");
     qsort(sample, SAMPLES, sizeof *sample, compare);
     return sample[SAMPLES / 2];
 }
@@ -83,6 +83,20 @@ static void call_once(void *state)
     const struct run *run = state;
     must(api_run(run->id, stream, run->sizes, run->buffers, workspace, WORKSPACE),
          api_call(run->id)->name);
+}
+
+/* What the family generates: offsets and columns must be right for a GPU. */
+static void fill(const struct zoo_problem *problem, const struct zoo_buffer *shapes, unsigned count)
+{
+    void *host[ZOO_BUFFERS] = {NULL};
+    for (unsigned i = 0; i < count; i++)
+        if (!(host[i] = calloc(1, zoo_buffer_bytes(&shapes[i]) + 1)))
+            stop("the input", "no memory");
+    problem->family->generate(problem, host);
+    for (unsigned i = 0; i < count; i++) {
+        must(lk_copy_to(memory[i], host[i], zoo_buffer_bytes(&shapes[i])), "copying");
+        free(host[i]);
+    }
 }
 
 /* Each size at its normal value, but at most this. What is 0 by default stands for another size. */
@@ -106,11 +120,12 @@ static struct run prepare(enum api_id id, int64_t most)
         if (bytes > memory_bytes[i]) {
             lk_free(memory[i]);
             must(lk_malloc(&memory[i], bytes), "allocating");
-            cuda->cuMemsetD8Async((CUdeviceptr)(uintptr_t)memory[i], 0, bytes, NULL);
             memory_bytes[i] = bytes;
         }
         run.buffers[i] = memory[i];
     }
+    if (!counts)
+        fill(&problem, shapes, count);
     return run;
 }
 
