@@ -255,7 +255,7 @@ int main(int count, char **arguments)
     bench_driver();
     double total = 0, worst = 0;
     unsigned calls = 0;
-    for (int id = 0; id < API_CALLS; id++) {
+    for (unsigned id = 0; id < API_CALLS; id++) {
         if (only && !strstr(api_call(id)->name, only))
             continue;
         bool one_size = api_call(id)->size_count == 1;

@@ -5,7 +5,8 @@
  *   api.c          one of them: its row read, its sizes checked
  *   api_submit.c   any call whose problem is known: buffers checked, kernels launched
  *   api_known.c    what a thread has asked the driver before and need not ask again
- *   api_gpu.c      contexts, their kernels, and the few calls for programs without CUDA
+ *   api_context.c  contexts, and the kernels that are loaded in each
+ *   api_gpu.c      the few calls for programs without CUDA
  *   api_explain.c  lk_explain
  *   api_error.c    messages
  */
@@ -94,7 +95,9 @@ struct api_chosen {
     size_t workspace_bytes;
 };
 
-/* Of the calling thread. call is for the message. */
+/* The driver, and the context that is current on this thread; call is for the message. */
+lk_status api_need_context(const char *call, const struct lk_driver **cuda, CUcontext *context);
+/* What is known about that context. */
 lk_status api_current(const char *call, struct api_context **context);
 /* What solves problem, loaded if it is not yet. *chosen is good until this thread's next call.
  * Scalars do not matter: lk_NAME_workspace does not have them either. */

@@ -49,7 +49,7 @@ static unsigned long calls_of(enum standin_function function)
 static unsigned long all_calls(void)
 {
     unsigned long sum = 0;
-    for (int i = 0; i < STANDIN_FUNCTIONS; i++)
+    for (unsigned i = 0; i < STANDIN_FUNCTIONS; i++)
         sum += calls_of(i);
     return sum;
 }
