@@ -10,6 +10,7 @@
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
+#   make bench-calls    what a public call costs the host beside the driver; CALLS='--gpu cuda:0': on a GPU
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers and on the machine, FUZZ_SECONDS each (needs clang);
 #                       make fuzz FUZZ=run FUZZ_SECONDS=3600: one of them, for an hour
@@ -345,6 +346,8 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) -L$(BUILD) $(runpath) -llockstep
 
+$(BUILD)/tests/zoo/test_api_known: | $(BUILD)/bench/calls/libcuda.so.1
+
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^
@@ -421,6 +424,21 @@ gpu-test gpu-bench bench-machine bench-verdicts: all
 gpu-counters: all
 	@scripts/gpu-counters record $(BUILD)/gpu-counters.tsv
 	@LOCKSTEP=$(abspath $(BUILD))/lockstep scripts/gpu-counters report $(BUILD)/gpu-counters.tsv
+
+# A driver that does nothing, also for tests of what the public calls ask the driver; see bench/calls.
+STANDIN := $(BUILD)/bench/calls/libcuda.so.1
+$(STANDIN): bench/calls/standin.c $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -MMD -MP -shared -o $@ $< -Wl,-soname,$(@F)
+
+$(BUILD)/bench/calls/bench: bench/calls/bench.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -MMD -MP -o $@ $(filter %.c %.o,$^) $(OPENMP) -ljansson $(LIBS)
+
+CALLS ?=
+.PHONY: bench-calls
+bench-calls: $(BUILD)/bench/calls/bench $(STANDIN)
+	@$< $(CALLS) $(abspath $(STANDIN))
 
 # Conversions are judged in the ordinary build: with the sanitizers' code in it, gcc knows fewer ranges.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -532,4 +550,4 @@ clean:
 print-%:
 	@echo '$($*)'
 
--include $(shell find $(BUILD)/obj $(BUILD)/tests -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/tests $(BUILD)/bench -name '*.d' 2>/dev/null)

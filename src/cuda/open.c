@@ -21,6 +21,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lk_driver table; /* table.gpu is NULL until a driver is chosen */
+static bool chosen;            /* written last: from then on the table is read without the lock */
 
 static bool is_simulated(const char *gpu)
 {
@@ -111,6 +112,7 @@ static bool choose(void *library, const char *gpu, char **message)
     if (!library || !lk_driver_load(&table, library, message))
         return false;
     table.gpu = strdup(gpu);
+    __atomic_store_n(&chosen, table.gpu != NULL, __ATOMIC_RELEASE);
     return table.gpu != NULL;
 }
 
@@ -168,6 +170,8 @@ const struct lk_driver *lk_driver_open(const char *gpu, CUdevice *device, char *
 {
     int number = 0;
     *message = NULL;
+    if (!gpu && !device && __atomic_load_n(&chosen, __ATOMIC_ACQUIRE))
+        return &table;
     pthread_mutex_lock(&lock);
     bool fine = gpu ? open_by_name(gpu, message) : table.gpu || open_loaded(message);
     pthread_mutex_unlock(&lock);

@@ -1,10 +1,14 @@
 /*
  * api.h: inside the public calls (include/lockstep.h).
  *
- *   api_calls.c  the functions, made from api.def
- *   api.c        one call: arguments checked, variant chosen, kernels launched
- *   api_gpu.c    contexts, their kernels, and the few calls for programs without CUDA
- *   api_error.c  messages
+ *   api_calls.c    the functions, made from api.def
+ *   api.c          one of them: its row read, its sizes checked
+ *   api_submit.c   any call whose problem is known: buffers checked, kernels launched
+ *   api_known.c    what a thread has asked the driver before and need not ask again
+ *   api_context.c  contexts, and the kernels that are loaded in each
+ *   api_gpu.c      the few calls for programs without CUDA
+ *   api_explain.c  lk_explain
+ *   api_error.c    messages
  */
 #ifndef LOCKSTEP_ZOO_API_H
 #define LOCKSTEP_ZOO_API_H
@@ -35,7 +39,7 @@ struct api_call {
     unsigned traits;
     unsigned size_count, scalar_count, buffer_count;
     unsigned parameter[ZOO_PARAMETERS]; /* which of the family's each size, then each scalar is */
-    char buffer[ZOO_BUFFERS][24];       /* the C arguments' names */
+    const char *buffer[ZOO_BUFFERS];    /* the C arguments' names */
 };
 const struct api_call *api_call(enum api_id id);
 
@@ -43,6 +47,32 @@ const struct api_call *api_call(enum api_id id);
 lk_status api_run(enum api_id id, void *stream, const int64_t *sizes, const void *const *buffers,
                   void *workspace, size_t workspace_bytes);
 lk_status api_workspace(enum api_id id, const int64_t *sizes, size_t *bytes);
+
+/* Any call --------------------------------------------------------------------------------------*/
+
+/* A call that is no row of api.def fills in the first four, and calls api_shape and api_submit. */
+struct api_request {
+    const char *name;               /* of the call, for messages */
+    const char *const *buffer_name; /* of its arguments, likewise */
+    unsigned traits;                /* of enum api_trait */
+    struct zoo_problem problem;     /* its sizes within their limits */
+    unsigned count;                 /* this and the next two: by api_shape */
+    struct zoo_buffer buffer[ZOO_BUFFERS];
+    size_t bytes[ZOO_BUFFERS];
+    uintptr_t address[ZOO_BUFFERS]; /* this and the rest: by api_submit */
+    struct api_context *context;
+    const struct api_chosen *chosen;
+};
+
+lk_status api_shape(struct api_request *request);
+/* Checks everything else about the call and puts its kernels into the stream. */
+lk_status api_submit(struct api_request *request, void *stream, const void *const *buffers,
+                     void *workspace, size_t workspace_bytes);
+/* Only sets context and chosen: for lk_NAME_workspace and lk_explain. */
+lk_status api_choose(struct api_request *request);
+/* For row `id`, as far as api_shape. */
+lk_status api_request_row(struct api_request *request, enum api_id id, const int64_t *sizes,
+                          bool with_scalars);
 
 /* Contexts --------------------------------------------------------------------------------------*/
 
@@ -57,15 +87,47 @@ struct api_context {
     bool takes_host_memory; /* kernels can read what malloc gave */
 };
 
-/* Of the calling thread. call is for the message. */
+/* What runs a problem, and the workspace that it needs, with room to align it. */
+enum { API_WORKSPACE_ALIGN = 256 };
+struct api_chosen {
+    struct zoo_choice choice;
+    const struct zoo_kernels *kernels;
+    size_t workspace_bytes;
+};
+
+/* The driver, and the context that is current on this thread; call is for the message. */
+lk_status api_need_context(const char *call, const struct lk_driver **cuda, CUcontext *context);
+/* What is known about that context. */
 lk_status api_current(const char *call, struct api_context **context);
-/* The kernels for problem, loaded if they are not yet; *choice says which. */
+/* What solves problem, loaded if it is not yet. *chosen is good until this thread's next call.
+ * Scalars do not matter: lk_NAME_workspace does not have them either. */
 lk_status api_kernels(const char *call, struct api_context *context,
-                      const struct zoo_problem *problem, struct zoo_choice *choice,
-                      const struct zoo_kernels **kernels);
+                      const struct zoo_problem *problem, const struct api_chosen **chosen);
 void api_remarks(const struct api_context *context, struct lk_buf *text); /* of its table */
-/* Forgets all kernels of a context that was reset behind our back. */
-void api_forget(struct api_context *context);
+/* Forgets all kernels of a context that was reset behind our back, `stale` among them, unless
+ * another thread has done so already. */
+void api_forget(struct api_context *context, const struct zoo_kernels *stale);
+
+/* What the driver need not be asked again -------------------------------------------------------*/
+
+/* Each of these is an error only if the driver says so, and it is asked once for each context,
+ * buffer and stream, as long as this thread has room to remember. */
+lk_status api_check_memory(const char *call, const struct api_context *context, const char *name,
+                           uintptr_t address, size_t bytes);
+lk_status api_check_stream(const char *call, const struct api_context *context, void *stream);
+/* The context with this id, and what solves a problem in a context; NULL: not remembered. */
+struct api_context *api_known_context(unsigned long long id);
+void api_know_context(unsigned long long id, struct api_context *context);
+const struct api_chosen *api_known_choice(const struct api_context *context,
+                                          const struct zoo_problem *problem, bool deterministic);
+const struct api_chosen *api_know_choice(const struct api_context *context,
+                                         const struct zoo_problem *problem, bool deterministic,
+                                         const struct api_chosen *chosen);
+/* Forget: what this thread remembers; all buffers; everything. The last two go for all threads,
+ * each at the beginning of its next call. */
+void api_ask_again(void);
+void api_memory_freed(void);
+void api_kernels_gone(void);
 
 /* Messages --------------------------------------------------------------------------------------*/
 

@@ -1,30 +1,11 @@
 /*
- * api_gpu.c: the contexts that the program works in, with what was loaded in each; and the public
- * calls that open a GPU and move memory, for programs that do not use CUDA themselves.
+ * api_gpu.c: the public calls that open a GPU and move memory, for programs that do not use CUDA
+ * themselves; and the driver and the context that every call begins with.
  */
 #include "zoo/api.h"
 
-#include "base/arena.h"
-#include "host/files.h"
-
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* One variant in one context. row: of the table that names its PTX file; NULL for the built-in. */
-struct api_loaded {
-    struct api_loaded *next;
-    const struct zoo_variant *variant;
-    const struct zoo_row *row;
-    struct zoo_kernels *kernels;
-};
-
-/* The list of contexts, and what belongs to each. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct api_context *contexts;
-
-/* Contexts --------------------------------------------------------------------------------------*/
 
 static lk_status find_driver(const char *call, const struct lk_driver **cuda, CUcontext *context)
 {
@@ -42,7 +23,7 @@ static lk_status find_driver(const char *call, const struct lk_driver **cuda, CU
     return LK_OK;
 }
 
-static lk_status need_context(const char *call, const struct lk_driver **cuda, CUcontext *context)
+lk_status api_need_context(const char *call, const struct lk_driver **cuda, CUcontext *context)
 {
     lk_status status = find_driver(call, cuda, context);
     if (status == LK_OK && !*context)
@@ -52,191 +33,6 @@ static lk_status need_context(const char *call, const struct lk_driver **cuda, C
             "or cuCtxSetCurrent in a program that uses CUDA");
     return status;
 }
-
-/* Drivers before 12.0 have no ids; the address must do then. */
-static unsigned long long id_of(const struct lk_driver *cuda, CUcontext context)
-{
-    unsigned long long id = 0;
-    if (cuda->cuCtxGetId)
-        cuda->cuCtxGetId(context, &id);
-    return id;
-}
-
-/* Gives each of the context's kernels to done. */
-static void drop_loaded(struct api_context *context, void (*done)(struct zoo_kernels *))
-{
-    for (struct api_loaded *next; context->loaded; context->loaded = next) {
-        next = context->loaded->next;
-        done(context->loaded->kernels);
-        free(context->loaded);
-    }
-}
-
-void api_forget(struct api_context *context)
-{
-    pthread_mutex_lock(&lock);
-    drop_loaded(context, zoo_kernels_forget);
-    pthread_mutex_unlock(&lock);
-}
-
-static CUresult fill(struct api_context *context, const struct lk_driver *cuda, CUcontext handle)
-{
-    CUdevice number;
-    int takes = 0;
-    CUresult result = cuda->cuCtxGetDevice(&number);
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (!zoo_device_from(&context->device, cuda, number, handle))
-        return CUDA_ERROR_INVALID_DEVICE;
-    cuda->cuDeviceGetAttribute(&takes, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, number);
-    context->takes_host_memory = takes;
-    zoo_table_read(&context->table, &context->device);
-    context->context = handle;
-    context->id = id_of(cuda, handle);
-    return CUDA_SUCCESS;
-}
-
-/* Under the lock. */
-static struct api_context *find_context(const struct lk_driver *cuda, CUcontext handle,
-                                        CUresult *result)
-{
-    struct api_context *context = contexts;
-    while (context && context->context != handle)
-        context = context->next;
-    if (context && context->id != id_of(cuda, handle)) {
-        drop_loaded(context, zoo_kernels_forget);
-        zoo_table_free(&context->table);
-        *result = fill(context, cuda, handle);
-    }
-    if (context)
-        return context;
-    context = lk_alloc_zeroed(sizeof *context);
-    *result = fill(context, cuda, handle);
-    if (*result != CUDA_SUCCESS) {
-        free(context);
-        return NULL;
-    }
-    context->next = contexts;
-    contexts = context;
-    return context;
-}
-
-lk_status api_current(const char *call, struct api_context **context)
-{
-    const struct lk_driver *cuda;
-    CUcontext handle;
-    CUresult result = CUDA_SUCCESS;
-    lk_status status = need_context(call, &cuda, &handle);
-    if (status != LK_OK)
-        return status;
-    pthread_mutex_lock(&lock);
-    *context = find_context(cuda, handle, &result);
-    pthread_mutex_unlock(&lock);
-    if (result != CUDA_SUCCESS)
-        return api_driver_failed(cuda, result, call, "looking at the GPU");
-    return LK_OK;
-}
-
-/* Kernels ---------------------------------------------------------------------------------------*/
-
-/* A stream of this thread may be recording a graph; loading kernels must not become part of it. */
-static struct zoo_kernels *load(const struct api_context *context, const struct zoo_choice *choice,
-                                const struct zoo_family *family, char **message)
-{
-    const struct lk_driver *cuda = context->device.cuda;
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    bool from_file = choice->row && choice->row->ptx;
-    struct lk_buf ptx = {0};
-    if (from_file && !host_read_file(choice->row->ptx, &ptx, message))
-        return NULL;
-    if (cuda->cuThreadExchangeStreamCaptureMode)
-        cuda->cuThreadExchangeStreamCaptureMode(&mode);
-    struct zoo_kernels *kernels = zoo_kernels_load(&context->device, family, choice->variant,
-                                                   ptx.data, &choice->tuning, message);
-    if (cuda->cuThreadExchangeStreamCaptureMode)
-        cuda->cuThreadExchangeStreamCaptureMode(&mode);
-    lk_buf_free(&ptx);
-    return kernels;
-}
-
-/* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is ignored from then
- * on, so that a bad file makes a call slower and not wrong. */
-static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
-                                  bool deterministic, struct zoo_choice *choice, char **message)
-{
-    while (zoo_choose(&context->table, &context->device, problem, deterministic, choice)) {
-        const struct zoo_row *row = choice->row && choice->row->ptx ? choice->row : NULL;
-        for (struct api_loaded *loaded = context->loaded; loaded; loaded = loaded->next)
-            if (loaded->variant == choice->variant && loaded->row == row)
-                return loaded->kernels;
-        free(*message);
-        struct zoo_kernels *kernels = load(context, choice, problem->family, message);
-        if (kernels) {
-            struct api_loaded *loaded = lk_alloc_zeroed(sizeof *loaded);
-            *loaded = (struct api_loaded){context->loaded, choice->variant, row, kernels};
-            context->loaded = loaded;
-            return kernels;
-        }
-        if (!row)
-            return NULL;
-        lk_buf_printf(&context->table.remarks, "%s is ignored: %s\n", row->ptx, *message);
-        ((struct zoo_row *)row)->broken = true;
-    }
-    return NULL;
-}
-
-static bool only_deterministic; /* set by lk_set_deterministic */
-
-void lk_set_deterministic(int on)
-{
-    __atomic_store_n(&only_deterministic, on != 0, __ATOMIC_RELAXED);
-}
-
-lk_status api_kernels(const char *call, struct api_context *context,
-                      const struct zoo_problem *problem, struct zoo_choice *choice,
-                      const struct zoo_kernels **kernels)
-{
-    bool deterministic = __atomic_load_n(&only_deterministic, __ATOMIC_RELAXED);
-    char *message = NULL;
-    *choice = (struct zoo_choice){0};
-    pthread_mutex_lock(&lock);
-    *kernels = choose(context, problem, deterministic, choice, &message);
-    pthread_mutex_unlock(&lock);
-    lk_status status = LK_OK;
-    if (!*kernels && !choice->variant) {
-        struct lk_buf text = {0};
-        zoo_problem_print(problem, &text);
-        status = api_fail(LK_UNSUPPORTED, call, "no %svariant of %s takes %s on %s (sm_%d)",
-                          deterministic ? "deterministic " : "", problem->family->name, text.data,
-                          context->device.name, context->device.arch);
-        lk_buf_free(&text);
-    } else if (!*kernels) {
-        status = api_fail(LK_DRIVER_ERROR, call, "%s", message);
-    }
-    free(message);
-    return status;
-}
-
-void api_remarks(const struct api_context *context, struct lk_buf *text)
-{
-    pthread_mutex_lock(&lock);
-    lk_buf_add(text, context->table.remarks.data, context->table.remarks.size);
-    pthread_mutex_unlock(&lock);
-}
-
-lk_status lk_unload(void)
-{
-    struct api_context *context;
-    lk_status status = api_current("unload", &context);
-    if (status != LK_OK)
-        return status;
-    pthread_mutex_lock(&lock);
-    drop_loaded(context, zoo_kernels_free);
-    pthread_mutex_unlock(&lock);
-    return LK_OK;
-}
-
-/* GPUs and memory -------------------------------------------------------------------------------*/
 
 lk_status lk_open(const char *gpu)
 {
@@ -284,7 +80,7 @@ lk_status lk_malloc(void **pointer, size_t bytes)
     if (!pointer)
         return api_fail(LK_BAD_ARGUMENT, "malloc", "pointer is NULL; it gets the address");
     *pointer = NULL;
-    lk_status status = need_context("malloc", &cuda, &context);
+    lk_status status = api_need_context("malloc", &cuda, &context);
     if (status == LK_OK && bytes)
         status = finish(cuda, cuda->cuMemAlloc_v2(&address, bytes), "malloc", "allocating");
     *pointer = (void *)(uintptr_t)address;
@@ -295,10 +91,12 @@ lk_status lk_free(void *pointer)
 {
     const struct lk_driver *cuda;
     CUcontext context;
-    lk_status status = need_context("free", &cuda, &context);
+    lk_status status = api_need_context("free", &cuda, &context);
     if (status != LK_OK || !pointer)
         return status;
-    return finish(cuda, cuda->cuMemFree_v2((CUdeviceptr)(uintptr_t)pointer), "free", "freeing");
+    CUresult result = cuda->cuMemFree_v2((CUdeviceptr)(uintptr_t)pointer);
+    api_memory_freed();
+    return finish(cuda, result, "free", "freeing");
 }
 
 static lk_status check_copy(const char *call, const void *device, const void *host, size_t bytes,
@@ -308,7 +106,7 @@ static lk_status check_copy(const char *call, const void *device, const void *ho
     if (bytes && (!device || !host))
         return api_fail(LK_BAD_ARGUMENT, call, "the %s pointer is NULL",
                         device ? "host's" : "device's");
-    return need_context(call, cuda, &context);
+    return api_need_context(call, cuda, &context);
 }
 
 lk_status lk_copy_to(void *to_device, const void *from_host, size_t bytes)
@@ -335,7 +133,7 @@ lk_status lk_wait(void *stream)
 {
     const struct lk_driver *cuda;
     CUcontext context;
-    lk_status status = need_context("wait", &cuda, &context);
+    lk_status status = api_need_context("wait", &cuda, &context);
     if (status != LK_OK)
         return status;
     return finish(cuda, cuda->cuStreamSynchronize(stream), "wait", "the work in the stream");

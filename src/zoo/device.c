@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -73,17 +74,22 @@ const char *zoo_error(const struct lk_driver *cuda, CUresult status)
 
 struct kernel {
     char *name;
+    uint64_t hash; /* of the name */
     CUfunction function;
-    unsigned shared; /* the dynamic shared memory that it was allowed */
+    unsigned shared;   /* the dynamic shared memory that it was allowed */
+    uint64_t resident; /* the driver's last answer to zoo_resident; see there */
 };
 
 struct zoo_kernels {
     const struct zoo_device *device;
     const struct zoo_family *family;
     const struct zoo_variant *variant;
+    const struct zoo_source *source;
     CUmodule module;
     struct zoo_tuning tuning;
-    pthread_mutex_t lock; /* the two below: a cache that several threads fill */
+    /* A cache that threads fill under the lock and read without it: a kernel is complete before it
+     * is counted, and stays where it is. */
+    pthread_mutex_t lock;
     struct kernel kernel[ZOO_KERNELS];
     unsigned kernel_count;
     char missing[80]; /* of the last kernel that was not found: what call->error says */
@@ -135,6 +141,7 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
     *kernels = (struct zoo_kernels){.device = device,
                                     .family = family,
                                     .variant = variant,
+                                    .source = source,
                                     .lock = PTHREAD_MUTEX_INITIALIZER,
                                     .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
     CUresult status = device->cuda->cuModuleLoadDataEx(&kernels->module, ptx ? ptx : source->ptx, 2,
@@ -156,6 +163,7 @@ bool zoo_fits(const struct zoo_device *device, const struct zoo_variant *variant
     struct zoo_kernels kernels = {.device = device,
                                   .family = problem->family,
                                   .variant = variant,
+                                  .source = source,
                                   .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
     return variant->fits(
         &(struct zoo_call){.problem = problem, .device = device, .kernels = &kernels});
@@ -180,7 +188,7 @@ void zoo_kernels_free(struct zoo_kernels *kernels)
 int zoo_tunable(const struct zoo_call *call, const char *name)
 {
     const struct zoo_kernels *kernels = call->kernels;
-    const struct zoo_source *source = zoo_source(kernels->family, kernels->variant);
+    const struct zoo_source *source = kernels->source;
     for (unsigned i = 0; i < source->tunable_count; i++)
         if (strcmp(source->tunables[i].name, name) == 0)
             return kernels->tuning.value[i];
@@ -189,13 +197,26 @@ int zoo_tunable(const struct zoo_call *call, const char *name)
     abort();
 }
 
-/* Both under the lock: found, or looked up and kept. What was found stays where it is. */
-static struct kernel *find_kernel(struct zoo_call *call, struct zoo_kernels *kernels,
-                                  const char *name, CUresult *status)
+/* Names of one variant have much in common: comparing them all takes longer than this. */
+static uint64_t hash_name(const char *name)
 {
-    for (unsigned i = 0; i < kernels->kernel_count; i++)
-        if (strcmp(kernels->kernel[i].name, name) == 0)
+    return lk_hash64(LK_HASH64, name, strlen(name));
+}
+
+static struct kernel *find_kernel(struct zoo_kernels *kernels, const char *name)
+{
+    unsigned count = __atomic_load_n(&kernels->kernel_count, __ATOMIC_ACQUIRE);
+    uint64_t hash = hash_name(name);
+    for (unsigned i = 0; i < count; i++)
+        if (kernels->kernel[i].hash == hash && strcmp(kernels->kernel[i].name, name) == 0)
             return &kernels->kernel[i];
+    return NULL;
+}
+
+/* Under the lock, as what follows: looked up in the module, and kept. */
+static struct kernel *add_kernel(struct zoo_call *call, struct zoo_kernels *kernels,
+                                 const char *name, CUresult *status)
+{
     if (kernels->kernel_count == ZOO_KERNELS) {
         call->error = "too many kernels in one variant";
         *status = CUDA_ERROR_NOT_FOUND;
@@ -209,44 +230,55 @@ static struct kernel *find_kernel(struct zoo_call *call, struct zoo_kernels *ker
         return NULL;
     }
     kernel->name = strdup(name);
-    kernels->kernel_count++;
+    kernel->hash = hash_name(name);
+    __atomic_store_n(&kernels->kernel_count, kernels->kernel_count + 1, __ATOMIC_RELEASE);
     return kernel;
 }
 
 /* More than 48 KiB must be asked for. */
+static bool may_use(struct kernel *kernel, unsigned shared)
+{
+    return shared <= 48 * 1024 || shared <= __atomic_load_n(&kernel->shared, __ATOMIC_ACQUIRE);
+}
+
 static CUresult allow_shared(const struct zoo_call *call, struct kernel *kernel, unsigned bytes)
 {
-    if (bytes <= 48 * 1024 || bytes <= kernel->shared)
+    if (may_use(kernel, bytes))
         return CUDA_SUCCESS;
     CUresult status = call->device->cuda->cuFuncSetAttribute(
         kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
     if (status == CUDA_SUCCESS)
-        kernel->shared = bytes;
+        __atomic_store_n(&kernel->shared, bytes, __ATOMIC_RELEASE);
     return status;
 }
 
-static CUresult prepare(struct zoo_call *call, const char *name, unsigned shared,
-                        CUfunction *function)
+/* The kernel, allowed this much shared memory; NULL after an error. */
+static struct kernel *prepare(struct zoo_call *call, const char *name, unsigned shared,
+                              CUresult *status)
 {
     struct zoo_kernels *kernels = (struct zoo_kernels *)call->kernels; /* the cache in it */
-    CUresult status = CUDA_SUCCESS;
+    struct kernel *kernel = find_kernel(kernels, name);
+    if (kernel && may_use(kernel, shared))
+        return kernel;
+    *status = CUDA_SUCCESS;
     pthread_mutex_lock(&kernels->lock);
-    struct kernel *kernel = find_kernel(call, kernels, name, &status);
-    if (kernel) {
-        status = allow_shared(call, kernel, shared);
-        *function = kernel->function;
-    }
+    kernel = find_kernel(kernels, name);
+    if (!kernel)
+        kernel = add_kernel(call, kernels, name, status);
+    if (kernel)
+        *status = allow_shared(call, kernel, shared);
     pthread_mutex_unlock(&kernels->lock);
-    return status;
+    return *status == CUDA_SUCCESS ? kernel : NULL;
 }
 
 CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid grid, void **arguments)
 {
     const struct lk_driver *cuda = call->device->cuda;
-    CUfunction function = NULL;
-    CUresult status = prepare(call, name, grid.shared, &function);
-    if (status != CUDA_SUCCESS)
+    CUresult status;
+    const struct kernel *kernel = prepare(call, name, grid.shared, &status);
+    if (!kernel)
         return status;
+    CUfunction function = kernel->function;
     unsigned x = grid.x ? grid.x : 1, y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
     unsigned tx = grid.threads ? grid.threads : 1, ty = grid.ty ? grid.ty : 1,
              tz = grid.tz ? grid.tz : 1;
@@ -270,14 +302,24 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
                                 NULL);
 }
 
+/* One word, so that threads need no lock, holds the question and the answer: shared memory,
+ * threads, blocks. It is 0 at the start, when nothing was asked: no block has 0 threads. */
 unsigned zoo_resident(struct zoo_call *call, const char *name, unsigned threads, unsigned shared)
 {
     int blocks = 0;
-    CUfunction function = NULL;
-    if (prepare(call, name, shared, &function) != CUDA_SUCCESS ||
-        call->device->cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, function, (int)threads, shared) != CUDA_SUCCESS)
+    CUresult status;
+    struct kernel *kernel = prepare(call, name, shared, &status);
+    if (!kernel)
         return 0;
+    uint64_t question = (uint64_t)shared << 32 | (uint64_t)(threads & 0xffff) << 16;
+    uint64_t known = __atomic_load_n(&kernel->resident, __ATOMIC_RELAXED);
+    if (known >> 16 == question >> 16)
+        return (unsigned)known & 0xffff;
+    if (call->device->cuda->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel->function, (int)threads, shared) != CUDA_SUCCESS)
+        return 0;
+    if (threads > 0 && threads <= 0xffff && blocks <= 0xffff)
+        __atomic_store_n(&kernel->resident, question | (unsigned)blocks, __ATOMIC_RELAXED);
     return (unsigned)blocks;
 }
 

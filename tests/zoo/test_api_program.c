@@ -68,6 +68,32 @@ static void streams(void **state)
     expect_sum();
 }
 
+/* What is freed and allocated anew, and a stream that is made anew, may have the old address. */
+static void memory_and_streams_anew(void **state)
+{
+    for (int round = 0; round < 4; round++) {
+        float *data = on_device(numbers, sizeof numbers), value;
+        CUstream stream;
+        assert_int_equal(driver()->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+        clear_out();
+        must(lk_reduce_sum_f32(stream, data, N - round, out, workspace, workspace_bytes));
+        must(lk_wait(stream));
+        must(lk_copy_from(&value, out, sizeof value));
+        float wanted = sum;
+        for (int i = N - round; i < N; i++)
+            wanted -= numbers[i];
+        assert_true(value == wanted);
+        assert_int_equal(driver()->cuStreamDestroy_v2(stream), CUDA_SUCCESS);
+        if (round % 2)
+            assert_int_equal(driver()->cuMemFree_v2((CUdeviceptr)(uintptr_t)data), CUDA_SUCCESS);
+        else
+            must(lk_free(data));
+        if (round % 2 == 0 && is_simulated()) /* after lk_free it is asked again */
+            must_fail(lk_reduce_sum_f32(NULL, data, N, out, workspace, workspace_bytes),
+                      LK_BAD_ARGUMENT, "is not memory that the GPU can reach");
+    }
+}
+
 /* In a context with memory of its own. */
 static void sum_in_context(CUstream foreign)
 {
@@ -275,10 +301,15 @@ static void the_header_is_what_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams),     cmocka_unit_test(contexts),
-        cmocka_unit_test(a_graph),     cmocka_unit_test(a_thousand_launches),
-        cmocka_unit_test(threads),     cmocka_unit_test(explanations),
-        cmocka_unit_test(determinism), cmocka_unit_test(the_header_is_what_is_shown),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(memory_and_streams_anew),
+        cmocka_unit_test(contexts),
+        cmocka_unit_test(a_graph),
+        cmocka_unit_test(a_thousand_launches),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(explanations),
+        cmocka_unit_test(determinism),
+        cmocka_unit_test(the_header_is_what_is_shown),
         cmocka_unit_test(a_reset),
     };
     return cmocka_run_group_tests(tests, open_all, close_gpu);

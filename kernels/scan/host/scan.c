@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { N, KIND, TYPE };
@@ -100,7 +99,7 @@ static bool takes_generic(const struct zoo_problem *problem)
 /* A kernel of the generic variants: "scan_i32". */
 static const char *generic_kernel(const struct zoo_problem *problem, const char *stem, char *name)
 {
-    snprintf(name, 48, "%s_%s", stem, type_names[problem->value[TYPE]]);
+    stpcpy(stpcpy(stpcpy(name, stem), "_"), type_names[problem->value[TYPE]]);
     return name;
 }
 
