@@ -204,6 +204,50 @@ lk_status lk_matmul_f32(void *stream, const float *a, const float *b, int64_t m,
                         int64_t k, float *c, void *workspace, size_t workspace_bytes);
 lk_status lk_matmul_f32_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes);
 
+/* d = f(alpha a b + beta c + bias), for each matrix of a batch, in the type and layout that the
+ * description says; sums are made in f32. a is m x k, b is k x n, c and d are m x n.
+ *
+ *     lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, m, n, k);
+ *     desc.b_order = LK_COLUMNS;
+ *     desc.activation = LK_GELU;
+ *     lk_gemm(stream, &desc, a, b, NULL, bias, d);
+ *
+ * c and bias may be NULL; c may be d. No workspace is needed. */
+typedef enum lk_type { LK_BF16, LK_F16, LK_F32 } lk_type;
+typedef enum lk_order { LK_ROWS, LK_COLUMNS } lk_order; /* whose elements lie side by side */
+typedef enum lk_activation {
+    LK_IDENTITY,
+    LK_RELU,
+    LK_GELU,     /* x times the normal distribution function of x */
+    LK_SILU,     /* x / (1 + exp(-x)) */
+    LK_SILU_GATE /* d has n / 2 columns: silu(column 2 j) times column 2 j + 1 */
+} lk_activation;
+#define LK_SAME (-1) /* as a stride: every product of the batch takes the same matrix */
+
+typedef struct lk_gemm_desc {
+    lk_type type; /* of a, b, c, bias and d */
+    int64_t m, n, k;
+    int64_t batch;                      /* 0 counts as 1 */
+    lk_order a_order, b_order, d_order; /* c has d's order */
+    /* From a row (by columns: from a column) to the next, in elements; 0: they follow each other.
+     */
+    int64_t a_pitch, b_pitch, c_pitch, d_pitch;
+    /* From a matrix of the batch to the next, in elements; 0: they follow each other. */
+    int64_t a_stride, b_stride, c_stride, d_stride;
+    float alpha, beta;
+    lk_activation activation;
+    int bias_for_rows; /* bias has m numbers, one for each row of d; else n, one for each column */
+} lk_gemm_desc;
+#define LK_GEMM_DESC(type_, m_, n_, k_)                                                            \
+    {                                                                                              \
+        .type = (type_), .m = (m_), .n = (n_), .k = (k_), .alpha = 1                               \
+    }
+
+lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const void *b,
+                  const void *c, const void *bias, void *d);
+/* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
+lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */

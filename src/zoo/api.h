@@ -103,6 +103,10 @@ lk_status api_current(const char *call, struct api_context **context);
  * Scalars do not matter: lk_NAME_workspace does not have them either. */
 lk_status api_kernels(const char *call, struct api_context *context,
                       const struct zoo_problem *problem, const struct api_chosen **chosen);
+/* A variant by its name, loaded if it is not yet; what `call` then launches is its business. */
+lk_status api_variant(const char *call, struct api_context *context,
+                      const struct zoo_family *family, const char *name,
+                      const struct zoo_kernels **kernels);
 void api_remarks(const struct api_context *context, struct lk_buf *text); /* of its table */
 /* Forgets all kernels of a context that was reset behind our back, `stale` among them, unless
  * another thread has done so already. */

@@ -165,6 +165,41 @@ static struct zoo_kernels *load(const struct api_context *context, const struct 
     return kernels;
 }
 
+/* Under the lock: loaded if it is not yet. row: of the table that names its PTX file, or NULL. */
+static struct zoo_kernels *get(struct api_context *context, const struct zoo_choice *choice,
+                               const struct zoo_family *family, const struct zoo_row *row,
+                               char **message)
+{
+    for (struct api_loaded *loaded = context->loaded; loaded; loaded = loaded->next)
+        if (loaded->variant == choice->variant && loaded->row == row)
+            return loaded->kernels;
+    free(*message);
+    struct zoo_kernels *kernels = load(context, choice, family, message);
+    if (kernels) {
+        struct api_loaded *loaded = lk_alloc_zeroed(sizeof *loaded);
+        *loaded = (struct api_loaded){context->loaded, choice->variant, row, kernels};
+        context->loaded = loaded;
+    }
+    return kernels;
+}
+
+lk_status api_variant(const char *call, struct api_context *context,
+                      const struct zoo_family *family, const char *name,
+                      const struct zoo_kernels **kernels)
+{
+    struct zoo_choice choice = {.variant = zoo_find_variant(family, name)};
+    char *message = NULL;
+    if (!choice.variant)
+        return api_fail(LK_UNSUPPORTED, call, "%s has no kernel '%s'", family->name, name);
+    choice.tuning = zoo_tuning_normal(zoo_source(family, choice.variant));
+    pthread_mutex_lock(&lock);
+    *kernels = get(context, &choice, family, NULL, &message);
+    pthread_mutex_unlock(&lock);
+    lk_status status = *kernels ? LK_OK : api_fail(LK_UNSUPPORTED, call, "%s", message);
+    free(message);
+    return status;
+}
+
 /* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is ignored from then
  * on, so that a bad file makes a call slower and not wrong. */
 static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
@@ -172,17 +207,9 @@ static struct zoo_kernels *choose(struct api_context *context, const struct zoo_
 {
     while (zoo_choose(&context->table, &context->device, problem, deterministic, choice)) {
         const struct zoo_row *row = choice->row && choice->row->ptx ? choice->row : NULL;
-        for (struct api_loaded *loaded = context->loaded; loaded; loaded = loaded->next)
-            if (loaded->variant == choice->variant && loaded->row == row)
-                return loaded->kernels;
-        free(*message);
-        struct zoo_kernels *kernels = load(context, choice, problem->family, message);
-        if (kernels) {
-            struct api_loaded *loaded = lk_alloc_zeroed(sizeof *loaded);
-            *loaded = (struct api_loaded){context->loaded, choice->variant, row, kernels};
-            context->loaded = loaded;
+        struct zoo_kernels *kernels = get(context, choice, problem->family, row, message);
+        if (kernels)
             return kernels;
-        }
         if (!row)
             return NULL;
         lk_buf_printf(&context->table.remarks, "%s is ignored: %s\n", row->ptx, *message);

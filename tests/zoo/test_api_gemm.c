@@ -1,0 +1,311 @@
+/*
+ * test_api_gemm.c: lk_gemm with random shapes, layouts, pitches, batches and epilogues. The numbers
+ * are small whole ones, so that every sum is exact and the result is one rounding away from it;
+ * what lies between rows and behind the matrices must stay as it was. LOCKSTEP_TEST_SEED=N repeats
+ * a run.
+ */
+#include "api_tools.h"
+
+#include "zoo/types.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { ROUNDS = 60, POISON = 0x5a };
+
+static uint64_t seed, counter;
+
+static int64_t any(int64_t below)
+{
+    uint64_t x = seed + ++counter * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (int64_t)((x ^ x >> 31) % (uint64_t)below);
+}
+
+static int open_all(void **state)
+{
+    const char *given = getenv("LOCKSTEP_TEST_SEED");
+    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
+    return open_gpu(state) != 0 || lk_open(NULL) != LK_OK ? -1 : 0;
+}
+
+static const enum zoo_type types[] = {[LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16, [LK_F32] = ZOO_F32};
+
+/* A matrix of a case, on the host and on the device. */
+struct matrix {
+    enum zoo_type type;
+    lk_order order;
+    int64_t rows, columns, pitch, stride, batch;
+    size_t count;
+    void *host, *device;
+};
+
+static size_t place(const struct matrix *x, int64_t number, int64_t row, int64_t column)
+{
+    return (size_t)(number * x->stride +
+                    (x->order == LK_ROWS ? row * x->pitch + column : column * x->pitch + row));
+}
+
+static double number(const struct matrix *x, int64_t matrix, int64_t row, int64_t column)
+{
+    return zoo_get(x->type, x->host, place(x, matrix, row, column));
+}
+
+/* wide: rows at multiples of 16 bytes, as most programs have them. */
+static struct matrix make(enum zoo_type type, lk_order order, int64_t rows, int64_t columns,
+                          int64_t batch, bool wide, bool same)
+{
+    int64_t along = order == LK_ROWS ? columns : rows, lines = order == LK_ROWS ? rows : columns;
+    struct matrix x = {type, order, rows, columns, along + any(4) * (wide ? 8 : 1),
+                       0,    batch, 0,    NULL,    NULL};
+    if (wide)
+        x.pitch = (x.pitch + 7) / 8 * 8;
+    x.stride = same ? 0 : lines * x.pitch + any(3) * (wide ? 8 : 1);
+    x.count = (size_t)((batch - 1) * x.stride + lines * x.pitch + 16);
+    x.host = malloc(x.count * zoo_type_bytes[type]);
+    for (size_t i = 0; i < x.count; i++)
+        zoo_put(type, x.host, i, (double)(any(5) - 2));
+    x.device = on_device(x.host, x.count * zoo_type_bytes[type]);
+    return x;
+}
+
+static void done(struct matrix *x)
+{
+    free(x->host);
+    must(lk_free(x->device));
+}
+
+struct case_ {
+    lk_gemm_desc desc;
+    struct matrix a, b, c, d, bias;
+};
+
+static double silu(double x)
+{
+    return x / (1 + exp(-x));
+}
+
+/* Before the activation. */
+static double sum_at(const struct case_ *t, int64_t matrix, int64_t row, int64_t column)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->desc.k; i++)
+        sum += number(&t->a, matrix, row, i) * number(&t->b, matrix, i, column);
+    sum *= (double)t->desc.alpha;
+    if (t->desc.beta != 0)
+        sum += (double)t->desc.beta * number(&t->c, matrix, row, column);
+    if (t->bias.device)
+        sum += number(&t->bias, 0, 0, t->desc.bias_for_rows ? row : column);
+    return sum;
+}
+
+static double result_at(const struct case_ *t, int64_t matrix, int64_t row, int64_t column)
+{
+    switch (t->desc.activation) {
+    case LK_RELU:
+        return fmax(sum_at(t, matrix, row, column), 0);
+    case LK_GELU: {
+        double x = sum_at(t, matrix, row, column);
+        return x * 0.5 * erfc(-x * M_SQRT1_2);
+    }
+    case LK_SILU:
+        return silu(sum_at(t, matrix, row, column));
+    case LK_SILU_GATE:
+        return silu(sum_at(t, matrix, row, 2 * column)) * sum_at(t, matrix, row, 2 * column + 1);
+    case LK_IDENTITY:
+        break;
+    }
+    return sum_at(t, matrix, row, column);
+}
+
+/* Every number of D, and everything around it. */
+static void compare(const struct case_ *t)
+{
+    size_t each = zoo_type_bytes[t->d.type];
+    unsigned char *got = malloc(t->d.count * each);
+    bool *belongs = calloc(t->d.count, 1);
+    bool exact = t->desc.activation == LK_IDENTITY || t->desc.activation == LK_RELU;
+    must(lk_copy_from(got, t->d.device, t->d.count * each));
+    for (int64_t matrix = 0; matrix < t->d.batch; matrix++)
+        for (int64_t row = 0; row < t->d.rows; row++)
+            for (int64_t column = 0; column < t->d.columns; column++) {
+                size_t at = place(&t->d, matrix, row, column);
+                double want = result_at(t, matrix, row, column), rounded;
+                unsigned char bits[8];
+                zoo_put(t->d.type, bits, 0, want);
+                rounded = zoo_get(t->d.type, bits, 0);
+                double error = fabs(zoo_get(t->d.type, got, at) - rounded);
+                belongs[at] = true;
+                if (!(error <= (exact ? 0 : 0.01 * fabs(want) + 1e-4)))
+                    fail_msg("d[%lld][%lld][%lld] is %g, not %g", (long long)matrix, (long long)row,
+                             (long long)column, zoo_get(t->d.type, got, at), rounded);
+            }
+    for (size_t i = 0; i < t->d.count; i++)
+        for (size_t j = 0; !belongs[i] && j < each; j++)
+            if (got[i * each + j] != POISON)
+                fail_msg("element %zu is none of d, and was written", i);
+    free(belongs);
+    free(got);
+}
+
+static void run_case(struct case_ *t, bool wide)
+{
+    lk_gemm_desc *desc = &t->desc;
+    enum zoo_type type = types[desc->type];
+    bool gate = desc->activation == LK_SILU_GATE, has_bias = any(2);
+    bool same_a = any(4) == 0, same_b = any(4) == 0;
+    t->a = make(type, desc->a_order, desc->m, desc->k, desc->batch, wide, same_a);
+    t->b = make(type, desc->b_order, desc->k, desc->n, desc->batch, wide, same_b);
+    t->c = make(type, desc->d_order, desc->m, desc->n, desc->batch, wide, false);
+    t->d =
+        make(type, desc->d_order, desc->m, gate ? desc->n / 2 : desc->n, desc->batch, wide, false);
+    if (has_bias)
+        t->bias = make(type, LK_ROWS, 1, desc->bias_for_rows ? desc->m : desc->n, 1, false, false);
+    desc->a_pitch = t->a.pitch;
+    desc->b_pitch = t->b.pitch;
+    desc->c_pitch = t->c.pitch;
+    desc->d_pitch = t->d.pitch;
+    desc->a_stride = same_a ? LK_SAME : t->a.stride;
+    desc->b_stride = same_b ? LK_SAME : t->b.stride;
+    desc->c_stride = t->c.stride;
+    desc->d_stride = t->d.stride;
+    size_t bytes = t->d.count * zoo_type_bytes[type];
+    unsigned char *poison = malloc(bytes);
+    memset(poison, POISON, bytes);
+    must(lk_copy_to(t->d.device, poison, bytes));
+    free(poison);
+    must(lk_gemm(NULL, desc, t->a.device, t->b.device, desc->beta != 0 ? t->c.device : NULL,
+                 t->bias.device, t->d.device));
+    must(lk_wait(NULL));
+    compare(t);
+    done(&t->a);
+    done(&t->b);
+    done(&t->c);
+    done(&t->d);
+    if (has_bias)
+        done(&t->bias);
+}
+
+static void random_products(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct case_ t = {0};
+        bool wide = any(4) != 0;
+        t.desc = (lk_gemm_desc){
+            .type = (lk_type)any(3),
+            .m = any(5) == 0 ? any(300) : any(70) + 1,
+            .n = any(4) == 0 ? any(200) : (any(30) + 1) * 8,
+            .k = any(4) == 0 ? any(300) : any(20) * 8,
+            .batch = any(3) == 0 ? any(3) + 1 : 1,
+            .a_order = (lk_order)any(2),
+            .b_order = (lk_order)any(2),
+            .d_order = (lk_order)any(2),
+            .alpha = any(2) ? 1 : 0.5F,
+            .beta = any(3) ? 0 : -2,
+            .activation = (lk_activation)any(5),
+            .bias_for_rows = (int)any(2),
+        };
+        if (t.desc.activation == LK_SILU_GATE) {
+            t.desc.n += t.desc.n % 2;
+            t.desc.d_order = LK_ROWS;
+        }
+        print_message(
+            "# %d: type %d, m %lld n %lld k %lld batch %lld, orders %d%d%d, activation %d, "
+            "%s\n",
+            round, t.desc.type, (long long)t.desc.m, (long long)t.desc.n, (long long)t.desc.k,
+            (long long)t.desc.batch, t.desc.a_order, t.desc.b_order, t.desc.d_order,
+            t.desc.activation, wide ? "wide" : "narrow");
+        run_case(&t, wide);
+    }
+}
+
+/* The same call again finds its plan; with another pointer it must not. */
+static void remembered_plans(void **state)
+{
+    (void)state;
+    lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, 16, 16, 16);
+    uint16_t one[256], two[256], got[256];
+    for (int i = 0; i < 256; i++) {
+        one[i] = zoo_to_bf16(1);
+        two[i] = zoo_to_bf16(2);
+    }
+    void *a = on_device(one, sizeof one), *b = on_device(two, sizeof two);
+    void *d = on_device(NULL, sizeof got);
+    const void *factors[3][2] = {{a, a}, {a, b}, {b, b}};
+    static const float wants[] = {16, 32, 64};
+    for (int round = 0; round < 6; round++) {
+        must(lk_gemm(NULL, &desc, factors[round % 3][0], factors[round % 3][1], NULL, NULL, d));
+        must(lk_wait(NULL));
+        must(lk_copy_from(got, d, sizeof got));
+        assert_true(zoo_from_bf16(got[255]) == wants[round % 3]);
+    }
+    must(lk_unload());
+    must(lk_gemm(NULL, &desc, a, b, NULL, NULL, d));
+    must(lk_free(a));
+    must(lk_free(b));
+    must(lk_free(d));
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    void *a = on_device(NULL, 8192), *b = on_device(NULL, 8192), *d = on_device(NULL, 8192);
+    const lk_gemm_desc good = LK_GEMM_DESC(LK_BF16, 16, 16, 16);
+#define REFUSES(change, words, ...)                                                                \
+    do {                                                                                           \
+        lk_gemm_desc desc = good;                                                                  \
+        change;                                                                                    \
+        must_fail(lk_gemm(NULL, &desc, __VA_ARGS__), LK_BAD_ARGUMENT, words);                      \
+    } while (0)
+    must(lk_gemm(NULL, &good, a, b, NULL, NULL, d));
+    must_fail(lk_gemm(NULL, NULL, a, b, NULL, NULL, d), LK_BAD_ARGUMENT, "LK_GEMM_DESC");
+    REFUSES(desc.m = -1, "m is -1", a, b, NULL, NULL, d);
+    REFUSES(desc.k = (int64_t)1 << 40, "k is", a, b, NULL, NULL, d);
+    REFUSES(desc.type = (lk_type)7, "type is 7", a, b, NULL, NULL, d);
+    REFUSES(desc.a_pitch = 8, "a_pitch is 8; a row of a has 16", a, b, NULL, NULL, d);
+    REFUSES((desc.batch = 2, desc.d_stride = 5), "d_stride is 5", a, b, NULL, NULL, d);
+    REFUSES((desc.batch = 2, desc.d_stride = LK_SAME), "a matrix of its own", a, b, NULL, NULL, d);
+    REFUSES(desc.beta = 1, "c is NULL", a, b, NULL, NULL, d);
+    REFUSES((desc.activation = LK_SILU_GATE, desc.n = 15), "even", a, b, NULL, NULL, d);
+    REFUSES((desc.activation = LK_SILU_GATE, desc.d_order = LK_COLUMNS), "by rows", a, b, NULL,
+            NULL, d);
+    REFUSES((void)0, "d is NULL", a, b, NULL, NULL, NULL);
+    REFUSES((void)0, "a and d overlap", a, b, NULL, NULL, a);
+    REFUSES((void)0, "not aligned", (char *)a + 1, b, NULL, NULL, d);
+    REFUSES((void)0, "not memory that the GPU can reach", (void *)(uintptr_t)64, b, NULL, NULL, d);
+    REFUSES((desc.m = 4096, desc.k = 4096), "fewer than", a, b, NULL, NULL, d);
+    must(lk_free(a));
+    must(lk_free(b));
+    must(lk_free(d));
+}
+
+static void explained(void **state)
+{
+    (void)state;
+    char text[400];
+    lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, 4096, 4096, 4096);
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "tiles_256"));
+    desc.m = 1;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "skinny_8"));
+    desc.type = LK_F32;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "general_f32"));
+    desc.k = -1;
+    must_fail(lk_gemm_explain(&desc, text, sizeof text), LK_BAD_ARGUMENT, "k is -1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_products),
+        cmocka_unit_test(remembered_plans),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(explained),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_gpu);
+}
