@@ -81,7 +81,7 @@ stamp = @mkdir -p $(@D); text='$(subst ','\'',$(1))'; \
 FLAGS := $(BUILD)/gen/flags
 $(FLAGS): ALL := $(ALL) # not what the target that first needs it adds
 $(FLAGS): always
-	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
+	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(BODY_O) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
 
 # Objects ----------------------------------------------------------------------------------------
 
@@ -123,10 +123,11 @@ $(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=12 -MMD -MP -c $< -o $@
 
+BODY_O ?= -O3
 define exec_rule
 $(BUILD)/obj/%.$(1).o: src/%.c $(FLAGS)
 	$$(call say,CC)
-	$(CC) $(ALL) -O3 $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$(CC) $(ALL) $(BODY_O) $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 
@@ -434,14 +435,14 @@ sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
-	    ISAS=v$(SANITIZE_ISA) CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
 
 # Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.
 THREAD_SUITES ?= tests/simt tests/driver tests/watch tests/zoo/test_api
 sanitize-threads:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/tsan PTX=$(PTX) \
-	    ISAS=v$(SANITIZE_ISA) CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
 	    SUITES='$(THREAD_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
@@ -459,7 +460,7 @@ FUZZ         ?=
 .PHONY: fuzz fuzz-only
 fuzz: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
-	    ISAS=v$(SANITIZE_ISA) CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_ONLY=$(SANITIZE_ISA)' fuzz-only
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_ONLY=$(SANITIZE_ISA)' fuzz-only
 
 # Two of them read foreign bytes, fuzz_run executes them.
 ifeq ($(notdir $(BUILD)),fuzz)
