@@ -44,7 +44,7 @@ void toolchain_ptx_command(struct lk_arena *arena, const struct toolchain_ptx *p
                            struct lk_list *command)
 {
     if (!ptx->compiler.is_nvcc && strtol(ptx->arch, NULL, 10) >= 90) {
-        lk_list_add(command, "sh");
+        lk_list_add(command, "/bin/sh");
         lk_list_add(command, lk_arena_printf(arena, "%s/clang_ptx.sh", ptx->include));
     }
     lk_list_add(command, ptx->compiler.path);

@@ -175,7 +175,7 @@ static void ptx_commands(void **state)
                 (const char *const[]){"|-ptx|", "|-O3|", "|-lineinfo|", "|-arch=compute_90a|",
                                       "|-I/my headers|", "|-o|k.ptx|k.cu|", NULL});
     check_words(ptx_command(false, "80"), "|/bin/compiler|-x|cuda|", (const char *const[]){NULL});
-    check_words(ptx_command(false, "90a"), "|sh|/my headers/clang_ptx.sh|/bin/compiler|",
+    check_words(ptx_command(false, "90a"), "|/bin/sh|/my headers/clang_ptx.sh|/bin/compiler|",
                 (const char *const[]){"|-x|cuda|", "|--cuda-device-only|", "|-S|", "|-O3|",
                                       "|--cuda-gpu-arch=sm_90a|", "|-gline-tables-only|",
                                       "|-I/my headers|", "|-include|/my headers/cuda_names.h|",
