@@ -51,6 +51,8 @@ exports parameters 0 'in\[i\] > in\[best\].*reduce_argmax_i32<<<' reduction/gene
 exports scalar 0 'const float scalar = 2\.5f;.*saxpy<<<.*d_x, d_y, d_y, scalar, n' elementwise/naive op=saxpy scalar=2.5
 exports cooperative 0 'cudaLaunchAttributeCooperative.*cudaLaunchKernelEx\(&search_launch, search' graph/whole_search
 exports overlapping 0 'nvcc -arch=sm_90 overlapped\.cu.*cudaLaunchAttributeProgrammaticStreamSerialization' reduction/overlapped
+exports tensor-maps 0 'nvcc -gencode arch=compute_90a,code=sm_90a tma\.cu.*cudaGetDriverEntryPointByVersion.*a_map = make_map\(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, d_a, \{k, m\}.*\(a_map, b_map, d_c' gemm/tma
+exports clusters 0 'clusters_of_2\.val\.clusterDim\.x = 2.*cudaLaunchKernelEx\(&gemm_launch, gemm' gemm/multicast
 exports limits 0 'lesser\(ceil_div\(n, 4 \* BLOCK\), BLOCKS_PER_SM \* sms\)' reduction/vectorised
 # Where a formula holds for some sizes only, the program says so; where it holds for all, it says
 # that.

@@ -234,17 +234,17 @@ static const struct zoo_variant variants[] = {
     {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async", launch_mma_sync,
      .traits = ZOO_DETERMINISTIC},
     {"wgmma", "a warpgroup multiplies straight from shared memory", launch_wgmma, .takes = is_wide,
-     .traits = ZOO_DETERMINISTIC},
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"tma", "one thread asks for whole tiles, the TMA unit copies them", launch_tma,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"warp_specialised", "a warp copies, two warpgroups multiply; registers change hands",
-     launch_warp_specialised, .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+     launch_warp_specialised, .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"multicast", "clusters of two blocks share B's tiles", launch_multicast, .takes = is_wide,
-     .traits = ZOO_DETERMINISTIC},
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"persistent", "a block an SM makes tile after tile, in an order for the L2", launch_persistent,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"overlapped", "C leaves by TMA while the next tile begins", launch_overlapped,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC},
+     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 
 static const struct zoo_peer peers[] = {
