@@ -37,7 +37,7 @@ exports two-names 2 'name one variant' scan/look_back scan/two_pass
 exports family-only 2 "which variant of scan\? 'lockstep zoo show scan' lists them" scan
 exports no-variant 2 "did you mean 'scan/look_back'" scan/look_bak
 exports no-family 2 "no family 'zoo'" zoo/look_back
-exports cpu-variant 2 'matmul/cpu_naive runs on the CPU: there is no kernel to export' matmul/cpu_naive
+exports cpu-variant 2 'gemm/cpu_naive runs on the CPU: there is no kernel to export' gemm/cpu_naive
 exports on-the-cpu 2 'name a GPU' scan/look_back --gpu cpu
 exports too-old 2 'needs sm_90, and Tesla T4 is sm_75; choose a newer one' elementwise/bulk --gpu sim:t4
 exports too-large 2 'n=99999999999999: n goes from 0 to' scan/look_back n=99999999999999
@@ -130,7 +130,7 @@ for family in $(names); do
         echo "sizes $last"
     else
         case $family in
-        elementwise | matmul | graph) echo "headers $last" ;;
+        elementwise | gemm | graph) echo "headers $last" ;;
         *) echo "export $last" ;;
         esac
     fi
