@@ -82,23 +82,24 @@ CUresult gemm_launch_register_tiled(struct zoo_call *call)
     return launch(call, "gemm", grid);
 }
 
-/* The kernel for rows that all begin at multiples of 16 bytes, or the one for any. */
-static const char *wide_or_any(const struct zoo_call *call)
+/* The kernel for rows of B and C, and of A as well, that all begin at multiples of 16 bytes; or the
+ * one for any. */
+static const char *wide_or_any(const struct zoo_call *call, bool with_a)
 {
-    CUdeviceptr ends = call->buffer[A] | call->buffer[B] | call->buffer[C];
-    bool wide =
-        ends % 16 == 0 && call->problem->value[N] % 4 == 0 && call->problem->value[K] % 4 == 0;
-    return wide ? "gemm_wide" : "gemm_any";
+    bool wide = (call->buffer[B] | call->buffer[C]) % 16 == 0 && call->problem->value[N] % 4 == 0;
+    bool a_wide = call->buffer[A] % 16 == 0 && call->problem->value[K] % 4 == 0;
+    return wide && (a_wide || !with_a) ? "gemm_wide" : "gemm_any";
 }
 
 CUresult gemm_launch_wide(struct zoo_call *call)
 {
     struct zoo_grid grid = grid_of(call, zoo_tunable(call, "BM"), zoo_tunable(call, "BN"));
     grid.threads = threads_of_tiles(call);
-    return launch(call, wide_or_any(call), grid);
+    return launch(call, wide_or_any(call, true), grid);
 }
 
-/* A grid of one dimension: the kernel chooses the order of its tiles itself. */
+/* A grid of one dimension: the kernel chooses the order of its tiles itself. Rows of A's tile are
+ * four elements longer than BM. */
 CUresult gemm_launch_pipelined(struct zoo_call *call)
 {
     int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN"), bk = zoo_tunable(call, "BK");
@@ -106,6 +107,6 @@ CUresult gemm_launch_pipelined(struct zoo_call *call)
     grid.x *= grid.y;
     grid.y = 1;
     grid.threads = threads_of_tiles(call);
-    grid.shared = (unsigned)(zoo_tunable(call, "STAGES") * (bm + bn) * bk * 4);
-    return launch(call, wide_or_any(call), grid);
+    grid.shared = (unsigned)(zoo_tunable(call, "STAGES") * (bm + 4 + bn) * bk * 4);
+    return launch(call, wide_or_any(call, false), grid);
 }
