@@ -1,6 +1,6 @@
 /*
- * double_buffered.cu: vectorised.cu with two buffers for each tile. While one tile is multiplied the
- * next is on its way in registers, so that nothing waits for global memory; it is stored to the
+ * double_buffered.cu: vectorised.cu with two buffers for each tile. While one tile is multiplied
+ * the next is on its way in registers, so that nothing waits for global memory; it is stored to the
  * other buffer, which nobody reads any more, and one barrier per tile is enough.
  */
 // arch: sm_75

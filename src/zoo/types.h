@@ -21,6 +21,9 @@ double zoo_get(enum zoo_type type, const void *data, size_t index);
 /* Rounds to nearest; integers are cut to their range. */
 void zoo_put(enum zoo_type type, void *data, size_t index, double value);
 
+float zoo_from_f16(uint16_t bits);
+uint16_t zoo_to_f16(double value);
+
 static inline float zoo_from_bf16(uint16_t bits)
 {
     uint32_t wide = (uint32_t)bits << 16;

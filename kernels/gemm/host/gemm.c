@@ -1,7 +1,7 @@
 /*
  * gemm.c: the gemm family: C = A B by rows, with sums in f32. In f32 the variants go from one dot
- * product per thread to pipelined tiles (their launches are in f32.c); in bf16, on tensor cores,
- * from mma.sync to Hopper's warpgroup products, fed by TMA.
+ * product per thread to pipelined tiles (their launches are in f32.c). Tensor cores take f16 (wmma)
+ * and bf16, from mma.sync to Hopper's warpgroup products, fed by TMA.
  */
 #include "gemm.h"
 
@@ -14,8 +14,10 @@ enum { A = GEMM_A, B = GEMM_B, C = GEMM_C };
 
 /* The problem -----------------------------------------------------------------------------------*/
 
-static const enum zoo_type types[] = {[GEMM_F32] = ZOO_F32, [GEMM_BF16] = ZOO_BF16};
-static const char *const type_names[] = {"f32", "bf16", NULL};
+static const enum zoo_type types[] = {
+    [GEMM_F32] = ZOO_F32, [GEMM_F16] = ZOO_F16, [GEMM_BF16] = ZOO_BF16};
+static const char *const type_names[] = {
+    [GEMM_F32] = "f32", [GEMM_F16] = "f16", [GEMM_BF16] = "bf16", NULL};
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
@@ -29,18 +31,21 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
 }
 
 /* Huge numbers are reduced until their products fit: whether a sum overflows on the way would
- * depend on the order of its additions. */
+ * depend on the order of its additions. In f16 the result must fit, too. */
 static void generate(const struct zoo_problem *problem, void **buffer)
 {
     struct zoo_buffer buffers[ZOO_BUFFERS];
     shape(problem, buffers);
     for (unsigned i = A; i <= B; i++) {
         enum zoo_type type = buffers[i].type;
+        double most = type == ZOO_F16 ? 16 : 0x1p55;
         zoo_fill(problem, i, type, buffer[i], buffers[i].count);
-        for (size_t j = 0; problem->distribution == ZOO_SPECIAL && j < buffers[i].count; j++) {
+        bool huge =
+            problem->distribution == ZOO_SPECIAL || problem->distribution == ZOO_ADVERSARIAL;
+        for (size_t j = 0; huge && j < buffers[i].count; j++) {
             double value = zoo_get(type, buffer[i], j);
-            if (isfinite(value) && fabs(value) > 0x1p55)
-                zoo_put(type, buffer[i], j, copysign(0x1p55, value));
+            if (isfinite(value) && fabs(value) > most)
+                zoo_put(type, buffer[i], j, copysign(most, value));
         }
     }
 }
@@ -80,12 +85,16 @@ static double bound_f32(const struct zoo_problem *problem, double value, double 
 
 /* Tensor cores cut every product and the sum so far at 24 bits below the largest of them: with
  * every sixteen products, or fewer, by at most 2^-23 of the magnitudes so far. Then the sum is
- * rounded to bf16, which changes it by at most 2^-8 of it. */
-static double bound_bf16(const struct zoo_problem *problem, double value, double magnitude)
+ * rounded, to bf16 by at most 2^-8 of it and to f16 by at most 2^-11, where it may also overflow.
+ */
+static double bound_tensor(const struct zoo_problem *problem, double value, double magnitude)
 {
     double k = (double)problem->value[K];
-    double sum = (k / 8 + 4) * 0x1p-23 * magnitude;
-    return sum + (fabs(value) + sum) * 0x1p-8 * 1.0001 + 0x1p-134;
+    bool is_f16 = problem->value[TYPE] == GEMM_F16;
+    double sum = (k / 8 + 4) * 0x1p-23 * magnitude, least = is_f16 ? 0x1p-25 : 0x1p-134;
+    if (is_f16 && fabs(value) + sum > 65504)
+        return INFINITY;
+    return sum + (fabs(value) + sum) * (is_f16 ? 0x1p-11 : 0x1p-8) * 1.0001 + least;
 }
 
 static double error_bound(const struct zoo_problem *problem, const struct sums *sums, int64_t row,
@@ -94,7 +103,7 @@ static double error_bound(const struct zoo_problem *problem, const struct sums *
     double value = sums->value[row][column], magnitude = sums->magnitude[row][column];
     return problem->value[TYPE] == GEMM_F32
                ? bound_f32(problem, value, magnitude, sums->square[row][column])
-               : bound_bf16(problem, value, magnitude);
+               : bound_tensor(problem, value, magnitude);
 }
 
 /* to[0..count) = from[at..] as doubles */
@@ -103,6 +112,9 @@ static void widen(double *to, enum zoo_type type, const void *from, int64_t at, 
     if (type == ZOO_F32)
         for (int64_t i = 0; i < count; i++)
             to[i] = ((const float *)from)[at + i];
+    else if (type == ZOO_F16)
+        for (int64_t i = 0; i < count; i++)
+            to[i] = zoo_from_f16(((const uint16_t *)from)[at + i]);
     else
         for (int64_t i = 0; i < count; i++)
             to[i] = zoo_from_bf16(((const uint16_t *)from)[at + i]);
@@ -177,7 +189,7 @@ static bool is_trivial(struct zoo_call *call, CUresult *status)
     return !value[M] || !value[N] || !value[K];
 }
 
-/* By pointers: mma_sync and wgmma. */
+/* By pointers: wmma, mma_sync and wgmma. */
 static CUresult launch_pointers(struct zoo_call *call, const char *kernel, int stage_bytes)
 {
     CUresult status;
@@ -198,16 +210,33 @@ static bool is_bf16(const struct zoo_problem *problem)
     return problem->value[TYPE] == GEMM_BF16;
 }
 
-/* Rows begin at multiples of 16 bytes. */
+static bool is_f16(const struct zoo_problem *problem)
+{
+    return problem->value[TYPE] == GEMM_F16;
+}
+
+/* Rows of 2-byte elements begin at multiples of 16 bytes. */
+static bool has_wide_rows(const struct zoo_problem *problem)
+{
+    return problem->value[N] % 8 == 0 && problem->value[K] % 8 == 0;
+}
+
 static bool is_wide(const struct zoo_problem *problem)
 {
-    return is_bf16(problem) && problem->value[N] % 8 == 0 && problem->value[K] % 8 == 0;
+    return is_bf16(problem) && has_wide_rows(problem);
 }
 
 static CUresult launch_mma_sync(struct zoo_call *call)
 {
     bool wide = is_wide(call->problem) && (call->buffer[A] | call->buffer[B]) % 16 == 0;
     return launch_pointers(call, wide ? "gemm_wide" : "gemm_any", 32768);
+}
+
+static CUresult launch_wmma(struct zoo_call *call)
+{
+    CUdeviceptr ends = call->buffer[A] | call->buffer[B] | call->buffer[C];
+    bool wide = has_wide_rows(call->problem) && ends % 16 == 0;
+    return launch_pointers(call, wide ? "gemm_wide" : "gemm_any", 18944);
 }
 
 static CUresult launch_wgmma(struct zoo_call *call)
@@ -298,6 +327,8 @@ static const struct zoo_variant variants[] = {
      .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
     {"pipelined", "cp.async in stages, more sums for each thread, an order for the L2",
      gemm_launch_pipelined, .takes = gemm_is_f32, .traits = ZOO_DETERMINISTIC},
+    {"wmma", "tensor cores by CUDA's own names: fragments of 16 x 16", launch_wmma, .takes = is_f16,
+     .traits = ZOO_DETERMINISTIC},
     {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async", launch_mma_sync,
      .takes = is_bf16, .traits = ZOO_DETERMINISTIC},
     {"wgmma", "a warpgroup multiplies straight from shared memory", launch_wgmma, .takes = is_wide,
@@ -331,23 +362,23 @@ static const struct zoo_peer peers[] = {
     {0}};
 
 static const char *const edges[] = {
-    "m=0,1,2 n=0,1,3 k=0,1,5 type=f32,bf16",
-    "m=1,33 n=31,129 k=7,8,17 type=f32,bf16",
+    "m=0,1,2 n=0,1,3 k=0,1,5 type=f32,f16,bf16",
+    "m=1,33 n=31,129 k=7,8,17 type=f32,f16,bf16",
     "m=127,128,129 n=127,128,132 k=16,20,33 type=f32",
-    "m=127,129 n=128,136 k=16,24,72 type=bf16",
+    "m=127,129 n=128,136 k=16,24,72 type=f16,bf16",
     "m=63,64,65 n=64,65 k=64,65 type=f32",
-    "m=65 n=264 k=64,65 type=bf16",
-    "m=1 n=1,8,304 k=1000 type=f32,bf16",
-    "m=300 n=1,8 k=520 type=f32,bf16",
-    "m=257 n=260 k=68 type=f32,bf16",
+    "m=65 n=264 k=64,65 type=f16,bf16",
+    "m=1 n=1,8,304 k=1000 type=f32,f16,bf16",
+    "m=300 n=1,8 k=520 type=f32,f16,bf16",
+    "m=257 n=260 k=68 type=f32,f16,bf16",
     "m=70 n=68 k=40 dist=constant,ascending,adversarial,special type=f32",
-    "m=70 n=72 k=40 dist=constant,ascending,adversarial,special type=bf16",
+    "m=70 n=72 k=40 dist=constant,ascending,adversarial,special type=f16,bf16",
     "m=256 n=256 k=256 type=f32",
-    "m=520 n=520 k=200 type=bf16",
+    "m=520 n=520 k=200 type=f16,bf16",
     NULL};
 
-static const char *const bench[] = {"m=4K n=4K k=4K type=f32,bf16",
-                                    "m=8K n=8K k=8K type=f32,bf16",
+static const char *const bench[] = {"m=4K n=4K k=4K type=f32,f16,bf16",
+                                    "m=8K n=8K k=8K type=f32,f16,bf16",
                                     "m=2K n=2K k=2K type=f32,bf16",
                                     "m=16K n=16K k=16K type=bf16",
                                     "m=1K n=1K k=1K type=f32,bf16",
@@ -370,9 +401,9 @@ const struct zoo_family zoo_gemm = {
     .parameters = {{"m", "rows of A and C", 0, 1 << 30, 1024, NULL},
                    {"n", "columns of B and C", 0, 1 << 22, 1024, NULL},
                    {"k", "columns of A, rows of B", 0, 1 << 26, 1024, NULL},
-                   {"type", "of the elements", 0, 1, 0, type_names},
+                   {"type", "of the elements", 0, 2, 0, type_names},
                    {0}},
     .distributions = zoo_distributions,
-    .profile = "m=512 n=512 k=512 type=f32,bf16",
+    .profile = "m=512 n=512 k=512 type=f32,f16,bf16",
     ZOO_FAMILY_PARTS,
 };

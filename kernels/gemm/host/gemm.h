@@ -8,7 +8,7 @@
 #include "zoo/zoo.h"
 
 enum { GEMM_M, GEMM_N, GEMM_K, GEMM_TYPE };
-enum { GEMM_F32, GEMM_BF16 }; /* values of the last */
+enum { GEMM_F32, GEMM_F16, GEMM_BF16 }; /* values of the last */
 enum { GEMM_A, GEMM_B, GEMM_C };
 
 /* A matrix of bf16 by rows, in boxes of `box_rows` lines of 64 elements, swizzled. */

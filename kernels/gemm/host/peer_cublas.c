@@ -14,7 +14,15 @@
 #include <string.h>
 
 /* As far as cublasLt.h and library_types.h are needed here. */
-enum { COMPUTE_F32 = 68, F32 = 0, BF16 = 14, WORKSPACE_BYTES = 1, ALGORITHMS = 16, REPEATS = 8 };
+enum {
+    COMPUTE_F32 = 68,
+    F32 = 0,
+    F16 = 2,
+    BF16 = 14,
+    WORKSPACE_BYTES = 1,
+    ALGORITHMS = 16,
+    REPEATS = 8
+};
 struct algorithm {
     uint64_t data[8];
 };
@@ -145,8 +153,8 @@ static int make_plan(const struct lk_peer_call *call)
     struct plan *plan = &lt.plan;
     *plan = (struct plan){call->value[GEMM_M], call->value[GEMM_N], call->value[GEMM_K],
                           call->value[GEMM_TYPE]};
-    int type =
-        plan->type == GEMM_F32 ? F32 : BF16; /* in f32 it uses no TF32 unless it is told to */
+    /* In f32 it uses no TF32 unless it is told to. */
+    int type = plan->type == GEMM_F32 ? F32 : plan->type == GEMM_F16 ? F16 : BF16;
     if (lt.create_product(&plan->product, COMPUTE_F32, F32) != 0 ||
         lt.create_layout(&plan->b, type, n, k, (int64_t)n) != 0 ||
         lt.create_layout(&plan->a, type, k, m, (int64_t)k) != 0 ||
