@@ -191,6 +191,17 @@ static CUresult count_resident(int *blocks, CUfunction function, int threads, si
     return CUDA_SUCCESS;
 }
 
+/* A program would have to set them up as the host code here does. */
+static CUresult refuse_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *at,
+                           const cuuint64_t *size, const cuuint64_t *pitch, const cuuint32_t *box,
+                           const cuuint32_t *step, CUtensorMapInterleave interleave,
+                           CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                           CUtensorMapFloatOOBfill fill)
+{
+    now.error = "it uses tensor maps, which cannot be exported yet";
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 /* One recording ---------------------------------------------------------------------------------*/
 
 bool export_record(const struct zoo_device *device, const struct zoo_problem *problem,
@@ -209,6 +220,7 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     driver.cuModuleUnload = unload;
     driver.cuModuleGetFunction = get_function;
     driver.cuFuncSetAttribute = set_attribute;
+    driver.cuTensorMapEncodeTiled = refuse_map;
     driver.cuOccupancyMaxActiveBlocksPerMultiprocessor = count_resident;
     memset(&now, 0, sizeof now);
     memset(recording, 0, sizeof *recording);
