@@ -15,18 +15,27 @@ const unsigned char zoo_type_bytes[ZOO_TYPES] = {
 #include "zoo/types.def"
 };
 
+float zoo_from_f16(uint16_t bits)
+{
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, size = bits & 0x7fff;
+    float value = (float)size * 0x1p-24f; /* subnormal */
+    if (size >= 0x0400) {
+        uint32_t wide = (size << 13) + (size >= 0x7c00 ? 0x70000000 : 0x38000000);
+        memcpy(&value, &wide, sizeof value);
+    }
+    return sign ? -value : value;
+}
+
 uint16_t zoo_to_f16(double value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
     double size = fabs(value);
     if (isnan(value))
         return 0x7fff;
-    if (size >= 65520) /* half a unit above the largest */
+    if (size >= 65520) /* halfway from the largest number to the next */
         return sign | 0x7c00;
     int exponent = size < 0x1p-14 ? -14 : ilogb(size);
-    /* In units of the last place; what rounds up to the next power of two carries by itself. */
-    unsigned units = (unsigned)nearbyint(ldexp(size, 10 - exponent));
-    return (uint16_t)(sign | (units + (unsigned)(exponent + 14) * 1024));
+    return (uint16_t)(sign + (exponent + 14) * 1024 + (int)nearbyint(ldexp(size, 10 - exponent)));
 }
 
 double zoo_get(enum zoo_type type, const void *data, size_t index)
@@ -36,10 +45,10 @@ double zoo_get(enum zoo_type type, const void *data, size_t index)
         return ((const float *)data)[index];
     case ZOO_F64:
         return ((const double *)data)[index];
-    case ZOO_BF16:
-        return zoo_from_bf16(((const uint16_t *)data)[index]);
     case ZOO_F16:
         return zoo_from_f16(((const uint16_t *)data)[index]);
+    case ZOO_BF16:
+        return zoo_from_bf16(((const uint16_t *)data)[index]);
     case ZOO_I32:
         return ((const int32_t *)data)[index];
     case ZOO_U32:
@@ -68,11 +77,11 @@ void zoo_put(enum zoo_type type, void *data, size_t index, double value)
     case ZOO_F64:
         ((double *)data)[index] = value;
         break;
-    case ZOO_BF16:
-        ((uint16_t *)data)[index] = zoo_to_bf16((float)value);
-        break;
     case ZOO_F16:
         ((uint16_t *)data)[index] = zoo_to_f16(value);
+        break;
+    case ZOO_BF16:
+        ((uint16_t *)data)[index] = zoo_to_bf16((float)value);
         break;
     case ZOO_I32:
         ((int32_t *)data)[index] = (int32_t)cut(value, INT32_MIN, INT32_MAX);

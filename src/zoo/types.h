@@ -21,6 +21,9 @@ double zoo_get(enum zoo_type type, const void *data, size_t index);
 /* Rounds to nearest; integers are cut to their range. */
 void zoo_put(enum zoo_type type, void *data, size_t index, double value);
 
+float zoo_from_f16(uint16_t bits);
+uint16_t zoo_to_f16(double value);
+
 static inline float zoo_from_bf16(uint16_t bits)
 {
     uint32_t wide = (uint32_t)bits << 16;
@@ -37,18 +40,5 @@ static inline uint16_t zoo_to_bf16(float value)
         return 0x7fff;
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
-
-/* Subnormal numbers count in units of 2^-24. */
-static inline float zoo_from_f16(uint16_t bits)
-{
-    uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-    uint32_t wide = (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | fraction << 13;
-    float value = (float)fraction * 0x1p-24f;
-    if (exponent)
-        memcpy(&value, &wide, sizeof value);
-    return bits >> 15 ? -value : value;
-}
-
-uint16_t zoo_to_f16(double value); /* to nearest, ties to even */
 
 #endif

@@ -18,7 +18,7 @@ FAMILIES = ["transpose/naive rows=64 cols=96", "transpose/shared rows=65 cols=96
             "coalescing/strided n=1K pattern=stride k=3",
             "coalescing/aos_vectors n=1K pattern=aos k=4", "histogram/shared_private n=4K",
             "histogram/global_atomics n=4K",
-            "reduction/interleaved n=4K", "matmul/warp_tiled m=64 n=64 k=32",
+            "reduction/interleaved n=4K", "gemm/pipelined m=64 n=64 k=32",
             "scan/blelloch n=4K", "spmv/scalar rows=256"]
 PROGRAMS = ["tests/counters/access_patterns.cu", "src/studio/runs/banks.cu",
             "src/studio/runs/warp.cu", "src/studio/runs/coalescing.cu"]

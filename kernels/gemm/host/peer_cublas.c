@@ -14,7 +14,15 @@
 #include <string.h>
 
 /* As far as cublasLt.h and library_types.h are needed here. */
-enum { COMPUTE_F32 = 68, F32 = 0, BF16 = 14, WORKSPACE_BYTES = 1, ALGORITHMS = 16, REPEATS = 8 };
+enum {
+    COMPUTE_F32 = 68,
+    F32 = 0,
+    F16 = 2,
+    BF16 = 14,
+    WORKSPACE_BYTES = 1,
+    ALGORITHMS = 16,
+    REPEATS = 8
+};
 struct algorithm {
     uint64_t data[8];
 };
@@ -28,7 +36,7 @@ struct heuristic {
 
 /* What has been set up for one shape. */
 struct plan {
-    long long m, n, k;
+    long long m, n, k, type;
     void *product, *a, *b, *c;
     struct algorithm algorithm;
 };
@@ -143,11 +151,14 @@ static int make_plan(const struct lk_peer_call *call)
     int count = 0;
     float best = 1e31f;
     struct plan *plan = &lt.plan;
-    *plan = (struct plan){call->value[GEMM_M], call->value[GEMM_N], call->value[GEMM_K]};
+    *plan = (struct plan){call->value[GEMM_M], call->value[GEMM_N], call->value[GEMM_K],
+                          call->value[GEMM_TYPE]};
+    /* In f32 it uses no TF32 unless it is told to. */
+    int type = plan->type == GEMM_F32 ? F32 : plan->type == GEMM_F16 ? F16 : BF16;
     if (lt.create_product(&plan->product, COMPUTE_F32, F32) != 0 ||
-        lt.create_layout(&plan->b, BF16, n, k, (int64_t)n) != 0 ||
-        lt.create_layout(&plan->a, BF16, k, m, (int64_t)k) != 0 ||
-        lt.create_layout(&plan->c, BF16, n, m, (int64_t)n) != 0 || lt.create_wish(&wish) != 0 ||
+        lt.create_layout(&plan->b, type, n, k, (int64_t)n) != 0 ||
+        lt.create_layout(&plan->a, type, k, m, (int64_t)k) != 0 ||
+        lt.create_layout(&plan->c, type, n, m, (int64_t)n) != 0 || lt.create_wish(&wish) != 0 ||
         lt.set_wish(wish, WORKSPACE_BYTES, &call->workspace_bytes, sizeof(size_t)) != 0)
         return 1;
     int status = lt.heuristics(lt.handle, plan->product, plan->b, plan->a, plan->c, plan->c, wish,
@@ -171,7 +182,8 @@ int gemm_cublas_run(const struct lk_peer_call *call)
         return -1;
     if (m == 0 || n == 0 || k == 0)
         return 0;
-    if (!lt.plan.product || lt.plan.m != m || lt.plan.n != n || lt.plan.k != k) {
+    if (!lt.plan.product || lt.plan.m != m || lt.plan.n != n || lt.plan.k != k ||
+        lt.plan.type != call->value[GEMM_TYPE]) {
         int status = make_plan(call);
         if (status != 0)
             return status;

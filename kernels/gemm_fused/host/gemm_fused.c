@@ -262,20 +262,20 @@ TAKES(f16_cc, GEMM_NUMBER_F16, 3)
 #define TILES(name, text)                                                                          \
     {                                                                                              \
         "tiles_" #name, "a persistent grid of clusters; " text, launch_tiles,                      \
-            .takes = takes_##name, .traits = ZOO_DETERMINISTIC                                     \
+            .takes = takes_##name, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED                                     \
     }
 /* clang-format off */
 static const struct zoo_variant variants[] = {
     {"general", "tiles in shared memory, any alignment", launch_general,
      .traits = ZOO_DETERMINISTIC},
     {"skinny_bf16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
-     .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"skinny_bf16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
-     .takes = takes_bf16_rc, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_bf16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"skinny_f16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
-     .takes = takes_f16_rr, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_f16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"skinny_f16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
-     .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC},
+     .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     TILES(bf16_rr, "A and B by rows"),
     TILES(bf16_rc, "A by rows, B by columns"),
     TILES(bf16_cr, "A by columns, B by rows"),

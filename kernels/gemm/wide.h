@@ -1,5 +1,5 @@
 /*
- * wide.h: four neighbouring elements of a row at a time, for the matmul kernels that come in two
+ * wide.h: four neighbouring elements of a row at a time, for the kernels that come in two
  * forms: WIDE, where every row begins at a multiple of 16 bytes, and the other, which goes element
  * by element. Outside a matrix all elements are zero, and nothing is stored there.
  */

@@ -6,8 +6,8 @@
 // arch: sm_75
 #define DOWN 8 // tune: 4 8 16 32
 
-extern "C" __global__ void matmul(const float *a, const float *b, float *c, long long m,
-                                  long long n, long long k)
+extern "C" __global__ void gemm(const float *a, const float *b, float *c, long long m,
+                                long long n, long long k)
 {
     long long row = (long long)blockIdx.x * DOWN + threadIdx.y;
     long long column = (long long)blockIdx.y * 32 + threadIdx.x;

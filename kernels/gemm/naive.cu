@@ -6,8 +6,8 @@
 // arch: sm_75
 #define ACROSS 16 // tune: 16 32
 
-extern "C" __global__ void matmul(const float *a, const float *b, float *c, long long m,
-                                  long long n, long long k)
+extern "C" __global__ void gemm(const float *a, const float *b, float *c, long long m,
+                                long long n, long long k)
 {
     long long row = (long long)blockIdx.x * 32 + threadIdx.x;
     long long column = (long long)blockIdx.y * ACROSS + threadIdx.y;

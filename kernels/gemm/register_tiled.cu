@@ -21,7 +21,7 @@
 #define RESIDENT (THREADS < 512 ? 512 / THREADS : 1) // blocks on an SM, at 128 registers a thread
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-matmul(const float *a, const float *b, float *c, long long m, long long n, long long k)
+gemm(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     __shared__ float a_tile[BM][BK], b_tile[BK][BN];
     long long row0 = (long long)blockIdx.x * BM, col0 = (long long)blockIdx.y * BN;

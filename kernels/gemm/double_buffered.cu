@@ -1,8 +1,7 @@
 /*
- * vectorised.cu: register_tiled.cu with 16-byte accesses everywhere: global loads and stores and,
- * because the tile of A lies transposed in shared memory, both operands of the multiplication: 4
- * loads for 64 multiplications. While one tile is multiplied the next is on its way in registers;
- * it goes to the other of two buffers, so that one barrier per tile is enough.
+ * double_buffered.cu: vectorised.cu with two buffers for each tile. While one tile is multiplied
+ * the next is on its way in registers, so that nothing waits for global memory; it is stored to the
+ * other buffer, which nobody reads any more, and one barrier per tile is enough.
  */
 // arch: sm_75
 #include "wide.h"
@@ -122,13 +121,13 @@ static __device__ __forceinline__ void multiply(matrix a, matrix b, float *c)
 
 /* All matrices and all their rows begin at multiples of 16 bytes. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-matmul_wide(const float *a, const float *b, float *c, long long m, long long n, long long k)
+gemm_wide(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     multiply<true>({a, m, k}, {b, k, n}, c);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-matmul_any(const float *a, const float *b, float *c, long long m, long long n, long long k)
+gemm_any(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     multiply<false>({a, m, k}, {b, k, n}, c);
 }

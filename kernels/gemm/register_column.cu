@@ -14,7 +14,7 @@
 #define RESIDENT (THREADS < 1024 ? 1024 / THREADS : 1) // blocks on an SM, at 64 registers a thread
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-matmul(const float *a, const float *b, float *c, long long m, long long n, long long k)
+gemm(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     __shared__ float a_tile[BM][BK], b_tile[BK][BN];
     int x = threadIdx.x % BN, y = threadIdx.x / BN * TM; // of its elements of C, in the block's

@@ -8,7 +8,7 @@
 #define TILE 32 // tune: 16 32
 
 extern "C" __global__ void __launch_bounds__(TILE *TILE)
-matmul(const float *a, const float *b, float *c, long long m, long long n, long long k)
+gemm(const float *a, const float *b, float *c, long long m, long long n, long long k)
 {
     __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
     int x = threadIdx.x, y = threadIdx.y;
