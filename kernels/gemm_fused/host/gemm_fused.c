@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { M, N, K, BATCH, TYPE, ORDER, EPILOGUE, WIDTH };
+enum { M, N, K, TYPE, BATCH, ORDER, EPILOGUE, WIDTH }; /* the first four as in the family gemm */
 enum { A, B, D, C, BIAS };
 
-static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
-static const enum zoo_type types[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
+static const char *const type_names[] = {"f32", "f16", "bf16", NULL};
+static const enum zoo_type types[] = {ZOO_F32, ZOO_F16, ZOO_BF16};
 
 /* A's order, then B's: by rows or by columns. */
 static const char *const order_names[] = {"rr", "rc", "cr", "cc", NULL};
@@ -135,7 +135,7 @@ static struct result one_sum(const struct zoo_problem *problem, void *const *buf
 static void reference(const struct zoo_problem *problem, void *const *buffer,
                       struct zoo_expected *expected)
 {
-    static const double units[] = {0x1p-8, 0x1p-11, 0x1p-24}, least[] = {0x1p-134, 0x1p-25, 0};
+    static const double units[] = {0x1p-24, 0x1p-11, 0x1p-8}, least[] = {0, 0x1p-25, 0x1p-134};
     int64_t m = problem->value[M], across = columns_of_d(problem), type = problem->value[TYPE];
     bool gate = epilogue_of(problem)->activation == GEMM_GATE;
 #pragma omp parallel for schedule(dynamic, 4) collapse(2)
@@ -262,7 +262,7 @@ TAKES(f16_cc, GEMM_NUMBER_F16, 3)
 #define TILES(name, text)                                                                          \
     {                                                                                              \
         "tiles_" #name, "a persistent grid of clusters; " text, launch_tiles,                      \
-            .takes = takes_##name, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED                                     \
+            .takes = takes_##name, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED                       \
     }
 /* clang-format off */
 static const struct zoo_variant variants[] = {
@@ -291,7 +291,7 @@ static const struct zoo_variant variants[] = {
 static bool is_bare(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    return v[BATCH] == 1 && v[TYPE] == GEMM_NUMBER_BF16 && v[ORDER] == 0 && v[EPILOGUE] == 0;
+    return v[BATCH] == 1 && v[ORDER] == 0 && v[EPILOGUE] == 0;
 }
 
 static const struct zoo_peer peers[] = {{"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul",
@@ -331,8 +331,8 @@ const struct zoo_family zoo_gemm_fused = {
     .parameters = {{"m", "rows of A and D", 0, 1 << 24, 1024, NULL},
                    {"n", "columns of B and D", 0, 1 << 22, 1024, NULL},
                    {"k", "columns of A, rows of B", 0, 1 << 24, 1024, NULL},
+                   {"type", "of A, B, C, D and bias", 0, 2, 2, type_names},
                    {"batch", "matrices of each kind", 0, 1 << 16, 1, NULL},
-                   {"type", "of A, B, C, D and bias", 0, 2, 0, type_names},
                    {"order", "A's and B's: by rows or by columns", 0, 3, 0, order_names},
                    {"epilogue", "what is done to the product", 0, 7, 0, epilogue_names},
                    {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},

@@ -15,7 +15,9 @@ extern const struct zoo_family zoo_gemm_fused;
 
 enum { A, B, C, BIAS, D, BUFFERS };
 static const char *const buffer_names[BUFFERS] = {"a", "b", "c", "bias", "d"};
-static const unsigned type_bytes[] = {2, 2, 4};
+static const unsigned type_bytes[] = {[LK_BF16] = 2, [LK_F16] = 2, [LK_F32] = 4};
+static const enum gemm_number numbers[] = {
+    [LK_BF16] = GEMM_NUMBER_BF16, [LK_F16] = GEMM_NUMBER_F16, [LK_F32] = GEMM_NUMBER_F32};
 static const int64_t most_size = (int64_t)1 << 24;
 
 /* A matrix of the call, as its lines lie in memory. */
@@ -152,7 +154,7 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         !count_bytes(&d, batch, each, &product->bytes[D]))
         return fail("a matrix goes over the end of any GPU's memory");
     *r = (struct gemm_request){
-        .number = (enum gemm_number)desc->type,
+        .number = numbers[desc->type],
         .m = desc->m,
         .n = desc->n,
         .k = desc->k,

@@ -19,7 +19,7 @@ static const struct width {
 };
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
 
-static const char *const number_names[] = {"bf16", "f16", "f32"};
+static const char *const number_names[] = {"f32", "f16", "bf16"};
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -113,13 +113,13 @@ static struct slice slice_of(const struct gemm_request *r, int sms)
     return s;
 }
 
-/* Of a step of k, as above, for tiles of 64 x 64. */
+/* Of a step of k, as above. */
 static double cost_of_small(const struct gemm_request *r, int sms)
 {
     struct slice s = slice_of_small(r, sms);
     int64_t parts = (int64_t)1 << s.parts_log2, steps = ceil_div(r->k, BK);
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * parts;
-    double each = 50 * (double)ceil_div(blocks, sms);
+    double each = (s.rows == 16 ? 50 : 100) * (double)ceil_div(blocks, sms);
     double reduce = parts > 1 ? 8 : 0;
     return each * ((double)ceil_div(steps, parts) + reduce) / (double)(steps ? steps : 1);
 }

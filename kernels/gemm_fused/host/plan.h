@@ -7,7 +7,7 @@
 
 #include "zoo/zoo.h"
 
-enum gemm_number { GEMM_NUMBER_BF16, GEMM_NUMBER_F16, GEMM_NUMBER_F32 };
+enum gemm_number { GEMM_NUMBER_F32, GEMM_NUMBER_F16, GEMM_NUMBER_BF16 };
 enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
 
 /* D = activation(alpha A B + beta C + bias), for each matrix of a batch. A is m x k, B is k x n, C
