@@ -11,16 +11,10 @@
 
 /* kernels/gemm_fused/host/plan.c fills this: keep both alike. */
 struct gemm_arguments {
-    tensor_map a, b, d;          /* three dimensions: along a line, lines, matrices of the batch */
-    tensor_map b_rest, d_rest;   /* the same with boxes for the last columns of a tile, under 64 */
-    const void *a_data, *b_data; /* for the kernel that needs no maps */
-    const void *c, *bias;        /* may be NULL */
-    void *out;
-    /* In elements, from a row to the next, from a column to the next, from a matrix to the next. */
-    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
-    long long c_row, c_stride, out_row, out_stride;
-    float alpha, beta;
+    /* What every kernel begins with lies in one line of the constants' cache, what it ends with in
+     * the next: a launch finds that cache empty. */
     int m, n, k, batch;
+    float alpha, beta;
     int activation;             /* enum gemm_activation */
     int bias_down;              /* a number for each row, not for each column */
     int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */
@@ -28,6 +22,14 @@ struct gemm_arguments {
     int group;                  /* rows of tiles that go through the columns together */
     float per_matrix, per_band; /* 1 over the tiles of a matrix, 1 over those of a group */
     int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */
+    const void *c, *bias;       /* may be NULL */
+    void *out;
+    /* In elements, from a row to the next, from a column to the next, from a matrix to the next. */
+    long long out_row, out_stride, c_row, c_stride;
+    const void *a_data, *b_data; /* for the kernel that needs no maps */
+    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
+    tensor_map a, b, d;        /* three dimensions: along a line, lines, matrices of the batch */
+    tensor_map b_rest, d_rest; /* the same with boxes for the last columns of a tile, under 64 */
 };
 enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
 
@@ -160,12 +162,6 @@ static __device__ __forceinline__ float2 finish(const gemm_arguments &g, float2 
     x.y = activate(x.y, g.activation);
     return x;
 }
-/* Is the sum stored as it is? Then `finish` need not be called. */
-static __device__ __forceinline__ bool is_plain(const gemm_arguments &g)
-{
-    return g.alpha == 1 && !g.c && !g.bias && g.activation == GEMM_NONE;
-}
-
 /* Two neighbours that are finished, without TMA: odd widths, and gates, which make one number of
  * the two. */
 template <class numbers>

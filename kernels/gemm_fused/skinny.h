@@ -26,7 +26,7 @@ static __device__ __forceinline__ float4 load_from(unsigned rank, const float *a
     return v;
 }
 
-template <class numbers, bool DOWN_B, int ROWS> struct skinny {
+template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
     static const int A_BYTES = (ROWS * BK * 2 + 1023) / 1024 * 1024; /* of a stage */
 
     /* Where things lie in shared memory; kernels/gemm_fused/host/plan.c asks for as much. */
@@ -139,9 +139,12 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
                 sum.z += v.z;
                 sum.w += v.w;
             }
-            float2 low = finish<numbers>(g, float2{sum.x, sum.y}, row, column, p.matrix);
-            float2 high = finish<numbers>(g, float2{sum.z, sum.w}, row, column + 2, p.matrix);
-            if (g.stores_directly) {
+            float2 low = {sum.x, sum.y}, high = {sum.z, sum.w};
+            if (!PLAIN) {
+                low = finish<numbers>(g, low, row, column, p.matrix);
+                high = finish<numbers>(g, high, row, column + 2, p.matrix);
+            }
+            if (!PLAIN && g.stores_directly) {
                 store_pair<numbers>(g, low, row, column, p.matrix);
                 store_pair<numbers>(g, high, row, column + 2, p.matrix);
             } else {
@@ -186,7 +189,8 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
         __syncthreads(); /* nobody needs the stages any more */
         if (group < consumers)
             put(s, sums, group);
-        cudaGridDependencySynchronize(); /* C and the bias, too */
+        if (!PLAIN)
+            cudaGridDependencySynchronize(); /* C and the bias, too */
         if (g.parts_log2 > 0)
             cluster_sync();
         else
@@ -201,7 +205,12 @@ template <class numbers, bool DOWN_B, int ROWS> struct skinny {
     extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
         skinny_##rows(const __grid_constant__ gemm_arguments g)                                    \
     {                                                                                              \
-        skinny<numbers, down_b, rows>::run(g);                                                     \
+        skinny<numbers, down_b, rows, false>::run(g);                                              \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
+        skinny_##rows##_plain(const __grid_constant__ gemm_arguments g)                            \
+    {                                                                                              \
+        skinny<numbers, down_b, rows, true>::run(g);                                               \
     }
 #define ALL_SKINNY(numbers, down_b)                                                                \
     SKINNY(numbers, down_b, 8)                                                                     \

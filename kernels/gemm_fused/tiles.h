@@ -18,7 +18,8 @@ enum {
     LEAVING = 2     /* boxes of a consumer that are on their way out */
 };
 
-template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER> struct tiles {
+template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER, bool PLAIN>
+struct tiles {
     static const int BOXES = (BN + 63) / 64;
     /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
     static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
@@ -288,16 +289,15 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
             }
         } else {
             registers_raise_to<232>();
-            bool plain = is_plain(g);
-            if (!plain)
+            if (!PLAIN)
                 cudaGridDependencySynchronize(); /* so may C and the bias be */
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 float sums[BN / 2];
                 place tile = place_of(g, i);
                 consume(g, s, sums, group, at);
-                if (!plain)
+                if (!PLAIN)
                     finish_all(g, sums, tile, group);
-                if (g.stores_directly)
+                if (!PLAIN && g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
                     store(g, s, sums, tile, group);
@@ -313,7 +313,12 @@ template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUST
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         tiles_##bn(const __grid_constant__ gemm_arguments g)                                       \
     {                                                                                              \
-        tiles<numbers, down_a, down_b, bn, stages, cluster>::run(g);                               \
+        tiles<numbers, down_a, down_b, bn, stages, cluster, false>::run(g);                        \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        tiles_##bn##_plain(const __grid_constant__ gemm_arguments g)                               \
+    {                                                                                              \
+        tiles<numbers, down_a, down_b, bn, stages, cluster, true>::run(g);                         \
     }
 /* The widths that kernels/gemm_fused/host/plan.c chooses from, with their stages and clusters;
  * fewer where A lies by columns. */

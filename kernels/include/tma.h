@@ -10,7 +10,7 @@
 #include "bulk.h"
 
 /* CUtensorMap of <cuda.h>, which kernels do not include; passed by value. */
-struct alignas(64) tensor_map {
+struct alignas(128) tensor_map {
     unsigned long long opaque[16];
 };
 

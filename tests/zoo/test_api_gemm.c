@@ -288,10 +288,10 @@ static void explained(void **state)
     char text[400];
     lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, 4096, 4096, 4096);
     must(lk_gemm_explain(&desc, text, sizeof text));
-    assert_non_null(strstr(text, "tiles_256"));
+    assert_non_null(strstr(text, "tiles_256_plain"));
     desc.m = 1;
     must(lk_gemm_explain(&desc, text, sizeof text));
-    assert_non_null(strstr(text, "skinny_8"));
+    assert_non_null(strstr(text, "skinny_8_plain"));
     desc.type = LK_F32;
     must(lk_gemm_explain(&desc, text, sizeof text));
     assert_non_null(strstr(text, "general_f32"));

@@ -81,6 +81,12 @@ static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
     while (s.rows < r->m)
         s.rows *= 2;
     int64_t steps = ceil_div(r->k, BK), tiles = ceil_div(r->n, 128) * r->batch;
+    int64_t narrow = ceil_div(r->n, 64) * r->batch;
+    if (narrow <= sms && 2 * narrow > sms) {
+        s.consumers = 1;
+        s.stages = 8;
+        return s;
+    }
     if (tiles > sms) {
         s.consumers = s.rows > 32 ? 2 : 4;
         s.stages = 3;
@@ -210,6 +216,12 @@ static bool takes_pieces(const struct gemm_request *r, int64_t elements)
            (r->batch == 1 || r->d_stride % elements == 0);
 }
 
+/* Is D the product and no more? */
+static bool is_plain(const struct gemm_request *r, const struct gemm_arguments *g)
+{
+    return r->alpha == 1 && !r->c && !r->bias && r->activation == GEMM_NONE && !g->stores_directly;
+}
+
 static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *g)
 {
     *g = (struct gemm_arguments){
@@ -274,7 +286,8 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
     };
     snprintf(plan->variant, sizeof plan->variant, "tiles_%s_%c%c", number_names[r->number],
              r->a_by_columns ? 'c' : 'r', r->b_by_columns ? 'c' : 'r');
-    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d", w->columns);
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d%s", w->columns,
+             is_plain(r, g) ? "_plain" : "");
     return status;
 }
 
@@ -303,7 +316,8 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s_%c", number_names[r->number],
              r->b_by_columns ? 'c' : 'r');
-    snprintf(plan->kernel, sizeof plan->kernel, "skinny_%d", s.rows);
+    snprintf(plan->kernel, sizeof plan->kernel, "skinny_%d%s", s.rows,
+             is_plain(r, g) ? "_plain" : "");
     return status;
 }
 

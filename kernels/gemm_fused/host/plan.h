@@ -30,15 +30,16 @@ struct gemm_request {
 
 /* As generic.h declares it for the kernels. */
 struct gemm_arguments {
-    CUtensorMap a, b, d, b_rest, d_rest;
-    CUdeviceptr a_data, b_data, c, bias, out;
-    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
-    long long c_row, c_stride, out_row, out_stride;
-    float alpha, beta;
     int m, n, k, batch;
+    float alpha, beta;
     int activation, bias_down, a_stays, b_stays, stores_directly, group;
     float per_matrix, per_band;
     int stages, parts_log2;
+    CUdeviceptr c, bias, out;
+    long long out_row, out_stride, c_row, c_stride;
+    CUdeviceptr a_data, b_data;
+    long long a_row, a_column, a_stride, b_row, b_column, b_stride;
+    CUtensorMap a, b, d, b_rest, d_rest;
 };
 
 enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
