@@ -125,7 +125,7 @@ static double cost_of_small(const struct gemm_request *r, int sms)
     struct slice s = slice_of_small(r, sms);
     int64_t parts = (int64_t)1 << s.parts_log2, steps = ceil_div(r->k, BK);
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * parts;
-    double each = (s.rows == 16 ? 50 : 100) * (double)ceil_div(blocks, sms);
+    double each = 50 * (double)ceil_div(blocks, sms);
     double reduce = parts > 1 ? 8 : 0;
     return each * ((double)ceil_div(steps, parts) + reduce) / (double)(steps ? steps : 1);
 }
