@@ -447,7 +447,9 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # One build of the instruction bodies: they take longest to compile. make sanitize SANITIZE_ISA=2 has
 # the oldest, without vector instructions of our own.
 SANITIZE_ISA ?= $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo 3 || echo 2)
-SANITIZE_SUITES ?= tests/base tests/host tests/toolchain tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
+# Unit tests and the PTX tests; scripts that start the command again and again (tests/toolchain/run_*,
+# tests/cli) run in the ordinary build alone.
+SANITIZE_SUITES ?= tests/base tests/host tests/toolchain/test_ tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
 .PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-only
