@@ -81,7 +81,7 @@ stamp = @mkdir -p $(@D); text='$(subst ','\'',$(1))'; \
 FLAGS := $(BUILD)/gen/flags
 $(FLAGS): ALL := $(ALL) # not what the target that first needs it adds
 $(FLAGS): always
-	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
+	$(call stamp,$(CC) ($(CC_NAME)) $(ALL) $(OPENMP) $(BODY_O) $(foreach isa,$(ISAS),$(ISA_$(isa))) $(LIBS))
 
 # Objects ----------------------------------------------------------------------------------------
 
@@ -123,10 +123,11 @@ $(BUILD)/obj/cudart/%.cuda12.o: src/cudart/%.c $(FLAGS)
 	$(call say,CC)
 	$(CC) $(ALL) -DCUDART_VERSION_MAJOR=12 -MMD -MP -c $< -o $@
 
+BODY_O ?= -O3
 define exec_rule
 $(BUILD)/obj/%.$(1).o: src/%.c $(FLAGS)
 	$$(call say,CC)
-	$(CC) $(ALL) -O3 $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$(CC) $(ALL) $(BODY_O) $(ISA_$(1)) -fno-math-errno -fno-trapping-math -DSIMT_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa))))
 
@@ -170,14 +171,14 @@ $(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX)/nvcc/flags
 	$(call say,NVCC)
 	$(call ptx_with,$(NVCC) $(call for_arch,$(NVCC_WORDS)))
 
-$(PTX)/clang/%.ptx: kernels/%.cu $(PTX)/clang/flags
+$(PTX)/clang/%.ptx: kernels/%.cu kernels/include/clang_ptx.sh $(PTX)/clang/flags
 	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	$(call say,CLANG)
-	$(call ptx_with,$(CLANG) $(call for_arch,$(CLANG_WORDS)))
+	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)))
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
     $(PTX)/$(KERNEL_CC)/flags scripts/embed-kernels \
-    $(wildcard kernels/*/*.h kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc)
+    $(wildcard kernels/*/*.h kernels/include/*.sh kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc)
 	@mkdir -p $(BUILD)/gen
 	scripts/embed-kernels $(PTX)/$(KERNEL_CC) '$(if $(filter nvcc,$(KERNEL_CC)),$(NVCC_NAME),$(CLANG_NAME))' \
 	    $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c
@@ -424,6 +425,9 @@ gpu-counters: all
 
 # Conversions are judged in the ordinary build: with the sanitizers' code in it, gcc knows fewer ranges.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# One build of the instruction bodies: they take longest to compile. make sanitize SANITIZE_ISA=2 has
+# the oldest, without vector instructions of our own.
+SANITIZE_ISA ?= $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo 3 || echo 2)
 SANITIZE_SUITES ?= tests/base tests/host tests/toolchain tests/gpu tests/report tests/simt tests/num tests/tensor tests/driver tests/ptx/ tests/ptx_front tests/zoo/test_ tests/tune
 .PHONY: sanitize sanitize-only sanitize-threads
 sanitize: setup
@@ -431,14 +435,14 @@ sanitize: setup
 	+@$(MAKE) --no-print-directory sanitize-threads
 sanitize-only:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/asan PTX=$(PTX) \
-	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g $(SANITIZE) -Wno-format-truncation -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
 	    SUITES='$(SANITIZE_SUITES)' test-only
 
 # Races between our own threads: workers, executors, the host's calls. The kernels of these suites have none.
 THREAD_SUITES ?= tests/simt tests/driver tests/watch tests/zoo/test_api
 sanitize-threads:
 	+@LOCKSTEP_SANITIZED=1 $(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/tsan PTX=$(PTX) \
-	    ISAS='v2 v3' CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_WITHOUT_V4' \
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan -Wno-format-truncation -Wno-maybe-uninitialized -Wno-conversion -Wno-sign-conversion -DSIMT_ONLY=$(SANITIZE_ISA)' \
 	    SUITES='$(THREAD_SUITES)' test-only
 
 # tests/fuzz/fuzz_NAME.c has LLVMFuzzerTestOneInput; tests/fuzz/corpus/NAME/ has its seeds. What a
@@ -456,7 +460,7 @@ FUZZ         ?=
 .PHONY: fuzz fuzz-only
 fuzz: setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) BUILD=$(BUILD)/fuzz CC='$(FUZZ_CC)' \
-	    ISAS='v2 v3' CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_WITHOUT_V4' fuzz-only
+	    ISAS=v$(SANITIZE_ISA) BODY_O=-O1 CFLAGS='-O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link -DSIMT_ONLY=$(SANITIZE_ISA)' fuzz-only
 
 # Two of them read foreign bytes, fuzz_run executes them.
 ifeq ($(notdir $(BUILD)),fuzz)

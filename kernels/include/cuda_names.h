@@ -24,7 +24,11 @@
 #define __constant__ __attribute__((constant))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#if __has_attribute(grid_constant)
 #define __grid_constant__ __attribute__((grid_constant))
+#else
+#define __grid_constant__ /* clang_ptx.sh adds it */
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 
 #define LK_NAME static __device__ __forceinline__

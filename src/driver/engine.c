@@ -83,9 +83,9 @@ double drv_kernel_share(const struct gpu_info *gpu, const struct drv_kernel_work
 {
     const struct simt_kernel_info *info = kernel->function->info;
     uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
-    struct gpu_occupancy fits = gpu_occupancy(
-        gpu, kernel->block[0] * kernel->block[1] * kernel->block[2],
-        info->registers, info->static_shared + kernel->shared);
+    struct gpu_occupancy fits =
+        gpu_occupancy(gpu, kernel->block[0] * kernel->block[1] * kernel->block[2], info->registers,
+                      info->static_shared + kernel->shared);
     double places = (double)gpu->sms * (fits.blocks_per_sm ? fits.blocks_per_sm : 1);
     return (double)blocks < places ? (double)blocks / places : 1;
 }

@@ -218,6 +218,14 @@ static bool prove(struct export_formulas *formulas, unsigned sizes)
     return false;
 }
 
+/* Does the variant refuse the next size, as one that takes multiples of 8 does? */
+static bool is_picky(const struct export_formulas *formulas, unsigned parameter)
+{
+    struct zoo_problem next = formulas->samples.setting.problem;
+    next.value[parameter]++;
+    return !zoo_takes(formulas->samples.request->variant, &next);
+}
+
 /* Expressions for other values of one size. */
 static void free_size(struct export_formulas *formulas, unsigned parameter)
 {
@@ -228,7 +236,7 @@ static void free_size(struct export_formulas *formulas, unsigned parameter)
             any |= try_size(formulas, parameter, other_size(size, number), (enum together)together,
                             number) == EXPORT_ADDED &&
                    together == ALONE;
-    formulas->fixed[parameter] |= !any;
+    formulas->fixed[parameter] |= !any || is_picky(formulas, parameter);
     fit_all(formulas);
     pin_missing(formulas, parameter);
     for (unsigned round = 0; round < 8 && !prove(formulas, parameter + 1); round++) {

@@ -20,6 +20,9 @@ struct export_host {
 void export_buffers(const struct export_host *host, struct lk_buf *text); /* allocated and filled */
 void export_settings(const struct export_host *host, struct lk_buf *text); /* asked and computed */
 void export_launches(const struct export_host *host, struct lk_buf *text);
+bool export_has_maps(const struct export_host *host);
+void export_maps(const struct export_host *host, struct lk_buf *text); /* made */
+void export_map_name(const struct export_host *host, unsigned step, char name[80]);
 void export_results(const struct export_host *host, struct lk_buf *text); /* fetched and checked */
 void export_release(const struct export_host *host, struct lk_buf *text);
 

@@ -115,51 +115,98 @@ static void config_name(const struct export_host *host, unsigned index, char nam
     snprintf(name, 96, before ? "%s_launch_%u" : "%s_launch", steps[index].kernel, before + 1);
 }
 
+/* A launch that <<<>>> cannot state. */
+static bool needs_config(const struct export_step *step)
+{
+    return step->cooperative || step->overlaps || step->cluster;
+}
+
+/* The attributes by the names that add_attributes gives them. */
+static unsigned attribute_names(const struct export_step *step, char names[3][24])
+{
+    unsigned count = 0;
+    if (step->cooperative)
+        snprintf(names[count++], 24, "cooperative");
+    if (step->overlaps)
+        snprintf(names[count++], 24, "overlapping");
+    if (step->cluster)
+        snprintf(names[count++], 24, "clusters_of_%u", step->cluster);
+    return count;
+}
+
 static void add_config(const struct export_host *host, unsigned index, struct lk_buf *text)
 {
     const struct export_step *step = &host->formulas->samples.base.step[index];
-    const char *attribute = step->cooperative ? "cooperative" : "overlapping";
-    char name[96], *grid = extent_text(host, step->first + EXPORT_GRID),
-                   *block = extent_text(host, step->first + EXPORT_BLOCK),
-                   *shared = export_slot_text(host, shared_slot(step));
+    char attribute[3][24], name[96], *grid = extent_text(host, step->first + EXPORT_GRID),
+                                     *block = extent_text(host, step->first + EXPORT_BLOCK),
+                                     *shared = export_slot_text(host, shared_slot(step));
+    unsigned count = attribute_names(step, attribute);
     config_name(host, index, name);
+    if (count > 1)
+        export_printf(text, 4, "cudaLaunchAttribute %s_attributes[] = {%s, %s%s%s};", name,
+                      attribute[0], attribute[1], count > 2 ? ", " : "",
+                      count > 2 ? attribute[2] : "");
     export_printf(text, 4, "cudaLaunchConfig_t %s = {};", name);
     export_printf(text, 4, "%s.gridDim = %s;", name, grid);
     export_printf(text, 4, "%s.blockDim = %s;", name, block);
     if (strcmp(shared, "0") != 0)
         export_printf(text, 4, "%s.dynamicSmemBytes = %s;", name, shared);
-    export_printf(text, 4, "%s.attrs = &%s;", name, attribute);
-    export_printf(text, 4, "%s.numAttrs = 1;", name);
+    if (count > 1)
+        export_printf(text, 4, "%s.attrs = %s_attributes;", name, name);
+    else
+        export_printf(text, 4, "%s.attrs = &%s;", name, attribute[0]);
+    export_printf(text, 4, "%s.numAttrs = %u;", name, count);
     free(grid);
     free(block);
     free(shared);
 }
 
+/* Does an earlier step have the same? */
+static bool is_new(const struct export_recording *base, unsigned index, const char *attribute)
+{
+    char names[3][24];
+    for (unsigned i = 0; i < index; i++)
+        for (unsigned k = attribute_names(&base->step[i], names); k-- > 0;)
+            if (strcmp(names[k], attribute) == 0)
+                return false;
+    return true;
+}
+
+static void add_attributes(const struct export_host *host, unsigned index, struct lk_buf *text)
+{
+    const struct export_recording *base = &host->formulas->samples.base;
+    const struct export_step *step = &base->step[index];
+    if (step->cooperative && is_new(base, index, "cooperative")) {
+        export_printf(text, 4, "cudaLaunchAttribute cooperative; // all blocks on the GPU at once");
+        export_printf(text, 4, "cooperative.id = cudaLaunchAttributeCooperative;");
+        export_printf(text, 4, "cooperative.val.cooperative = 1;");
+    }
+    if (step->overlaps && is_new(base, index, "overlapping")) {
+        export_printf(text, 4,
+                      "cudaLaunchAttribute overlapping; // begins before the launch before it "
+                      "ends");
+        export_printf(text, 4,
+                      "overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;");
+        export_printf(text, 4, "overlapping.val.programmaticStreamSerializationAllowed = 1;");
+    }
+    char name[24];
+    snprintf(name, sizeof name, "clusters_of_%u", step->cluster);
+    if (step->cluster && is_new(base, index, name)) {
+        export_printf(text, 4, "cudaLaunchAttribute %s;", name);
+        export_printf(text, 4, "%s.id = cudaLaunchAttributeClusterDimension;", name);
+        export_printf(text, 4, "%s.val.clusterDim.x = %u;", name, step->cluster);
+        export_printf(text, 4, "%s.val.clusterDim.y = %s.val.clusterDim.z = 1;", name, name);
+    }
+}
+
 static void add_configs(const struct export_host *host, struct lk_buf *text)
 {
     const struct export_recording *base = &host->formulas->samples.base;
-    bool cooperative = false, overlapping = false;
-    for (unsigned i = 0; i < base->step_count; i++) {
-        const struct export_step *step = &base->step[i];
-        if (step->cooperative && !cooperative) {
-            export_printf(text, 4,
-                          "cudaLaunchAttribute cooperative; // all blocks on the GPU at once");
-            export_printf(text, 4, "cooperative.id = cudaLaunchAttributeCooperative;");
-            export_printf(text, 4, "cooperative.val.cooperative = 1;");
-        }
-        if (step->overlaps && !overlapping) {
-            export_printf(text, 4,
-                          "cudaLaunchAttribute overlapping; // begins before the launch before it "
-                          "ends");
-            export_printf(text, 4,
-                          "overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;");
-            export_printf(text, 4, "overlapping.val.programmaticStreamSerializationAllowed = 1;");
-        }
-        cooperative |= step->cooperative;
-        overlapping |= step->overlaps;
-        if (step->cooperative || step->overlaps)
+    for (unsigned i = 0; i < base->step_count; i++)
+        if (needs_config(&base->step[i])) {
+            add_attributes(host, i, text);
             add_config(host, i, text);
-    }
+        }
 }
 
 void export_settings(const struct export_host *host, struct lk_buf *text)
@@ -184,6 +231,7 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
         export_printf(&lines, 4, "CHECK(cudaMalloc(&workspace, %s));", bytes);
         free(bytes);
     }
+    export_maps(host, &lines);
     add_configs(host, &lines);
     if (lines.size)
         lk_buf_printf(text, "\n%s", lines.data);
@@ -232,6 +280,13 @@ static void add_float(const struct export_host *host, double value, struct lk_bu
     export_number(text, value, true);
 }
 
+static void add_map_argument(const struct export_host *host, unsigned slot, struct lk_buf *text)
+{
+    char name[80];
+    export_map_name(host, (unsigned)host->formulas->samples.base.number[slot], name);
+    lk_buf_printf(text, "%s", name);
+}
+
 static void add_arguments(const struct export_host *host, const struct export_step *step,
                           struct lk_buf *text)
 {
@@ -243,6 +298,8 @@ static void add_arguments(const struct export_host *host, const struct export_st
             add_pointer(host, step, i, text);
         else if (step->target[i] == EXPORT_FLOAT)
             add_float(host, step->real[i], text);
+        else if (step->target[i] == EXPORT_MAPPED)
+            add_map_argument(host, slot, text);
         else if (export_argument_type(host->source, step->kernel, step->argument_count, i, type) &&
                  strchr(type, '*'))
             lk_buf_printf(text, "(%s)NULL", type);
@@ -255,7 +312,7 @@ static void add_launch(const struct export_host *host, unsigned index, struct lk
 {
     const struct export_step *step = &host->formulas->samples.base.step[index];
     struct lk_buf statement = {0};
-    if (step->cooperative || step->overlaps) {
+    if (needs_config(step)) {
         char name[96];
         config_name(host, index, name);
         lk_buf_printf(&statement, "CHECK(cudaLaunchKernelEx(&%s, %s, ", name, step->kernel);
@@ -283,10 +340,10 @@ static void add_clear(const struct export_host *host, const struct export_step *
 {
     char *offset = export_slot_text(host, step->first),
          *bytes = export_slot_text(host, step->first + 1);
-    bool workspace = step->cleared == EXPORT_WORKSPACE, some = strcmp(offset, "0") != 0;
+    bool workspace = step->buffer == EXPORT_WORKSPACE, some = strcmp(offset, "0") != 0;
     export_printf(text, 8, "CHECK(cudaMemsetAsync(%s%s%s%s%s, 0, %s));",
                   some && !workspace ? "(char *)" : "", workspace ? "" : "d_",
-                  workspace ? "workspace" : host->buffer[step->cleared].name, some ? " + " : "",
+                  workspace ? "workspace" : host->buffer[step->buffer].name, some ? " + " : "",
                   some ? offset : "", bytes);
     free(offset);
     free(bytes);

@@ -107,6 +107,13 @@ static void add_command(const struct export_host *host, struct lk_buf *text)
     zoo_problem_print(&host->request->problem, text);
 }
 
+/* sm_90a: for this GPU alone. From CUDA 13 on -arch=sm_90a compiles for sm_90 too, which lacks the
+ * instructions that the letter stands for. */
+static bool is_exact(const char *arch)
+{
+    return *arch && arch[strlen(arch) - 1] == 'a';
+}
+
 static void add_header(const struct export_host *host, struct lk_buf *text)
 {
     const struct zoo_family *family = host->request->problem.family;
@@ -116,8 +123,12 @@ static void add_header(const struct export_host *host, struct lk_buf *text)
     struct lk_buf line = {0};
     lk_buf_printf(text, "// %s/%s of the Lockstep kernel library, to compile and run by itself:\n",
                   family->name, variant->name);
-    lk_buf_printf(text, "//     nvcc %s%s%s%s && ./a.out\n", common ? "" : "-arch=sm_",
-                  common ? "" : arch, common ? "" : " ", file);
+    lk_buf_printf(text, "//     nvcc ");
+    if (is_exact(arch))
+        lk_buf_printf(text, "-gencode arch=compute_%s,code=sm_%s ", arch, arch);
+    else if (!common)
+        lk_buf_printf(text, "-arch=sm_%s ", arch);
+    lk_buf_printf(text, "%s && ./a.out\n", file);
     if (common)
         lk_buf_printf(text, "// (with CUDA 12: nvcc -arch=sm_75 %s)\n", file);
     lk_buf_printf(text, "//\n");
@@ -197,6 +208,15 @@ static void add_helpers(const struct export_host *host, struct lk_buf *text)
     lk_buf_free(&launches);
 }
 
+static bool add_map_helper(const struct export_host *host, struct lk_buf *text)
+{
+    char *message = NULL;
+    bool fine =
+        export_expand(&host->request->problem, "host/export_maps.inc", text, NULL, NULL, &message);
+    free(message);
+    return fine;
+}
+
 static void add_rate(const struct export_host *host, struct lk_buf *text)
 {
     bool memory = host->pieces->flops_value < 14 * host->pieces->bytes_value;
@@ -216,11 +236,16 @@ static bool add_block(void *context, const char *line, struct lk_buf *text)
     const char *arch = zoo_source(host->request->problem.family, host->request->variant)->arch;
     if (strcmp(line, "@header") == 0)
         add_header(host, text);
+    else if (strcmp(line, "@includes") == 0)
+        lk_buf_printf(text, export_has_maps(host) ? "#include <cudaTypedefs.h>\n"
+                                                    "#include <algorithm>\n"
+                                                    "#include <initializer_list>\n"
+                                                  : "");
     else if (strcmp(line, "@needs") == 0)
         lk_buf_printf(text,
                       "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < %ld0\n"
-                      "#error \"this kernel needs nvcc -arch=sm_%s or newer\"\n#endif\n",
-                      strtol(arch, NULL, 10), arch);
+                      "#error \"this kernel needs sm_%s%s\"\n#endif\n",
+                      strtol(arch, NULL, 10), arch, is_exact(arch) ? "" : " or newer");
     else if (strcmp(line, "@constants") == 0) {
         add_sizes_note(host, text);
         lk_buf_add(text, host->pieces->constants.data, host->pieces->constants.size);
@@ -228,9 +253,10 @@ static bool add_block(void *context, const char *line, struct lk_buf *text)
         lk_buf_printf(text, "%s", host->source);
     else if (strcmp(line, "@family") == 0)
         lk_buf_add(text, host->pieces->functions.data, host->pieces->functions.size);
-    else if (strcmp(line, "@helpers") == 0)
+    else if (strcmp(line, "@helpers") == 0) {
         add_helpers(host, text);
-    else if (strcmp(line, "@buffers") == 0)
+        return !export_has_maps(host) || add_map_helper(host, text);
+    } else if (strcmp(line, "@buffers") == 0)
         export_buffers(host, text);
     else if (strcmp(line, "@settings") == 0)
         export_settings(host, text);

@@ -62,8 +62,23 @@ static int locate(CUdeviceptr at, double *offset)
 
 /* Arguments -------------------------------------------------------------------------------------*/
 
-static bool add_argument(struct export_step *step, unsigned i, enum ptx_type type, const void *at)
+/* A tensor map of ours is a mark and the number of its step. */
+static const uint64_t MAP_MARK = 0x6d617020746e6573;
+
+static bool add_map_argument(struct export_step *step, unsigned i, const void *at)
 {
+    const CUtensorMap *map = at;
+    step->target[i] = EXPORT_MAPPED;
+    add_number((double)map->opaque[1]);
+    return map->opaque[0] == MAP_MARK;
+}
+
+static bool add_argument(struct export_step *step, unsigned i, const struct ptx_var *var,
+                         const void *at)
+{
+    enum ptx_type type = var->type;
+    if (var->size == sizeof(CUtensorMap))
+        return add_map_argument(step, i, at);
     bool wide = ptx_type_bits(type) == 64;
     double number = 0;
     step->target[i] = EXPORT_SCALAR;
@@ -88,7 +103,7 @@ static bool add_arguments(struct export_step *step, void **arguments)
     bool fine = kernel && kernel->param_count <= EXPORT_ARGUMENTS;
     step->argument_count = fine ? kernel->param_count : 0;
     for (unsigned i = 0; i < step->argument_count && fine; i++)
-        fine = add_argument(step, i, kernel->params[i].var->type, arguments[i]);
+        fine = add_argument(step, i, kernel->params[i].var, arguments[i]);
     if (!fine)
         now.error = "a kernel has arguments that cannot be written down";
     return fine;
@@ -96,14 +111,21 @@ static bool add_arguments(struct export_step *step, void **arguments)
 
 /* The driver ------------------------------------------------------------------------------------*/
 
-static CUresult add_launch(CUfunction function, const unsigned sizes[7], bool cooperative,
-                           bool overlaps, void **arguments)
+/* How a launch differs from a plain one. */
+struct manner {
+    bool cooperative, overlaps;
+    unsigned cluster;
+};
+
+static CUresult add_launch(CUfunction function, const unsigned sizes[7], struct manner manner,
+                           void **arguments)
 {
     struct export_step *step = add_step(EXPORT_LAUNCH, name_of(function));
     if (!step)
         return CUDA_ERROR_INVALID_VALUE;
-    step->cooperative = cooperative;
-    step->overlaps = overlaps;
+    step->cooperative = manner.cooperative;
+    step->overlaps = manner.overlaps;
+    step->cluster = manner.cluster;
     for (int i = 0; i < 7; i++)
         add_number(sizes[i]);
     return add_arguments(step, arguments) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -113,23 +135,64 @@ static CUresult launch(CUfunction f, unsigned x, unsigned y, unsigned z, unsigne
                        unsigned tz, unsigned shared, CUstream stream, void **arguments,
                        void **extra)
 {
-    return add_launch(f, (unsigned[]){x, y, z, tx, ty, tz, shared}, false, false, arguments);
+    return add_launch(f, (unsigned[]){x, y, z, tx, ty, tz, shared}, (struct manner){0}, arguments);
 }
 
 static CUresult launch_cooperative(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned tx,
                                    unsigned ty, unsigned tz, unsigned shared, CUstream stream,
                                    void **arguments)
 {
-    return add_launch(f, (unsigned[]){x, y, z, tx, ty, tz, shared}, true, false, arguments);
+    return add_launch(f, (unsigned[]){x, y, z, tx, ty, tz, shared},
+                      (struct manner){.cooperative = true}, arguments);
 }
 
-/* zoo_launch uses it for one attribute only. */
-static CUresult launch_overlapping(const CUlaunchConfig *c, CUfunction f, void **arguments,
-                                   void **extra)
+/* zoo_launch gives these attributes, and no others. */
+static CUresult launch_with(const CUlaunchConfig *c, CUfunction f, void **arguments, void **extra)
 {
     const unsigned sizes[] = {c->gridDimX,  c->gridDimY,  c->gridDimZ,      c->blockDimX,
                               c->blockDimY, c->blockDimZ, c->sharedMemBytes};
-    return add_launch(f, sizes, false, true, arguments);
+    struct manner manner = {0};
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &c->attrs[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            manner.overlaps = true;
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+                 attribute->value.clusterDim.y == 1 && attribute->value.clusterDim.z == 1)
+            manner.cluster = attribute->value.clusterDim.x;
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return add_launch(f, sizes, manner, arguments);
+}
+
+static CUresult encode_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *at,
+                           const cuuint64_t *sizes, const cuuint64_t *pitches,
+                           const cuuint32_t *box, const cuuint32_t *steps,
+                           CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                           CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+    double offset = 0;
+    struct export_step *step = add_step(EXPORT_MAP, "");
+    if (!step)
+        return CUDA_ERROR_INVALID_VALUE;
+    step->map = (struct export_map){type, rank, swizzle, promotion, fill};
+    step->buffer = locate((CUdeviceptr)(uintptr_t)at, &offset);
+    bool plain = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && step->buffer != EXPORT_SCALAR;
+    add_number(offset);
+    for (unsigned i = 0; i < rank; i++) {
+        add_number((double)sizes[i]);
+        plain &= steps[i] == 1;
+    }
+    for (unsigned i = 0; i + 1 < rank; i++)
+        add_number((double)pitches[i]);
+    for (unsigned i = 0; i < rank; i++)
+        add_number(box[i]);
+    memset(map, 0, sizeof *map);
+    map->opaque[0] = MAP_MARK;
+    map->opaque[1] = now.recording->step_count - 1;
+    if (!plain)
+        now.error = "it has a tensor map that cannot be written down";
+    return plain ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult clear(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream)
@@ -138,10 +201,10 @@ static CUresult clear(CUdeviceptr at, unsigned char value, size_t bytes, CUstrea
     struct export_step *step = add_step(EXPORT_CLEAR, "");
     if (!step)
         return CUDA_ERROR_INVALID_VALUE;
-    step->cleared = locate(at, &offset);
+    step->buffer = locate(at, &offset);
     add_number(offset);
     add_number((double)bytes);
-    return value == 0 && step->cleared != EXPORT_SCALAR ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return value == 0 && step->buffer != EXPORT_SCALAR ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult load(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
@@ -191,17 +254,6 @@ static CUresult count_resident(int *blocks, CUfunction function, int threads, si
     return CUDA_SUCCESS;
 }
 
-/* A program would have to set them up as the host code here does. */
-static CUresult refuse_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *at,
-                           const cuuint64_t *size, const cuuint64_t *pitch, const cuuint32_t *box,
-                           const cuuint32_t *step, CUtensorMapInterleave interleave,
-                           CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-                           CUtensorMapFloatOOBfill fill)
-{
-    now.error = "it uses tensor maps, which cannot be exported yet";
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /* One recording ---------------------------------------------------------------------------------*/
 
 bool export_record(const struct zoo_device *device, const struct zoo_problem *problem,
@@ -214,13 +266,13 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     noting.cuda = &driver;
     driver.cuLaunchKernel = launch;
     driver.cuLaunchCooperativeKernel = launch_cooperative;
-    driver.cuLaunchKernelEx = launch_overlapping;
+    driver.cuLaunchKernelEx = launch_with;
+    driver.cuTensorMapEncodeTiled = encode_map;
     driver.cuMemsetD8Async = clear;
     driver.cuModuleLoadDataEx = load;
     driver.cuModuleUnload = unload;
     driver.cuModuleGetFunction = get_function;
     driver.cuFuncSetAttribute = set_attribute;
-    driver.cuTensorMapEncodeTiled = refuse_map;
     driver.cuOccupancyMaxActiveBlocksPerMultiprocessor = count_resident;
     memset(&now, 0, sizeof now);
     memset(recording, 0, sizeof *recording);
@@ -252,7 +304,8 @@ static bool same_step(const struct export_step *a, const struct export_step *b)
 {
     return a->kind == b->kind && strcmp(a->kernel, b->kernel) == 0 &&
            a->cooperative == b->cooperative && a->overlaps == b->overlaps &&
-           a->argument_count == b->argument_count && a->cleared == b->cleared &&
+           a->cluster == b->cluster && memcmp(&a->map, &b->map, sizeof a->map) == 0 &&
+           a->argument_count == b->argument_count && a->buffer == b->buffer &&
            memcmp(a->target, b->target, sizeof a->target) == 0;
 }
 

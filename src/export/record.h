@@ -1,6 +1,6 @@
 /*
  * record.h: what a variant's launch function does, recorded instead of done: a driver table that
- * records launches, clears and queries. Pointers are told apart by made-up addresses.
+ * records launches, tensor maps, clears and queries. Pointers are told apart by made-up addresses.
  */
 #ifndef LOCKSTEP_EXPORT_RECORD_H
 #define LOCKSTEP_EXPORT_RECORD_H
@@ -12,26 +12,39 @@
 #define EXPORT_ARGUMENTS 16
 #define EXPORT_NUMBERS (EXPORT_STEPS * (7 + EXPORT_ARGUMENTS))
 
-enum { EXPORT_WORKSPACE = ZOO_BUFFERS, EXPORT_SCALAR = -1, EXPORT_FLOAT = -2 };
+enum { EXPORT_WORKSPACE = ZOO_BUFFERS, EXPORT_SCALAR = -1, EXPORT_FLOAT = -2, EXPORT_MAPPED = -3 };
 
 /* A step's numbers, in the order in which they lie in export_recording.number. */
 enum export_step_kind {
     EXPORT_LAUNCH,   /* grid x, y, z; block x, y, z; shared bytes; then one for each argument */
     EXPORT_CLEAR,    /* offset in the buffer; bytes */
     EXPORT_RESIDENT, /* blocks on an SM, of: threads; shared bytes */
+    EXPORT_MAP,      /* offset in the buffer; sizes, pitches, box: one for each dimension */
 };
 enum { EXPORT_GRID = 0, EXPORT_BLOCK = 3, EXPORT_DYNAMIC = 6, EXPORT_FIRST_ARGUMENT = 7 };
+
+/* What a tensor map has besides its numbers. Elements are taken one by one, not interleaved. */
+struct export_map {
+    CUtensorMapDataType type;
+    unsigned rank;
+    CUtensorMapSwizzle swizzle;
+    CUtensorMapL2promotion promotion;
+    CUtensorMapFloatOOBfill fill;
+};
 
 struct export_step {
     enum export_step_kind kind;
     char kernel[64];
     bool cooperative, overlaps;
+    unsigned cluster; /* blocks along x that form one; 0: none */
+    struct export_map map;
     unsigned argument_count;
     /* What each argument points into: a buffer's index or EXPORT_WORKSPACE, its number is then the
-     * offset in bytes; EXPORT_SCALAR: its number is its value; EXPORT_FLOAT: real is. */
+     * offset in bytes; EXPORT_SCALAR: its number is its value; EXPORT_FLOAT: real is;
+     * EXPORT_MAPPED: its number is the step that made the map. */
     int target[EXPORT_ARGUMENTS];
     double real[EXPORT_ARGUMENTS];
-    int cleared;    /* EXPORT_CLEAR: as target */
+    int buffer;     /* EXPORT_CLEAR, EXPORT_MAP: the buffer, as target */
     unsigned first; /* of its numbers */
 };
 

@@ -4,6 +4,7 @@
  * them.
  */
 #include "ptx/front.h"
+#include "ptx/shape.h"
 
 #include <stdio.h>
 
@@ -18,8 +19,7 @@ static bool is_integer(const struct ptx_inst *inst)
 static unsigned columns(const struct ptx_inst *inst)
 {
     unsigned n = 0, k = 0;
-    const char *shape = strstr(inst->text, ".m64n");
-    return shape && sscanf(shape, ".m64n%uk%u", &n, &k) == 2 ? n : 0;
+    return ptx_wide_shape(inst->text, &n, &k) ? n : 0;
 }
 
 static void check_constant(struct ptx_parser *p, const struct ptx_inst *inst, uint32_t offset,

@@ -1,6 +1,7 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch, a launch's trace or a part of the timeline; unknown parts of a line are ignored.
+ * A line is a kernel, a launch, a launch's trace or a part of the timeline; unknown parts of a line
+ * are ignored.
  */
 #include "report/profile.h"
 

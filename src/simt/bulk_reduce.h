@@ -82,7 +82,8 @@ static struct reduction find_reduction(const struct ptx_inst *ptx, enum ptx_type
     return (struct reduction){0};
 }
 
-/* The map's type; and, or and xor take numbers as bits. */
+/* The map's type; and, or and xor take numbers as bits, but not signed ones of 64 bits: the
+   hardware ends in an illegal instruction (measured on an H200). */
 static struct reduction tensor_reduction(const struct ptx_inst *ptx, unsigned type)
 {
     static const uint8_t types[TENSORMAP_TYPES] = {
@@ -93,9 +94,7 @@ static struct reduction tensor_reduction(const struct ptx_inst *ptx, unsigned ty
         ptx_has(ptx, PTX_MOD_AND) || ptx_has(ptx, PTX_MOD_OR) || ptx_has(ptx, PTX_MOD_XOR);
     enum ptx_type as = types[type];
     if (is_logic)
-        as = as == PTX_U32 || as == PTX_S32   ? PTX_B32
-             : as == PTX_U64 || as == PTX_S64 ? PTX_B64
-                                              : PTX_TYPE_NONE;
+        as = as == PTX_U32 || as == PTX_S32 ? PTX_B32 : as == PTX_U64 ? PTX_B64 : PTX_TYPE_NONE;
     struct reduction found = find_reduction(ptx, as);
     if (type == TENSORMAP_F32 && found.function)
         found.function = add_float; /* only the type with FTZ flushes (measured on an H200) */

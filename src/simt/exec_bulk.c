@@ -194,7 +194,7 @@ SIMT_BODY(run_tma_store)
             reduction = tensor_reduction(in->ptx, copy.map.type);
             if (!reduction.function)
                 return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
-                                  "%s: PTX has no such reduction for the tensor's type",
+                                  "%s: there is no such reduction for the tensor's type",
                                   in->ptx->text);
         }
         const uint8_t *shared = shared_of(w, in, simt_block_rank(w->block), copy.shared,

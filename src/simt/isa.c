@@ -19,19 +19,21 @@ static const char *const names[] = {SIMT_ISAS(NAME)};
 #ifdef __x86_64__
 #define DECLARE_V2(upper, lower) simt_select_function lower##_select_v2;
 #define DECLARE_V3(upper, lower) simt_select_function lower##_select_v3;
+#define DECLARE_V4(upper, lower) simt_select_function lower##_select_v4;
 #define ROW_V2(upper, lower) [PTX_GROUP_##upper] = lower##_select_v2,
 #define ROW_V3(upper, lower) [PTX_GROUP_##upper] = lower##_select_v3,
+#define ROW_V4(upper, lower) [PTX_GROUP_##upper] = lower##_select_v4,
 SIMT_GROUPS(DECLARE_V2)
 SIMT_GROUPS(DECLARE_V3)
-#ifndef SIMT_WITHOUT_V4
-#define DECLARE_V4(upper, lower) simt_select_function lower##_select_v4;
-#define ROW_V4(upper, lower) [PTX_GROUP_##upper] = lower##_select_v4,
 SIMT_GROUPS(DECLARE_V4)
-#endif
 static simt_select_function *const tables[][PTX_GROUP_COUNT] = {
+#if SIMT_HAS(2)
     {SIMT_GROUPS(ROW_V2)},
+#endif
+#if SIMT_HAS(3)
     {SIMT_GROUPS(ROW_V3)},
-#ifndef SIMT_WITHOUT_V4
+#endif
+#if SIMT_HAS(4)
     {SIMT_GROUPS(ROW_V4)},
 #endif
 };
@@ -44,7 +46,7 @@ static unsigned best(void)
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
               __builtin_cpu_supports("avx512cd");
-    return v4 && sizeof names / sizeof *names > 2 ? 2 : v3 ? 1 : 0;
+    return sizeof names / sizeof *names == 1 ? 0 : v4 ? 2 : v3 ? 1 : 0;
 }
 #else
 #define DECLARE_V1(upper, lower) simt_select_function lower##_select_v1;

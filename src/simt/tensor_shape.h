@@ -6,9 +6,7 @@
 #define LOCKSTEP_SIMT_TENSOR_SHAPE_H
 
 #include "ptx/ptx.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "ptx/shape.h"
 
 struct tensor_shape {
     unsigned m, n, k;
@@ -34,9 +32,8 @@ static inline struct tensor_shape tensor_shape_of(const struct ptx_inst *ptx)
         if (ptx_has(ptx, shapes[i].mod))
             return (struct tensor_shape){shapes[i].m, shapes[i].n, shapes[i].k};
     }
-    unsigned n, k; /* .m64nNk16 */
-    const char *wide = ptx->text ? strstr(ptx->text, ".m64n") : NULL;
-    if (wide && sscanf(wide, ".m64n%uk%u", &n, &k) == 2)
+    unsigned n, k;
+    if (ptx_wide_shape(ptx->text, &n, &k))
         return (struct tensor_shape){64, n, k};
     return (struct tensor_shape){0, 0, 0};
 }

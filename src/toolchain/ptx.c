@@ -43,6 +43,10 @@ static const char *fill_in(struct lk_arena *arena, const char *word,
 void toolchain_ptx_command(struct lk_arena *arena, const struct toolchain_ptx *ptx,
                            struct lk_list *command)
 {
+    if (!ptx->compiler.is_nvcc && strtol(ptx->arch, NULL, 10) >= 90) {
+        lk_list_add(command, "/bin/sh");
+        lk_list_add(command, lk_arena_printf(arena, "%s/clang_ptx.sh", ptx->include));
+    }
     lk_list_add(command, ptx->compiler.path);
     for (const char *const *word = ptx->compiler.is_nvcc ? nvcc_words : clang_words; *word; word++)
         lk_list_add(command, fill_in(arena, *word, ptx));

@@ -53,7 +53,7 @@ bool zoo_write_headers(const char *of, const char *folder, char **message)
         const struct zoo_embedded_file *file = &zoo_embedded_files[i];
         const char *ending = strrchr(file->path, '.');
         if (strncmp(file->path, of, length) != 0 || file->path[length] != '/' || !ending ||
-            strcmp(ending, ".h") != 0)
+            (strcmp(ending, ".h") != 0 && strcmp(ending, ".sh") != 0))
             continue;
         char *path = lk_format("%s%s", folder, file->path + length);
         fine = host_write_file(path, file->text, (size_t)(file->text_end - file->text), message);

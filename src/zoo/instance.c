@@ -165,6 +165,15 @@ static char *failed(const struct zoo_run *run, const char *what, CUresult status
     return text.data;
 }
 
+/* How many bytes into its allocation a buffer begins. */
+static size_t shift_of(const struct zoo_run *run, unsigned buffer)
+{
+    const struct zoo_instance *instance = run->instance;
+    size_t unit =
+        run->variant->traits & ZOO_ALIGNED ? 16 : zoo_type_bytes[instance->buffer[buffer].type];
+    return (buffer + 1) * instance->shift * unit;
+}
+
 bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,
                   const struct zoo_variant *variant, const struct zoo_device *device,
                   struct zoo_kernels *kernels, CUstream stream, char **message)
@@ -177,7 +186,7 @@ bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,
             .problem = &instance->problem, .device = device, .kernels = kernels, .stream = stream}};
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < instance->count && status == CUDA_SUCCESS; i++) {
-        size_t shift = (size_t)(i + 1) * instance->shift * zoo_type_bytes[instance->buffer[i].type];
+        size_t shift = shift_of(run, i);
         size_t bytes = shift + zoo_buffer_bytes(&instance->buffer[i]) + guard_of(run);
         status = device->cuda->cuMemAlloc_v2(&run->allocation[i], bytes ? bytes : 1);
         run->call.buffer[i] = run->allocation[i] + shift;

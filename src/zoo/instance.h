@@ -15,7 +15,9 @@ struct zoo_instance {
     struct zoo_buffer buffer[ZOO_BUFFERS];
     void *host[ZOO_BUFFERS]; /* what is given to the kernel; undefined for outputs */
     bool has_reference;
-    unsigned shift; /* on a device buffer i begins (i + 1) * shift elements into its allocation */
+    /* On a device buffer i begins (i + 1) * shift elements into its allocation, or as many times 16
+     * bytes where the variant is ZOO_ALIGNED. */
+    unsigned shift;
     struct zoo_expected expected[ZOO_BUFFERS];
 };
 

@@ -81,6 +81,7 @@ struct zoo_expected {
 enum zoo_trait {
     ZOO_DETERMINISTIC = 1, /* the same bits in every run, whatever the schedule */
     ZOO_COOPERATIVE = 2,   /* needs all its blocks resident at once */
+    ZOO_ALIGNED = 4,       /* takes buffers at multiples of 16 bytes alone, as TMA does */
 };
 
 struct zoo_variant {

@@ -287,7 +287,7 @@ def stores():
         ("inc", "u32", lambda x, y: 0 if x >= y else x + 1),
         ("dec", "u32", lambda x, y: y if x == 0 or x > y else x - 1),
         ("and", "s32", lambda x, y: x & y), ("or", "u64", lambda x, y: x | y),
-        ("xor", "s64", lambda x, y: x ^ y), ("add", "s32", lambda x, y: x + y & m32),
+        ("xor", "u64", lambda x, y: x ^ y), ("add", "s32", lambda x, y: x + y & m32),
         ("add", "u64", lambda x, y: x + y & (1 << 64) - 1),
         ("min", "s32", lambda x, y: min(x, y, key=signed)),
         ("max", "s64", lambda x, y: max(x, y, key=lambda v: signed(v, 64))),
@@ -484,6 +484,7 @@ def faults():
     f = Stops("tma_faults", 90, "8.6", target="sm_90a")
     f.header.append("// in: 32 " + " ".join(["00000000"] * 16))
     f.header.append(Tensor("u16", [64, 8], [128], [16, 4], base=("out", 0)).line())
+    f.header.append(Tensor("s64", [8, 16], [64], [4, 8], base=("out", 0)).line())
     start = ["mov.u32 %r1, box;", "add.u32 %r2, %r1, 4096;", "add.u64 %d1, %in, 64;",
              "mbarrier.init.shared.b64 [%r2], 1;"]
     load = ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -497,6 +498,9 @@ def faults():
              "stops cp.async.bulk.tensor", block=1)
     f.kernel("no_such_reduction", start + ["cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
                                            "bulk_group [%d1, {0, 0}], [%r1];"], "fails 715", block=1)
+    f.kernel("xor_s64", start + ["add.u64 %d1, %d1, 128;", "cp.reduce.async.bulk.tensor.2d.global."
+                                 "shared::cta.xor.bulk_group [%d1, {0, 0}], [%r1];"],
+             "fails 715", block=1)
     return f.write()
 
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "simt/exec.h"
+#include "simt/isa.h"
 #include "simt/num_format.h"
 
 typedef simt_body *select_function(const struct simt_operands *operands);
@@ -29,27 +30,22 @@ typedef simt_body *select_function(const struct simt_operands *operands);
     }
 enum group { GROUP_FLOAT, GROUP_APPROX, GROUP_HALF, GROUP_COMPARE, GROUP_CONVERT };
 
+#define ROW(isa) SELECTS(isa),
+SIMT_ISAS(DECLARE)
+static select_function *const selects[][5] = {SIMT_ISAS(ROW)};
+
 #ifdef __x86_64__
-DECLARE(v2)
-DECLARE(v3)
-#ifndef SIMT_WITHOUT_V4
-DECLARE(v4)
-static select_function *const selects[][5] = {SELECTS(v2), SELECTS(v3), SELECTS(v4)};
-#else
-static select_function *const selects[][5] = {SELECTS(v2), SELECTS(v3)};
-#endif
 static inline int isa_count(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (sizeof(selects) / sizeof(*selects) == 1 || !__builtin_cpu_supports("avx2") ||
+        !__builtin_cpu_supports("fma"))
         return 1;
     bool has_v4 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
-    return has_v4 && sizeof(selects) / sizeof(*selects) > 2 ? 3 : 2;
+    return has_v4 ? 3 : 2;
 }
 #else
-DECLARE(v1)
-static select_function *const selects[][5] = {SELECTS(v1)};
 static inline int isa_count(void)
 {
     return 1;

@@ -16,6 +16,7 @@
 #endif
 
 #include "simt/core.h"
+#include "simt/isa.h"
 #include "simt/tensor.h"
 #include "simt/warpgroup.h"
 
@@ -23,6 +24,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifndef FAKE_REGISTERS
 #define FAKE_REGISTERS 64
@@ -163,34 +165,25 @@ static inline void fake_stride(struct fake_inst *f, unsigned reg)
     f->operands.b_bits = 32;
 }
 
-#ifdef __x86_64__
-simt_body *tensor_select_v2(const struct simt_operands *operands);
-simt_body *tensor_select_v3(const struct simt_operands *operands);
-#ifndef SIMT_WITHOUT_V4
-simt_body *tensor_select_v4(const struct simt_operands *operands);
-#endif
-#endif
+#define FAKE_DECLARE(isa) simt_body *tensor_select_##isa(const struct simt_operands *operands);
+#define FAKE_NAME(isa) tensor_select_##isa,
+SIMT_ISAS(FAKE_DECLARE)
 
 /* The select functions that this host can run bodies of; returns how many. */
 static inline unsigned fake_selects(simt_body *(*selects[3])(const struct simt_operands *))
 {
+    simt_body *(*const all[])(const struct simt_operands *) = {SIMT_ISAS(FAKE_NAME)};
+    unsigned count = sizeof all / sizeof *all;
 #ifdef __x86_64__
     __builtin_cpu_init();
-    selects[0] = tensor_select_v2;
-    selects[1] = tensor_select_v3;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return 1;
-#ifndef SIMT_WITHOUT_V4
-    selects[2] = tensor_select_v4;
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return 3;
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
+         v4 = v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
+    if (count > 1)
+        count = v4 ? 3 : v3 ? 2 : 1;
 #endif
-    return 2;
-#else
-    selects[0] = SIMT_NAME(tensor_select);
-    return 1;
-#endif
+    memcpy(selects, all, count * sizeof *all);
+    return count;
 }
 
 struct fake_state {
