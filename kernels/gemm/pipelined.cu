@@ -154,7 +154,7 @@ static __device__ __forceinline__ void multiply_stage(step *even, const float *a
 
 /* Through shared memory, so that a warp stores whole rows; and rotated by one: sum[i][1] is the
  * first of four. Four registers that are stored at once, or were loaded at once like `b`, begin at
- * an even number. With sum[i][0] first, b[j] and sum[i][j] would always be in the same bank. */
+ * an even number. With sum[i][0] first, b[j] and sum[i][j] would be in the same bank. */
 template <bool WIDE>
 static __device__ __forceinline__ void store_sums(float *c, long long m, long long n, long long row,
                                                   long long column, float *slab,

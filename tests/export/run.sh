@@ -38,8 +38,6 @@ exports family-only 2 "which variant of scan\? 'lockstep zoo show scan' lists th
 exports no-variant 2 "did you mean 'scan/look_back'" scan/look_bak
 exports no-family 2 "no family 'zoo'" zoo/look_back
 exports cpu-variant 2 'gemm/cpu_naive runs on the CPU: there is no kernel to export' gemm/cpu_naive
-exports tensor-maps 2 'gemm/tma does not launch: it uses tensor maps, which cannot be exported yet' \
-    gemm/tma m=128 n=128 k=64 type=bf16
 exports on-the-cpu 2 'name a GPU' scan/look_back --gpu cpu
 exports too-old 2 'needs sm_90, and Tesla T4 is sm_75; choose a newer one' elementwise/bulk --gpu sim:t4
 exports too-large 2 'n=99999999999999: n goes from 0 to' scan/look_back n=99999999999999
@@ -114,12 +112,11 @@ names() { # of all families
     "$LOCKSTEP" zoo list --json | sed -n 's/.*"name": "\(.*\)".*/\1/p'
 }
 
-# Those that have a kernel, in order, less those with tensor maps.
+# Those that have a kernel, in order.
 variants() { # FAMILY
     "$LOCKSTEP" zoo show "$1" --json | awk -F'"' '
         $2 == "name" { name = $4 }
-        $2 == "arch" { print name }' | sed "s|^|$1/|" |
-        grep -vxE 'gemm/(tma|warp_specialised|multicast|persistent|overlapped)'
+        $2 == "arch" { print name }' | sed "s|^|$1/|"
 }
 
 if ! scripts/get-nvcc --find >/dev/null; then

@@ -179,12 +179,33 @@ static void names(void **state)
     }
 }
 
+/* Every f16 is a double, and the other way round the nearest one, the even one of two. */
+static void halves(void **state)
+{
+    for (unsigned bits = 0; bits < 0x10000; bits++) {
+        bool is_nan = (bits & 0x7fff) > 0x7c00;
+        assert_int_equal(zoo_to_f16(zoo_from_f16((uint16_t)bits)), is_nan ? 0x7fff : bits);
+    }
+    assert_true(zoo_from_f16(0x3555) == 0x1.554p-2f && zoo_from_f16(0x8001) == -0x1p-24f);
+    static const struct {
+        double value;
+        unsigned bits;
+    } cases[] = {{1 + 0x1p-11, 0x3c00},  {1 + 0x1.8p-10, 0x3c02},
+                 {65519.9, 0x7bff},      {65520, 0x7c00},
+                 {-1e9, 0xfc00},         {0x1p-25, 0},
+                 {-0x1.001p-25, 0x8001}, {0x1.ffbp-15, 0x03ff},
+                 {0x1.ffcp-15, 0x0400},  {0x1p-14 * (1 - 0x1p-20), 0x400}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(zoo_to_f16(cases[i].value), cases[i].bits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_texts),   cmocka_unit_test(scalars),
         cmocka_unit_test(bad_texts),    cmocka_unit_test(hostile_texts),
         cmocka_unit_test(random_texts), cmocka_unit_test(names),
+        cmocka_unit_test(halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
