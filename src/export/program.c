@@ -283,9 +283,9 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     struct zoo_tuning tuning = find_tuning(request);
     struct ptx_module *ptx =
         ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
-    bool fine = ptx && export_formulas_open(formulas, request, &tuning, ptx, message) &&
-                export_pieces(&request->problem, &pieces, message) &&
-                export_source(family, request->variant, &tuning, &kernels, message);
+    bool fine = ptx && export_source(family, request->variant, &tuning, &kernels, message) &&
+                export_formulas_open(formulas, request, &tuning, ptx, kernels.data, message) &&
+                export_pieces(&request->problem, &pieces, message);
     if (fine) {
         struct export_host host = {
             .request = request, .formulas = formulas, .pieces = &pieces, .source = kernels.data};
