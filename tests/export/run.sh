@@ -38,8 +38,6 @@ exports family-only 2 "which variant of scan\? 'lockstep zoo show scan' lists th
 exports no-variant 2 "did you mean 'scan/look_back'" scan/look_bak
 exports no-family 2 "no family 'zoo'" zoo/look_back
 exports cpu-variant 2 'gemm/cpu_naive runs on the CPU: there is no kernel to export' gemm/cpu_naive
-exports tensor-maps 2 'gemm/tma does not launch: it uses tensor maps, which cannot be exported yet' \
-    gemm/tma m=128 n=128 k=64 type=bf16
 exports on-the-cpu 2 'name a GPU' scan/look_back --gpu cpu
 exports too-old 2 'needs sm_90, and Tesla T4 is sm_75; choose a newer one' elementwise/bulk --gpu sim:t4
 exports too-large 2 'n=99999999999999: n goes from 0 to' scan/look_back n=99999999999999
@@ -55,6 +53,10 @@ exports cooperative 0 'cudaLaunchAttributeCooperative.*cudaLaunchKernelEx\(&sear
 exports overlapping 0 'nvcc -arch=sm_90 overlapped\.cu.*cudaLaunchAttributeProgrammaticStreamSerialization' reduction/overlapped
 exports tensor-maps 0 'nvcc -gencode arch=compute_90a,code=sm_90a tma\.cu.*cudaGetDriverEntryPointByVersion.*a_map = make_map\(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, d_a, \{k, m\}.*\(a_map, b_map, d_c' gemm/tma
 exports clusters 0 'clusters_of_2\.val\.clusterDim\.x = 2.*cudaLaunchKernelEx\(&gemm_launch, gemm' gemm/multicast
+exports structures 0 'gemm_arguments tiles_64_arguments = \{\}; .*tiles_64_arguments\.a = a_map; .*\.a_stride = m \* k; .*&tiles_64_launch, tiles_64, tiles_64_arguments\)' gemm_fused/tiles_bf16_rc
+exports absent-inputs 0 'unsigned short \*bias = NULL; // not part of this problem' gemm_fused/general
+# No expression gives a float that changes with a size: that size is fixed.
+exports fixed-by-floats 0 'hold for these sizes; for others export again' gemm_fused/tiles_bf16_rc
 exports limits 0 'lesser\(ceil_div\(n, 4 \* BLOCK\), BLOCKS_PER_SM \* sms\)' reduction/vectorised
 # Where a formula holds for some sizes only, the program says so; where it holds for all, it says
 # that.
@@ -114,12 +116,11 @@ names() { # of all families
     "$LOCKSTEP" zoo list --json | sed -n 's/.*"name": "\(.*\)".*/\1/p'
 }
 
-# Those that have a kernel, in order, less those with tensor maps.
+# Those that have a kernel, in order.
 variants() { # FAMILY
     "$LOCKSTEP" zoo show "$1" --json | awk -F'"' '
         $2 == "name" { name = $4 }
-        $2 == "arch" { print name }' | sed "s|^|$1/|" |
-        grep -vxE 'gemm/(tma|warp_specialised|multicast|persistent|overlapped)'
+        $2 == "arch" { print name }' | sed "s|^|$1/|"
 }
 
 if ! scripts/get-nvcc --find >/dev/null; then
