@@ -350,11 +350,11 @@ static void mark_used(struct export_formulas *formulas)
 
 bool export_formulas_open(struct export_formulas *formulas, const struct export_request *request,
                           const struct zoo_tuning *tuning, const struct ptx_module *ptx,
-                          char **message)
+                          const char *kernels, char **message)
 {
     const struct zoo_family *family = request->problem.family;
     memset(formulas, 0, sizeof *formulas);
-    if (!export_samples_open(&formulas->samples, request, tuning, ptx, message))
+    if (!export_samples_open(&formulas->samples, request, tuning, ptx, kernels, message))
         return false;
     fit_all(formulas);
     for (unsigned i = 0; family->parameters[i].name; i++)

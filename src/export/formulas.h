@@ -17,10 +17,11 @@ struct export_formulas {
     bool fixed[ZOO_PARAMETERS];
 };
 
-/* On failure false and a malloc'd message; in both cases export_formulas_close. */
+/* kernels: their source. On failure false and a malloc'd message; in both cases
+ * export_formulas_close. */
 bool export_formulas_open(struct export_formulas *formulas, const struct export_request *request,
                           const struct zoo_tuning *tuning, const struct ptx_module *ptx,
-                          char **message);
+                          const char *kernels, char **message);
 void export_formulas_close(struct export_formulas *formulas);
 
 #endif

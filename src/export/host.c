@@ -99,6 +99,12 @@ static const char *result_ending(const struct zoo_buffer *buffer)
     return buffer->role == ZOO_IN_OUT ? "_after" : "";
 }
 
+/* Inputs that the problem does without; the program has a pointer, and no memory. */
+static bool is_empty(const struct zoo_buffer *buffer)
+{
+    return buffer->role == ZOO_IN && buffer->count == 0;
+}
+
 static void add_host_memory(const struct export_host *host, struct lk_buf *text)
 {
     struct lk_buf fill = {0};
@@ -106,7 +112,10 @@ static void add_host_memory(const struct export_host *host, struct lk_buf *text)
         const struct zoo_buffer *buffer = &host->buffer[i];
         const char *type = export_c_type(buffer->type);
         char *bytes = bytes_text(host, i);
-        if (buffer->role != ZOO_OUT)
+        if (is_empty(buffer))
+            export_printf(text, 4, "%s *%s = NULL; // not part of this problem", type,
+                          buffer->name);
+        else if (buffer->role != ZOO_OUT)
             export_printf(text, 4, "%s *%s = (%s *)malloc(%s);", type, buffer->name, type, bytes);
         if (is_output(buffer))
             export_printf(text, 4, "%s *%s%s = (%s *)malloc(%s);", type, buffer->name,
@@ -124,9 +133,11 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
     add_host_memory(host, text);
     lk_buf_printf(text, "\n");
     for (unsigned i = 0; i < host->buffer_count; i++)
-        export_printf(text, 4, "%s *d_%s;", export_c_type(host->buffer[i].type),
-                      host->buffer[i].name);
+        export_printf(text, 4, "%s *d_%s%s;", export_c_type(host->buffer[i].type),
+                      host->buffer[i].name, is_empty(&host->buffer[i]) ? " = NULL" : "");
     for (unsigned i = 0; i < host->buffer_count; i++) {
+        if (is_empty(&host->buffer[i]))
+            continue;
         char *bytes = bytes_text(host, i);
         export_printf(text, 4, "CHECK(cudaMalloc(&d_%s, %s));", host->buffer[i].name, bytes);
         free(bytes);
@@ -134,6 +145,8 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
     bool poisoned = false;
     for (unsigned i = 0; i < host->buffer_count; i++) {
         const struct zoo_buffer *buffer = &host->buffer[i];
+        if (is_empty(buffer))
+            continue;
         char *bytes = bytes_text(host, i);
         if (buffer->role != ZOO_OUT)
             export_printf(text, 4, "CHECK(cudaMemcpy(d_%s, %s, %s, cudaMemcpyHostToDevice));",
@@ -169,6 +182,8 @@ void export_release(const struct export_host *host, struct lk_buf *text)
 {
     for (unsigned i = 0; i < host->buffer_count; i++) {
         const struct zoo_buffer *buffer = &host->buffer[i];
+        if (is_empty(buffer))
+            continue;
         export_printf(text, 4, "CHECK(cudaFree(d_%s));", buffer->name);
         export_printf(text, 4, "free(%s);", buffer->name);
         if (buffer->role == ZOO_IN_OUT)

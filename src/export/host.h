@@ -23,6 +23,11 @@ void export_launches(const struct export_host *host, struct lk_buf *text);
 bool export_has_maps(const struct export_host *host);
 void export_maps(const struct export_host *host, struct lk_buf *text); /* made */
 void export_map_name(const struct export_host *host, unsigned step, char name[80]);
+/* Structures of arguments, filled. */
+void export_structures(const struct export_host *host, struct lk_buf *text);
+/* "scan_launch" for what = "launch"; a second launch of the same kernel gets a number. */
+void export_step_name(const struct export_host *host, unsigned step, const char *what,
+                      char name[96]);
 void export_results(const struct export_host *host, struct lk_buf *text); /* fetched and checked */
 void export_release(const struct export_host *host, struct lk_buf *text);
 

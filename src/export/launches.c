@@ -104,15 +104,15 @@ static char *extent_text(const struct export_host *host, unsigned first)
     return text.data;
 }
 
-/* "scan_launch"; a second one of the same kernel gets a number. */
-static void config_name(const struct export_host *host, unsigned index, char name[96])
+void export_step_name(const struct export_host *host, unsigned index, const char *what,
+                      char name[96])
 {
     const struct export_step *steps = host->formulas->samples.base.step;
     unsigned before = 0;
     for (unsigned i = 0; i < index; i++)
         before +=
             strcmp(steps[i].kernel, steps[index].kernel) == 0 && steps[i].kind == EXPORT_LAUNCH;
-    snprintf(name, 96, before ? "%s_launch_%u" : "%s_launch", steps[index].kernel, before + 1);
+    snprintf(name, 96, before ? "%s_%.12s_%u" : "%s_%.12s", steps[index].kernel, what, before + 1);
 }
 
 /* A launch that <<<>>> cannot state. */
@@ -141,7 +141,7 @@ static void add_config(const struct export_host *host, unsigned index, struct lk
                                      *block = extent_text(host, step->first + EXPORT_BLOCK),
                                      *shared = export_slot_text(host, shared_slot(step));
     unsigned count = attribute_names(step, attribute);
-    config_name(host, index, name);
+    export_step_name(host, index, "launch", name);
     if (count > 1)
         export_printf(text, 4, "cudaLaunchAttribute %s_attributes[] = {%s, %s%s%s};", name,
                       attribute[0], attribute[1], count > 2 ? ", " : "",
@@ -232,6 +232,7 @@ void export_settings(const struct export_host *host, struct lk_buf *text)
         free(bytes);
     }
     export_maps(host, &lines);
+    export_structures(host, &lines);
     add_configs(host, &lines);
     if (lines.size)
         lk_buf_printf(text, "\n%s", lines.data);
@@ -287,9 +288,15 @@ static void add_map_argument(const struct export_host *host, unsigned slot, stru
     lk_buf_printf(text, "%s", name);
 }
 
-static void add_arguments(const struct export_host *host, const struct export_step *step,
-                          struct lk_buf *text)
+static void add_arguments(const struct export_host *host, unsigned index, struct lk_buf *text)
 {
+    const struct export_step *step = &host->formulas->samples.base.step[index];
+    if (step->packed) {
+        char name[96];
+        export_step_name(host, index, "arguments", name);
+        lk_buf_printf(text, "%s", name);
+        return;
+    }
     for (unsigned i = 0; i < step->argument_count; i++) {
         char type[64];
         unsigned slot = step->first + EXPORT_FIRST_ARGUMENT + i;
@@ -314,9 +321,9 @@ static void add_launch(const struct export_host *host, unsigned index, struct lk
     struct lk_buf statement = {0};
     if (needs_config(step)) {
         char name[96];
-        config_name(host, index, name);
+        export_step_name(host, index, "launch", name);
         lk_buf_printf(&statement, "CHECK(cudaLaunchKernelEx(&%s, %s, ", name, step->kernel);
-        add_arguments(host, step, &statement);
+        add_arguments(host, index, &statement);
         lk_buf_printf(&statement, "));");
     } else {
         char *grid = extent_text(host, step->first + EXPORT_GRID),
@@ -325,7 +332,7 @@ static void add_launch(const struct export_host *host, unsigned index, struct lk
         bool some = strcmp(shared, "0") != 0;
         lk_buf_printf(&statement, "%s<<<%s, %s%s%s>>>(", step->kernel, grid, block,
                       some ? ", " : "", some ? shared : "");
-        add_arguments(host, step, &statement);
+        add_arguments(host, index, &statement);
         lk_buf_printf(&statement, ");");
         free(grid);
         free(block);
@@ -366,7 +373,7 @@ bool export_hides_types(const struct export_host *host)
     char type[64];
     for (unsigned i = 0; i < base->step_count; i++)
         for (unsigned k = 0; k < base->step[i].argument_count; k++)
-            if (base->step[i].target[k] >= 0 &&
+            if (base->step[i].target[k] >= 0 && !base->step[i].packed &&
                 !export_argument_type(host->source, base->step[i].kernel,
                                       base->step[i].argument_count, k, type))
                 return true;

@@ -230,6 +230,19 @@ static void add_rate(const struct export_host *host, struct lk_buf *text)
                   memory ? "GB/s" : "GFLOP/s", name);
 }
 
+static void add_includes(const struct export_host *host, struct lk_buf *text)
+{
+    bool half = false;
+    for (unsigned i = 0; i < host->buffer_count; i++)
+        half |= host->buffer[i].type == ZOO_F16;
+    if (half)
+        lk_buf_printf(text, "#include <cuda_fp16.h>\n");
+    if (export_has_maps(host))
+        lk_buf_printf(text, "#include <cudaTypedefs.h>\n"
+                            "#include <algorithm>\n"
+                            "#include <initializer_list>\n");
+}
+
 static bool add_block(void *context, const char *line, struct lk_buf *text)
 {
     const struct export_host *host = context;
@@ -237,10 +250,7 @@ static bool add_block(void *context, const char *line, struct lk_buf *text)
     if (strcmp(line, "@header") == 0)
         add_header(host, text);
     else if (strcmp(line, "@includes") == 0)
-        lk_buf_printf(text, export_has_maps(host) ? "#include <cudaTypedefs.h>\n"
-                                                    "#include <algorithm>\n"
-                                                    "#include <initializer_list>\n"
-                                                  : "");
+        add_includes(host, text);
     else if (strcmp(line, "@needs") == 0)
         lk_buf_printf(text,
                       "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < %ld0\n"
@@ -283,9 +293,9 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     struct zoo_tuning tuning = find_tuning(request);
     struct ptx_module *ptx =
         ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
-    bool fine = ptx && export_formulas_open(formulas, request, &tuning, ptx, message) &&
-                export_pieces(&request->problem, &pieces, message) &&
-                export_source(family, request->variant, &tuning, &kernels, message);
+    bool fine = ptx && export_source(family, request->variant, &tuning, &kernels, message) &&
+                export_formulas_open(formulas, request, &tuning, ptx, kernels.data, message) &&
+                export_pieces(&request->problem, &pieces, message);
     if (fine) {
         struct export_host host = {
             .request = request, .formulas = formulas, .pieces = &pieces, .source = kernels.data};

@@ -173,10 +173,25 @@ void export_add_part(struct export_parts *parts, const char *text, size_t size, 
 
 /* Joining ---------------------------------------------------------------------------------------*/
 
+/* Does text paste names that begin as this one does, as in WIDE_##n? */
+static bool pastes(const char *text, const char *name)
+{
+    for (const char *at = text; (at = strstr(at, "##")); at += 2) {
+        const char *begin = at;
+        while (begin > text && is_word(begin[-1]))
+            begin--;
+        size_t length = (size_t)(at - begin);
+        if (length > 1 && strncmp(begin, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_named(const struct export_parts *parts, const char *name)
 {
     for (size_t i = 0; i < parts->count; i++)
-        if (parts->list[i].kept && export_has_word(parts->list[i].text, name))
+        if (parts->list[i].kept &&
+            (export_has_word(parts->list[i].text, name) || pastes(parts->list[i].text, name)))
             return true;
     return false;
 }

@@ -17,6 +17,7 @@ static _Thread_local struct {
     const struct lk_driver *real;
     struct export_recording *recording;
     const struct ptx_module *ptx;
+    const char *source;
     const unsigned *resident;
     char kernel[ZOO_KERNELS][64]; /* a CUfunction of ours is its place here, from 1 */
     CUfunction real_function[ZOO_KERNELS];
@@ -62,6 +63,18 @@ static int locate(CUdeviceptr at, double *offset)
 
 /* Arguments -------------------------------------------------------------------------------------*/
 
+/* As a number its bits: no expression gives them, so where they change with a size, that size is
+ * fixed in the exported program. */
+static double add_float(struct export_step *step, unsigned i, double value)
+{
+    float single = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    step->target[i] = EXPORT_FLOAT;
+    step->real[i] = value;
+    return bits;
+}
+
 /* A tensor map of ours is a mark and the number of its step. */
 static const uint64_t MAP_MARK = 0x6d617020746e6573;
 
@@ -83,8 +96,7 @@ static bool add_argument(struct export_step *step, unsigned i, const struct ptx_
     double number = 0;
     step->target[i] = EXPORT_SCALAR;
     if (ptx_type_kind(type) == PTX_KIND_FLOAT) {
-        step->target[i] = EXPORT_FLOAT;
-        step->real[i] = wide ? *(const double *)at : (double)*(const float *)at;
+        number = add_float(step, i, wide ? *(const double *)at : (double)*(const float *)at);
     } else if (wide) {
         number = (double)*(const int64_t *)at;
         step->target[i] = locate(*(const CUdeviceptr *)at, &number);
@@ -97,13 +109,60 @@ static bool add_argument(struct export_step *step, unsigned i, const struct ptx_
     return wide || ptx_type_bits(type) == 32 || ptx_type_bits(type) == 8;
 }
 
+/* Maps and pointers that nobody asked for are zero. */
+static bool add_field(struct export_step *step, unsigned i, enum export_field_kind kind,
+                      const void *at)
+{
+    double number = 0;
+    step->target[i] = EXPORT_SCALAR;
+    switch (kind) {
+    case EXPORT_FIELD_MAP:
+        if (((const CUtensorMap *)at)->opaque[0])
+            return add_map_argument(step, i, at);
+        break;
+    case EXPORT_FIELD_POINTER:
+    case EXPORT_FIELD_LONG:
+        number = (double)*(const int64_t *)at;
+        step->target[i] = locate(*(const CUdeviceptr *)at, &number);
+        break;
+    case EXPORT_FIELD_INT:
+        number = *(const int32_t *)at;
+        break;
+    case EXPORT_FIELD_FLOAT:
+        number = add_float(step, i, (double)*(const float *)at);
+        break;
+    }
+    add_number(number);
+    return true;
+}
+
+static bool add_structure(struct export_step *step, const struct ptx_var *var, const void *at)
+{
+    struct export_fields fields;
+    bool fine = export_read_fields(now.source, step->kernel, &fields) && fields.bytes == var->size;
+    step->packed = true;
+    step->argument_count = fine ? fields.count : 0;
+    for (unsigned i = 0; i < step->argument_count && fine; i++)
+        fine = add_field(step, i, fields.field[i].kind, (const char *)at + fields.field[i].offset);
+    return fine;
+}
+
+static bool is_structure(const struct ptx_var *var)
+{
+    return ptx_type_bits(var->type) == 8 && var->size > 1 && var->size != sizeof(CUtensorMap);
+}
+
 static bool add_arguments(struct export_step *step, void **arguments)
 {
     const struct ptx_function *kernel = ptx_find_function(now.ptx, step->kernel);
-    bool fine = kernel && kernel->param_count <= EXPORT_ARGUMENTS;
+    bool packed = kernel && kernel->param_count == 1 && is_structure(kernel->params[0].var);
+    if (packed && add_structure(step, kernel->params[0].var, arguments[0]))
+        return true;
+    bool fine = kernel && !packed && kernel->param_count <= EXPORT_ARGUMENTS;
     step->argument_count = fine ? kernel->param_count : 0;
     for (unsigned i = 0; i < step->argument_count && fine; i++)
-        fine = add_argument(step, i, kernel->params[i].var, arguments[i]);
+        fine = !is_structure(kernel->params[i].var) &&
+               add_argument(step, i, kernel->params[i].var, arguments[i]);
     if (!fine)
         now.error = "a kernel has arguments that cannot be written down";
     return fine;
@@ -258,7 +317,7 @@ static CUresult count_resident(int *blocks, CUfunction function, int threads, si
 
 bool export_record(const struct zoo_device *device, const struct zoo_problem *problem,
                    const struct zoo_variant *variant, const struct zoo_tuning *tuning,
-                   const struct ptx_module *ptx, const unsigned *resident,
+                   const struct ptx_module *ptx, const char *source, const unsigned *resident,
                    struct export_recording *recording, char **message)
 {
     struct lk_driver driver = *device->cuda;
@@ -279,6 +338,7 @@ bool export_record(const struct zoo_device *device, const struct zoo_problem *pr
     now.real = device->cuda;
     now.recording = recording;
     now.ptx = ptx;
+    now.source = source;
     now.resident = resident;
 
     struct zoo_kernels *kernels =

@@ -5,11 +5,12 @@
 #ifndef LOCKSTEP_EXPORT_RECORD_H
 #define LOCKSTEP_EXPORT_RECORD_H
 
+#include "export/fields.h"
 #include "ptx/ptx.h"
 #include "zoo/device.h"
 
 #define EXPORT_STEPS 32
-#define EXPORT_ARGUMENTS 16
+#define EXPORT_ARGUMENTS EXPORT_FIELDS
 #define EXPORT_NUMBERS (EXPORT_STEPS * (7 + EXPORT_ARGUMENTS))
 
 enum { EXPORT_WORKSPACE = ZOO_BUFFERS, EXPORT_SCALAR = -1, EXPORT_FLOAT = -2, EXPORT_MAPPED = -3 };
@@ -38,10 +39,11 @@ struct export_step {
     bool cooperative, overlaps;
     unsigned cluster; /* blocks along x that form one; 0: none */
     struct export_map map;
+    bool packed; /* the arguments are the fields of one structure */
     unsigned argument_count;
     /* What each argument points into: a buffer's index or EXPORT_WORKSPACE, its number is then the
-     * offset in bytes; EXPORT_SCALAR: its number is its value; EXPORT_FLOAT: real is;
-     * EXPORT_MAPPED: its number is the step that made the map. */
+     * offset in bytes; EXPORT_SCALAR: its number is its value; EXPORT_FLOAT: real is, its number
+     * are its bits; EXPORT_MAPPED: its number is the step that made the map. */
     int target[EXPORT_ARGUMENTS];
     double real[EXPORT_ARGUMENTS];
     int buffer;     /* EXPORT_CLEAR, EXPORT_MAP: the buffer, as target */
@@ -58,11 +60,12 @@ struct export_recording {
     size_t workspace_bytes;
 };
 
-/* resident: the answers to EXPORT_RESIDENT, in order; NULL: what the device's driver answers. False
- * and a malloc'd message if the variant does not launch. */
+/* source: of the kernels, for export_read_fields. resident: the answers to EXPORT_RESIDENT, in
+ * order; NULL: what the device's driver answers. False and a malloc'd message if the variant does
+ * not launch. */
 bool export_record(const struct zoo_device *device, const struct zoo_problem *problem,
                    const struct zoo_variant *variant, const struct zoo_tuning *tuning,
-                   const struct ptx_module *ptx, const unsigned *resident,
+                   const struct ptx_module *ptx, const char *source, const unsigned *resident,
                    struct export_recording *recording, char **message);
 
 /* The same steps with the same pointers, whatever their numbers. */

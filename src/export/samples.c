@@ -138,7 +138,8 @@ enum export_added export_add_sample(struct export_samples *samples,
     char *message = NULL;
     enum export_added added = EXPORT_IMPOSSIBLE;
     if (export_record(&setting->device, &setting->problem, samples->request->variant,
-                      &setting->tuning, samples->ptx, setting->resident, recording, &message) &&
+                      &setting->tuning, samples->ptx, samples->kernels, setting->resident,
+                      recording, &message) &&
         export_pieces(&setting->problem, &pieces, &message) &&
         is_stated(&setting->problem, &pieces))
         added = export_same_steps(recording, &samples->base) ? EXPORT_ADDED : EXPORT_OTHER;
@@ -177,7 +178,7 @@ static bool is_size(const struct zoo_problem *problem, unsigned parameter)
 
 bool export_samples_open(struct export_samples *samples, const struct export_request *request,
                          const struct zoo_tuning *tuning, const struct ptx_module *ptx,
-                         char **message)
+                         const char *kernels, char **message)
 {
     struct zoo_buffer buffers[ZOO_BUFFERS];
     struct export_pieces pieces = {0};
@@ -185,9 +186,10 @@ bool export_samples_open(struct export_samples *samples, const struct export_req
     samples->request = request;
     samples->source = zoo_source(request->problem.family, request->variant);
     samples->ptx = ptx;
+    samples->kernels = kernels;
     bool fine = export_pieces(&request->problem, &pieces, message) &&
                 export_record(request->device, &request->problem, request->variant, tuning, ptx,
-                              NULL, &samples->base, message);
+                              kernels, NULL, &samples->base, message);
     if (fine && !is_stated(&request->problem, &pieces)) {
         *message = lk_format("these sizes do not go together; choose others");
         fine = false;

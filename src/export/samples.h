@@ -21,6 +21,7 @@ struct export_samples {
     const struct export_request *request;
     const struct zoo_source *source;
     const struct ptx_module *ptx;
+    const char *kernels;             /* their source */
     struct export_setting setting;   /* what is exported */
     struct export_recording base;    /* and what it launches */
     struct export_fit fit;           /* names, and their values in each sample */
@@ -34,7 +35,7 @@ struct export_samples {
  * cases export_samples_close. */
 bool export_samples_open(struct export_samples *samples, const struct export_request *request,
                          const struct zoo_tuning *tuning, const struct ptx_module *ptx,
-                         char **message);
+                         const char *kernels, char **message);
 void export_samples_close(struct export_samples *samples);
 
 /* One more. EXPORT_OTHER: the variant launches other kernels there, and nothing was added. */

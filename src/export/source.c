@@ -212,11 +212,12 @@ static bool is_plain_type(const char *type)
     return true;
 }
 
-bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
-                          char type[64])
+/* As it is declared; *named: the kernel's name stands in the source. */
+static bool declared_type(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char type[64], bool *named)
 {
-    const char *named = find_kernel(source, kernel),
-               *at = named ? named : find_macro(source, count);
+    const char *open = find_kernel(source, kernel), *at = open ? open : find_macro(source, count);
+    *named = open != NULL;
     if (!at)
         return false;
     for (at++; index > 0; index--) {
@@ -234,5 +235,24 @@ bool export_argument_type(const char *source, const char *kernel, unsigned count
         *restricted = '\0';
     for (size_t size = strlen(type); size && type[size - 1] == ' ';)
         type[--size] = '\0';
-    return *type && !strpbrk(type, "<#:") && (named || is_plain_type(type));
+    return *type && !strpbrk(type, "<#:");
+}
+
+bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
+                          char type[64])
+{
+    bool named;
+    return declared_type(source, kernel, count, index, type, &named) &&
+           (named || is_plain_type(type));
+}
+
+bool export_structure_type(const char *source, const char *kernel, char type[64])
+{
+    char declared[64];
+    bool named;
+    if (!declared_type(source, kernel, 1, 0, declared, &named) || strchr(declared, '*'))
+        return false;
+    const char *word = strrchr(declared, ' ');
+    snprintf(type, 64, "%s", word ? word + 1 : declared);
+    return true;
 }

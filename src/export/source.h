@@ -18,6 +18,10 @@ bool export_source(const struct zoo_family *family, const struct zoo_variant *va
 bool export_argument_type(const char *source, const char *kernel, unsigned count, unsigned index,
                           char type[64]);
 
+/* "gemm_arguments": the type of a kernel's only argument, if it is one word besides its qualifiers.
+ */
+bool export_structure_type(const char *source, const char *kernel, char type[64]);
+
 /* Parts -----------------------------------------------------------------------------------------*/
 
 /* The parts that a text is put together from, and what is left of those from headers: functions for

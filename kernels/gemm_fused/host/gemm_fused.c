@@ -338,6 +338,6 @@ const struct zoo_family zoo_gemm_fused = {
                    {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},
                    {0}},
     .distributions = zoo_distributions,
-    .profile = "m=512 n=512 k=512",
+    .profile = "m=512 n=512 k=512 type=bf16,f16 order=rr,rc,cr,cc",
     ZOO_FAMILY_PARTS,
 };
