@@ -110,7 +110,7 @@ for compiler in $compilers; do
     expect "tune-$compiler-json" 0 '"tried": [0-9]+' \
         "$LOCKSTEP" tune reduction/vectorised n=64K --time 0.1 --json --dry-run --compiler "$compiler"
     expect "tune-$compiler-tensor-maps" 0 'STAGES=3: [0-9.]+ us' \
-        "$LOCKSTEP" tune gemm/tma m=128 n=128 k=64 --time 20 --verbose --dry-run --compiler "$compiler"
+        "$LOCKSTEP" tune gemm/tma m=128 n=128 k=64 type=bf16 --time 20 --verbose --dry-run --compiler "$compiler"
 done
 
 # The table is updated: other problems stay, the same problem is replaced
