@@ -105,6 +105,21 @@ static bool is_empty(const struct zoo_buffer *buffer)
     return buffer->role == ZOO_IN && buffer->count == 0;
 }
 
+/* Does a launch get the buffer? */
+static bool is_passed(const struct export_host *host, int buffer)
+{
+    const struct export_recording *base = &host->formulas->samples.base;
+    for (unsigned i = 0; i < base->step_count; i++) {
+        const struct export_step *step = &base->step[i];
+        if ((step->kind == EXPORT_CLEAR || step->kind == EXPORT_MAP) && step->buffer == buffer)
+            return true;
+        for (unsigned k = 0; k < step->argument_count; k++)
+            if (step->target[k] == buffer)
+                return true;
+    }
+    return false;
+}
+
 static void add_host_memory(const struct export_host *host, struct lk_buf *text)
 {
     struct lk_buf fill = {0};
@@ -133,8 +148,9 @@ void export_buffers(const struct export_host *host, struct lk_buf *text)
     add_host_memory(host, text);
     lk_buf_printf(text, "\n");
     for (unsigned i = 0; i < host->buffer_count; i++)
-        export_printf(text, 4, "%s *d_%s%s;", export_c_type(host->buffer[i].type),
-                      host->buffer[i].name, is_empty(&host->buffer[i]) ? " = NULL" : "");
+        if (!is_empty(&host->buffer[i]) || is_passed(host, (int)i))
+            export_printf(text, 4, "%s *d_%s%s;", export_c_type(host->buffer[i].type),
+                          host->buffer[i].name, is_empty(&host->buffer[i]) ? " = NULL" : "");
     for (unsigned i = 0; i < host->buffer_count; i++) {
         if (is_empty(&host->buffer[i]))
             continue;

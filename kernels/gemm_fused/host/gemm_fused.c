@@ -301,6 +301,7 @@ static const struct zoo_peer peers[] = {{"cublas", ZOO_PEER_LIBRARY, "cublasLtMa
 
 static const char *const edges[] = {
     "m=0,1,3 n=0,1,2 k=0,1,5 epilogue=none,scaled",
+    "m=3 n=5 k=4 batch=0,2",
     "m=65 n=264 k=64,72 order=rr,rc,cr,cc type=bf16,f16 epilogue=none,scaled",
     "m=136 n=136 k=200 order=rr,rc,cr,cc epilogue=bias_gelu,residual",
     "m=72 n=72 k=40 batch=3 order=rr,rc,cr,cc type=bf16,f16 epilogue=bias",
