@@ -1,10 +1,10 @@
 #!/bin/sh
-# clang_ptx.sh: clang's command line for PTX, in two steps where a kernel may have tensor maps as
-# parameters. The TMA unit reads a map where the host put it. __grid_constant__ promises clang that a
-# parameter is never written, so that it takes that address; before clang 20 the back end knows the
-# promise but the front end does not, and the kernel would hand out a local copy. So it is added to the
-# intermediate code, for maps and for structures of them, whose names end in _arguments. Newer ones
-# write it themselves, and nothing is added.
+# clang_ptx.sh: clang's command line for PTX, in two steps where a kernel may have tensor maps, or
+# structures with some, as parameters. The TMA unit reads a map where the host put it.
+# __grid_constant__ promises clang that a parameter is never written, so that it takes that address;
+# before clang 20 the back end knows the promise but the front end does not, and the kernel would hand
+# out a local copy. So it is added to the intermediate code. Newer ones write it themselves, and nothing
+# is added.
 #   sh clang_ptx.sh CLANG WORD... -o OUTPUT SOURCE
 set -e
 previous=
@@ -17,12 +17,15 @@ case $arch in sm_[2-8]?) exec "$@" ;; esac # no TMA unit
 trap 'rm -f "$output.ll" "$output.map.ll"' EXIT
 "$@" -emit-llvm -o "$output.ll"
 awk '
-    /^define .*byval\(%struct\.(tensor_map|[a-z_]*_arguments)\)/ {
+    BEGIN { has_maps["%struct.tensor_map"] = 1 }
+    /^%struct\.[A-Za-z0-9_]+ = type .*%struct\.tensor_map/ { has_maps[$1] = 1 }
+    /^define .*byval\(%struct\./ {
         match($0, /@[^(]+\(/)
         name = substr($0, RSTART, RLENGTH - 1)
         count = split(substr($0, RSTART + RLENGTH), parameter, ", ")
         for (i = 1; i <= count; i++)
-            if (parameter[i] ~ /byval\(%struct\.(tensor_map|[a-z_]*_arguments)\)/)
+            if (match(parameter[i], /%struct\.[A-Za-z0-9_]+/) &&
+                substr(parameter[i], RSTART, RLENGTH) in has_maps)
                 maps[name] = maps[name] (maps[name] ? ", " : "") "i32 " i
     }
     /^![0-9]+ = !\{ptr @.*, !"kernel", i32 1\}/ {
