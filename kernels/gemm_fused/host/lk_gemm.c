@@ -220,30 +220,72 @@ static lk_status check_buffers(const struct product *product, const void *const 
 
 /* Plans -----------------------------------------------------------------------------------------*/
 
+/* A description and its buffers, as numbers that can be compared at once. */
+struct key {
+    uint64_t number[22];
+};
+
+static uint64_t pair(unsigned high, unsigned low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+static unsigned bits_of(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static struct key key_of(const lk_gemm_desc *d, const void *const *buffer)
+{
+    return (struct key){{
+        pair(d->type, d->activation),
+        pair(d->a_order, d->b_order),
+        pair(d->d_order, d->bias_for_rows != 0),
+        pair(bits_of(d->alpha), bits_of(d->beta)),
+        (uint64_t)d->m,
+        (uint64_t)d->n,
+        (uint64_t)d->k,
+        (uint64_t)d->batch,
+        (uint64_t)d->a_pitch,
+        (uint64_t)d->b_pitch,
+        (uint64_t)d->c_pitch,
+        (uint64_t)d->d_pitch,
+        (uint64_t)d->a_stride,
+        (uint64_t)d->b_stride,
+        (uint64_t)d->c_stride,
+        (uint64_t)d->d_stride,
+        (uintptr_t)buffer[A],
+        (uintptr_t)buffer[B],
+        (uintptr_t)buffer[C],
+        (uintptr_t)buffer[BIAS],
+        (uintptr_t)buffer[D],
+    }};
+}
+
 /* What a thread has planned; the same product comes back again and again. */
 enum { PLANS = 16 };
 static _Thread_local struct remembered {
-    lk_gemm_desc desc;
-    const void *buffer[BUFFERS];
+    struct key key;
     const struct api_context *context;
     unsigned long long context_id;
     struct gemm_plan plan;
 } plans[PLANS];
 
-static bool remembers(const struct remembered *r, const lk_gemm_desc *desc,
-                      const void *const *buffer, const struct api_context *context)
+static bool remembers(const struct remembered *r, const struct key *key,
+                      const struct api_context *context)
 {
     return r->context == context && r->context_id == context->id &&
-           memcmp(&r->desc, desc, sizeof *desc) == 0 &&
-           memcmp(r->buffer, buffer, sizeof r->buffer) == 0;
+           memcmp(&r->key, key, sizeof *key) == 0;
 }
 
-static unsigned slot_of(const void *const *buffer, const lk_gemm_desc *desc)
+static unsigned slot_of(const struct key *key)
 {
-    uint64_t hash = (uint64_t)desc->m * 3 + (uint64_t)desc->n * 5 + (uint64_t)desc->k * 7;
-    for (int i = 0; i < BUFFERS; i++)
-        hash = hash * 0x9e3779b97f4a7c15ULL + (uintptr_t)buffer[i];
-    return (unsigned)(hash * 0x9e3779b97f4a7c15ULL >> 32) % PLANS;
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof key->number / sizeof *key->number; i++)
+        hash = (hash ^ key->number[i]) * 0x9e3779b97f4a7c15ULL;
+    return (unsigned)(hash >> 32) % PLANS;
 }
 
 /* Where nothing but d's other terms remain, c must still be read: k = 0 is not empty. */
@@ -254,7 +296,7 @@ static bool is_empty(const struct product *product)
 
 static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
                            const void *const *buffer, struct api_context *context,
-                           struct remembered *slot)
+                           struct gemm_plan *plan)
 {
     struct gemm_request *r = &product->request;
     const struct zoo_device *device = &context->device;
@@ -266,13 +308,9 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     if (desc->d_order == LK_COLUMNS)
         turn(r);
     enum gemm_kind kind = device->arch == 90 ? gemm_plan_kind(r, device->sm_count) : GEMM_GENERAL;
-    CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, &slot->plan);
+    CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, plan);
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");
-    slot->desc = *desc;
-    memcpy(slot->buffer, buffer, sizeof slot->buffer);
-    slot->context = context;
-    slot->context_id = context->id;
     return LK_OK;
 }
 
@@ -301,12 +339,16 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
         return status;
     if (is_empty(&product))
         return LK_OK;
-    struct remembered *slot = &plans[slot_of(buffer, desc)];
-    if (!remembers(slot, desc, buffer, context)) {
+    struct key key = key_of(desc, buffer);
+    struct remembered *slot = &plans[slot_of(&key)];
+    if (!remembers(slot, &key, context)) {
         slot->context = NULL;
-        status = make_plan(&product, desc, buffer, context, slot);
+        status = make_plan(&product, desc, buffer, context, &slot->plan);
         if (status != LK_OK)
             return status;
+        slot->key = key;
+        slot->context = context;
+        slot->context_id = context->id;
     }
     CUresult result = launch(&slot->plan, context, stream, &call, &status, &kernels);
     if (result == CUDA_ERROR_INVALID_HANDLE) { /* the program has reset its context */
@@ -323,7 +365,7 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
 {
     struct product product;
     struct api_context *context;
-    struct remembered slot;
+    struct gemm_plan plan;
     if (!text || size == 0)
         return fail("text is NULL or has no room");
     *text = 0;
@@ -335,10 +377,9 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
     /* Addresses that are not NULL and aligned: c and bias as the description may need them. */
     const void *const somewhere = (const void *)(uintptr_t)4096;
     const void *buffer[BUFFERS] = {somewhere, somewhere, somewhere, NULL, somewhere};
-    status = make_plan(&product, desc, buffer, context, &slot);
+    status = make_plan(&product, desc, buffer, context, &plan);
     if (status != LK_OK)
         return status;
-    const struct gemm_plan *plan = &slot.plan;
     static const char *const why[] = {
         [GEMM_TILES] = "enough tiles for every SM",
         [GEMM_SKINNY] = "few rows or a small product: 64 columns a warpgroup, blocks share k",
@@ -354,8 +395,8 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
                                               : ZOO_F32],
         (long long)desc->m, (long long)desc->n, (long long)desc->k,
         (long long)product.request.batch, context->device.name,
-        context->device.cuda->simulated ? " (simulated)" : "", plan->variant, plan->kernel,
-        plan->grid.x, plan->grid.y ? plan->grid.y : 1, plan->grid.z ? plan->grid.z : 1,
-        plan->grid.threads, plan->grid.cluster > 1 ? ", in clusters" : "", why[plan->kind]);
+        context->device.cuda->simulated ? " (simulated)" : "", plan.variant, plan.kernel,
+        plan.grid.x, plan.grid.y ? plan.grid.y : 1, plan.grid.z ? plan.grid.z : 1,
+        plan.grid.threads, plan.grid.cluster > 1 ? ", in clusters" : "", why[plan.kind]);
     return LK_OK;
 }

@@ -275,7 +275,8 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
         status = map_d(cuda, r, &g->d_rest, rest);
     int64_t clusters = clusters_of(r, w), most = sms / w->cluster;
     unsigned bytes = (unsigned)(w->stages * (TILE_ROWS * BK * 2 + boxes * BOX) + 4 * BOX);
-    g->per_matrix = 1.0F / (float)(clusters / r->batch);
+    int64_t in_matrix = clusters / r->batch;
+    g->per_matrix = 1.0F / (float)in_matrix;
     g->per_band = 1.0F / (float)(g->group * ceil_div(r->n, w->columns));
     plan->grid = (struct zoo_grid){
         .x = (unsigned)((clusters < most ? clusters : most) * w->cluster),
