@@ -53,7 +53,7 @@ exports cooperative 0 'cudaLaunchAttributeCooperative.*cudaLaunchKernelEx\(&sear
 exports overlapping 0 'nvcc -arch=sm_90 overlapped\.cu.*cudaLaunchAttributeProgrammaticStreamSerialization' reduction/overlapped
 exports tensor-maps 0 'nvcc -gencode arch=compute_90a,code=sm_90a tma\.cu.*cudaGetDriverEntryPointByVersion.*a_map = make_map\(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, d_a, \{k, m\}.*\(a_map, b_map, d_c' gemm/tma
 exports clusters 0 'clusters_of_2\.val\.clusterDim\.x = 2.*cudaLaunchKernelEx\(&gemm_launch, gemm' gemm/multicast
-exports structures 0 'gemm_arguments tiles_64_arguments = \{\}; .*tiles_64_arguments\.a = a_map; .*\.a_stride = m \* k; .*&tiles_64_launch, tiles_64, tiles_64_arguments\)' gemm_fused/tiles_bf16_rc
+exports structures 0 'gemm_arguments tiles_64_plain_arguments = \{\}; .*tiles_64_plain_arguments\.a_stride = m \* k; .*\.a = a_map; .*&tiles_64_plain_launch, tiles_64_plain, tiles_64_plain_arguments\)' gemm_fused/tiles_bf16_rc
 exports absent-inputs 0 'unsigned short \*bias = NULL; // not part of this problem' gemm_fused/general
 # No expression gives a float that changes with a size: that size is fixed.
 exports fixed-by-floats 0 'hold for these sizes; for others export again' gemm_fused/tiles_bf16_rc

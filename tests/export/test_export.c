@@ -4,6 +4,7 @@
  * exported. What the programs do is tested by run.sh, with nvcc.
  */
 #include "export/export.h"
+#include "export/fields.h"
 #include "export/fit.h"
 #include "export/pieces.h"
 #include "export/source.h"
@@ -215,6 +216,66 @@ static void test_prune(void **state)
     lk_buf_free(&text);
 }
 
+/* What a macro names by pasting stays, and only that. */
+static void test_prune_pasted(void **state)
+{
+    static const char header[] = "#define WIDE_8 8\n"
+                                 "#define WIDE_16 16\n"
+                                 "#define OTHER_8 8\n"
+                                 "#define WIDE(n) WIDE_##n\n";
+    static const char source[] = "__global__ void k() { WIDE(8); }\n";
+    struct export_parts parts = {0};
+    struct lk_buf text = {0};
+    export_add_part(&parts, header, strlen(header), true);
+    export_add_part(&parts, source, strlen(source), false);
+    export_join_parts(&parts, &text);
+    assert_non_null(strstr(text.data, "#define WIDE_8 8"));
+    assert_non_null(strstr(text.data, "#define WIDE_16 16"));
+    assert_null(strstr(text.data, "OTHER_8"));
+    lk_buf_free(&text);
+}
+
+static void test_fields(void **state)
+{
+    static const char source[] =
+        "struct several {\n"
+        "    int first;       /* a ; in a comment, and a } */\n"
+        "    tensor_map a, b; // two\n"
+        "    const void *in, *more;\n"
+        "    void *out;\n"
+        "    long long pitch,\n        stride;\n"
+        "    float scale;\n"
+        "};\n"
+        "struct odd {\n    short x;\n};\n"
+        "#define KERNEL(n) \\\n"
+        "    __global__ void name_##n(const __grid_constant__ several g) \\\n    { }\n"
+        "__global__ void other(odd x)\n{ }\n"
+        "__global__ void pointer(several *x)\n{ }\n";
+    static const struct {
+        const char *name;
+        enum export_field_kind kind;
+        size_t offset;
+    } wanted[] = {
+        {"first", EXPORT_FIELD_INT, 0},      {"a", EXPORT_FIELD_MAP, 128},
+        {"b", EXPORT_FIELD_MAP, 256},        {"in", EXPORT_FIELD_POINTER, 384},
+        {"more", EXPORT_FIELD_POINTER, 392}, {"out", EXPORT_FIELD_POINTER, 400},
+        {"pitch", EXPORT_FIELD_LONG, 408},   {"stride", EXPORT_FIELD_LONG, 416},
+        {"scale", EXPORT_FIELD_FLOAT, 424},
+    };
+    struct export_fields fields;
+    assert_true(export_read_fields(source, "name_8", &fields));
+    assert_string_equal(fields.type, "several");
+    assert_int_equal(fields.bytes, 512);
+    assert_int_equal(fields.count, sizeof wanted / sizeof *wanted);
+    for (unsigned i = 0; i < fields.count; i++) {
+        assert_string_equal(fields.field[i].name, wanted[i].name);
+        assert_int_equal(fields.field[i].kind, wanted[i].kind);
+        assert_int_equal(fields.field[i].offset, wanted[i].offset);
+    }
+    assert_false(export_read_fields(source, "other", &fields));
+    assert_false(export_read_fields(source, "pointer", &fields));
+}
+
 static void test_types(void **state)
 {
     static const char source[] =
@@ -320,8 +381,8 @@ static void test_every_variant(void **state)
                 !export_program(&request, &text, &message))
                 fail_msg("%s: %s", name, message);
             check_program(name, text.data);
-            lk_buf_free(&text);
             count++;
+            lk_buf_free(&text);
         }
     assert_true(count > 50);
 }
@@ -331,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evaluate),      cmocka_unit_test(test_fit),
         cmocka_unit_test(test_names),         cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_prune_pasted),  cmocka_unit_test(test_fields),
         cmocka_unit_test(test_types),         cmocka_unit_test(test_floors),
         cmocka_unit_test(test_every_variant),
     };
