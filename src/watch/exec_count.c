@@ -437,6 +437,19 @@ static enum count_cluster_kind cluster_kind(const struct watch_access *access)
     }
 }
 
+static unsigned cluster_sectors(const struct watch_access *access)
+{
+    enum watch_kind kind = (enum watch_kind)access->what->kind;
+    unsigned turns, sectors = 0;
+    if (kind == WATCH_RED || kind == WATCH_ATOM)
+        return lanes_atomic_sectors(access->addresses, access->mask, &turns);
+    struct lanes_line lines[LANES_LINES];
+    unsigned count = lanes_lines(access->addresses, access->mask, access->bytes, lines);
+    for (unsigned i = 0; i < count; i++)
+        sectors += (unsigned)__builtin_popcount(lanes_line_sectors(&lines[i]));
+    return sectors;
+}
+
 /* Memory of another block: the request leaves the SM by sectors, and its passes are over there. The
  * lanes of a warp may go to several blocks; that is one request. */
 static void count_cluster(struct counters *counters, struct count_memory *memory,
@@ -449,10 +462,7 @@ static void count_cluster(struct counters *counters, struct count_memory *memory
         cluster->requests[kind]++;
     cluster->number = access->number;
     cluster->execution = execution;
-    struct lanes_line lines[LANES_LINES];
-    unsigned count = lanes_lines(access->addresses, access->mask, access->bytes, lines);
-    for (unsigned i = 0; i < count; i++)
-        cluster->sectors[kind] += (unsigned)__builtin_popcount(lanes_line_sectors(&lines[i]));
+    cluster->sectors[kind] += cluster_sectors(access);
     struct count_memory there = {0};
     count_shared(&there, access);
     cluster->passes += there.wavefronts;
