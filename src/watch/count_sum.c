@@ -168,16 +168,23 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
     sum->l1_cycles += memory->l1_cycles;
 }
 
-static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
+/* st.async and red.async have counters of their own in ncu. */
+static bool is_async(enum ptx_op op)
+{
+    return op == PTX_OP_ST_ASYNC || op == PTX_OP_RED_ASYNC;
+}
+
+static void add_shared(struct gpu_counters *sum, enum ptx_op op, const struct watch_inst *what,
                        const struct count_memory *memory)
 {
+    uint64_t instructions = is_async(op) ? 0 : memory->requests;
     sum->shared_wavefronts += memory->wavefronts;
     sum->shared_wavefronts_ideal += memory->wavefronts_ideal;
     sum->shared_conflicts += memory->conflicts;
     switch ((enum watch_kind)what->kind) {
     case WATCH_RED:
     case WATCH_ATOM:
-        sum->shared_atom_instructions += memory->requests;
+        sum->shared_atom_instructions += instructions;
         sum->shared_atom_wavefronts += memory->wavefronts;
         sum->shared_atom_conflicts += memory->conflicts;
         break;
@@ -188,13 +195,14 @@ static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
         break;
     default:
         if (what->is_write) {
-            sum->shared_store_instructions += memory->requests;
+            *(what->kind == WATCH_MATRIX ? &sum->matrix_store_instructions
+                                         : &sum->shared_store_instructions) += instructions;
             sum->shared_store_wavefronts += memory->wavefronts;
             sum->shared_store_conflicts += memory->conflicts;
             sum->shared_store_bytes += memory->bytes;
         } else {
             *(what->kind == WATCH_MATRIX ? &sum->matrix_load_instructions
-                                         : &sum->shared_load_instructions) += memory->requests;
+                                         : &sum->shared_load_instructions) += instructions;
             sum->shared_load_wavefronts += memory->wavefronts;
             sum->shared_load_conflicts += memory->conflicts;
             sum->shared_load_bytes += memory->bytes;
@@ -278,7 +286,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         if (memory[GPU_SPACE_GLOBAL].requests)
             add_global(sum, what, &memory[GPU_SPACE_GLOBAL], tally);
         if (memory[GPU_SPACE_SHARED].requests)
-            add_shared(sum, what, &memory[GPU_SPACE_SHARED]);
+            add_shared(sum, launch->code->insts[i].ptx->op, what, &memory[GPU_SPACE_SHARED]);
         if (memory[GPU_SPACE_LOCAL].requests)
             add_local(sum, what, &memory[GPU_SPACE_LOCAL]);
         for (int space = 0; space < GPU_SPACES; space++) {

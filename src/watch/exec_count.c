@@ -458,15 +458,16 @@ static void count_cluster(struct counters *counters, struct count_memory *memory
     struct count_cluster *cluster = &counters->cluster;
     enum count_cluster_kind kind = cluster_kind(access);
     uint64_t execution = access->w->block->launch->watch->tallies[access->number].warps;
-    if (cluster->number != access->number || cluster->execution != execution)
+    if (cluster->number != access->number || cluster->execution != execution) {
         cluster->requests[kind]++;
+        memory->requests++;
+    }
     cluster->number = access->number;
     cluster->execution = execution;
     cluster->sectors[kind] += cluster_sectors(access);
     struct count_memory there = {0};
     count_shared(&there, access);
     cluster->passes += there.wavefronts;
-    memory->requests += there.requests;
     memory->bytes += there.bytes;
 }
 
