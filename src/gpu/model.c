@@ -154,7 +154,7 @@ static void memory_times(const struct gpu_info *gpu, const struct gpu_counters *
                               all;
     parts[GPU_BOUND_L1] =
         ((double)c->l1_cycles + (double)c->l2_read_sectors * L1_FILL_CYCLES) * cycle;
-    parts[GPU_BOUND_SHARED] = (double)c->shared_wavefronts * cycle;
+    parts[GPU_BOUND_SHARED] = (double)(c->shared_wavefronts + c->cluster_passes) * cycle;
 }
 
 /* Parts that share nothing overlap, but not wholly: the time is a norm of theirs. It is nearer to

@@ -127,6 +127,7 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
     counters->longest_warp = 0;
     memset(&counters->cluster, 0, sizeof(counters->cluster));
+    memset(&counters->bulk, 0, sizeof(counters->bulk));
     free(counters->insts);
     counters->insts = NULL;
 }
@@ -175,6 +176,7 @@ static struct counters *new_counters(struct simt_machine *machine)
     counters->watcher = (struct simt_watcher){.launch = begin_launch,
                                               .block = begin_or_end_block,
                                               .access = access_counters[simt_isa()],
+                                              .bulk = count_bulk,
                                               .barrier = count_barrier,
                                               .done = end_launch,
                                               .close = count_close};

@@ -22,6 +22,15 @@ struct count_inst {
     uint64_t idle; /* barriers: instructions that the busiest warp ran beyond each that waited */
 };
 
+/* As ncu tells them apart; COUNT_CLUSTER_RED is red.async. */
+enum count_cluster_kind {
+    COUNT_CLUSTER_LOAD,
+    COUNT_CLUSTER_STORE,
+    COUNT_CLUSTER_ATOM,
+    COUNT_CLUSTER_RED,
+    COUNT_CLUSTER_KINDS
+};
+
 struct counters {
     struct simt_watcher watcher;
     struct simt_machine *machine;
@@ -38,9 +47,15 @@ struct counters {
     struct count_hot *hot;          /* atomics by piece of memory, */
     struct count_hot *turns;        /* and by address; COUNT_HOT of each */
     uint32_t latency;               /* of the access that is looked at */
-    struct {                        /* accesses to shared memory of other blocks */
-        uint64_t loads, stores, atomics, bytes;
+    struct count_cluster {          /* accesses to shared memory of other blocks: */
+        uint64_t requests[COUNT_CLUSTER_KINDS], sectors[COUNT_CLUSTER_KINDS];
+        uint64_t passes;    /* through its banks */
+        uint64_t execution; /* the last instruction that was counted, */
+        uint32_t number;    /* with its number */
     } cluster;
+    struct { /* sectors that bulk copies bring to shared memory */
+        uint64_t self, multicast, cluster;
+    } bulk;
     uint64_t longest_warp; /* instructions of the warp that ran most of them */
     uint32_t *chunks;      /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
@@ -62,6 +77,13 @@ struct count_hot {
 #ifdef SIMT_ISA
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
 #endif
+/* count_tensor.c: products of this many warps. */
+void count_tensor(struct gpu_counters *sum, const struct ptx_inst *ptx, uint64_t warps);
+/* count_bulk.c: the watcher's hook, and instructions of the launch. */
+void count_bulk(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
+                int lane);
+void count_bulk_instructions(struct gpu_counters *sum, enum ptx_op op,
+                             const struct watch_tally *tally);
 /* What the time model makes of the launch, into its watch. */
 void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum);
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,

@@ -80,6 +80,7 @@ static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
     case GPU_CLASS_TENSOR:
         sum->tensor_warps += tally->warps;
         sum->tensor_flops += tally->warps * tensor_flops(ptx);
+        count_tensor(sum, ptx, tally->warps);
         break;
     case GPU_CLASS_MEMORY:
         sum->memory_threads += tally->on;
@@ -105,18 +106,15 @@ static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
 }
 
 static void add_bulk(struct gpu_counters *sum, const struct watch_inst *what,
-                     const struct count_memory *memory, const struct watch_tally *tally)
+                     const struct count_memory *memory)
 {
     uint64_t bytes = memory->sectors << CACHE_SECTOR_BITS;
-    if (what->is_reduction) {
+    sum->bulk_bytes += memory->bytes;
+    if (what->is_reduction)
         sum->bulk_red_bytes += bytes;
-    } else if (what->is_write) {
-        sum->bulk_store_instructions += tally->on;
+    else if (what->is_write)
         sum->bulk_store_bytes += bytes;
-    } else {
-        sum->bulk_load_instructions += tally->on;
-        sum->bulk_load_bytes += bytes;
-    }
+    *(what->is_write ? &sum->l2_write_sectors : &sum->l2_read_sectors) += memory->l2_sectors;
 }
 
 static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
@@ -144,9 +142,7 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
         sum->l2_read_sectors += memory->l2_sectors;
         break;
     case WATCH_BULK:
-        sum->bulk_bytes += memory->bytes;
-        add_bulk(sum, what, memory, tally);
-        *(what->is_write ? &sum->l2_write_sectors : &sum->l2_read_sectors) += memory->l2_sectors;
+        add_bulk(sum, what, memory);
         break;
     default:
         if (what->is_write) {
@@ -172,16 +168,23 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
     sum->l1_cycles += memory->l1_cycles;
 }
 
-static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
+/* st.async and red.async have counters of their own in ncu. */
+static bool is_async(enum ptx_op op)
+{
+    return op == PTX_OP_ST_ASYNC || op == PTX_OP_RED_ASYNC;
+}
+
+static void add_shared(struct gpu_counters *sum, enum ptx_op op, const struct watch_inst *what,
                        const struct count_memory *memory)
 {
+    uint64_t instructions = is_async(op) ? 0 : memory->requests;
     sum->shared_wavefronts += memory->wavefronts;
     sum->shared_wavefronts_ideal += memory->wavefronts_ideal;
     sum->shared_conflicts += memory->conflicts;
     switch ((enum watch_kind)what->kind) {
     case WATCH_RED:
     case WATCH_ATOM:
-        sum->shared_atom_instructions += memory->requests;
+        sum->shared_atom_instructions += instructions;
         sum->shared_atom_wavefronts += memory->wavefronts;
         sum->shared_atom_conflicts += memory->conflicts;
         break;
@@ -192,13 +195,14 @@ static void add_shared(struct gpu_counters *sum, const struct watch_inst *what,
         break;
     default:
         if (what->is_write) {
-            sum->shared_store_instructions += memory->requests;
+            *(what->kind == WATCH_MATRIX ? &sum->matrix_store_instructions
+                                         : &sum->shared_store_instructions) += instructions;
             sum->shared_store_wavefronts += memory->wavefronts;
             sum->shared_store_conflicts += memory->conflicts;
             sum->shared_store_bytes += memory->bytes;
         } else {
             *(what->kind == WATCH_MATRIX ? &sum->matrix_load_instructions
-                                         : &sum->shared_load_instructions) += memory->requests;
+                                         : &sum->shared_load_instructions) += instructions;
             sum->shared_load_wavefronts += memory->wavefronts;
             sum->shared_load_conflicts += memory->conflicts;
             sum->shared_load_bytes += memory->bytes;
@@ -214,6 +218,24 @@ static void add_local(struct gpu_counters *sum, const struct watch_inst *what,
     sum->l2_read_sectors += memory->l2_sectors;
     sum->global_wavefronts += memory->wavefronts;
     sum->l1_cycles += memory->l1_cycles;
+}
+
+static void add_cluster(struct gpu_counters *sum, const struct count_cluster *cluster)
+{
+    sum->cluster_load_requests = cluster->requests[COUNT_CLUSTER_LOAD];
+    sum->cluster_store_requests = cluster->requests[COUNT_CLUSTER_STORE];
+    sum->cluster_atom_requests = cluster->requests[COUNT_CLUSTER_ATOM];
+    sum->cluster_red_requests = cluster->requests[COUNT_CLUSTER_RED];
+    sum->cluster_load_sectors = cluster->sectors[COUNT_CLUSTER_LOAD];
+    sum->cluster_store_sectors = cluster->sectors[COUNT_CLUSTER_STORE];
+    sum->cluster_atom_sectors = cluster->sectors[COUNT_CLUSTER_ATOM];
+    sum->cluster_red_sectors = cluster->sectors[COUNT_CLUSTER_RED];
+    for (int kind = 0; kind < COUNT_CLUSTER_KINDS; kind++) {
+        sum->cluster_requests += cluster->requests[kind];
+        sum->cluster_sectors += cluster->sectors[kind];
+    }
+    sum->cluster_bytes = sum->cluster_sectors << CACHE_SECTOR_BITS;
+    sum->cluster_passes = cluster->passes;
 }
 
 /* A warp that asks again and again until another has done something: how often depends on when it
@@ -260,10 +282,11 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         sum->shared_phases += tally->warps * what->shared_phases_of_4;
         sum->chain_cycles += tally->warps * what->chain_of_4;
         add_class(sum, launch->code->insts[i].ptx, what, tally);
+        count_bulk_instructions(sum, launch->code->insts[i].ptx->op, tally);
         if (memory[GPU_SPACE_GLOBAL].requests)
             add_global(sum, what, &memory[GPU_SPACE_GLOBAL], tally);
         if (memory[GPU_SPACE_SHARED].requests)
-            add_shared(sum, what, &memory[GPU_SPACE_SHARED]);
+            add_shared(sum, launch->code->insts[i].ptx->op, what, &memory[GPU_SPACE_SHARED]);
         if (memory[GPU_SPACE_LOCAL].requests)
             add_local(sum, what, &memory[GPU_SPACE_LOCAL]);
         for (int space = 0; space < GPU_SPACES; space++) {
@@ -283,10 +306,11 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->longest_warp = polls ? 0 : counters->longest_warp;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
-    sum->cluster_load_requests = counters->cluster.loads;
-    sum->cluster_store_requests = counters->cluster.stores;
-    sum->cluster_atom_requests = counters->cluster.atomics;
-    sum->cluster_bytes = counters->cluster.bytes;
+    add_cluster(sum, &counters->cluster);
+    sum->bulk_load_self_bytes = counters->bulk.self << CACHE_SECTOR_BITS;
+    sum->bulk_load_multicast_bytes = counters->bulk.multicast << CACHE_SECTOR_BITS;
+    sum->bulk_load_bytes = sum->bulk_load_self_bytes + sum->bulk_load_multicast_bytes;
+    sum->bulk_cluster_bytes = counters->bulk.cluster << CACHE_SECTOR_BITS;
     sum->fill_sectors = counters->fill_sectors;
     sum->lone_reads = counters->l2.read_alone;
     sum->lone_writes = counters->l2.dirty_alone;

@@ -426,19 +426,49 @@ static void count_local(struct counters *counters, struct count_memory *memory,
     }
 }
 
-/* Bulk copies go another way. */
-static void count_cluster(struct counters *counters, const struct watch_access *access)
+static enum count_cluster_kind cluster_kind(const struct watch_access *access)
+{
+    switch ((enum watch_kind)access->what->kind) {
+    case WATCH_RED:
+    case WATCH_ATOM:
+        return access->in->ptx->op == PTX_OP_RED_ASYNC ? COUNT_CLUSTER_RED : COUNT_CLUSTER_ATOM;
+    default:
+        return access->is_write ? COUNT_CLUSTER_STORE : COUNT_CLUSTER_LOAD;
+    }
+}
+
+static unsigned cluster_sectors(const struct watch_access *access)
 {
     enum watch_kind kind = (enum watch_kind)access->what->kind;
-    if (kind == WATCH_BULK)
-        return;
-    counters->cluster.bytes += (uint64_t)(unsigned)__builtin_popcount(access->mask) * access->bytes;
+    unsigned turns, sectors = 0;
     if (kind == WATCH_RED || kind == WATCH_ATOM)
-        counters->cluster.atomics++;
-    else if (access->is_write)
-        counters->cluster.stores++;
-    else
-        counters->cluster.loads++;
+        return lanes_atomic_sectors(access->addresses, access->mask, &turns);
+    struct lanes_line lines[LANES_LINES];
+    unsigned count = lanes_lines(access->addresses, access->mask, access->bytes, lines);
+    for (unsigned i = 0; i < count; i++)
+        sectors += (unsigned)__builtin_popcount(lanes_line_sectors(&lines[i]));
+    return sectors;
+}
+
+/* Memory of another block: the request leaves the SM by sectors, and its passes are over there. The
+ * lanes of a warp may go to several blocks; that is one request. */
+static void count_cluster(struct counters *counters, struct count_memory *memory,
+                          const struct watch_access *access)
+{
+    struct count_cluster *cluster = &counters->cluster;
+    enum count_cluster_kind kind = cluster_kind(access);
+    uint64_t execution = access->w->block->launch->watch->tallies[access->number].warps;
+    if (cluster->number != access->number || cluster->execution != execution) {
+        cluster->requests[kind]++;
+        memory->requests++;
+    }
+    cluster->number = access->number;
+    cluster->execution = execution;
+    cluster->sectors[kind] += cluster_sectors(access);
+    struct count_memory there = {0};
+    count_shared(&there, access);
+    cluster->passes += there.wavefronts;
+    memory->bytes += there.bytes;
 }
 
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
@@ -452,9 +482,9 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     uint32_t *latency = &access->w->block->launch->watch->latency;
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
-        if (access->block != access->w->block)
-            count_cluster(counters, access);
-        if (access->what->counted_bytes)
+        if (access->block != access->w->block && access->what->kind != WATCH_BULK)
+            count_cluster(counters, &inst->memory[GPU_SPACE_SHARED], access);
+        else if (access->what->counted_bytes)
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
             count_shared(&inst->memory[GPU_SPACE_SHARED], access);

@@ -150,7 +150,8 @@ static void clusters_are_counted(void **state)
     assert_int_equal(counter(found, "cluster_load_requests"), 8);
     assert_int_equal(counter(found, "cluster_store_requests"), 8);
     assert_int_equal(counter(found, "cluster_atom_requests"), 8);
-    assert_int_equal(counter(found, "cluster_bytes"), 8 * 32 * (8 + 4 + 4));
+    assert_int_equal(counter(found, "cluster_requests"), 3 * 8);
+    assert_int_equal(counter(found, "cluster_bytes"), 8 * 3 * 256); /* of 32 lanes, 8 bytes apart */
     assert_int_equal(counter(found, "shared_store_conflicts"), 8);
     free(found);
 }
@@ -187,8 +188,44 @@ static void tensor_copies(void **state)
     /* Loads clip by element, stores by 16 bytes. */
     assert_int_equal(counter(found, "bulk_bytes"), 2 * (3 * 24 + 3 * 32));
     assert_int_equal(counter(found, "bulk_load_instructions"), 2);
-    assert_int_equal(counter(found, "bulk_load_bytes"), 2 * 3 * 32);
+    assert_int_equal(counter(found, "bulk_store_instructions"), 2);
+    assert_int_equal(counter(found, "bulk_requests"), 4);
+    /* A row that crosses the edge has a sector inside and one outside. */
+    assert_int_equal(counter(found, "bulk_load_bytes"), 2 * (3 * 2 + 1) * 32);
+    assert_int_equal(counter(found, "bulk_load_self_bytes"), 2 * (3 * 2 + 1) * 32);
     assert_int_equal(counter(found, "bulk_store_bytes"), 2 * 3 * 32);
+    free(found);
+}
+
+/* What ptxas makes of products for sm_90: two of f8 and of 4 bits, of wmma; one of the others. */
+static void tensor_instructions(void **state)
+{
+    char *found = watched(
+        counters_open,
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+        ".reg .b32 %r<24>; .reg .f64 %d<8>;\n"
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0, %r1, %r2, %r3}, "
+        "{%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};\n"
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%r0, %r1, %r2, %r3}, "
+        "{%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};\n"
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0, %r1, %r2, %r3}, "
+        "{%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};\n"
+        "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 {%r0, %r1, %r2, %r3}, "
+        "{%r4, %r5, %r6, %r7}, {%r8, %r9}, {%r0, %r1, %r2, %r3};\n"
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0, %d1}, {%d2}, {%d3}, {%d0, %d1};\n"
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7}, "
+        "{%r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15}, "
+        "{%r8, %r9, %r10, %r11, %r12, %r13, %r14, %r15}, "
+        "{%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7};\n"
+        "ret;\n}\n",
+        2, 64);
+    (void)state;
+    assert_int_equal(counter(found, "tensor_warps"), 4 * 6);
+    assert_int_equal(counter(found, "tensor_instructions"), 4 * 9);
+    assert_int_equal(counter(found, "tensor_half_instructions"), 4 * 5);
+    assert_int_equal(counter(found, "tensor_integer_instructions"), 4 * 3);
+    assert_int_equal(counter(found, "tensor_double_instructions"), 4);
+    assert_int_equal(counter(found, "tensor_wide_instructions"), 0);
     free(found);
 }
 
@@ -253,6 +290,7 @@ int main(void)
         cmocka_unit_test(turns_of_a_loop),
         cmocka_unit_test(clusters_are_counted),
         cmocka_unit_test(tensor_copies),
+        cmocka_unit_test(tensor_instructions),
         cmocka_unit_test(a_trace_is_bounded),
         cmocka_unit_test(a_checker_refuses),
         cmocka_unit_test(lanes),
