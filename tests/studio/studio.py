@@ -70,7 +70,10 @@ class Studio:
             connection.putheader(name.replace("_", "-"), value)
         if body is not None:
             connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders(body)
+        try:
+            connection.endheaders(body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the server has answered before it had read everything
         answer = Answer(connection.getresponse())
         connection.close()
         return answer
