@@ -16,7 +16,7 @@ static const struct kind {
     size_t bytes, align;
 } kinds[] = {
     [EXPORT_FIELD_MAP] = {"tensor_map", 128, 128}, [EXPORT_FIELD_POINTER] = {"void *", 8, 8},
-    [EXPORT_FIELD_LONG] = {"long long", 8, 8},    [EXPORT_FIELD_INT] = {"int", 4, 4},
+    [EXPORT_FIELD_LONG] = {"long long", 8, 8},     [EXPORT_FIELD_INT] = {"int", 4, 4},
     [EXPORT_FIELD_FLOAT] = {"float", 4, 4},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
