@@ -337,6 +337,7 @@ static void check_program(const char *name, const char *text)
 {
     static const char *const wanted[] = {"int main(", "fill_inputs(", "check_results(",
                                          "cudaEventElapsedTime", "__global__"};
+    assert_non_null(text);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(text, wanted[i]))
             fail_msg("%s lacks %s", name, wanted[i]);
