@@ -8,11 +8,12 @@
 #define DEPTH 16
 #define SIDE 16 /* threads; each makes 4 x 4 results */
 
-template <class numbers> static __device__ __forceinline__ void multiply(const gemm_arguments &g)
+template <class numbers>
+static __device__ __forceinline__ void multiply(const gemm_arguments &g, int matrix)
 {
     typedef typename numbers::stored stored;
     __shared__ float tile_a[DEPTH][TILE + 1], tile_b[DEPTH][TILE + 1];
-    int across = (g.n + TILE - 1) / TILE, matrix = blockIdx.y;
+    int across = (g.n + TILE - 1) / TILE;
     int row = blockIdx.x / across * TILE, column = blockIdx.x % across * TILE;
     const stored *a = (const stored *)g.a_data + matrix * g.a_stride;
     const stored *b = (const stored *)g.b_data + matrix * g.b_stride;
@@ -47,15 +48,18 @@ template <class numbers> static __device__ __forceinline__ void multiply(const g
 extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
     general_bf16(const __grid_constant__ gemm_arguments g)
 {
-    multiply<bf16_numbers>(g);
+    for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)
+        multiply<bf16_numbers>(g, matrix);
 }
 extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
     general_f16(const __grid_constant__ gemm_arguments g)
 {
-    multiply<f16_numbers>(g);
+    for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)
+        multiply<f16_numbers>(g, matrix);
 }
 extern "C" __global__ void __launch_bounds__(SIDE *SIDE)
     general_f32(const __grid_constant__ gemm_arguments g)
 {
-    multiply<f32_numbers>(g);
+    for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)
+        multiply<f32_numbers>(g, matrix);
 }

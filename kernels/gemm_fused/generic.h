@@ -11,8 +11,6 @@
 
 /* kernels/gemm_fused/host/plan.c fills this: keep both alike. */
 struct gemm_arguments {
-    /* What every kernel begins with lies in one line of the constants' cache, what it ends with in
-     * the next: a launch finds that cache empty. */
     int m, n, k, batch;
     float alpha, beta;
     int activation;             /* enum gemm_activation */

@@ -90,7 +90,7 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
             for (int j = 0; j < BK / 16; j++)
                 numbers::template multiply<DOWN_B, 0>(
                     sums, wgmma_tile(b + j * (DOWN_B ? 2048 : 32), 1024, DOWN_B ? BOX : 0),
-                    wgmma_tile(a + j * 32, 1024, 0), i > p.from || j > 0);
+                    wgmma_tile(a + j * 32, 1024, 0), 1);
             wgmma_commit();
             wgmma_hold(sums);
             wgmma_wait<1>(); /* the products of the stage before this one are done */
@@ -129,11 +129,10 @@ template <class numbers, bool DOWN_B, int ROWS, bool PLAIN> struct skinny {
             int row = p.row + y, column = p.column + x;
             if (row >= g.m || column >= g.n)
                 continue;
-            float4 sum = *(const float4 *)&s.sums[y * s.pitch + x];
-            if (parts > 1)
-                sum = float4{0, 0, 0, 0}; /* every block adds in the same order */
-            for (int other = 0; parts > 1 && other < parts; other++) {
-                float4 v = load_from(other, &s.sums[y * s.pitch + x]);
+            const float *at = &s.sums[y * s.pitch + x];
+            float4 sum = parts > 1 ? load_from(0, at) : *(const float4 *)at;
+            for (int other = 1; other < parts; other++) { /* in every block in this order */
+                float4 v = load_from(other, at);
                 sum.x += v.x;
                 sum.y += v.y;
                 sum.z += v.z;

@@ -288,12 +288,6 @@ static unsigned slot_of(const struct key *key)
     return (unsigned)(hash >> 32) % PLANS;
 }
 
-/* Where nothing but d's other terms remain, c must still be read: k = 0 is not empty. */
-static bool is_empty(const struct product *product)
-{
-    return product->bytes[D] == 0;
-}
-
 static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
                            const void *const *buffer, struct api_context *context,
                            struct gemm_plan *plan)
@@ -324,21 +318,31 @@ static CUresult launch(const struct gemm_plan *plan, struct api_context *context
     return ZOO_LAUNCH(call, plan->kernel, plan->grid, (void *)&plan->arguments);
 }
 
+static lk_status check(const struct product *product, const lk_gemm_desc *desc,
+                       const void *const *buffer, void *stream, struct api_context **context)
+{
+    lk_status status = api_current("gemm", context);
+    if (status == LK_OK)
+        status = check_buffers(product, buffer, *context, desc);
+    if (status == LK_OK)
+        status = api_check_stream("gemm", *context, stream);
+    return status;
+}
+
 lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const void *b,
                   const void *c, const void *bias, void *d)
 {
-    const void *buffer[BUFFERS] = {a, b, c, bias, d};
     struct product product;
     struct api_context *context;
     const struct zoo_kernels *kernels = NULL;
     struct zoo_call call = {0};
     lk_status status = read_desc(desc, &product);
-    if (status != LK_OK || (status = api_current("gemm", &context)) != LK_OK ||
-        (status = check_buffers(&product, buffer, context, desc)) != LK_OK ||
-        (status = api_check_stream("gemm", context, stream)) != LK_OK)
+    if (status != LK_OK)
         return status;
-    if (is_empty(&product))
-        return LK_OK;
+    const void *buffer[BUFFERS] = {a, b, desc->beta != 0 ? c : NULL, bias, d};
+    status = check(&product, desc, buffer, stream, &context);
+    if (status != LK_OK || product.bytes[D] == 0)
+        return status;
     struct key key = key_of(desc, buffer);
     struct remembered *slot = &plans[slot_of(&key)];
     if (!remembers(slot, &key, context)) {
@@ -351,7 +355,12 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
         slot->context_id = context->id;
     }
     CUresult result = launch(&slot->plan, context, stream, &call, &status, &kernels);
-    if (result == CUDA_ERROR_INVALID_HANDLE) { /* the program has reset its context */
+    if (result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT) {
+        /* A stream or buffer that is no more; else the program has reset its context. */
+        api_ask_again();
+        status = check(&product, desc, buffer, stream, &context);
+        if (status != LK_OK)
+            return status;
         api_forget(context, kernels);
         result = launch(&slot->plan, context, stream, &call, &status, &kernels);
     }

@@ -166,7 +166,7 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
                          CUtensorMap *map, CUdeviceptr at, int64_t along, int64_t lines,
                          int64_t pitch, int64_t stride, int box_along, int box_lines)
 {
-    /* What nobody steps over may be any multiple of 16 bytes. */
+    /* The driver checks steps that are never taken, too: they must be multiples of 16 bytes. */
     int64_t line = lines == 1 ? (along + 7) / 8 * 8 : pitch;
     bool many = r->batch > 1 && stride != 0;
     cuuint64_t size[3] = {(cuuint64_t)along, (cuuint64_t)lines, many ? (cuuint64_t)r->batch : 1};
@@ -326,7 +326,7 @@ static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *pla
 {
     plan->grid = (struct zoo_grid){
         .x = (unsigned)(ceil_div(r->m, 64) * ceil_div(r->n, 64)),
-        .y = (unsigned)r->batch,
+        .y = (unsigned)(r->batch < 65535 ? r->batch : 65535), /* a grid has no more */
         .threads = 256,
     };
     snprintf(plan->variant, sizeof plan->variant, "general");
