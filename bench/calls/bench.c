@@ -1,7 +1,8 @@
 /*
- * bench.c: what a public call costs the host, for every row of api.def, warm: nanoseconds a call
- * and the driver's functions that it calls. On the driver that does nothing (standin.c) the time is
- * our own; on a GPU it includes the driver's, and the first lines have what that costs by itself.
+ * bench.c: what a public call costs the host, for lk_gemm and every row of api.def, warm:
+ * nanoseconds a call and the driver's functions that it calls. On the driver that does nothing
+ * (standin.c) the time is our own; on a GPU it includes the driver's, and the first lines have what
+ * that costs by itself.
  *
  *   bench [--only CALL] [--gpu cuda:0] [STANDIN]
  *
@@ -130,7 +131,7 @@ static struct run prepare(enum api_id id, int64_t most)
 }
 
 /* How often one run of it calls each function of the driver. */
-static void count_calls(struct run *run, struct lk_buf *text)
+static void count_calls(void (*call)(void *state), void *state, struct lk_buf *text)
 {
     static const char *const names[] = {
 #define FN(result, name, parameters, arguments) #name,
@@ -140,7 +141,7 @@ static void count_calls(struct run *run, struct lk_buf *text)
     if (!counts)
         return;
     memcpy(before, counts, sizeof before);
-    call_once(run);
+    call(state);
     for (unsigned i = 0; i < STANDIN_FUNCTIONS; i++) {
         unsigned long more = counts[i] - before[i];
         if (more)
@@ -150,22 +151,47 @@ static void count_calls(struct run *run, struct lk_buf *text)
     }
 }
 
+/* Warm, and a line about it. */
+static double report(const char *name, const char *sizes, void (*call)(void *state), void *state)
+{
+    struct lk_buf driver = {0};
+    for (int i = 0; i < 10; i++)
+        call(state);
+    count_calls(call, state, &driver);
+    double ns = measure(call, state);
+    printf("%-26s %-22s %7.0f  %s\n", name, sizes, ns, driver.size ? driver.data : "");
+    fflush(stdout);
+    lk_buf_free(&driver);
+    return ns;
+}
+
 static double bench_call(enum api_id id, int64_t most)
 {
     const struct api_call *call = api_call(id);
     struct run run = prepare(id, most);
-    struct lk_buf sizes = {0}, driver = {0};
+    struct lk_buf sizes = {0};
     for (unsigned i = 0; i < call->size_count; i++)
         lk_buf_printf(&sizes, "%s%lld", i ? "," : "", (long long)run.sizes[i]);
-    for (int i = 0; i < 10; i++)
-        call_once(&run);
-    count_calls(&run, &driver);
-    double ns = measure(call_once, &run);
-    printf("%-26s %-22s %7.0f  %s\n", call->name, sizes.data, ns, driver.size ? driver.data : "");
-    fflush(stdout);
+    double ns = report(call->name, sizes.data, call_once, &run);
     lk_buf_free(&sizes);
-    lk_buf_free(&driver);
     return ns;
+}
+
+/* lk_gemm is no row of api.def. */
+static void gemm_once(void *state)
+{
+    must(lk_gemm(stream, state, workspace, (char *)workspace + WORKSPACE / 4, NULL, NULL,
+                 (char *)workspace + WORKSPACE / 2),
+         "gemm");
+}
+
+static double bench_gemm(int64_t size)
+{
+    lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, size, size, size);
+    char sizes[32];
+    snprintf(sizes, sizeof sizes, "%lld,%lld,%lld", (long long)size, (long long)size,
+             (long long)size);
+    return report("gemm", sizes, gemm_once, &desc);
 }
 
 /* The driver by itself --------------------------------------------------------------------------*/
@@ -255,6 +281,11 @@ int main(int count, char **arguments)
     bench_driver();
     double total = 0, worst = 0;
     unsigned calls = 0;
+    for (int64_t size = 64; size <= 1024 && (!only || strstr("gemm", only)); size *= 16, calls++) {
+        double ns = bench_gemm(size);
+        total += ns;
+        worst = ns > worst ? ns : worst;
+    }
     for (unsigned id = 0; id < API_CALLS; id++) {
         if (only && !strstr(api_call(id)->name, only))
             continue;

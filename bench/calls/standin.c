@@ -271,6 +271,16 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                void *address, const cuuint64_t *sizes, const cuuint64_t *pitches,
+                                const cuuint32_t *box, const cuuint32_t *steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+    CALLED(cuTensorMapEncodeTiled);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
     CALLED(cuStreamSynchronize);

@@ -173,6 +173,8 @@ CUresult gemm_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64
 {
     cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitch[1] = {size[0] * 2};
     cuuint32_t box[2] = {64, box_rows}, step[2] = {1, 1};
+    if (!call->device->cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
+        return CUDA_ERROR_NOT_SUPPORTED;
     return call->device->cuda->cuTensorMapEncodeTiled(
         map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)at, size, pitch, box, step,
         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,

@@ -301,7 +301,8 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     r->bias = (uintptr_t)buffer[BIAS];
     if (desc->d_order == LK_COLUMNS)
         turn(r);
-    enum gemm_kind kind = device->arch == 90 ? gemm_plan_kind(r, device->sm_count) : GEMM_GENERAL;
+    bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
+    enum gemm_kind kind = has_tma ? gemm_plan_kind(r, device->sm_count) : GEMM_GENERAL;
     CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, plan);
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");

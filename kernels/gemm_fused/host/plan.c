@@ -172,6 +172,8 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
     cuuint64_t size[3] = {(cuuint64_t)along, (cuuint64_t)lines, many ? (cuuint64_t)r->batch : 1};
     cuuint64_t steps[2] = {(cuuint64_t)line * 2, (cuuint64_t)(many ? stride : line * lines) * 2};
     cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
+    if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
+        return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
         map,
         r->number == GEMM_NUMBER_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
