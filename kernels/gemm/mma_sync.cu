@@ -2,7 +2,8 @@
  * mma_sync.cu: products of 16 x 8 x 16 by a warp, straight from registers. ldmatrix loads four 8 x 8
  * matrices of a factor with one instruction, each lane naming a row of 16 bytes; where B lies by rows
  * it transposes on the way. The chunks of a row are permuted by XOR with the row's number, so that
- * the eight rows of a matrix meet all banks. Tiles come by cp.async, STAGES of them.
+ * the eight rows of a matrix meet all banks. Tiles come by cp.async, STAGES of them. f16 and bf16
+ * differ in two instructions: the product, and the rounding of C.
  */
 // arch: sm_80
 #include "device.h"
@@ -79,16 +80,41 @@ static __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsign
                  : "r"(shared)
                  : "memory");
 }
-static __device__ __forceinline__ void multiply(float (&sums)[4], const unsigned (&a)[4],
-                                                unsigned b0, unsigned b1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
+struct f16 {
+    static __device__ __forceinline__ void multiply(float (&sums)[4], const unsigned (&a)[4],
+                                                    unsigned b0, unsigned b1)
+    {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+};
+struct bf16 {
+    static __device__ __forceinline__ void multiply(float (&sums)[4], const unsigned (&a)[4],
+                                                    unsigned b0, unsigned b1)
+    {
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+};
 
 /* One stage, for the warp's 64 x 32 elements: sums[down][across]. */
+template <class type>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[4][4][4], unsigned stage,
                                                       unsigned down, unsigned across)
 {
@@ -108,15 +134,15 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[4][4][4], un
         for (unsigned i = 0; i < 4; i++)
 #pragma unroll
             for (unsigned j = 0; j < 4; j++)
-                multiply(sums[i][j], of_a[i], of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]);
+                type::multiply(sums[i][j], of_a[i], of_b[j / 2][j % 2 * 2],
+                               of_b[j / 2][j % 2 * 2 + 1]);
     }
 }
 
+/* Two neighbours of C. */
 static __device__ __forceinline__ void store_pair(unsigned short *c, int m, int n, int y, int x,
-                                                  float low, float high)
+                                                  unsigned both)
 {
-    unsigned both;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     unsigned short *at = c + (long long)y * n + x;
     if (y >= m)
         return;
@@ -130,7 +156,7 @@ static __device__ __forceinline__ void store_pair(unsigned short *c, int m, int 
     }
 }
 
-template <bool WIDE>
+template <class type, bool WIDE>
 static __device__ __forceinline__ void gemm(const unsigned short *a, const unsigned short *b,
                                             unsigned short *c, int m, int n, int k)
 {
@@ -146,7 +172,7 @@ static __device__ __forceinline__ void gemm(const unsigned short *a, const unsig
         __syncthreads(); /* the stage is here, and the one before it is free */
         copy_stage<WIDE>(stages + (at + STAGES - 1) % STAGES * STAGE_BYTES, a, b, m, n, k, row,
                          column, step + (STAGES - 1) * BK);
-        multiply_stage(sums, stages + at * STAGE_BYTES, down, across);
+        multiply_stage<type>(sums, stages + at * STAGE_BYTES, down, across);
     }
     copy_async_wait(0);
 #pragma unroll
@@ -156,18 +182,19 @@ static __device__ __forceinline__ void gemm(const unsigned short *a, const unsig
 #pragma unroll
             for (unsigned h = 0; h < 2; h++)
                 store_pair(c, m, n, row + (int)(down + i * 16 + h * 8 + lane / 4),
-                           column + (int)(across + j * 8 + lane % 4 * 2), sums[i][j][2 * h],
-                           sums[i][j][2 * h + 1]);
+                           column + (int)(across + j * 8 + lane % 4 * 2),
+                           type::pack(sums[i][j][2 * h], sums[i][j][2 * h + 1]));
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-    gemm_wide(const unsigned short *a, const unsigned short *b, unsigned short *c, int m, int n,
-              int k)
-{
-    gemm<true>(a, b, c, m, n, k);
-}
-extern "C" __global__ void __launch_bounds__(THREADS)
-    gemm_any(const unsigned short *a, const unsigned short *b, unsigned short *c, int m, int n, int k)
-{
-    gemm<false>(a, b, c, m, n, k);
-}
+/* WIDE: rows begin at multiples of 16 bytes. */
+#define GEMM(name, type, wide)                                                                     \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+        name(const unsigned short *a, const unsigned short *b, unsigned short *c, int m, int n,    \
+             int k)                                                                                \
+    {                                                                                              \
+        gemm<type, wide>(a, b, c, m, n, k);                                                        \
+    }
+GEMM(gemm_wide_bf16, bf16, true)
+GEMM(gemm_any_bf16, bf16, false)
+GEMM(gemm_wide_f16, f16, true)
+GEMM(gemm_any_f16, f16, false)

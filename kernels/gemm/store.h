@@ -1,6 +1,6 @@
 /*
  * store.h: how the Hopper steps that store C from registers do it: each thread its pairs of
- * neighbours, as bf16.
+ * neighbours, as bf16; split_k.cu stores its parts in f32.
  */
 #ifndef LOCKSTEP_KERNELS_GEMM_STORE_H
 #define LOCKSTEP_KERNELS_GEMM_STORE_H
@@ -12,11 +12,20 @@ static __device__ __forceinline__ unsigned pack_bf16(float low, float high)
     return both;
 }
 
+static __device__ __forceinline__ void store_two(unsigned short *at, float low, float high)
+{
+    *(unsigned *)at = pack_bf16(low, high);
+}
+static __device__ __forceinline__ void store_two(float *at, float low, float high)
+{
+    *(float2 *)at = make_float2(low, high);
+}
+
 /* The sums of a warpgroup's 64 rows, the first of which is `row`; n is even. wgmma.h says which sums
  * a thread has. */
-template <int count>
-static __device__ __forceinline__ void store_sums(unsigned short *c, const float (&sums)[count],
-                                                  int row, int column, int m, int n)
+template <class type, int count>
+static __device__ __forceinline__ void store_sums(type *c, const float (&sums)[count], int row,
+                                                  int column, int m, int n)
 {
     row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     column += threadIdx.x % 4 * 2;
@@ -24,7 +33,7 @@ static __device__ __forceinline__ void store_sums(unsigned short *c, const float
     for (int i = 0; i < count; i += 2) {
         int y = row + i % 4 / 2 * 8, x = column + i / 4 * 8;
         if (y < m && x < n)
-            *(unsigned *)(c + (long long)y * n + x) = pack_bf16(sums[i], sums[i + 1]);
+            store_two(c + (long long)y * n + x, sums[i], sums[i + 1]);
     }
 }
 

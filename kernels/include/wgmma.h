@@ -116,6 +116,18 @@ template <int count> static __device__ __forceinline__ void wgmma_hold(float (&s
     WGMMA_PRODUCT(type, 256, 128, 128, 129, 130, 131, 132)
 WGMMA_PRODUCTS(bf16)
 WGMMA_PRODUCTS(f16)
+
+/* The first factor from registers: a[2 h + e] of thread t is row 16 (t / 32) + t / 4 % 8 + 8 e, k
+ * t % 4 + 4 h. The other lies along k, as TF32 must. */
+static __device__ __forceinline__ void wgmma_tf32_from_registers(
+    float (&sums)[128], const unsigned (&a)[4], unsigned long long b, int add)
+{
+    asm volatile("{ .reg .pred add; setp.ne.b32 add, %133, 0; "
+                 "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" WGMMA_D_256 "}, "
+                 "{%128, %129, %130, %131}, %132, add, 1, 1; }"
+                 : WGMMA_128(sums, 0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
 /* clang-format on */
 
 #endif

@@ -60,17 +60,26 @@ static const char *past_directive(const char *at)
     return at[-1] ? at : at - 1;
 }
 
+/* Does a macro's use, which needs no semicolon, begin at `at`? Macros are written in capitals. */
+static bool is_macro_use(const char *at)
+{
+    size_t length = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && at[length] == '(';
+}
+
 /* Past the declaration or definition at `at`: to the end of the line that closes it. */
 static const char *past_declaration(const char *at)
 {
     int depth = 0;
+    bool is_macro = is_macro_use(at);
     for (const char *next; *at; at = next) {
         next = past_quiet(at);
         if (next != at)
             continue;
         next = at + 1;
         depth += (*at == '{' || *at == '(') - (*at == '}' || *at == ')');
-        if (depth == 0 && (*at == ';' || (*at == '}' && at[1] != ';' && at[1] != ' ')))
+        if (depth == 0 && (*at == ';' || (*at == '}' && at[1] != ';' && at[1] != ' ') ||
+                           (is_macro && *at == ')')))
             break;
     }
     at += strcspn(at, "\n");

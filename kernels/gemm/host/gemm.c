@@ -1,7 +1,7 @@
 /*
  * gemm.c: the gemm family: C = A B by rows, with sums in f32. In f32 the variants go from one dot
- * product per thread to pipelined tiles (their launches are in f32.c). Tensor cores take f16 (wmma)
- * and bf16, from mma.sync to Hopper's warpgroup products, fed by TMA.
+ * product per thread to pipelined tiles (their launches are in f32.c). Tensor cores take f16, bf16
+ * and tf32, from wmma to Hopper's warpgroup products, fed by TMA (tensor.c).
  */
 #include "gemm.h"
 
@@ -15,9 +15,9 @@ enum { A = GEMM_A, B = GEMM_B, C = GEMM_C };
 /* The problem -----------------------------------------------------------------------------------*/
 
 static const enum zoo_type types[] = {
-    [GEMM_F32] = ZOO_F32, [GEMM_F16] = ZOO_F16, [GEMM_BF16] = ZOO_BF16};
+    [GEMM_F32] = ZOO_F32, [GEMM_F16] = ZOO_F16, [GEMM_BF16] = ZOO_BF16, [GEMM_TF32] = ZOO_F32};
 static const char *const type_names[] = {
-    [GEMM_F32] = "f32", [GEMM_F16] = "f16", [GEMM_BF16] = "bf16", NULL};
+    [GEMM_F32] = "f32", [GEMM_F16] = "f16", [GEMM_BF16] = "bf16", [GEMM_TF32] = "tf32", NULL};
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
@@ -31,7 +31,8 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
 }
 
 /* Huge numbers are reduced until their products fit: whether a sum overflows on the way would
- * depend on the order of its additions. In f16 the result must fit, too. */
+ * depend on the order of its additions. In f16 the result must fit, too. Tiny ones must not become
+ * zero in tf32, since infinity times zero is not a number. */
 static void generate(const struct zoo_problem *problem, void **buffer)
 {
     struct zoo_buffer buffers[ZOO_BUFFERS];
@@ -40,12 +41,15 @@ static void generate(const struct zoo_problem *problem, void **buffer)
         enum zoo_type type = buffers[i].type;
         double most = type == ZOO_F16 ? 16 : 0x1p55;
         zoo_fill(problem, i, type, buffer[i], buffers[i].count);
-        bool huge =
+        double least = problem->value[TYPE] == GEMM_TF32 ? 0x1p-120 : 0;
+        bool extreme =
             problem->distribution == ZOO_SPECIAL || problem->distribution == ZOO_ADVERSARIAL;
-        for (size_t j = 0; huge && j < buffers[i].count; j++) {
+        for (size_t j = 0; extreme && j < buffers[i].count; j++) {
             double value = zoo_get(type, buffer[i], j);
             if (isfinite(value) && fabs(value) > most)
                 zoo_put(type, buffer[i], j, copysign(most, value));
+            if (value != 0 && fabs(value) < least)
+                zoo_put(type, buffer[i], j, copysign(least, value));
         }
     }
 }
@@ -84,17 +88,24 @@ static double bound_f32(const struct zoo_problem *problem, double value, double 
 }
 
 /* Tensor cores cut every product and the sum so far at 24 bits below the largest of them: with
- * every sixteen products, or fewer, by at most 2^-23 of the magnitudes so far. Then the sum is
- * rounded, to bf16 by at most 2^-8 of it and to f16 by at most 2^-11, where it may also overflow.
+ * every sixteen products (eight in tf32), or fewer, by at most 2^-23 of the magnitudes so far. Then
+ * the sum is rounded, to bf16 by at most 2^-8 of it and to f16 by at most 2^-11, where it may also
+ * overflow. In tf32 it stays f32, but both factors have been rounded to 11 bits, by at most 2^-11;
+ * where they are tiny, by at most 2^-137 of a number below 2^55.
  */
 static double bound_tensor(const struct zoo_problem *problem, double value, double magnitude)
 {
-    double k = (double)problem->value[K];
-    bool is_f16 = problem->value[TYPE] == GEMM_F16;
-    double sum = (k / 8 + 4) * 0x1p-23 * magnitude, least = is_f16 ? 0x1p-25 : 0x1p-134;
-    if (is_f16 && fabs(value) + sum > 65504)
+    static const double unit[] = {[GEMM_F16] = 0x1p-11, [GEMM_BF16] = 0x1p-8, [GEMM_TF32] = 0};
+    static const double least[] = {
+        [GEMM_F16] = 0x1p-25, [GEMM_BF16] = 0x1p-134, [GEMM_TF32] = 0x1p-81};
+    int64_t type = problem->value[TYPE];
+    double k = (double)problem->value[K], sum = (k / 8 + 4) * 0x1p-23 * magnitude;
+    if (type == GEMM_TF32)
+        sum += (k / 8 * 0x1p-23 + 0x1p-10 + 0x1p-22) * magnitude;
+    if (type == GEMM_F16 && fabs(value) + sum > 65504)
         return INFINITY;
-    return sum + (fabs(value) + sum) * (is_f16 ? 0x1p-11 : 0x1p-8) * 1.0001 + least;
+    return sum + (fabs(value) + sum) * unit[type] * 1.0001 +
+           (type == GEMM_TF32 ? k : 1) * least[type];
 }
 
 static double error_bound(const struct zoo_problem *problem, const struct sums *sums, int64_t row,
@@ -166,149 +177,6 @@ static double flops(const struct zoo_problem *problem)
     return 2.0 * (double)problem->value[M] * (double)problem->value[N] * (double)problem->value[K];
 }
 
-/* Launches --------------------------------------------------------------------------------------*/
-
-CUresult gemm_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t rows,
-                  int64_t columns, unsigned box_rows)
-{
-    cuuint64_t size[2] = {(cuuint64_t)columns, (cuuint64_t)rows}, pitch[1] = {size[0] * 2};
-    cuuint32_t box[2] = {64, box_rows}, step[2] = {1, 1};
-    if (!call->device->cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
-        return CUDA_ERROR_NOT_SUPPORTED;
-    return call->device->cuda->cuTensorMapEncodeTiled(
-        map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)(uintptr_t)at, size, pitch, box, step,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
-
-/* C where there is nothing to multiply. */
-static bool is_trivial(struct zoo_call *call, CUresult *status)
-{
-    const int64_t *value = call->problem->value;
-    *status = CUDA_SUCCESS;
-    if (value[M] && value[N] && !value[K])
-        *status = zoo_clear(call, call->buffer[C], (size_t)(value[M] * value[N]) * 2);
-    return !value[M] || !value[N] || !value[K];
-}
-
-/* By pointers: wmma, mma_sync and wgmma. */
-static CUresult launch_pointers(struct zoo_call *call, const char *kernel, int stage_bytes)
-{
-    CUresult status;
-    if (is_trivial(call, &status))
-        return status;
-    int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
-        k = (int)call->problem->value[K];
-    struct zoo_grid grid = {.x = zoo_ceil_div(m, 128),
-                            .y = zoo_ceil_div(n, 128),
-                            .threads = 256,
-                            .shared = (unsigned)(zoo_tunable(call, "STAGES") * stage_bytes)};
-    return ZOO_LAUNCH(call, kernel, grid, &call->buffer[A], &call->buffer[B], &call->buffer[C], &m,
-                      &n, &k);
-}
-
-static bool is_bf16(const struct zoo_problem *problem)
-{
-    return problem->value[TYPE] == GEMM_BF16;
-}
-
-static bool is_f16(const struct zoo_problem *problem)
-{
-    return problem->value[TYPE] == GEMM_F16;
-}
-
-/* Rows of 2-byte elements begin at multiples of 16 bytes. */
-static bool has_wide_rows(const struct zoo_problem *problem)
-{
-    return problem->value[N] % 8 == 0 && problem->value[K] % 8 == 0;
-}
-
-static bool is_wide(const struct zoo_problem *problem)
-{
-    return is_bf16(problem) && has_wide_rows(problem);
-}
-
-static CUresult launch_mma_sync(struct zoo_call *call)
-{
-    bool wide = is_wide(call->problem) && (call->buffer[A] | call->buffer[B]) % 16 == 0;
-    return launch_pointers(call, wide ? "gemm_wide" : "gemm_any", 32768);
-}
-
-static CUresult launch_wmma(struct zoo_call *call)
-{
-    CUdeviceptr ends = call->buffer[A] | call->buffer[B] | call->buffer[C];
-    bool wide = has_wide_rows(call->problem) && ends % 16 == 0;
-    return launch_pointers(call, wide ? "gemm_wide" : "gemm_any", 18944);
-}
-
-static CUresult launch_wgmma(struct zoo_call *call)
-{
-    return launch_pointers(call, "gemm", 32768);
-}
-
-/* How a TMA variant is launched. */
-struct tiling {
-    int bn, stages, threads, cluster;
-    bool persistent, stores; /* C has a map as well */
-};
-
-static CUresult launch_maps(struct zoo_call *call, struct tiling tiling)
-{
-    enum { BM = 128, BK = 64, BARRIERS = 1024 };
-    CUresult status;
-    if (is_trivial(call, &status))
-        return status;
-    int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
-        k = (int)call->problem->value[K];
-    CUtensorMap a, b, c;
-    if ((status = gemm_map(call, &a, call->buffer[A], m, k, BM)) != CUDA_SUCCESS ||
-        (status = gemm_map(call, &b, call->buffer[B], k, n, BK)) != CUDA_SUCCESS ||
-        (tiling.stores && (status = gemm_map(call, &c, call->buffer[C], m, n, 64)) != CUDA_SUCCESS))
-        return status;
-    unsigned down = zoo_ceil_div(m, BM * tiling.cluster) * (unsigned)tiling.cluster;
-    struct zoo_grid grid = {.x = down,
-                            .y = zoo_ceil_div(n, tiling.bn),
-                            .threads = (unsigned)tiling.threads,
-                            .cluster = (unsigned)tiling.cluster,
-                            .overlaps = tiling.stores};
-    grid.shared = (unsigned)(tiling.stages * (BM + tiling.bn) * BK * 2 +
-                             (tiling.stores ? 4 * 64 * 64 * 2 : 0)) +
-                  BARRIERS;
-    if (tiling.persistent) {
-        unsigned most = (unsigned)(call->device->sm_count / tiling.cluster * tiling.cluster);
-        grid.x = grid.x * grid.y < most ? grid.x * grid.y : most;
-        grid.y = 1;
-    }
-    void *out = tiling.stores ? (void *)&c : (void *)&call->buffer[C];
-    return ZOO_LAUNCH(call, "gemm", grid, &a, &b, out, &m, &n, &k);
-}
-
-static CUresult launch_tma(struct zoo_call *call)
-{
-    return launch_maps(call, (struct tiling){128, zoo_tunable(call, "STAGES"), 256, 1});
-}
-
-static CUresult launch_warp_specialised(struct zoo_call *call)
-{
-    return launch_maps(call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 1});
-}
-
-static CUresult launch_multicast(struct zoo_call *call)
-{
-    return launch_maps(call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2});
-}
-
-static CUresult launch_persistent(struct zoo_call *call)
-{
-    return launch_maps(
-        call, (struct tiling){256, zoo_tunable(call, "STAGES"), 384, 2, .persistent = true});
-}
-
-static CUresult launch_overlapped(struct zoo_call *call)
-{
-    return launch_maps(call, (struct tiling){256, 4, 384, 2, .persistent = true, .stores = true});
-}
-
 static const struct zoo_variant variants[] = {
     {"naive", "a thread for each element, warps down the columns of C", gemm_launch_naive,
      .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
@@ -330,22 +198,33 @@ static const struct zoo_variant variants[] = {
      .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
     {"pipelined", "cp.async in stages, more sums for each thread, an order for the L2",
      gemm_launch_pipelined, .takes = gemm_is_f32, .traits = ZOO_DETERMINISTIC},
-    {"wmma", "tensor cores by CUDA's own names: fragments of 16 x 16", launch_wmma, .takes = is_f16,
-     .traits = ZOO_DETERMINISTIC},
-    {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async", launch_mma_sync,
-     .takes = is_bf16, .traits = ZOO_DETERMINISTIC},
-    {"wgmma", "a warpgroup multiplies straight from shared memory", launch_wgmma, .takes = is_wide,
-     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"tma", "one thread asks for whole tiles, the TMA unit copies them", launch_tma,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"wmma", "tensor cores by CUDA's own names: fragments of 16 x 16", gemm_launch_wmma,
+     .takes = gemm_is_f16, .traits = ZOO_DETERMINISTIC},
+    {"mma_sync", "mma.sync from registers, ldmatrix, swizzled tiles by cp.async",
+     gemm_launch_mma_sync, .takes = gemm_is_half, .traits = ZOO_DETERMINISTIC},
+    {"mma_sync_tf32", "the same in TF32: f32's range, 10 bits behind the point",
+     gemm_launch_mma_sync_tf32, .takes = gemm_is_tf32, .traits = ZOO_DETERMINISTIC},
+    {"wgmma", "a warpgroup multiplies straight from shared memory", gemm_launch_wgmma,
+     .takes = gemm_is_wide_bf16, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"tma", "one thread asks for whole tiles, the TMA unit copies them", gemm_launch_tma,
+     .takes = gemm_is_wide_bf16, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"warp_specialised", "a warp copies, two warpgroups multiply; registers change hands",
-     launch_warp_specialised, .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"multicast", "clusters of two blocks share B's tiles", launch_multicast, .takes = is_wide,
+     gemm_launch_warp_specialised, .takes = gemm_is_wide_bf16,
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"persistent", "a block an SM makes tile after tile, in an order for the L2", launch_persistent,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"overlapped", "C leaves by TMA while the next tile begins", launch_overlapped,
-     .takes = is_wide, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"multicast", "clusters of two blocks share B's tiles", gemm_launch_multicast,
+     .takes = gemm_is_wide_bf16, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"persistent", "a block an SM makes tile after tile, in an order for the L2",
+     gemm_launch_persistent, .takes = gemm_is_wide_bf16, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"overlapped", "C leaves by TMA while the next tile begins", gemm_launch_overlapped,
+     .takes = gemm_is_wide_bf16, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"split_k", "blocks share a tile's k, a second kernel adds their sums", gemm_launch_split_k,
+     .workspace = gemm_split_k_workspace, .takes = gemm_is_wide_bf16,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"stream_k", "an equal stretch of all the tiles' k for each SM", gemm_launch_stream_k,
+     .workspace = gemm_stream_k_workspace, .takes = gemm_is_wide_bf16,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"wgmma_tf32", "TF32 by warpgroups: the product turned round, B from registers",
+     gemm_launch_wgmma_tf32, .takes = gemm_is_wide_tf32, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"cpu_naive", "three loops", .cpu = gemm_cpu_naive, .takes = gemm_is_f32,
      .traits = ZOO_DETERMINISTIC},
     {"cpu_blocked", "along rows, blocks of B that stay in the cache", .cpu = gemm_cpu_blocked,
@@ -358,10 +237,16 @@ static const struct zoo_variant variants[] = {
      .takes = gemm_cpu_has_openblas},
     {0}};
 
+/* PyTorch computes in TF32 only if a switch is set. */
+static bool torch_takes(const struct zoo_problem *problem)
+{
+    return problem->value[TYPE] != GEMM_TF32;
+}
+
 static const struct zoo_peer peers[] = {
     {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .workspace = gemm_cublas_workspace,
      .run = gemm_cublas_run, .version = gemm_cublas_version},
-    {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = NULL},
+    {"torch", ZOO_PEER_PYTHON, "torch.mm(x[0].view(m, k), x[1].view(k, n))", .takes = torch_takes},
     {0}};
 
 static const char *const edges[] = {
@@ -378,10 +263,16 @@ static const char *const edges[] = {
     "m=70 n=72 k=40 dist=constant,ascending,adversarial,special type=f16,bf16",
     "m=256 n=256 k=256 type=f32",
     "m=520 n=520 k=200 type=f16,bf16",
+    "m=1664 n=2816 k=136 type=bf16", /* more tiles than SMs */
+    "m=0,1,2 n=0,1,3 k=0,1,5 type=tf32",
+    "m=33,129 n=31,129,132 k=7,8,33 type=tf32",
+    "m=257 n=260 k=64,68,100 type=tf32",
+    "m=520 n=264 k=40 type=tf32 dist=uniform,constant,ascending,adversarial,special",
+    "m=200 n=520 k=1096 type=bf16,tf32",
     NULL};
 
-static const char *const bench[] = {"m=4K n=4K k=4K type=f32,f16,bf16",
-                                    "m=8K n=8K k=8K type=f32,f16,bf16",
+static const char *const bench[] = {"m=4K n=4K k=4K type=f32,f16,bf16,tf32",
+                                    "m=8K n=8K k=8K type=f32,f16,bf16,tf32",
                                     "m=2K n=2K k=2K type=f32,bf16",
                                     "m=16K n=16K k=16K type=bf16",
                                     "m=1K n=1K k=1K type=f32,bf16",
@@ -392,7 +283,8 @@ static const char *const bench[] = {"m=4K n=4K k=4K type=f32,f16,bf16",
                                     "m=4096 n=14336 k=4096 type=bf16",
                                     "m=4095 n=4097 k=4099 type=f32",
                                     "m=16K n=1K k=1K type=f32",
-                                    "m=256 n=256 k=64K type=f32",
+                                    "m=256 n=256 k=64K type=f32,bf16",
+                                    "m=1792 n=2560 k=4096 type=bf16",
                                     "m=8K n=8K k=64 type=f32",
                                     NULL};
 
@@ -400,13 +292,14 @@ const struct zoo_family zoo_gemm = {
     .name = "gemm",
     .title = "matrix times matrix",
     .problem = "C = A B, where A is m x k, B is k x n and C is m x n, all of one type and by rows, "
-               "with sums in f32. With k = 0 C is zero.",
+               "with sums in f32. With k = 0 C is zero. In tf32 the matrices are f32, and each "
+               "factor is rounded to TF32.",
     .parameters = {{"m", "rows of A and C", 0, 1 << 30, 1024, NULL},
                    {"n", "columns of B and C", 0, 1 << 22, 1024, NULL},
                    {"k", "columns of A, rows of B", 0, 1 << 26, 1024, NULL},
-                   {"type", "of the elements", 0, 2, 0, type_names},
+                   {"type", "of the elements; tf32: f32, rounded", 0, 3, 0, type_names},
                    {0}},
     .distributions = zoo_distributions,
-    .profile = "m=512 n=512 k=512 type=f32,f16,bf16",
+    .profile = "m=512 n=512 k=512 type=f32,f16,bf16,tf32",
     ZOO_FAMILY_PARTS,
 };

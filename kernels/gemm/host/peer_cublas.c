@@ -16,6 +16,7 @@
 /* As far as cublasLt.h and library_types.h are needed here. */
 enum {
     COMPUTE_F32 = 68,
+    COMPUTE_TF32 = 77,
     F32 = 0,
     F16 = 2,
     BF16 = 14,
@@ -154,8 +155,9 @@ static int make_plan(const struct lk_peer_call *call)
     *plan = (struct plan){call->value[GEMM_M], call->value[GEMM_N], call->value[GEMM_K],
                           call->value[GEMM_TYPE]};
     /* In f32 it uses no TF32 unless it is told to. */
-    int type = plan->type == GEMM_F32 ? F32 : plan->type == GEMM_F16 ? F16 : BF16;
-    if (lt.create_product(&plan->product, COMPUTE_F32, F32) != 0 ||
+    int type = plan->type == GEMM_F16 ? F16 : plan->type == GEMM_BF16 ? BF16 : F32;
+    int compute = plan->type == GEMM_TF32 ? COMPUTE_TF32 : COMPUTE_F32;
+    if (lt.create_product(&plan->product, compute, F32) != 0 ||
         lt.create_layout(&plan->b, type, n, k, (int64_t)n) != 0 ||
         lt.create_layout(&plan->a, type, k, m, (int64_t)k) != 0 ||
         lt.create_layout(&plan->c, type, n, m, (int64_t)n) != 0 || lt.create_wish(&wish) != 0 ||
