@@ -50,6 +50,7 @@ struct bench_result {
     struct zoo_problem problem;
     char *text; /* "n=1M op=sum" */
     double bytes, flops;
+    const char *unit;    /* that makes the operations: "f32", "tensor-bf16" */
     size_t buffer_bytes; /* of device memory, one copy */
     unsigned copies;
     char *verified_on; /* another problem, if the reference would take too long on this one */

@@ -35,11 +35,11 @@ static json_t *result_json(const struct bench_result *result)
     json_t *entries = json_array();
     for (size_t i = 0; i < result->count; i++)
         json_array_append_new(entries, entry_json(&result->entries[i]));
-    return json_pack("{s:s, s:s, s:f, s:f, s:I, s:i, s:s*, s:s*, s:o}", "family",
+    return json_pack("{s:s, s:s, s:f, s:f, s:s, s:I, s:i, s:s*, s:s*, s:o}", "family",
                      result->family->name, "problem", result->text, "bytes", result->bytes, "flops",
-                     result->flops, "buffer_bytes", (json_int_t)result->buffer_bytes, "copies",
-                     (int)result->copies, "verified_on", result->verified_on, "remarks",
-                     result->remarks, "entries", entries);
+                     result->flops, "unit", result->unit, "buffer_bytes",
+                     (json_int_t)result->buffer_bytes, "copies", (int)result->copies, "verified_on",
+                     result->verified_on, "remarks", result->remarks, "entries", entries);
 }
 
 json_t *bench_report_json(const struct bench_report *report)

@@ -35,6 +35,13 @@ void bench_remark(struct bench_result *result, const char *format, ...)
     result->remarks = text.data;
 }
 
+/* A GPU without such a unit does the work in f32. */
+double bench_peak(const struct gpu_info *gpu, const char *unit)
+{
+    double peak = report_peak(gpu, unit);
+    return peak > 0 ? peak : gpu->f32_tflops;
+}
+
 void bench_entry_finish(const struct bench_place *place, const struct bench_result *result,
                         struct bench_entry *entry)
 {
@@ -47,8 +54,8 @@ void bench_entry_finish(const struct bench_place *place, const struct bench_resu
         entry->copy_roof = entry->gb_s / place->copy_gb_s;
     if (!place->info)
         return;
-    struct report_roofline roofline = report_roofline(place->info, result->bytes, result->flops,
-                                                      seconds, place->info->f32_tflops);
+    struct report_roofline roofline = report_roofline(
+        place->info, result->bytes, result->flops, seconds, bench_peak(place->info, result->unit));
     entry->roof = roofline.fraction;
     if (!roofline.memory_bound) /* a copy's bandwidth means nothing then */
         entry->copy_roof = roofline.fraction;
@@ -494,6 +501,8 @@ bool bench_problem(struct bench_session *session, const struct bench_request *re
                                     .text = text.data,
                                     .bytes = problem->family->bytes(problem),
                                     .flops = problem->family->flops(problem),
+                                    .unit = problem->family->unit ? problem->family->unit(problem)
+                                                                  : "f32",
                                     .copies = 1};
     if (!fits(session, problem, message))
         return false;

@@ -30,6 +30,9 @@ json_t *bench_report_json(const struct bench_report *report);
 void bench_report_csv(struct lk_buf *out, const struct bench_report *report);
 void bench_report_html(struct lk_buf *out, const struct bench_report *report);
 
+/* In 1e12 operations a second, of the unit of a bench_result. */
+double bench_peak(const struct gpu_info *gpu, const char *unit);
+
 /* Where the contestants that have operations and bytes stand under the roof of their GPU, which
  * place->info must know. */
 bool bench_has_roofline(const struct bench_report *report); /* is there any? */

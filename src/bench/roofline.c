@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One contestant of one problem. Copies and work on integers have an intensity of 0, which no
  * logarithmic axis shows: they stand at the left edge, as far below the roof there as their bytes a
@@ -47,11 +48,34 @@ static double rate_at(const struct point *point, double least)
     return point->intensity > 0 ? point->rate : least * point->entry->gb_s * 1e9;
 }
 
+/* The units that the points' operations need: each has a roof of its own. */
+struct roofs {
+    const char *units[8];
+    size_t count;
+    double highest; /* operations a second */
+};
+
+static struct roofs find_roofs(const struct gpu_info *gpu, const struct point *points, size_t count)
+{
+    struct roofs roofs = {.units = {"f32"}, .count = 1, .highest = gpu->f32_tflops * 1e12};
+    for (size_t i = 0; i < count; i++) {
+        const char *unit = points[i].result->unit;
+        size_t at = 0;
+        while (at < roofs.count && strcmp(roofs.units[at], unit) != 0)
+            at++;
+        if (at < roofs.count || at == sizeof roofs.units / sizeof *roofs.units)
+            continue;
+        roofs.units[roofs.count++] = unit;
+        roofs.highest = fmax(roofs.highest, bench_peak(gpu, unit) * 1e12);
+    }
+    return roofs;
+}
+
 /* Both axes wide enough for the roof's bend and for every point, in whole decades. */
 static struct report_plot make_plot(const struct gpu_info *gpu, const struct point *points,
-                                    size_t count)
+                                    size_t count, double peak)
 {
-    double peak = gpu->f32_tflops * 1e12, bandwidth = gpu->memory_gb_s * 1e9;
+    double bandwidth = gpu->memory_gb_s * 1e9;
     double left = 0.05, right = 20 * peak / bandwidth, low = left * bandwidth, high = 2 * peak;
     for (size_t i = 0; i < count; i++)
         if (points[i].intensity > 0 && points[i].intensity / 2 < left)
@@ -89,16 +113,22 @@ void bench_print_roofline(FILE *out, const struct report_paint *paint,
     const struct gpu_info *gpu = place->info;
     if (!count)
         return;
-    double peak = gpu->f32_tflops * 1e12, bandwidth = gpu->memory_gb_s * 1e9;
-    struct report_plot plot = make_plot(gpu, points, count);
-    report_plot_line(&plot, plot.x_low, plot.x_low * bandwidth, peak / bandwidth, peak, '/');
-    report_plot_line(&plot, peak / bandwidth, peak, plot.x_high, peak, '-');
+    double bandwidth = gpu->memory_gb_s * 1e9;
+    struct roofs roofs = find_roofs(gpu, points, count);
+    struct report_plot plot = make_plot(gpu, points, count, roofs.highest);
+    report_plot_line(&plot, plot.x_low, plot.x_low * bandwidth, roofs.highest / bandwidth,
+                     roofs.highest, '/');
+    for (size_t i = 0; i < roofs.count; i++) {
+        double peak = bench_peak(gpu, roofs.units[i]) * 1e12;
+        report_plot_line(&plot, peak / bandwidth, peak, plot.x_high, peak, '-');
+    }
     for (size_t i = 0; i < count; i++)
         report_plot_mark(&plot, points[i].intensity > 0 ? points[i].intensity : plot.x_low,
                          rate_at(&points[i], plot.x_low), points[i].mark);
-    fprintf(out, "%s%s%s: %.0f GB/s, %.3g TFLOP/s in f32%s\n", paint->bold, place->name,
-            paint->plain, gpu->memory_gb_s, gpu->f32_tflops,
-            place->modelled ? "; times are modelled" : "");
+    fprintf(out, "%s%s%s: %.0f GB/s", paint->bold, place->name, paint->plain, gpu->memory_gb_s);
+    for (size_t i = 0; i < roofs.count; i++)
+        fprintf(out, ", %.3g TFLOP/s in %s", bench_peak(gpu, roofs.units[i]), roofs.units[i]);
+    fprintf(out, "%s\n", place->modelled ? "; times are modelled" : "");
     report_plot_print(out, paint, &plot);
     for (size_t i = 0; i < count; i++) {
         char time[REPORT_UNIT];
@@ -123,12 +153,13 @@ json_t *bench_roofline_json(const struct bench_report *report)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(
-            list,
-            json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f}", "family",
-                      points[i].result->family->name, "name", points[i].entry->name, "problem",
-                      points[i].result->text, "intensity", points[i].intensity, "gflop_s",
-                      points[i].entry->gflop_s, "gb_s", points[i].entry->gb_s, "time_us",
-                      points[i].entry->time.median * 1e6, "roof", points[i].entry->roof));
+            list, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "family",
+                            points[i].result->family->name, "name", points[i].entry->name,
+                            "problem", points[i].result->text, "unit", points[i].result->unit,
+                            "peak_tflops", bench_peak(place->info, points[i].result->unit),
+                            "intensity", points[i].intensity, "gflop_s", points[i].entry->gflop_s,
+                            "gb_s", points[i].entry->gb_s, "time_us",
+                            points[i].entry->time.median * 1e6, "roof", points[i].entry->roof));
     free(points);
     return json_pack("{s:s, s:b, s:f, s:f, s:o}", "gpu", place->name, "modelled", place->modelled,
                      "memory_gb_s", place->info->memory_gb_s, "f32_tflops", place->info->f32_tflops,
@@ -144,7 +175,12 @@ void bench_roofline_svg(struct lk_buf *out, const struct bench_report *report)
         drawn[i] =
             (struct svg_point){points[i].intensity > 0 ? points[i].intensity : SVG_LEAST_INTENSITY,
                                rate_at(&points[i], SVG_LEAST_INTENSITY), points[i].entry->name};
-    svg_roofline_points(out, report->place->info, drawn, count, true);
+    struct roofs roofs = find_roofs(report->place->info, points, count);
+    struct svg_roof lines[sizeof roofs.units / sizeof *roofs.units];
+    for (size_t i = 0; i < roofs.count; i++)
+        lines[i] = (struct svg_roof){roofs.units[i],
+                                     bench_peak(report->place->info, roofs.units[i]) * 1e12};
+    svg_roofline_points(out, report->place->info, lines, roofs.count, drawn, count);
     free(drawn);
     free(points);
 }

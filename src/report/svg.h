@@ -16,9 +16,14 @@ struct svg_point {
     double intensity, rate;
     const char *label;
 };
-/* alone: a file of its own, with its style. */
+struct svg_roof {
+    const char *unit;
+    double peak; /* operations a second */
+};
+/* A file of its own, with its style. */
 void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
-                         const struct svg_point *points, size_t count, bool alone);
+                         const struct svg_roof *roofs, size_t roof_count,
+                         const struct svg_point *points, size_t count);
 
 /* What a warp's access touched: a record of the trace. Global: memory in rows of 128 bytes with
  * their sectors; shared: the banks, and which lanes wait for which. */

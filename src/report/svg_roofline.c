@@ -127,9 +127,12 @@ static void place(const struct plot *plot, const struct svg_point *points, size_
 }
 
 void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
-                         const struct svg_point *points, size_t count, bool alone)
+                         const struct svg_roof *roofs, size_t roof_count,
+                         const struct svg_point *points, size_t count)
 {
-    double peak = gpu->f32_tflops * 1e12, low = 1e9;
+    double peak = 0, low = 1e9;
+    for (size_t i = 0; i < roof_count; i++)
+        peak = roofs[i].peak > peak ? roofs[i].peak : peak;
     for (size_t i = 0; i < count; i++)
         while (points[i].rate > 0 && points[i].rate < low && low > 1)
             low /= 10;
@@ -139,17 +142,17 @@ void svg_roofline_points(struct lk_buf *out, const struct gpu_info *gpu,
     double bottom = PLOT_TOP + PLOT_HEIGHT + 42;
     if (count && placed[count - 1].label_y + 8 > bottom)
         bottom = placed[count - 1].label_y + 8;
-    lk_buf_printf(out,
-                  "<svg class=\"plot\"%s viewBox=\"0 0 %d %.0f\" role=\"img\" "
-                  "aria-label=\"roofline of %s\">\n",
-                  alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", PLOT_LEFT + PLOT_WIDTH + 14,
-                  bottom, gpu->name);
-    if (alone)
-        lk_buf_printf(out, "<style>text{font:11px system-ui,sans-serif}.here{fill:#d64028}"
-                           ".grid{stroke:#d8dee4}.roof{stroke-width:2}</style>\n"
-                           "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+    lk_buf_printf(
+        out,
+        "<svg class=\"plot\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" "
+        "role=\"img\" aria-label=\"roofline of %s\">\n",
+        PLOT_LEFT + PLOT_WIDTH + 14, bottom, gpu->name);
+    lk_buf_printf(out, "<style>text{font:11px system-ui,sans-serif}.here{fill:#d64028}"
+                       ".grid{stroke:#d8dee4}.roof{stroke-width:2}</style>\n"
+                       "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
     put_axes(out, &plot);
-    put_roof(out, &plot, gpu->memory_gb_s * 1e9, peak, "f32");
+    for (size_t i = 0; i < roof_count; i++)
+        put_roof(out, &plot, gpu->memory_gb_s * 1e9, roofs[i].peak, roofs[i].unit);
     for (size_t i = 0; i < count; i++) {
         bool right = placed[i].x > PLOT_LEFT + PLOT_WIDTH * 0.67;
         lk_buf_printf(out,

@@ -140,6 +140,9 @@ struct zoo_family {
                       struct zoo_expected *expected);
     double (*bytes)(const struct zoo_problem *problem); /* the least to and from memory */
     double (*flops)(const struct zoo_problem *problem);
+    /* Whose peak these operations have: a name that report_peak knows, "tensor-bf16". NULL: "f32".
+     */
+    const char *(*unit)(const struct zoo_problem *problem);
 
     const struct zoo_variant *variants; /* until a NULL name; from naive to the limit */
     const struct zoo_peer *peers;       /* until a NULL name */

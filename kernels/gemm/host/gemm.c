@@ -177,6 +177,15 @@ static double flops(const struct zoo_problem *problem)
     return 2.0 * (double)problem->value[M] * (double)problem->value[N] * (double)problem->value[K];
 }
 
+static const char *unit(const struct zoo_problem *problem)
+{
+    static const char *const units[] = {[GEMM_F32] = "f32",
+                                        [GEMM_F16] = "tensor-f16",
+                                        [GEMM_BF16] = "tensor-bf16",
+                                        [GEMM_TF32] = "tensor-tf32"};
+    return units[problem->value[TYPE]];
+}
+
 static const struct zoo_variant variants[] = {
     {"naive", "a thread for each element, warps down the columns of C", gemm_launch_naive,
      .takes = gemm_is_narrow_f32, .traits = ZOO_DETERMINISTIC},
@@ -301,5 +310,6 @@ const struct zoo_family zoo_gemm = {
                    {0}},
     .distributions = zoo_distributions,
     .profile = "m=512 n=512 k=512 type=f32,f16,bf16,tf32",
+    .unit = unit,
     ZOO_FAMILY_PARTS,
 };

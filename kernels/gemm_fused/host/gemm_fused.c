@@ -172,6 +172,12 @@ static double flops(const struct zoo_problem *problem)
     return 2.0 * (double)v[BATCH] * (double)v[M] * (double)v[N] * (double)v[K];
 }
 
+static const char *unit(const struct zoo_problem *problem)
+{
+    static const char *const units[] = {"f32", "tensor-f16", "tensor-bf16"};
+    return units[problem->value[TYPE]];
+}
+
 /* Launches --------------------------------------------------------------------------------------*/
 
 static struct gemm_request request_of(const struct zoo_problem *problem, const CUdeviceptr *buffer)
@@ -340,5 +346,6 @@ const struct zoo_family zoo_gemm_fused = {
                    {0}},
     .distributions = zoo_distributions,
     .profile = "m=512 n=512 k=512 type=bf16,f16 order=rr,rc,cr,cc",
+    .unit = unit,
     ZOO_FAMILY_PARTS,
 };
