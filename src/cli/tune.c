@@ -27,6 +27,8 @@ static const char help[] =
     "  --compiler NAME      nvcc or clang; default: whichever is found first\n"
     "  --output FILE        the table, in place of the one in ~/.local/share/lockstep/tuned\n"
     "  --dry-run            writes nothing\n"
+    "  --resume             leaves out problems that the table has already: a search that was\n"
+    "                       stopped goes on where it was\n"
     "  --seed N             seed of the random part of the search\n"
     "  --verbose            a line for each configuration\n"
     "  --json               the result for programs\n"
@@ -41,7 +43,7 @@ struct options {
     struct lk_buf problems;
     double seconds;
     unsigned long long seed;
-    bool normal, dry, verbose, json;
+    bool normal, dry, resume, verbose, json;
 };
 
 /* Words -----------------------------------------------------------------------------------------*/
@@ -73,6 +75,8 @@ static bool parse_word(struct options *options, int count, char **words, int *at
         return options->normal = true;
     if (cli_flag(words, at, "--dry-run"))
         return options->dry = true;
+    if (cli_flag(words, at, "--resume"))
+        return options->resume = true;
     if (cli_flag(words, at, "--verbose"))
         return options->verbose = true;
     if (cli_flag(words, at, "--json"))
@@ -158,60 +162,118 @@ static const char *table_path(const struct options *options, const struct zoo_de
     return path->data;
 }
 
-static int report(const struct options *options, const struct zoo_device *device,
-                  const struct tune_request *request, const struct tune_row *rows)
+/* A search for one family, and where its rows go as soon as they are found: one that is stopped
+ * can be resumed. */
+struct search {
+    const struct options *options;
+    const struct zoo_device *device;
+    struct tune_request request;
+    const char *path; /* of the table; NULL: nowhere */
+    bool written, failed;
+};
+
+static void write_row(void *context, const struct tune_row *row)
 {
-    struct lk_buf text = {0};
+    struct search *search = context;
     char *message = NULL;
-    size_t found = 0;
-    for (size_t i = 0; i < request->count; i++)
-        found += rows[i].variant != NULL;
-    const char *path = found ? table_path(options, device, &text) : NULL;
-    bool written = path && tune_write(device, request, rows, path, &message);
+    if (!search->path || search->failed)
+        return;
+    search->written = tune_write(search->device, &search->request, row, search->path, &message);
+    search->failed = !search->written;
     if (message)
         host_error("%s", message);
     free(message);
-    if (options->json) {
-        json_t *object = tune_json(device, request, rows);
-        if (written)
-            json_object_set_new(object, "written", json_string(path));
-        cli_print_json(object);
-    } else {
-        tune_print(stdout, device, request, rows);
-        if (written)
-            printf("written to %s\n", path);
-    }
-    lk_buf_free(&text);
-    return found < request->count || (!options->dry && !written) ? CLI_FINDINGS : CLI_OK;
 }
 
-static int tune(const struct options *options, struct tune_request *request,
-                const struct zoo_device *device)
+/* Leaves out the problems that the table has already; how many are left. */
+static size_t drop_known(const struct search *search, struct zoo_problem *problems, size_t count)
 {
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!search->options->resume || !search->path ||
+            !tune_has_row(search->device, &problems[i], search->path))
+            problems[left++] = problems[i];
+    return left;
+}
+
+static int report(const struct search *search, const struct tune_row *rows, json_t *results)
+{
+    const struct tune_request *request = &search->request;
+    size_t found = 0;
+    for (size_t i = 0; i < request->count; i++)
+        found += rows[i].variant != NULL;
+    if (search->options->json) {
+        json_t *object = tune_json(search->device, request, rows);
+        if (search->written)
+            json_object_set_new(object, "written", json_string(search->path));
+        json_array_append_new(results, object);
+    } else {
+        tune_print(stdout, search->device, request, rows);
+        if (search->written)
+            printf("written to %s\n", search->path);
+    }
+    return found < request->count || search->failed ? CLI_FINDINGS : CLI_OK;
+}
+
+static int tune_family(struct search *search, json_t *results)
+{
+    struct tune_request *request = &search->request;
     char *message = NULL;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    request->seconds = options->seconds;
-    request->seed = options->seed;
-    request->verbose = options->verbose;
-    request->jobs = cores > 1 ? (unsigned)cores : 1;
-    request->progress = options->verbose ? NULL : cli_progress;
-    request->problems =
-        choose_problems(options, device->cuda->simulated, request->family, &request->count);
-    if (!request->problems)
+    struct zoo_problem *problems = choose_problems(search->options, search->device->cuda->simulated,
+                                                   request->family, &request->count);
+    if (!problems)
         return CLI_USAGE;
-    struct tune_row *rows = lk_alloc_zeroed(request->count * sizeof *rows);
+    size_t all = request->count;
+    request->problems = problems;
+    request->count = drop_known(search, problems, all);
+    if (request->count < all)
+        fprintf(stderr, "%s: %zu of %zu problems are in %s already\n", request->family->name,
+                all - request->count, all, search->path);
+    struct tune_row *rows = lk_alloc_zeroed((request->count + 1) * sizeof *rows);
     int status = CLI_FINDINGS;
-    bool done = tune_run(device, request, rows, &message);
+    bool done = tune_run(search->device, request, rows, &message);
     if (request->progress)
         cli_progress(NULL, NULL, 0);
     if (done)
-        status = report(options, device, request, rows);
+        status = report(search, rows, results);
     else
         host_error("%s", message);
     free(message);
     tune_rows_free(rows, request->count);
     free(rows);
-    free((void *)request->problems);
+    free(problems);
+    return status;
+}
+
+/* The family, and one that is tuned with it unless a variant was named. */
+static int tune(const struct options *options, struct tune_request request,
+                const struct zoo_device *device)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct lk_buf path = {0};
+    struct search search = {.options = options, .device = device, .request = request};
+    const struct zoo_family *other = request.only ? NULL : request.family->tuned_with;
+    json_t *results = json_array();
+    search.request.seconds = options->seconds / (other ? 2 : 1);
+    search.request.seed = options->seed;
+    search.request.verbose = options->verbose;
+    search.request.jobs = cores > 1 ? (unsigned)cores : 1;
+    search.request.progress = options->verbose ? NULL : cli_progress;
+    search.request.found = write_row;
+    search.request.context = &search;
+    search.path = table_path(options, device, &path);
+    search.failed = !search.path && !options->dry;
+    int status = search.failed ? CLI_FINDINGS : tune_family(&search, results);
+    if (other && status != CLI_USAGE && !search.failed) {
+        search.request.family = other;
+        int second = tune_family(&search, results);
+        status = second > status ? second : status;
+    }
+    if (options->json && json_array_size(results))
+        cli_print_json(json_array_size(results) == 1 ? json_incref(json_array_get(results, 0))
+                                                     : json_incref(results));
+    json_decref(results);
+    lk_buf_free(&path);
     return status;
 }
 
@@ -236,7 +298,7 @@ static int run(int count, char **words)
         goto out;
     request.compiler = options.normal ? NULL : &compiler;
     if (zoo_device_open(gpu, &device, &message)) {
-        status = tune(&options, &request, &device);
+        status = tune(&options, request, &device);
     } else {
         host_error("%s", message);
         free(message);

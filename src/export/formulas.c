@@ -360,7 +360,7 @@ bool export_formulas_open(struct export_formulas *formulas, const struct export_
     for (unsigned i = 0; family->parameters[i].name; i++)
         if (formulas->samples.is_size[i])
             free_size(formulas, i);
-    for (unsigned i = 0; i < formulas->samples.source->tunable_count; i++)
+    for (unsigned i = 0; i < formulas->samples.source->written_count; i++)
         free_tunable(formulas, i);
     free_device(formulas);
     tidy(formulas);

@@ -53,7 +53,7 @@ static void add_atoms(struct export_samples *samples, const struct export_pieces
         if (pieces->constant[i].whole)
             export_add_atom(fit, EXPORT_SIZE, pieces->constant[i].name);
     unsigned tunables = fit->atom_count;
-    for (unsigned i = 0; i < samples->source->tunable_count; i++)
+    for (unsigned i = 0; i < samples->source->written_count; i++)
         export_add_atom(fit, EXPORT_TUNABLE, samples->source->tunables[i].name);
     export_add_atom(fit, EXPORT_DEVICE, "sms");
     export_add_atom(fit, EXPORT_DEVICE, "threads_per_sm");
@@ -65,7 +65,7 @@ static void add_atoms(struct export_samples *samples, const struct export_pieces
         for (unsigned b = a + 1; b < count; b++)
             if (sums_up(&fit->atom[a], &fit->atom[b]))
                 add_sum(fit, a, b);
-    for (unsigned i = 0; i < samples->source->tunable_count && resident_atoms(samples); i++)
+    for (unsigned i = 0; i < samples->source->written_count && resident_atoms(samples); i++)
         add_lesser(fit, tunables + i);
     fit->named = fit->atom_count;
 }
@@ -74,11 +74,11 @@ static void set_atoms(struct export_samples *samples, const struct export_settin
                       const struct export_pieces *pieces, unsigned sample)
 {
     struct export_atom *atom = samples->fit.atom;
-    unsigned at = 0, plain, tunables = samples->source->tunable_count;
+    unsigned at = 0, plain, tunables = samples->source->written_count;
     for (unsigned i = 0; i < pieces->constant_count; i++)
         if (pieces->constant[i].whole)
             atom[at++].value[sample] = pieces->constant[i].value;
-    for (unsigned i = 0; i < samples->source->tunable_count; i++)
+    for (unsigned i = 0; i < samples->source->written_count; i++)
         atom[at++].value[sample] = setting->tuning.value[i];
     atom[at++].value[sample] = setting->device.sm_count;
     atom[at++].value[sample] = setting->device.threads_per_sm;

@@ -74,7 +74,8 @@ static struct config *find_config(struct search *search, const struct zoo_varian
             return search->configs[i];
     struct config *config = lk_alloc_zeroed(sizeof *config);
     *config = (struct config){.variant = variant, .tuning = *tuning};
-    config->normal = config->compiled = memcmp(&normal, tuning, sizeof normal) == 0;
+    config->normal = memcmp(&normal, tuning, sizeof normal) == 0;
+    config->compiled = zoo_tuning_is_built_in(source, tuning);
     search->configs =
         lk_realloc(search->configs, (search->config_count + 1) * sizeof(struct config *));
     search->configs[search->config_count++] = config;
@@ -93,7 +94,8 @@ static void compile(struct search *search, struct config **configs, size_t count
                                                   .variant = configs[i]->variant,
                                                   .tuning = configs[i]->tuning};
         }
-    tune_compile(search->workshop, jobs, job_count, search->request->jobs);
+    if (job_count)
+        tune_compile(search->workshop, jobs, job_count, search->request->jobs);
     for (size_t i = 0; i < job_count; i++) {
         waiting[i]->compiled = true;
         waiting[i]->ptx = jobs[i].ptx;
@@ -232,6 +234,12 @@ static size_t contenders(const struct search *search, const struct zoo_variant *
     return count;
 }
 
+/* Can it have other values? Without a compiler, only what is chosen at launch can. */
+static bool is_free(const struct search *search, const struct zoo_source *source, unsigned tunable)
+{
+    return search->workshop || tunable >= source->written_count;
+}
+
 /* All other choices of one tunable; the best becomes *at. True if it is a better one. */
 static bool descend(struct search *search, unsigned tunable, struct config **at)
 {
@@ -239,6 +247,8 @@ static bool descend(struct search *search, unsigned tunable, struct config **at)
     const struct zoo_tunable *choices = &source->tunables[tunable];
     struct config *configs[12], *best = *at;
     size_t count = 0;
+    if (!is_free(search, source, tunable))
+        return false;
     for (unsigned i = 0; i < choices->choice_count; i++) {
         struct zoo_tuning tuning = (*at)->tuning;
         tuning.value[tunable] = choices->choices[i];
@@ -279,10 +289,11 @@ static struct config *random_config(struct search *search, const struct zoo_vari
 {
     const struct zoo_variant *variant = variants[draw(search) % count];
     const struct zoo_source *source = zoo_source(search->request->family, variant);
-    struct zoo_tuning tuning = {0};
+    struct zoo_tuning tuning = zoo_tuning_normal(source);
     for (unsigned i = 0; i < source->tunable_count; i++)
-        tuning.value[i] =
-            source->tunables[i].choices[draw(search) % source->tunables[i].choice_count];
+        if (is_free(search, source, i))
+            tuning.value[i] =
+                source->tunables[i].choices[draw(search) % source->tunables[i].choice_count];
     return find_config(search, variant, &tuning);
 }
 
@@ -361,7 +372,7 @@ static void keep_best(struct search *search)
     row->variant = tuned.config->variant;
     row->tuning = tuned.config->tuning;
     row->normal = tuned.config->normal;
-    row->ptx = row->normal ? NULL : strdup(tuned.config->ptx);
+    row->ptx = tuned.config->ptx ? strdup(tuned.config->ptx) : NULL;
     row->seconds = tuned.seconds;
     row->normal_variant = built_in.config->variant;
     row->normal_seconds = built_in.seconds;
@@ -393,8 +404,7 @@ static bool search_problem(struct search *search, char **message)
     bool fine = zoo_instance_make(&search->target, problem, !search->has_small, message);
     if (fine) {
         try_normal_ones(search);
-        if (search->workshop)
-            tune_near_the_best(search);
+        tune_near_the_best(search);
         keep_best(search);
         zoo_instance_free(&search->target);
     }
@@ -434,6 +444,8 @@ bool tune_run(const struct zoo_device *device, const struct tune_request *reques
             rows[i].message = strdup("the device failed before; nothing more can run on it");
         else if (!search_problem(&search, &rows[i].message) && !rows[i].message)
             rows[i].message = strdup("the problem cannot be set up");
+        if (rows[i].variant && request->found)
+            request->found(request->context, &rows[i]);
     }
     search_free(&search);
     return true;

@@ -4,7 +4,7 @@
  *
  * Long kernels are timed one by one, with the L2 emptied before each; short ones as a graph of many
  * launches, so that neither the events' nor the host's time counts, and then with what the L2 keeps
- * from one to the next.
+ * from one to the next. What fills a good part of the L2 counts as long: it would not stay there.
  */
 #include "tune/tune.h"
 
@@ -94,7 +94,9 @@ static double measure(struct clock *clock, double budget)
     if (sample(clock) < 0) /* warm-up: code, clocks, page tables */
         return -1;
     double first = sample(clock);
-    if (first >= 0 && first < SHORT_SECONDS) {
+    const struct zoo_problem *problem = clock->run->call.problem;
+    bool small = problem->family->bytes(problem) < clock->run->call.device->l2_bytes / 4.0;
+    if (first >= 0 && first < SHORT_SECONDS && small) {
         double wanted = SAMPLE_SECONDS / (first > 1e-6 ? first : 1e-6);
         clock->launches = wanted > MOST_LAUNCHES ? MOST_LAUNCHES : (unsigned)wanted;
         capture(clock);

@@ -18,6 +18,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+struct tune_row;
+
 struct tune_request {
     const struct zoo_family *family;
     const struct zoo_variant *only; /* NULL: all */
@@ -30,6 +32,8 @@ struct tune_request {
     bool verbose; /* a line on stderr for each configuration */
     /* What is done now, and how much of the time is spent. NULL: not reported. */
     void (*progress)(void *context, const char *what, double fraction);
+    /* After each problem for which something was found. NULL: nobody waits for it. */
+    void (*found)(void *context, const struct tune_row *row);
     void *context;
 };
 
@@ -38,8 +42,8 @@ struct tune_row {
     struct zoo_problem problem;
     const struct zoo_variant *variant; /* NULL: none works; message says why */
     struct zoo_tuning tuning;
-    bool normal;                              /* these are the built-in kernels */
-    char *ptx;                                /* what to load otherwise */
+    bool normal;                              /* these are all its normal values */
+    char *ptx;                                /* what to load; NULL: the built-in kernels */
     double seconds;                           /* of one launch */
     const struct zoo_variant *normal_variant; /* the best of the built-in ones */
     double normal_seconds;
@@ -57,10 +61,13 @@ void tune_print(FILE *out, const struct zoo_device *device, const struct tune_re
 json_t *tune_json(const struct zoo_device *device, const struct tune_request *request,
                   const struct tune_row *rows);
 
-/* Adds the rows to the table in path, made if it is not there; rows of the same problems go. PTX
+/* Adds the row to the table in path, made if it is not there; one of the same problem goes. PTX
  * files lie beside it. */
 bool tune_write(const struct zoo_device *device, const struct tune_request *request,
-                const struct tune_row *rows, const char *path, char **message);
+                const struct tune_row *row, const char *path, char **message);
+/* Has the table in path this problem's row, made from the sources as they are? */
+bool tune_has_row(const struct zoo_device *device, const struct zoo_problem *problem,
+                  const char *path);
 
 /* Timing ----------------------------------------------------------------------------------------*/
 

@@ -37,6 +37,12 @@ static void print_words(const struct zoo_problem *problem, struct lk_buf *text)
                           parameter[i].words[problem->value[i]]);
 }
 
+static void print_hash(char hash[17], const struct zoo_family *family,
+                       const struct zoo_variant *variant)
+{
+    snprintf(hash, 17, "%016llx", (unsigned long long)zoo_source_hash(family, variant));
+}
+
 static json_t *row_object(const struct zoo_family *family, const struct tune_row *row,
                           const char *problem, const char *ptx)
 {
@@ -46,8 +52,7 @@ static json_t *row_object(const struct zoo_family *family, const struct tune_row
     json_t *tunables = json_object();
     for (unsigned i = 0; i < source->tunable_count; i++)
         json_object_set_new(tunables, source->tunables[i].name, json_integer(row->tuning.value[i]));
-    snprintf(hash, sizeof hash, "%016llx",
-             (unsigned long long)zoo_source_hash(family, row->variant));
+    print_hash(hash, family, row->variant);
     print_words(&row->problem, &words);
     json_t *object =
         json_pack("{s:s, s:s, s:s, s:o, s:s, s:f, s:s, s:f}", "where", words.data ? words.data : "",
@@ -58,6 +63,21 @@ static json_t *row_object(const struct zoo_family *family, const struct tune_row
         json_object_set_new(object, "ptx", json_string(ptx));
     lk_buf_free(&words);
     return object;
+}
+
+/* Does the row speak of this problem, and of a source that has not changed since? */
+static bool is_current(const struct zoo_problem *problem, const char *text, json_t *row)
+{
+    const char *its_problem = json_string_value(json_object_get(row, "problem"));
+    const char *its_variant = json_string_value(json_object_get(row, "variant"));
+    const char *its_hash = json_string_value(json_object_get(row, "source"));
+    const struct zoo_variant *variant =
+        its_variant ? zoo_find_variant(problem->family, its_variant) : NULL;
+    char hash[17];
+    if (!variant || !its_problem || !its_hash || strcmp(its_problem, text) != 0)
+        return false;
+    print_hash(hash, problem->family, variant);
+    return strcmp(its_hash, hash) == 0;
 }
 
 /* One that speaks of the same problem goes. */
@@ -126,7 +146,7 @@ static bool add_row(json_t *rows, const struct zoo_family *family, const struct 
     struct lk_buf problem = {0}, ptx = {0}, path = {0};
     bool fine = true;
     zoo_problem_print(&row->problem, &problem);
-    if (!row->normal) {
+    if (row->ptx) {
         print_ptx_name(family, row, &ptx);
         lk_buf_printf(&path, "%s/%s", folder, ptx.data);
         fine = host_replace_file(path.data, row->ptx, strlen(row->ptx), message);
@@ -139,13 +159,36 @@ static bool add_row(json_t *rows, const struct zoo_family *family, const struct 
     return fine;
 }
 
+bool tune_has_row(const struct zoo_device *device, const struct zoo_problem *problem,
+                  const char *path)
+{
+    const char *time = device->cuda->simulated ? "modelled" : "measured";
+    struct lk_buf text = {0};
+    json_t *root = json_load_file(path, 0, NULL), *table, *row;
+    size_t i, k;
+    bool found = false;
+    zoo_problem_print(problem, &text);
+    json_array_foreach(json_object_get(root, "tables"), i, table)
+    {
+        if (!is_table(table, problem->family->name, device->name, time))
+            continue;
+        json_array_foreach(json_object_get(table, "rows"), k, row)
+        {
+            found = found || is_current(problem, text.data, row);
+        }
+    }
+    json_decref(root);
+    lk_buf_free(&text);
+    return found;
+}
+
 bool tune_write(const struct zoo_device *device, const struct tune_request *request,
-                const struct tune_row *rows, const char *path, char **message)
+                const struct tune_row *row, const char *path, char **message)
 {
     const char *time = device->cuda->simulated ? "modelled" : "measured";
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
-    bool fine = true;
+    bool fine;
     *message = NULL;
     json_t *root = json_load_file(path, 0, NULL);
     const char *format = json_string_value(json_object_get(root, "format"));
@@ -155,10 +198,7 @@ bool tune_write(const struct zoo_device *device, const struct tune_request *requ
     }
     json_t *table = find_table(root, request->family->name, device->name, time);
     set_origin(table, device, request);
-    for (size_t i = 0; i < request->count && fine; i++)
-        if (rows[i].variant)
-            fine =
-                add_row(json_object_get(table, "rows"), request->family, &rows[i], folder, message);
+    fine = add_row(json_object_get(table, "rows"), request->family, row, folder, message);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     fine = fine && text && host_replace_file(path, text, strlen(text), message);
     free(text);

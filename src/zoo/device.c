@@ -110,6 +110,14 @@ struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source)
     return tuning;
 }
 
+bool zoo_tuning_is_built_in(const struct zoo_source *source, const struct zoo_tuning *tuning)
+{
+    for (unsigned i = 0; i < source->written_count; i++)
+        if (tuning->value[i] != source->tunables[i].normal)
+            return false;
+    return true;
+}
+
 static char *why_not(const struct zoo_device *device, const struct zoo_family *family,
                      const struct zoo_variant *variant, CUresult status, const char *log)
 {

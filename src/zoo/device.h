@@ -14,6 +14,8 @@ struct zoo_tuning {
     int value[ZOO_TUNABLES];
 };
 struct zoo_tuning zoo_tuning_normal(const struct zoo_source *source);
+/* Do the built-in kernels have these values? What is chosen at launch does not matter. */
+bool zoo_tuning_is_built_in(const struct zoo_source *source, const struct zoo_tuning *tuning);
 
 /* "sim:h200" or "cuda:0"; its primary context is made current. Messages are malloc'd. */
 bool zoo_device_open(const char *gpu, struct zoo_device *device, char **message);

@@ -111,6 +111,18 @@ static void read_tunable(struct zoo_source *source, const char *line, size_t len
         tunable.choices[tunable.choice_count++] = choice;
     }
     source->tunables[source->tunable_count++] = tunable;
+    source->written_count = source->tunable_count;
+}
+
+static void add_at_launch(struct zoo_source *source, const struct zoo_embedded *row)
+{
+    const struct zoo_variant *variant = NULL;
+    for (size_t i = 0; zoo_families[i]; i++)
+        if (strcmp(zoo_families[i]->name, row->family) == 0)
+            variant = zoo_find_variant(zoo_families[i], row->variant);
+    const struct zoo_tunable *next = variant ? variant->at_launch : NULL;
+    for (; next && *next->name && source->tunable_count < ZOO_TUNABLES; next++)
+        source->tunables[source->tunable_count++] = *next;
 }
 
 /* Comments of the kernels are whole lines or follow code, so a line counts as code if something
@@ -155,6 +167,7 @@ static void read_sources(void)
                                          .ptx_size = (size_t)(row->ptx_end - row->ptx),
                                          .arch = "80"};
         read_source(&sources[i]);
+        add_at_launch(&sources[i], row);
     }
 }
 

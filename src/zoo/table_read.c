@@ -35,11 +35,10 @@ static const char *text_of(json_t *object, const char *key)
 /* Rows ------------------------------------------------------------------------------------------*/
 
 static bool read_tunables(const struct zoo_source *source, json_t *tunables,
-                          struct zoo_tuning *tuning, bool *normal, struct lk_buf *wrong)
+                          struct zoo_tuning *tuning, struct lk_buf *wrong)
 {
     const char *name;
     json_t *value;
-    *normal = true;
     *tuning = zoo_tuning_normal(source);
     json_object_foreach(tunables, name, value)
     {
@@ -51,12 +50,11 @@ static bool read_tunables(const struct zoo_source *source, json_t *tunables,
             return false;
         }
         tuning->value[i] = (int)json_integer_value(value);
-        *normal = *normal && tuning->value[i] == source->tunables[i].normal;
     }
     return true;
 }
 
-/* The PTX of a row whose tunables are not the normal ones, made from the source as it is now. */
+/* The PTX of a row whose kernels are not the built-in ones, made from the source as it is now. */
 static bool find_ptx(const struct context *context, struct zoo_row *row, json_t *object,
                      struct lk_buf *wrong)
 {
@@ -100,7 +98,6 @@ static bool fill_row(const struct context *context, struct zoo_row *row, json_t 
                      struct lk_buf *wrong)
 {
     const char *variant = text_of(object, "variant");
-    bool normal;
     row->variant = zoo_find_variant(row->family, variant);
     const struct zoo_source *source = row->variant ? zoo_source(row->family, row->variant) : NULL;
     if (!source || !row->variant->launch) {
@@ -117,9 +114,8 @@ static bool fill_row(const struct context *context, struct zoo_row *row, json_t 
                   context->name);
     row->origin = origin.data;
     return zoo_parse_where(row, row->where, wrong) && read_problem(row, object, wrong) &&
-           read_tunables(source, json_object_get(object, "tunables"), &row->tuning, &normal,
-                         wrong) &&
-           (normal || find_ptx(context, row, object, wrong));
+           read_tunables(source, json_object_get(object, "tunables"), &row->tuning, wrong) &&
+           (zoo_tuning_is_built_in(source, &row->tuning) || find_ptx(context, row, object, wrong));
 }
 
 static void add_row(const struct context *context, json_t *object, size_t index)

@@ -84,6 +84,8 @@ enum zoo_trait {
     ZOO_ALIGNED = 4,       /* takes buffers at multiples of 16 bytes alone, as TMA does */
 };
 
+struct zoo_tunable;
+
 struct zoo_variant {
     const char *name;      /* kernels/FAMILY/NAME.cu */
     const char *technique; /* one line: what it does that the one before does not */
@@ -94,6 +96,8 @@ struct zoo_variant {
     bool (*fits)(const struct zoo_call *call);              /* on this GPU; NULL: on every one */
     void (*cpu)(const struct zoo_problem *, void **buffer); /* on the CPU, in place of launch */
     unsigned traits;                                        /* of enum zoo_trait */
+    /* What only the launch depends on, until a NULL name: no other kernels are built for it. */
+    const struct zoo_tunable *at_launch;
 };
 
 /* Another library's solution of the same problem, for src/bench; kernels/host/peer.h says how it
@@ -144,8 +148,9 @@ struct zoo_family {
      */
     const char *(*unit)(const struct zoo_problem *problem);
 
-    const struct zoo_variant *variants; /* until a NULL name; from naive to the limit */
-    const struct zoo_peer *peers;       /* until a NULL name */
+    const struct zoo_family *tuned_with; /* another for the same problem: one search for both */
+    const struct zoo_variant *variants;  /* until a NULL name; from naive to the limit */
+    const struct zoo_peer *peers;        /* until a NULL name */
 };
 
 /* A family's file defines these under their own names, and ends its zoo_family with this. */
@@ -195,14 +200,20 @@ struct zoo_tunable {
     int normal, choices[12];
     unsigned choice_count;
 };
+/* A row of a variant's at_launch. */
+#define ZOO_AT_LAUNCH(name, normal, ...)                                                           \
+    {                                                                                              \
+        name, normal, {__VA_ARGS__}, sizeof(int[]){__VA_ARGS__} / sizeof(int)                      \
+    }
 
 struct zoo_source {
     const char *text, *ptx; /* the .cu, and what the build made of it */
     size_t text_size, ptx_size;
     char arch[8];   /* "80", "90a": from the line "// arch: sm_80" */
     unsigned lines; /* of code, without comments and blank ones */
-    unsigned tunable_count;
-    struct zoo_tunable tunables[ZOO_TUNABLES]; /* "#define BLOCK 256 // tune: 128 256 512" */
+    /* "#define BLOCK 256 // tune: 128 256 512", and after those the variant's at_launch. */
+    unsigned tunable_count, written_count;
+    struct zoo_tunable tunables[ZOO_TUNABLES];
 };
 
 /* NULL for a variant of the CPU. Parsed once. */

@@ -100,15 +100,17 @@ static void roofline_of_several(void **state)
                                        {1e9, 1e30, "above all"},
                                        {0, 0, "nothing"},
                                        {0.25, 1, "slow"}};
-    svg_roofline_points(&out, gpu_find("h200"), points, 5, true);
+    const struct svg_roof roofs[] = {{"f32", 66.9e12}, {"tensor-bf16", 989e12}};
+    svg_roofline_points(&out, gpu_find("h200"), roofs, 2, points, 5);
+    assert_non_null(strstr(out.data, "tensor-bf16 989 TFLOP/s"));
     assert_non_null(strstr(out.data, "xmlns="));
     assert_non_null(strstr(out.data, "&lt;two&gt;"));
     assert_non_null(strstr(out.data, "</svg>"));
     assert_null(strstr(out.data, "nan"));
     assert_null(strstr(out.data, "inf"));
     out.size = 0;
-    svg_roofline_points(&out, gpu_find("t4"), NULL, 0, false);
-    assert_null(strstr(out.data, "xmlns="));
+    svg_roofline_points(&out, gpu_find("t4"), roofs, 1, NULL, 0);
+    assert_null(strstr(out.data, "tensor-bf16"));
     lk_buf_free(&out);
 }
 

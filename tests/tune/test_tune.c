@@ -53,7 +53,7 @@ static void rewriting(void **state)
             tune_rewrite(source, &tuning, &text);
             assert_string_equal(text.data, source->text);
             lk_buf_free(&text);
-            for (unsigned k = 0; k < source->tunable_count; k++) {
+            for (unsigned k = 0; k < source->written_count; k++) {
                 char line[64];
                 tuning.value[k] = 98760 + (int)k;
                 snprintf(line, sizeof line, "#define %s %d // tune:", source->tunables[k].name,

@@ -114,6 +114,14 @@ for compiler in $compilers; do
         --compiler "$compiler"
 done
 
+# What is chosen at launch needs no compiler; lk_gemm's table is searched with the ladder's; a search
+# that was stopped goes on where it was.
+expect tune-at-launch 0 'gemm on .*gemm_fused on .*best .*(tiles|skinny)_bf16_rr? [A-Z]+=' \
+    "$LOCKSTEP" tune gemm m=40 n=72 k=72 type=bf16 --normal --time 4 --output "$work/gemm.json"
+expect tune-resume 0 'gemm_fused: 1 of 2 problems are in .*m=48' \
+    "$LOCKSTEP" tune gemm_fused m=40,48 n=72 k=72 type=bf16 --normal --time 4 --resume \
+    --output "$work/gemm.json"
+
 # The table is updated: other problems stay, the same problem is replaced
 "$LOCKSTEP" tune reduction n=1K --normal >/dev/null && "$LOCKSTEP" tune scan n=1K --normal >/dev/null &&
     "$LOCKSTEP" tune reduction n=1K --normal >/dev/null

@@ -23,12 +23,37 @@ static int64_t any(int64_t below)
     return (int64_t)((x ^ x >> 31) % (uint64_t)below);
 }
 
+/* A table of one shape, for which plan.c would choose another kernel, in the empty folder that
+ * open_gpu has put in the user's place. */
+static bool write_table(void)
+{
+    char command[128], path[128];
+    snprintf(command, sizeof command, "mkdir -p '%s/lockstep/tuned'", getenv("XDG_DATA_HOME"));
+    snprintf(path, sizeof path, "%s/lockstep/tuned/sim-nvidia-h200.json", getenv("XDG_DATA_HOME"));
+    FILE *file = system(command) == 0 ? fopen(path, "w") : NULL;
+    if (!file)
+        return false;
+    fputs("{\"format\": \"lockstep tuned 1\", \"tables\": [{\"family\": \"gemm_fused\", "
+          "\"gpu\": \"NVIDIA H200\", \"time\": \"modelled\", \"rows\": [{\"where\": "
+          "\"type=bf16 order=rr epilogue=none\", \"problem\": \"m=40 n=264 k=520 type=bf16\", "
+          "\"variant\": \"tiles_bf16_rr\", \"tunables\": {\"WIDTH\": 192, \"GROUP\": 4}}]}]}",
+          file);
+    return fclose(file) == 0;
+}
+
+static int close_all(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s/lockstep'", getenv("XDG_DATA_HOME"));
+    return system(command) != 0 ? -1 : close_gpu(state);
+}
+
 static int open_all(void **state)
 {
     const char *given = getenv("LOCKSTEP_TEST_SEED");
     seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
-    return open_gpu(state) != 0 || lk_open(NULL) != LK_OK ? -1 : 0;
+    return open_gpu(state) != 0 || !write_table() || lk_open(NULL) != LK_OK ? -1 : 0;
 }
 
 static const enum zoo_type types[] = {[LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16, [LK_F32] = ZOO_F32};
@@ -323,12 +348,33 @@ static void explained(void **state)
     must_fail(lk_gemm_explain(&desc, text, sizeof text), LK_BAD_ARGUMENT, "k is -1");
 }
 
+/* A row of a table speaks of its shape and of what is very near. */
+static void chosen_by_a_table(void **state)
+{
+    (void)state;
+    char text[400];
+    lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, 40, 264, 520);
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "tiles_192_plain"));
+    assert_non_null(strstr(text, "table of 'lockstep tune'"));
+    desc.m = 42;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "tiles_192_plain"));
+    desc.m = 60;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_null(strstr(text, "table"));
+    desc.m = 40;
+    desc.b_order = LK_COLUMNS;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_null(strstr(text, "table"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_products),  cmocka_unit_test(many_matrices),
         cmocka_unit_test(remembered_plans), cmocka_unit_test(refused),
-        cmocka_unit_test(explained),
+        cmocka_unit_test(explained),        cmocka_unit_test(chosen_by_a_table),
     };
-    return cmocka_run_group_tests(tests, open_all, close_gpu);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

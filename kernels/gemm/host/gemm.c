@@ -297,6 +297,8 @@ static const char *const bench[] = {"m=4K n=4K k=4K type=f32,f16,bf16,tf32",
                                     "m=8K n=8K k=64 type=f32",
                                     NULL};
 
+extern const struct zoo_family zoo_gemm_fused;
+
 const struct zoo_family zoo_gemm = {
     .name = "gemm",
     .title = "matrix times matrix",
@@ -311,5 +313,6 @@ const struct zoo_family zoo_gemm = {
     .distributions = zoo_distributions,
     .profile = "m=512 n=512 k=512 type=f32,f16,bf16,tf32",
     .unit = unit,
+    .tuned_with = &zoo_gemm_fused,
     ZOO_FAMILY_PARTS,
 };

@@ -5,6 +5,7 @@
 #include "plan.h"
 
 #include "../../gemm/host/gemm.h"
+#include "zoo/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,7 +206,7 @@ static struct gemm_request request_of(const struct zoo_problem *problem, const C
         .beta = e->beta,
         .activation = e->activation,
         .bias_down = e->bias_down,
-        .width = (int)v[WIDTH],
+        .choice = {.width = (int)v[WIDTH], .rows = (int)v[WIDTH]},
         .a = buffer[A],
         .b = buffer[B],
         .c = e->beta != 0 ? buffer[C] : 0,
@@ -214,9 +215,37 @@ static struct gemm_request request_of(const struct zoo_problem *problem, const C
     };
 }
 
+/* What a search may choose at launch; 0 is what plan.c would choose. */
+static const struct zoo_tunable of_tiles[] = {ZOO_AT_LAUNCH("WIDTH", 0, 0, 64, 128, 192, 224, 256),
+                                              ZOO_AT_LAUNCH("GROUP", 0, 0, 4, 8, 16, 32),
+                                              {{0}}};
+static const struct zoo_tunable of_skinny[] = {ZOO_AT_LAUNCH("ROWS", 0, 0, 8, 16, 32, 64, 128),
+                                               ZOO_AT_LAUNCH("CONSUMERS", 0, 0, 1, 2, 4),
+                                               ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8),
+                                               {{0}}};
+
+static void choose(struct gemm_choice *choice, enum gemm_kind kind, const int *value)
+{
+    if (kind == GEMM_TILES) {
+        choice->width = choice->width ? choice->width : value[0];
+        choice->group = value[1];
+    } else if (kind == GEMM_SKINNY) {
+        choice->rows = choice->rows ? choice->rows : value[0];
+        choice->consumers = value[1];
+        choice->parts = value[2];
+    }
+}
+
 static CUresult launch(struct zoo_call *call, enum gemm_kind kind)
 {
     struct gemm_request request = request_of(call->problem, call->buffer);
+    int value[ZOO_TUNABLES] = {0};
+    const struct zoo_tunable *tunable = kind == GEMM_TILES    ? of_tiles
+                                        : kind == GEMM_SKINNY ? of_skinny
+                                                              : &(struct zoo_tunable){{0}};
+    for (int i = 0; *tunable[i].name; i++)
+        value[i] = zoo_tunable(call, tunable[i].name);
+    choose(&request.choice, kind, value);
     struct gemm_plan plan;
     if (!request.m || !columns_of_d(call->problem) || !request.batch)
         return CUDA_SUCCESS;
@@ -268,20 +297,25 @@ TAKES(f16_cc, GEMM_NUMBER_F16, 3)
 #define TILES(name, text)                                                                          \
     {                                                                                              \
         "tiles_" #name, "a persistent grid of clusters; " text, launch_tiles,                      \
-            .takes = takes_##name, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED                       \
+            .takes = takes_##name, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,                      \
+            .at_launch = of_tiles                                                                  \
     }
 /* clang-format off */
 static const struct zoo_variant variants[] = {
     {"general", "tiles in shared memory, any alignment", launch_general,
      .traits = ZOO_DETERMINISTIC},
     {"skinny_bf16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
-     .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = of_skinny},
     {"skinny_bf16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
-     .takes = takes_bf16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     .takes = takes_bf16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = of_skinny},
     {"skinny_f16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
-     .takes = takes_f16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     .takes = takes_f16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = of_skinny},
     {"skinny_f16_c", "a cluster shares k; few rows; B by columns", launch_skinny,
-     .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     .takes = takes_f16_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = of_skinny},
     TILES(bf16_rr, "A and B by rows"),
     TILES(bf16_rc, "A by rows, B by columns"),
     TILES(bf16_cr, "A by columns, B by rows"),
@@ -327,6 +361,33 @@ static const char *const bench[] = {
     "m=64 n=6144 k=4096", "m=512 n=14336 k=4096",
     "m=1K n=1K k=1K",     "m=512 n=512 k=512",
     "m=128 n=128 k=128",  NULL};
+
+/* Tables --------------------------------------------------------------------------------------*/
+
+/* Near enough for what was measured: sizes that together differ by a factor of 1.2. */
+#define NEAR 0.25
+
+bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *device,
+                    const struct gemm_request *r, enum gemm_kind *kind, struct gemm_choice *choice)
+{
+    struct zoo_problem problem = zoo_problem_normal(&zoo_gemm_fused);
+    struct zoo_choice found;
+    problem.value[M] = r->m;
+    problem.value[N] = r->n;
+    problem.value[K] = r->k;
+    problem.value[TYPE] = (int64_t)r->number;
+    problem.value[BATCH] = r->batch;
+    problem.value[ORDER] = 2 * r->a_by_columns + r->b_by_columns;
+    if (!gemm_plan_fits_tma(r) || !zoo_choose(table, device, &problem, false, &found) ||
+        !found.row || zoo_row_distance(found.row, &problem) > NEAR)
+        return false;
+    *kind = found.variant->launch == launch_tiles    ? GEMM_TILES
+            : found.variant->launch == launch_skinny ? GEMM_SKINNY
+                                                     : GEMM_GENERAL;
+    *choice = (struct gemm_choice){0};
+    choose(choice, *kind, found.tuning.value);
+    return true;
+}
 
 const struct zoo_family zoo_gemm_fused = {
     .name = "gemm_fused",

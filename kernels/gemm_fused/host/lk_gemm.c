@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct zoo_family zoo_gemm_fused;
-
 enum { A, B, C, BIAS, D, BUFFERS };
 static const char *const buffer_names[BUFFERS] = {"a", "b", "c", "bias", "d"};
 static const unsigned type_bytes[] = {[LK_BF16] = 2, [LK_F16] = 2, [LK_F32] = 4};
@@ -302,8 +300,12 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     if (desc->d_order == LK_COLUMNS)
         turn(r);
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
-    enum gemm_kind kind = has_tma ? gemm_plan_kind(r, device->sm_count) : GEMM_GENERAL;
+    enum gemm_kind kind = GEMM_GENERAL;
+    bool found = has_tma && gemm_plan_find(&context->table, device, r, &kind, &r->choice);
+    if (has_tma && !found)
+        kind = gemm_plan_kind(r, device->sm_count);
     CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, plan);
+    plan->from_table = found;
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");
     return LK_OK;
@@ -407,6 +409,8 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
         (long long)product.request.batch, context->device.name,
         context->device.cuda->simulated ? " (simulated)" : "", plan.variant, plan.kernel,
         plan.grid.x, plan.grid.y ? plan.grid.y : 1, plan.grid.z ? plan.grid.z : 1,
-        plan.grid.threads, plan.grid.cluster > 1 ? ", in clusters" : "", why[plan.kind]);
+        plan.grid.threads, plan.grid.cluster > 1 ? ", in clusters" : "",
+        plan.from_table ? "the fastest for this shape in a table of 'lockstep tune'"
+                        : why[plan.kind]);
     return LK_OK;
 }

@@ -49,7 +49,7 @@ static const struct width *best_width(const struct gemm_request *r, int sms)
 {
     const struct width *best = NULL;
     for (int i = 0; i < WIDTHS; i++)
-        if (has_width(r, &widths[i]) && widths[i].columns == r->width)
+        if (has_width(r, &widths[i]) && widths[i].columns == r->choice.width)
             return &widths[i];
     for (int i = 0; i < WIDTHS; i++)
         if (has_width(r, &widths[i]) &&
@@ -111,11 +111,26 @@ static struct slice slice_of_small(const struct gemm_request *r, int sms)
     return s;
 }
 
+static bool is_power_of_two(int value, int least, int most)
+{
+    return value >= least && value <= most && (value & (value - 1)) == 0;
+}
+
 static struct slice slice_of(const struct gemm_request *r, int sms)
 {
+    static const int stages[] = {[1] = 8, [2] = 6, [4] = 3};
+    const struct gemm_choice *choice = &r->choice;
     struct slice s = r->m <= 64 ? slice_of_few_rows(r, sms) : slice_of_small(r, sms);
-    if (r->width >= 8 && r->width <= 128 && (r->width & (r->width - 1)) == 0)
-        s.rows = r->width;
+    if (is_power_of_two(choice->rows, 8, 128))
+        s.rows = choice->rows;
+    if (is_power_of_two(choice->consumers, 1, 4)) {
+        s.consumers = choice->consumers;
+        s.stages = stages[s.consumers];
+    }
+    if (is_power_of_two(choice->parts, 1, 1 << MOST_PARTS_LOG2))
+        s.parts_log2 = __builtin_ctz((unsigned)choice->parts);
+    while (s.parts_log2 && ceil_div(r->k, BK) < (int64_t)1 << s.parts_log2)
+        s.parts_log2--;
     return s;
 }
 
@@ -252,7 +267,7 @@ static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *
         .bias_down = r->bias_down,
         .a_stays = r->a_stride == 0,
         .b_stays = r->b_stride == 0,
-        .group = 8,
+        .group = r->choice.group > 0 ? r->choice.group : 8,
     };
 }
 

@@ -7,8 +7,20 @@
 
 #include "zoo/zoo.h"
 
+extern const struct zoo_family zoo_gemm_fused;
+
 enum gemm_number { GEMM_NUMBER_F32, GEMM_NUMBER_F16, GEMM_NUMBER_BF16 };
 enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
+enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
+
+/* What a search may choose; 0: what is expected to be fastest. A value that cannot be is treated as
+ * 0. */
+struct gemm_choice {
+    int width; /* of tiles, in columns */
+    int group; /* rows of tiles that go through the columns together */
+    int rows, consumers,
+        parts; /* of a skinny tile: its rows, its warpgroups, blocks that share k */
+};
 
 /* D = activation(alpha A B + beta C + bias), for each matrix of a batch. A is m x k, B is k x n, C
  * and D are m x n and lie by rows. GEMM_GATE: column j of D, which has n / 2 of them, is
@@ -24,7 +36,7 @@ struct gemm_request {
     float alpha, beta;
     enum gemm_activation activation;
     bool bias_down; /* a number for each row, not for each column */
-    int width;      /* of the tiles, or rows of a skinny tile; 0: what is expected to be fastest */
+    struct gemm_choice choice;
     CUdeviceptr a, b, c, d, bias; /* c and bias may be 0 */
 };
 
@@ -42,10 +54,9 @@ struct gemm_arguments {
     CUtensorMap a, b, d, b_rest, d_rest;
 };
 
-enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
-
 struct gemm_plan {
     enum gemm_kind kind;
+    bool from_table;  /* what was chosen was measured */
     char variant[24]; /* kernels/gemm_fused/VARIANT.cu */
     char kernel[24];
     struct zoo_grid grid;
@@ -56,6 +67,11 @@ struct gemm_plan {
 bool gemm_plan_fits_tma(const struct gemm_request *request);
 /* The kind that is expected to be fastest. */
 enum gemm_kind gemm_plan_kind(const struct gemm_request *request, int sms);
+/* What a table of measured times says of a product of (nearly) this shape; false if it has none. */
+struct zoo_table;
+bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *device,
+                    const struct gemm_request *request, enum gemm_kind *kind,
+                    struct gemm_choice *choice);
 /* For a product that is not empty. */
 CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
                         const struct lk_driver *cuda, int sms, struct gemm_plan *plan);
