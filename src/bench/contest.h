@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "zoo/flush.h"
 #include "zoo/instance.h"
+#include "zoo/table.h"
 
 #include "../../kernels/host/peer.h"
 
@@ -106,6 +107,7 @@ struct bench_session {
     struct bench_host host;
     struct bench_place place;
     struct zoo_device device; /* .cuda NULL: the CPU */
+    struct zoo_table table;   /* what was tuned for this GPU */
     bool timed;               /* by events: a real GPU, or LOCKSTEP_BENCH_TIMED for tests */
     size_t l2_bytes;
     CUstream stream;

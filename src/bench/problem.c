@@ -134,11 +134,13 @@ static void load_variant(struct contest *contest, struct bench_entrant *entrant)
         bench_entrant_fail(entrant, BENCH_SKIPPED, lk_format("it does not take this problem"));
         return;
     }
-    entrant->kernels =
-        zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL, NULL, &message);
+    struct zoo_tuning tuning = zoo_tuning_at_launch(&contest->session->table, entrant->variant,
+                                                    &contest->request->problem);
+    entrant->kernels = zoo_kernels_load(&contest->session->device, family, entrant->variant, NULL,
+                                        &tuning, &message);
     if (!entrant->kernels)
         bench_entrant_fail(entrant, BENCH_SKIPPED, message);
-    else if (!zoo_fits(&contest->session->device, entrant->variant, NULL,
+    else if (!zoo_fits(&contest->session->device, entrant->variant, &tuning,
                        &contest->request->problem))
         bench_entrant_fail(entrant, BENCH_SKIPPED, lk_format("this GPU has too little for it"));
     const struct zoo_source *source = zoo_source(family, entrant->variant);

@@ -127,6 +127,7 @@ struct bench_session *bench_open(const char *gpu, const struct bench_host *host,
         bench_close(session);
         return NULL;
     }
+    zoo_table_read(&session->table, &session->device);
     describe(session, gpu);
     if (!session->device.cuda->simulated)
         session->place.copy_gb_s = measure_copy(session);
@@ -137,6 +138,7 @@ void bench_close(struct bench_session *session)
 {
     if (!session)
         return;
+    zoo_table_free(&session->table);
     bench_torch_stop(session->torch);
     bench_clocks_close(session->clocks);
     if (session->device.cuda)

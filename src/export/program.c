@@ -65,8 +65,8 @@ bool export_small_problem(const struct zoo_device *device, const struct zoo_fami
 /* The tunables that were found for this GPU: those of the nearest row that names the variant. */
 static struct zoo_tuning find_tuning(const struct export_request *request)
 {
-    struct zoo_tuning tuning =
-        zoo_tuning_normal(zoo_source(request->problem.family, request->variant));
+    const struct zoo_source *source = zoo_source(request->problem.family, request->variant);
+    struct zoo_tuning tuning = zoo_tuning_normal(source);
     struct zoo_table table = {0};
     double nearest = INFINITY;
     zoo_table_read(&table, request->device);
@@ -82,6 +82,8 @@ static struct zoo_tuning find_tuning(const struct export_request *request)
         }
     }
     zoo_table_free(&table);
+    for (unsigned i = source->written_count; i < source->tunable_count; i++)
+        tuning.value[i] = source->tunables[i].normal; /* the program's own sizes decide */
     return tuning;
 }
 

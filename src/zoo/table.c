@@ -170,6 +170,28 @@ bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
     return choice->variant != NULL;
 }
 
+struct zoo_tuning zoo_tuning_at_launch(const struct zoo_table *table,
+                                       const struct zoo_variant *variant,
+                                       const struct zoo_problem *problem)
+{
+    const struct zoo_source *source = zoo_source(problem->family, variant);
+    struct zoo_tuning tuning = zoo_tuning_normal(source);
+    const struct zoo_row *nearest = NULL;
+    double least = ZOO_VERY_NEAR;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct zoo_row *row = &table->rows[i];
+        double distance =
+            row->variant == variant && !row->broken ? zoo_row_distance(row, problem) : -1;
+        if (distance >= 0 && distance <= least && (!nearest || distance < least)) {
+            nearest = row;
+            least = distance;
+        }
+    }
+    for (unsigned i = source->written_count; nearest && i < source->tunable_count; i++)
+        tuning.value[i] = nearest->tuning.value[i];
+    return tuning;
+}
+
 void zoo_table_free(struct zoo_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {

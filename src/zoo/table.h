@@ -72,6 +72,13 @@ struct zoo_choice {
 bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
                 const struct zoo_problem *problem, bool deterministic, struct zoo_choice *choice);
 
+/* What is chosen at launch for a variant: as in the nearest row that names it and was measured on a
+ * problem whose sizes together differ by at most a factor of 1.2. Everything else is normal. */
+struct zoo_tuning zoo_tuning_at_launch(const struct zoo_table *table,
+                                       const struct zoo_variant *variant,
+                                       const struct zoo_problem *problem);
+#define ZOO_VERY_NEAR 0.25 /* that factor, as zoo_row_distance has it */
+
 /* Conditions of text; false and a message in *wrong. */
 bool zoo_parse_where(struct zoo_row *row, const char *text, struct lk_buf *wrong);
 /* How far the problem is from the row's, as a power of two; negative if it does not fit. */

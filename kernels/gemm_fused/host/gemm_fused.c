@@ -364,9 +364,6 @@ static const char *const bench[] = {
 
 /* Tables --------------------------------------------------------------------------------------*/
 
-/* Near enough for what was measured: sizes that together differ by a factor of 1.2. */
-#define NEAR 0.25
-
 bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *device,
                     const struct gemm_request *r, enum gemm_kind *kind, struct gemm_choice *choice)
 {
@@ -379,7 +376,7 @@ bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *devi
     problem.value[BATCH] = r->batch;
     problem.value[ORDER] = 2 * r->a_by_columns + r->b_by_columns;
     if (!gemm_plan_fits_tma(r) || !zoo_choose(table, device, &problem, false, &found) ||
-        !found.row || zoo_row_distance(found.row, &problem) > NEAR)
+        !found.row || zoo_row_distance(found.row, &problem) > ZOO_VERY_NEAR)
         return false;
     *kind = found.variant->launch == launch_tiles    ? GEMM_TILES
             : found.variant->launch == launch_skinny ? GEMM_SKINNY
