@@ -104,6 +104,45 @@ static CUresult launch_vectorised(struct zoo_call *call)
                         rows * cols * 4);
 }
 
+/* Rows of both matrices begin at multiples of 16 bytes, and coordinates are ints. */
+static bool fits_tma(const struct zoo_problem *problem)
+{
+    int64_t rows = problem->value[ROWS], cols = problem->value[COLS];
+    return out_of_place(problem) && rows % 4 == 0 && cols % 4 == 0;
+}
+
+/* A matrix in boxes of so many rows of 128 bytes, swizzled. */
+static CUresult make_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t rows,
+                         int64_t cols, cuuint32_t box_rows)
+{
+    cuuint64_t size[2] = {(cuuint64_t)cols, (cuuint64_t)rows}, pitch[1] = {size[0] * 4};
+    cuuint32_t box[2] = {32, box_rows}, step[2] = {1, 1};
+    if (!call->device->cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return call->device->cuda->cuTensorMapEncodeTiled(
+        map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)(uintptr_t)at, size, pitch, box, step,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+static CUresult launch_tma(struct zoo_call *call)
+{
+    enum { BOX_ROWS = 128, TILE = 32 };
+    int64_t rows = call->problem->value[ROWS], cols = call->problem->value[COLS];
+    int64_t blocks = (rows + BOX_ROWS - 1) / BOX_ROWS * ((cols + TILE - 1) / TILE);
+    struct zoo_grid grid = {.x = (unsigned)blocks, .threads = 256};
+    CUtensorMap in, out;
+    CUresult status;
+    if (rows == 0 || cols == 0)
+        return CUDA_SUCCESS;
+    if (blocks > INT32_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((status = make_map(call, &in, call->buffer[0], rows, cols, BOX_ROWS)) != CUDA_SUCCESS ||
+        (status = make_map(call, &out, call->buffer[1], cols, rows, TILE)) != CUDA_SUCCESS)
+        return status;
+    return ZOO_LAUNCH(call, "transpose", grid, &in, &out, &rows, &cols);
+}
+
 /* One block for each pair of tiles; in_place.cu explains how the pairs map to the grid. */
 static CUresult launch_in_place(struct zoo_call *call)
 {
@@ -132,6 +171,8 @@ static const struct zoo_variant variants[] = {
      launch_registers, .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
     {"vectorised", "both: large tiles, 16-byte accesses everywhere, tiles in bands",
      launch_vectorised, .takes = out_of_place, .traits = ZOO_DETERMINISTIC},
+    {"tma", "one thread asks for tiles, the TMA unit copies and swizzles them", launch_tma,
+     .takes = fits_tma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"in_place", "a tile and its mirror image change places", launch_in_place,
      .takes = square_in_place, .traits = ZOO_DETERMINISTIC},
     {0}};
@@ -149,6 +190,7 @@ static const struct zoo_peer peers[] = {
 
 static const char *const edges[] = {"rows=0,1,3,4,31,32,33,64,65 cols=0,1,5,31,32,33,63,64,65,100",
                                     "rows=60,68,128,129,132 cols=62,127,128,192",
+                                    "rows=4,100,260 cols=8,36,1028", /* by TMA */
                                     "rows=1,2,70 cols=3001",
                                     "rows=1025 cols=1,4", /* long and thin */
                                     "rows=600 cols=260 dist=ascending",
