@@ -36,6 +36,7 @@ static const char help[] =
     "examples:\n"
     "  lockstep tune reduction --time 300\n"
     "  lockstep tune reduction/vectorised n=1M,256M type=f32\n"
+    "  lockstep tune gemm m=1,16,4096 n=4096 k=14336 type=bf16 --resume\n"
     "  lockstep tune scan n=100K --gpu sim:t4 --dry-run --verbose\n";
 
 struct options {
