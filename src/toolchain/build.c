@@ -1,6 +1,6 @@
 /*
- * build.c: nvcc and the cache together; see build.h. While nvcc compiles, build_inputs.c finds out
- * which files it reads.
+ * build.c: nvcc and the cache together; see build.h. build_inputs.c finds out which files nvcc
+ * reads.
  */
 #include "toolchain/build.h"
 
@@ -82,9 +82,10 @@ static char *program_name(struct lk_arena *arena, const struct lk_list *inputs)
                       : lk_arena_strndup(arena, "a.out", 5);
 }
 
-/* Runs nvcc with its results in folder. What it prints goes to stderr: stdout is the program's. */
+/* Runs nvcc with its results in folder, and its list of what it reads in rules, if that is not
+ * NULL. What it prints goes to stderr: stdout is the program's. */
 static bool compile(struct lk_arena *arena, const struct build *build, const char *folder,
-                    const char *name)
+                    const char *name, const char *rules)
 {
     struct lk_list command = {0};
     for (size_t i = 0; i < build->command->count; i++)
@@ -95,6 +96,11 @@ static bool compile(struct lk_arena *arena, const struct build *build, const cha
         lk_list_add(&command, "--keep");
         lk_list_add(&command, "--keep-dir");
         lk_list_add(&command, keep);
+    }
+    if (rules) {
+        lk_list_add(&command, "-MD");
+        lk_list_add(&command, "-MF");
+        lk_list_add(&command, rules);
     }
     lk_list_add(&command, "-o");
     lk_list_add(&command, lk_arena_printf(arena, "%s/%s", folder, name));
@@ -164,9 +170,11 @@ static bool build_new(struct lk_arena *arena, const struct build *build, const c
     struct lk_list files = {0};
     struct stat start = {0}; /* a time from the clock that the files are dated by */
     (void)stat(folder, &start);
-    pid_t listing = cache ? build_list_inputs(build, rules) : -1;
-    bool compiled = compile(arena, build, folder, name);
-    bool listed = host_wait(listing) == 0 && build_read_inputs(arena, build, rules, &files);
+    bool together = cache && build_has_one_source(build);
+    pid_t listing = cache && !together ? build_list_inputs(build, rules) : -1;
+    bool compiled = compile(arena, build, folder, name, together ? rules : NULL);
+    bool listed =
+        (together || host_wait(listing) == 0) && build_read_inputs(arena, build, rules, &files);
     unlink(rules);
     built->path = NULL;
     if (compiled && listed && !build_changed_since(&files, start.st_ctim)) {

@@ -1,5 +1,5 @@
 /*
- * build_inputs.c: runs nvcc -M and reads make's rules; see build_inputs.h.
+ * build_inputs.c: runs nvcc -M if need be, and reads make's rules; see build_inputs.h.
  */
 #include "toolchain/build_inputs.h"
 
@@ -12,6 +12,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A file of options may name more of them. */
+bool build_has_one_source(const struct build *build)
+{
+    size_t sources = 0;
+    for (size_t i = 0; i < build->inputs->count; i++)
+        sources += build_is_source(build->inputs->items[i]);
+    for (size_t i = 0; i < build->command->count; i++)
+        if (strncmp(build->command->items[i], "-optf", 5) == 0 ||
+            strncmp(build->command->items[i], "--options-file", 14) == 0)
+            return false;
+    return sources == 1 && !getenv("NVCC_PREPEND_FLAGS") && !getenv("NVCC_APPEND_FLAGS");
+}
 
 pid_t build_list_inputs(const struct build *build, const char *path)
 {

@@ -1,5 +1,7 @@
 """judge.py: were all planted errors of NAME.cu reported, and nothing else? Prints "ok" or "not ok".
-    judge.py NAME FINDINGS FIXED_FINDINGS STATUS FIXED_STATUS
+    judge.py FOLDER NAME...
+FOLDER has what check printed of each and of its twin, NAME.json and NAME.fixed.json, and its exit
+status, NAME.status and NAME.fixed.status.
 A mark is a comment at the end of a line:
     // expect: KIND ["TEXT"]      an error of this kind must be reported here, on either of its sides,
                                   and say TEXT
@@ -57,17 +59,23 @@ def judge(name, source, found, twin, status, twin_status):
     return wrong
 
 
+def read(folder, name):
+    """What check printed, and its status."""
+    with open(f"{folder}/{name}.json") as report, open(f"{folder}/{name}.status") as status:
+        return json.load(report), int(status.read())
+
+
 def main():
-    name, found, fixed, status, fixed_status = sys.argv[1:]
-    try:
-        with open(name + ".cu") as source, open(found) as one, open(fixed) as other:
-            wrong = judge(name, source.readlines(), json.load(one), json.load(other), int(status),
-                          int(fixed_status))
-    except (ValueError, KeyError) as error:
-        wrong = [repr(error)]
-    # In one piece: other judges write to the same pipe.
-    report = [("not ok " if wrong else "ok ") + name] + ["    " + line for line in wrong]
-    sys.stdout.write("\n".join(report) + "\n")
+    folder, *names = sys.argv[1:]
+    for name in names:
+        try:
+            found, status = read(folder, name)
+            twin, twin_status = read(folder, name + ".fixed")
+            with open(name + ".cu") as source:
+                wrong = judge(name, source.readlines(), found, twin, status, twin_status)
+        except (OSError, ValueError, KeyError) as error:
+            wrong = [repr(error)]
+        print("\n    ".join([("not ok " if wrong else "ok ") + name] + wrong))
 
 
 if __name__ == "__main__":

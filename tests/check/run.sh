@@ -1,8 +1,9 @@
 #!/bin/bash
-# run.sh: small programs with one planted error each, and their corrected twins (built with -DFIXED).
-# judge.py says how lines are marked: an error must be reported at every mark and nowhere else, and
-# none at all in a twin. Then the programs of tests/programs, which are right: none may be accused,
-# except those that fail on purpose.
+# run.sh: small programs with one planted error each, and their corrected twins (with FIXED defined).
+# gather.py has nvcc compile them all at once; each runs by itself. judge.py says how lines are marked:
+# an error must be reported at every mark and nowhere else, and none at all in a twin. A line
+# "// options:" has nvcc's and check's own. Then the programs of tests/programs, which are right: none
+# may be accused, except those that fail on purpose.
 #   tests/check/run.sh [NAME...]    JOBS=2 side by side
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,15 +14,33 @@ cd "$here" || exit 2
 NVCC=$(../../scripts/get-nvcc --find || echo none)
 export NVCC
 
-planted() { # NAME
-    local options
+# group NAME: its options for nvcc in one word, empty for most; --limit is for check.
+group() {
+    sed -n 's|^// options: *||p' "$1.cu" | sed 's/--limit [0-9]*//; s/ *$//; s/[^a-zA-Z0-9_]/./g'
+}
+
+# gather NAME...: programs of one group into one source file, compiled; false, after nvcc said why.
+gather() {
+    local file options
+    file=$gathered/all$(group "$1").cu
     options=$(sed -n 's|^// options: *||p' "$1.cu")
+    python3 gather.py "$file" "$@" || return
     # shellcheck disable=SC2086
-    "$LOCKSTEP" check --json "$1.cu" $options >"$work/$1.json" 2>"$work/$1.err"
-    local status=$?
-    # shellcheck disable=SC2086
-    "$LOCKSTEP" check --json "$1.cu" -DFIXED $options >"$work/$1.fixed.json" 2>>"$work/$1.err"
-    python3 judge.py "$1" "$work/$1.json" "$work/$1.fixed.json" $status $?
+    "$LOCKSTEP" check --json "$file" -I. $options -- none >/dev/null 2>"$file.err"
+    [ $? -eq 42 ] && return # what a gathered program returns for a name that it does not have
+    cat "$file.err"
+    return 1
+}
+
+planted() { # NAME
+    local options name
+    options=$(sed -n 's|^// options: *||p' "$1.cu")
+    for name in "$1" "$1.fixed"; do
+        # shellcheck disable=SC2086
+        "$LOCKSTEP" check --json "$gathered/all$(group "$1").cu" -I. $options -- "$name" \
+            >"$work/$name.json" 2>"$work/$name.err"
+        echo $? >"$work/$name.status"
+    done
 }
 
 field() { # FILE FIELD: the header line's value
@@ -56,22 +75,20 @@ right() { # NAME
         cat "$work/$1.report"
     fi
 }
-export -f planted right field skip why_not has_header is_old
+export -f group planted right field skip why_not has_header is_old
 
 work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
 # These fail, or free what is not theirs, to see what the runtime answers.
 purpose=" error_faults error_codes driver_api memory_pools "
-if [ $# -gt 0 ]; then
-    jobs=$(printf 'planted %s\n' "$@")
-else
-    jobs=$(ls *.cu | sed 's/\.cu$//; s/^/planted /'
-        for program in ../programs/*.cu; do
-            name=$(basename "$program" .cu)
-            [[ $purpose == *" $name "* ]] || echo "right $name"
-        done)
-fi
+names=${*:-$(ls *.cu | sed 's/\.cu$//')}
+# shellcheck disable=SC2086
+jobs=$(printf 'planted %s\n' $names
+    for program in ../programs/*.cu; do
+        name=$(basename "$program" .cu)
+        [ $# -gt 0 ] || [[ $purpose == *" $name "* ]] || echo "right $name"
+    done)
 if [ "$NVCC" = none ]; then
     for job in ${jobs//planted /}; do
         [ "$job" = right ] || skip "$job" "there is no nvcc"
@@ -79,7 +96,16 @@ if [ "$NVCC" = none ]; then
     exit 0
 fi
 python3 check_judge.py
+# In a place that stays, so that the cache knows them another time.
+export gathered=$BUILD/tests/check
+mkdir -p "$gathered"
+for word in $(for name in $names; do echo "all$(group "$name")"; done | sort -u); do
+    # shellcheck disable=SC2046
+    gather $(for name in $names; do [ "all$(group "$name")" = "$word" ] && echo "$name"; done)
+done
 printf '%s\n' "$jobs" | xargs -P "${JOBS:-2}" -I{} bash -c '{}' | tee "$work/all"
+# shellcheck disable=SC2086
+python3 judge.py "$work" $names | tee -a "$work/all"
 # A judge that crashes prints nothing.
 judged=$(grep -cE '^(not )?ok ' "$work/all")
 planned=$(printf '%s\n' "$jobs" | wc -l)

@@ -30,7 +30,12 @@ nothing_ran() { # NAME
 program() { # FILE
     cat >"$1" <<'CU'
 #include <cstdio>
-__global__ void k(int *to) { *to = 41; }
+#if __has_include(<value.h>)
+#include <value.h>
+#else
+#define VALUE 41
+#endif
+__global__ void k(int *to) { *to = VALUE; }
 int main()
 {
     int *to, value;
@@ -43,6 +48,37 @@ int main()
 CU
 }
 
+# In a folder with the name in word: every way in which nvcc would see it.
+refused() {
+    told='nvcc would hand it to a shell'
+    program prog.cu
+    for command in run check profile; do
+        expect "folder-$number-$command" 2 "^lockstep $command: .*$told" "$LOCKSTEP" $command prog.cu
+    done
+    expect "folder-$number-from-outside" 2 "$told" \
+        sh -c 'cd / && exec "$0" run "$1"' "$LOCKSTEP" "$PWD/prog.cu"
+    cd "$work" || exit 1
+    program "./$word.cu"
+    expect "file-$number" 2 "$told" "$LOCKSTEP" run "./$word.cu"
+    program plain.cu
+    expect "include-$number" 2 "$told" "$LOCKSTEP" run plain.cu "-I$word"
+    expect "temporary-$number" 2 "$told" \
+        env TMPDIR="$work/in/$word" XDG_CACHE_HOME="$work/cache$number" "$LOCKSTEP" run plain.cu
+}
+
+# The same where it works: folder, file, -I and TMPDIR at once, as what all of them together leave
+# whole, each of them does.
+taken() {
+    program "./$word.cu"
+    echo '#define VALUE 42' >"$word/value.h"
+    value=42
+    [[ $word != *\'* ]] || value=41 # nvcc itself does not find such a folder
+    expect "names-$number" 0 "value $value" env TMPDIR="$PWD" XDG_CACHE_HOME="$PWD/$word/cache" \
+        "$LOCKSTEP" run "./$word.cu" "-I$word"
+    expect "names-$number-from-outside" 0 'value 41' sh -c 'cd / && exec "$0" run "$1"' \
+        "$LOCKSTEP" "$PWD/$word.cu"
+}
+
 # What nvcc compiles.
 if [ "$NVCC" = none ]; then
     skip nvcc-names "there is no nvcc"
@@ -50,29 +86,17 @@ else
     number=0
     for word in "${wicked[@]}" "${odd[@]}"; do
         number=$((number + 1))
-        want=2 told='nvcc would hand it to a shell'
-        [ $number -gt ${#wicked[@]} ] && want=0 told='value 41'
-        mkdir -p "$work/in/$word"
+        mkdir -p "$work/in/$word/$word"
         cd "$work/in/$word" || exit 1
-        program prog.cu
-        program "./$word.cu"
-        expect "folder-$number" $want "$told" "$LOCKSTEP" run prog.cu
-        [ $number -gt ${#wicked[@]} ] ||
-            for command in check profile; do
-                expect "folder-$number-$command" 2 "^lockstep $command: .*$told" \
-                    "$LOCKSTEP" $command prog.cu
-            done
-        expect "folder-$number-from-outside" $want "$told" \
-            sh -c 'cd / && exec "$0" run "$1"' "$LOCKSTEP" "$PWD/prog.cu"
-        cd "$work" || exit 1
-        program "./$word.cu"
-        expect "file-$number" $want "$told" "$LOCKSTEP" run "./$word.cu"
-        program plain.cu
-        expect "include-$number" $want "$told" "$LOCKSTEP" run plain.cu "-I$word"
-        expect "temporary-$number" $want "$told" \
-            env TMPDIR="$work/in/$word" XDG_CACHE_HOME="$work/cache$number" "$LOCKSTEP" run plain.cu
+        if [ $number -gt ${#wicked[@]} ]; then
+            taken
+        else
+            refused
+        fi
         nothing_ran "nvcc-$number"
     done
+    cd "$work" || exit 1
+    program plain.cu
     expect definition 2 'hand it to a shell' "$LOCKSTEP" run plain.cu '-DX=$(touch pwned)'
     expect definition-quoted 0 'value 41' "$LOCKSTEP" run plain.cu '-DX="a word"' -D 'Y="$b"'
     nothing_ran definition
