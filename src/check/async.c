@@ -168,6 +168,9 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             expects(in->ptx->op) ? check_mbarrier_at(owner->check, offset) : NULL;
         if (mbarrier)
             mbarrier->expect = check_side_of(w, in, lane, "expects");
+        /* First, so that what the arrival passes on includes the use of the other block. */
+        if (owner != w->block && !owner->has_ended)
+            note_remote(check, w, in, lane, owner->check);
         if (waits) {
             check_order_take(check, block, w->index, key, false);
             if (owner == w->block)
@@ -176,8 +179,6 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             check_order_pass_on(check, block, w->index, key,
                                 relaxed ? warp->fence_block : check->time);
         }
-        if (owner != w->block && !owner->has_ended)
-            note_remote(check, w, in, lane, owner->check);
     }
     if (!waits)
         check_close_segment(warp);
