@@ -162,6 +162,7 @@ struct simt_code {
     bool uses_cluster;    /* barrier.cluster */
     bool uses_reserved;   /* asks where the reserved shared memory lies */
     uint32_t registers;   /* estimate, for occupancy */
+    uint32_t increase;    /* the most that a setmaxnreg.inc asks for; 0: there is none */
     bool reads_clock;
     bool fixed_params;          /* an address of the machine's buffer for parameters is in it */
     struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
