@@ -168,6 +168,9 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             expects(in->ptx->op) ? check_mbarrier_at(owner->check, offset) : NULL;
         if (mbarrier)
             mbarrier->expect = check_side_of(w, in, lane, "expects");
+        /* First, so that what the arrival passes on includes the use of the other block. */
+        if (owner != w->block && !owner->has_ended)
+            note_remote(check, w, in, lane, owner->check);
         if (waits) {
             check_order_take(check, block, w->index, key, false);
             if (owner == w->block)
@@ -176,23 +179,48 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             check_order_pass_on(check, block, w->index, key,
                                 relaxed ? warp->fence_block : check->time);
         }
-        if (owner != w->block && !owner->has_ended)
-            note_remote(check, w, in, lane, owner->check);
     }
     if (!waits)
         check_close_segment(warp);
     return waits;
 }
 
-static void init_mbarriers(struct simt_warp *w, const struct simt_inst *in)
+/* Another thread's last wait at this mbarrier was in vain, and it has done nothing else since. */
+static void look_for_waiters(struct check *check, struct simt_block *owner, uint32_t offset,
+                             const struct check_side *side)
 {
+    const void *barrier = owner->shared + offset;
+    for (uint32_t i = 0; i < owner->warp_count; i++) {
+        const struct simt_warp_state *warp = &owner->warps[i];
+        for (uint32_t rest = warp->waiting.lanes & warp->w.live; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = offset};
+            if (warp->waiting.at[lane] != barrier)
+                continue;
+            check_report(
+                check, CHECK_RACE, &subject, side, NULL,
+                "race: this %s the mbarrier at 0x%x while thread %u of the block still waits "
+                "for its last phase: put a barrier between the two",
+                side->does, offset, i * SIMT_LANES + lane);
+            return;
+        }
+    }
+}
+
+/* mbarrier.init and mbarrier.inval. */
+static void init_mbarriers(struct check *check, struct simt_warp *w, const struct simt_inst *in)
+{
+    bool ends = in->ptx->op == PTX_OP_MBARRIER_INVAL;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint32_t offset;
         uint64_t address = address_at(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane);
         struct simt_block *owner = place_of(w, in, address + (uint64_t)in->imm, &offset);
-        struct check_side side = check_side_of(w, in, lane, "initialises");
-        note_init(owner->check, offset, &side);
+        struct check_side side = check_side_of(w, in, lane, ends ? "invalidates" : "initialises");
+        if (check_mbarrier_at(owner->check, offset))
+            look_for_waiters(check, owner, offset, &side);
+        if (!ends)
+            note_init(owner->check, offset, &side);
     }
 }
 
@@ -219,8 +247,11 @@ bool check_async_order(struct check *check, struct simt_warp *w, const struct si
     case PTX_OP_CP_ASYNC_MBARRIER:
         warp->waited = check->time;
         return use_mbarrier(check, w, in);
+    case PTX_OP_MBARRIER_INVAL:
+        init_mbarriers(check, w, in);
+        return use_mbarrier(check, w, in);
     case PTX_OP_MBARRIER_INIT: /* it is made before anything is to be ordered by it */
-        init_mbarriers(w, in);
+        init_mbarriers(check, w, in);
         return false;
     case PTX_OP_MBARRIER_PENDING:
     case PTX_OP_CP_BULK_PREFETCH:

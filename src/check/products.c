@@ -6,6 +6,9 @@
  * Compilers copy accumulators about with mov, around the product and before the wait; the assembler
  * undoes that. So a copy of an accumulator is an accumulator as well, and only other uses are
  * errors.
+ * They also move arithmetic past a wgmma.fence, since it names no registers. So a register lacks a
+ * fence only if it was written after the last one in the source, too: by a load from memory, which
+ * the fence holds, or from such registers, or from the sums of a product since the fence.
  */
 #include "check/products.h"
 
@@ -24,10 +27,18 @@ struct pending {
     bool is_factor;             /* A: may be read, but not written */
 };
 
+/* What a register got since the last fence of its warp. */
+struct written {
+    const struct simt_inst *by; /* a product, whose sums other products may use, or another */
+    uint32_t fences;            /* that the warp had executed then */
+};
+
 struct warp_products {
     const struct simt_frame *frame; /* whose registers these are */
     struct pending *registers;      /* [count] */
+    struct written *written;        /* [count] */
     uint32_t count;
+    uint32_t fences;         /* wgmma.fence executed */
     uint32_t groups, waited; /* committed, and of these waited for */
     uint32_t read;           /* segment of what its last product read */
 };
@@ -63,8 +74,10 @@ void check_products_block(struct simt_block *block, bool begins)
         products->pieces = lk_alloc_zeroed(products->piece_count * sizeof(*products->pieces));
         return;
     }
-    for (uint32_t i = 0; products && i < products->warp_count; i++)
+    for (uint32_t i = 0; products && i < products->warp_count; i++) {
         free(products->warps[i].registers);
+        free(products->warps[i].written);
+    }
     if (products) {
         free(products->warps);
         free(products->pieces);
@@ -89,18 +102,52 @@ static struct pending *pending_at(struct warp_products *warp, const struct simt_
     return pending;
 }
 
+#define MOST_WRITTEN 16 /* by an instruction other than a product */
+
 struct visit {
     struct check *check;
     struct simt_warp *w;
     const struct simt_inst *in;
     struct warp_products *warp;
+    struct written *written[MOST_WRITTEN]; /* of its destinations, */
+    unsigned written_count;
+    const struct simt_inst *from; /* and what wrote one of its sources since the last fence */
 };
+
+static struct written *written_at(struct warp_products *warp, const struct simt_frame *frame,
+                                  uint32_t reg)
+{
+    static struct written none;
+    none = (struct written){0};
+    if (warp->frame != frame || reg >= warp->count)
+        return &none;
+    struct written *written = &warp->written[reg];
+    if (written->fences != warp->fences)
+        *written = none;
+    return written;
+}
+
+static void follow(struct visit *v, uint32_t reg, bool written)
+{
+    struct written *known = written_at(v->warp, v->w->path->frame, reg);
+    if (!written && known->by)
+        v->from = known->by;
+    if (written && v->written_count < MOST_WRITTEN)
+        v->written[v->written_count++] = known;
+}
+
+static void look_for_writes(void *context, uint32_t reg, bool written, bool partly)
+{
+    (void)partly;
+    follow(context, reg, written);
+}
 
 static void look(void *context, uint32_t reg, bool written, bool partly)
 {
     struct visit *v = context;
     struct pending *pending = pending_at(v->warp, v->w->path->frame, reg);
     (void)partly;
+    follow(v, reg, written);
     if (!pending->group || (pending->is_factor && !written))
         return;
     struct check_side side =
@@ -123,6 +170,8 @@ static void mark(struct warp_products *warp, const struct simt_frame *frame,
         if (operand->items[i].kind != PTX_OPERAND_REG || warp->frame != frame || reg >= warp->count)
             continue;
         warp->registers[reg] = (struct pending){by, warp->groups + 1, is_factor};
+        if (!is_factor)
+            warp->written[reg] = (struct written){by, warp->fences};
     }
 }
 
@@ -139,6 +188,64 @@ static bool is_copy(struct visit *v)
         return false;
     v->warp->registers[ptx->operands[0].reg] = from;
     return true;
+}
+
+/* Fences ------------------------------------------------------------------------------------------
+ */
+
+/* A load that no compiler moves past a fence. */
+static bool is_held_load(const struct ptx_inst *ptx)
+{
+    static const enum ptx_mod elsewhere[] = {PTX_MOD_LOCAL, PTX_MOD_PARAM, PTX_MOD_CONST};
+    for (unsigned i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        if (ptx_has(ptx, elsewhere[i]))
+            return false;
+    return ptx->op == PTX_OP_LD || ptx->op == PTX_OP_LDMATRIX;
+}
+
+/* After the registers of the instruction were looked at. */
+static void note_writes(struct visit *v)
+{
+    const struct simt_inst *by = v->in;
+    if (v->in->ptx->op == PTX_OP_MOV)
+        by = v->from;
+    else if (!v->from && !is_held_load(v->in->ptx))
+        by = NULL;
+    for (unsigned i = 0; i < v->written_count; i++)
+        *v->written[i] = (struct written){by, v->warp->fences};
+}
+
+/* The first product needs a fence in any case. Products that share accumulators need none. */
+static void look_for_fence(struct visit *v)
+{
+    static const char *const roles[] = {"sums", "a factor"};
+    int lane = __builtin_ctz(v->w->mask);
+    struct check_side side = check_side_of(v->w, v->in, lane, "warpgroup product");
+    if (!v->warp->fences) {
+        check_report(v->check, CHECK_RACE, &no_memory, &side, NULL,
+                     "missing fence: the first warpgroup product of a warp needs a wgmma.fence "
+                     "before it");
+        v->warp->fences = 1;
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const struct simt_frame *frame = v->w->path->frame;
+        const struct ptx_operand *operand = &v->in->ptx->operands[i];
+        for (uint32_t k = 0; operand->kind == PTX_OPERAND_VECTOR && k < operand->item_count; k++) {
+            uint32_t reg = operand->items[k].reg;
+            if (operand->items[k].kind != PTX_OPERAND_REG)
+                continue;
+            struct written written = *written_at(v->warp, frame, reg);
+            if (!written.by || (i == 0 && ptx_is_wgmma(written.by->ptx->op)))
+                continue;
+            struct check_side other = check_side_of(v->w, written.by, lane, "write");
+            check_report(v->check, CHECK_RACE, &no_memory, &side, &other,
+                         "missing fence: %s, which holds %s of this warpgroup product, was written "
+                         "after the last wgmma.fence: put one between the two",
+                         frame->function->ptx->regs[reg].name, roles[i]);
+            break; /* one is enough */
+        }
+    }
 }
 
 /* Shared memory -----------------------------------------------------------------------------------
@@ -248,9 +355,11 @@ static void open_registers(struct warp_products *warp, const struct simt_frame *
     if (warp->frame == frame && warp->registers)
         return;
     free(warp->registers);
+    free(warp->written);
     warp->frame = frame;
     warp->count = frame->function->ptx->reg_count;
     warp->registers = lk_alloc_zeroed(warp->count * sizeof(*warp->registers));
+    warp->written = lk_alloc_zeroed(warp->count * sizeof(*warp->written));
 }
 
 void check_products_step(struct check *check, struct simt_warp *w, const struct simt_inst *in)
@@ -259,16 +368,21 @@ void check_products_step(struct check *check, struct simt_warp *w, const struct 
     if (!products || !w->mask)
         return;
     struct warp_products *warp = &products->warps[w->index];
-    struct visit v = {check, w, in, warp};
+    struct visit v = {.check = check, .w = w, .in = in, .warp = warp};
     const struct simt_frame *frame = w->path->frame;
     const struct ptx_inst *ptx = in->ptx;
     if (ptx->op >= PTX_OP_WGMMA_F16 && ptx->op <= PTX_OP_WGMMA_WAIT && w->mask != SIMT_ALL)
         return; /* the other lanes are still to come */
     if (ptx_is_wgmma(ptx->op)) {
+        look_for_fence(&v);
         open_registers(warp, frame);
         start_product(&v, products);
         mark(warp, frame, &ptx->operands[1], in, true);
         mark(warp, frame, &ptx->operands[0], in, false);
+    } else if (ptx->op == PTX_OP_WGMMA_FENCE) {
+        if (!warp->registers)
+            open_registers(warp, frame);
+        warp->fences++;
     } else if (ptx->op == PTX_OP_WGMMA_COMMIT) {
         warp->groups++;
     } else if (ptx->op == PTX_OP_WGMMA_WAIT) {
@@ -276,7 +390,8 @@ void check_products_step(struct check *check, struct simt_warp *w, const struct 
         uint32_t done = warp->groups > pending ? warp->groups - pending : 0;
         warp->waited = done > warp->waited ? done : warp->waited;
         learn_reads(w, products);
-    } else if (warp->registers && !is_copy(&v)) {
-        simt_flow_visit(ptx, look, &v);
+    } else if (warp->registers) {
+        simt_flow_visit(ptx, is_copy(&v) ? look_for_writes : look, &v);
+        note_writes(&v);
     }
 }

@@ -124,6 +124,8 @@ const struct simt_inst *simt_barrier_arrive(struct simt_warp *w, const struct si
                           "barrier %u: waits for %u threads here and for %u elsewhere", id,
                           expected, barrier->expected);
     }
+    warp->waiting.lanes &= ~w->mask;
+    warp->waiting.let_go &= ~w->mask;
     uint32_t again = barrier->lanes[w->index] & w->mask;
     barrier->extra += (uint32_t)__builtin_popcount(again);
     barrier->lanes[w->index] |= w->mask;

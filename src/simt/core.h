@@ -162,6 +162,7 @@ struct simt_code {
     bool uses_cluster;    /* barrier.cluster */
     bool uses_reserved;   /* asks where the reserved shared memory lies */
     uint32_t registers;   /* estimate, for occupancy */
+    uint32_t increase;    /* the most that a setmaxnreg.inc asks for; 0: there is none */
     bool reads_clock;
     bool fixed_params;          /* an address of the machine's buffer for parameters is in it */
     struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
@@ -266,6 +267,15 @@ struct simt_wgmma {
     uint32_t issued_at[SIMT_WGMMA_GROUPS]; /* [group % 16]: when it was committed */
 };
 
+/* Lanes whose last wait at an mbarrier was in vain, and which have come to no other barrier since.
+ * The end of a phase lets them go, even if the mbarrier is initialised again or invalidated before
+ * their turn comes: on a GPU they sleep, and it wakes them. */
+struct simt_waiting {
+    uint32_t lanes, phases; /* phases: which each waits for, 0 or 1 */
+    uint32_t let_go;
+    const struct simt_mbarrier *at[SIMT_LANES];
+};
+
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
 struct simt_warp_state {
     struct simt_warp w;
@@ -294,6 +304,7 @@ struct simt_warp_state {
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
     struct simt_wgmma wgmma;
+    struct simt_waiting waiting;
     uint32_t registers; /* that setmaxnreg gave each of its threads; 0: as launched */
 };
 

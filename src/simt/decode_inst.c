@@ -174,6 +174,9 @@ void decode_plain(struct decoder *decoder, const struct ptx_inst *ptx)
         if (placing.source_count)
             inst->counts[1] = (uint8_t)placing.source_bits[placing.source_count - 1];
     }
+    if (ptx->op == PTX_OP_SETMAXNREG && ptx_has(ptx, PTX_MOD_INC) &&
+        (uint64_t)ptx->operands[0].imm > decoder->code->increase)
+        decoder->code->increase = (uint32_t)ptx->operands[0].imm;
     if (ptx_op_infos[ptx->op].group == PTX_GROUP_BULK) {
         inst->counts[0] = (uint8_t)placing.source_bits[1];
         inst->counts[1] = (uint8_t)placing.source_bits[2];

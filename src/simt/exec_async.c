@@ -27,6 +27,19 @@ static struct simt_mbarrier *barrier_at(struct simt_warp *w, const struct simt_i
         w, in, barrier_space(in->ptx), address + (uint64_t)in->imm, 8, lane, true);
 }
 
+/* Before the mbarrier is made anew, or no longer is one. */
+static void let_waiters_go(struct simt_block *block, const struct simt_mbarrier *barrier)
+{
+    for (uint32_t i = 0; i < block->warp_count; i++) {
+        struct simt_waiting *waiting = &block->warps[i].waiting;
+        for (uint32_t rest = waiting->lanes; rest; rest &= rest - 1) {
+            int lane = __builtin_ctz(rest);
+            if (waiting->at[lane] == barrier && (waiting->phases >> lane & 1) != barrier->phase)
+                waiting->let_go |= 1u << lane;
+        }
+    }
+}
+
 SIMT_BODY(run_init)
 {
     const uint32_t *counts = SIMT_SLOT(const uint32_t, in->b);
@@ -39,6 +52,8 @@ SIMT_BODY(run_init)
             return simt_raise(w, in, SIMT_FAULT_BARRIER, lane,
                               "mbarrier.init with a count of %u (1 to 1048575 are valid)",
                               counts[lane]);
+        if (barrier->ready)
+            let_waiters_go(w->block, barrier);
         *barrier = (struct simt_mbarrier){.pending = counts[lane] & SIMT_MBARRIER_COUNT_MASK,
                                           .expected = counts[lane] & SIMT_MBARRIER_COUNT_MASK,
                                           .ready = 1};
@@ -52,6 +67,8 @@ SIMT_BODY(run_inval)
         struct simt_mbarrier *barrier = barrier_at(w, in, __builtin_ctz(rest));
         if (!barrier)
             return NULL;
+        if (barrier->ready)
+            let_waiters_go(w->block, barrier);
         memset(barrier, 0, sizeof(*barrier));
     }
     return in + 1;
@@ -159,9 +176,17 @@ static void note_vain(struct simt_warp *w, const struct simt_inst *in, int lane,
 }
 
 /* Has the phase ended that the state (or the parity) names? */
+static bool was_let_go(const struct simt_waiting *waiting, int lane,
+                       const struct simt_mbarrier *barrier, uint64_t phase)
+{
+    return waiting->let_go >> lane & 1 && waiting->at[lane] == barrier &&
+           (waiting->phases >> lane & 1) == phase;
+}
+
 static inline const struct simt_inst *run_wait(struct simt_warp *w, const struct simt_inst *in,
                                                bool by_parity)
 {
+    struct simt_waiting *waiting = &simt_state(w)->waiting;
     uint32_t done = 0;
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -176,11 +201,16 @@ static inline const struct simt_inst *run_wait(struct simt_warp *w, const struct
             memcpy(&then, &SIMT_SLOT(const uint64_t, in->b)[lane], 8);
             phase = then.phase;
         }
-        if (barrier->phase != phase)
+        if (barrier->phase != phase || was_let_go(waiting, lane, barrier, phase)) {
             done |= 1u << lane;
-        else
+        } else {
             note_vain(w, in, lane, phase);
+            waiting->at[lane] = barrier;
+            waiting->phases = (waiting->phases & ~(1u << lane)) | (uint32_t)phase << lane;
+        }
     }
+    waiting->lanes = (waiting->lanes & ~w->mask) | (w->mask & ~done);
+    waiting->let_go &= ~w->mask;
     simt_set_predicate(w, in->d, done);
     if ((done & w->mask) != w->mask) {
         simt_charge(w, SIMT_MBARRIER_VAIN);

@@ -104,26 +104,30 @@ static uint64_t pool_left(const struct simt_block *block, uint32_t per_thread)
 }
 
 /* Registers a thread is launched with, as the assembler settles them: .maxnreg, or what fits with
- * .minnctapersm blocks of the bounds. 0: it cannot tell, ignores setmaxnreg, and says so. */
-static uint32_t launched_registers(const struct ptx_function *kernel)
+ * .minnctapersm blocks of the bounds, but no more than the largest setmaxnreg.inc. 0: it cannot
+ * tell, ignores setmaxnreg, and says so. */
+static uint32_t launched_registers(const struct ptx_function *kernel, uint32_t increase)
 {
     enum { FILE_REGISTERS = 65536, MOST = 256 };
     const uint32_t *bounds =
         kernel->required_threads[0] ? kernel->required_threads : kernel->max_threads;
-    uint64_t threads = bounds[0];
+    uint64_t threads = bounds[0], registers = kernel->max_regs;
     for (int i = 1; i < 3; i++)
         threads *= bounds[i] ? bounds[i] : 1;
-    if (kernel->max_regs || !threads || !kernel->min_blocks)
-        return kernel->max_regs;
-    uint64_t fit = FILE_REGISTERS / (threads * kernel->min_blocks) & ~UINT64_C(7);
-    return fit < MOST ? (uint32_t)fit : MOST;
+    if (threads && kernel->min_blocks) {
+        uint64_t fit = FILE_REGISTERS / (threads * kernel->min_blocks) & ~UINT64_C(7);
+        fit = fit < MOST ? fit : MOST;
+        registers = registers && registers < fit ? registers : fit;
+    }
+    return (uint32_t)(increase && increase < registers ? increase : registers);
 }
 
 const struct simt_inst *simt_setmaxnreg(struct simt_warp *w, const struct simt_inst *in)
 {
     struct simt_warp_state *warp = simt_state(w);
     const struct simt_block *block = w->block;
-    uint32_t launched = launched_registers(block->launch->kernel->ptx);
+    const struct simt_launch_state *launch = block->launch;
+    uint32_t launched = launched_registers(launch->kernel->ptx, launch->code->increase);
     uint32_t wanted = (uint32_t)in->ptx->operands[0].imm;
     if (!is_whole(w, in))
         return NULL;

@@ -64,11 +64,34 @@ __global__ void __cluster_dims__(2, 1, 1) talk(int *out)
     wait(&done);
 }
 
+/* As a pipeline's consumers release its producers: a remote arrival is all that the warp does, and one
+ * thread of each block waits for those of both. */
+__global__ void __cluster_dims__(2, 1, 1) release(int *out)
+{
+    __shared__ uint64_t empty;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_init(&empty, 2);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    }
+    cluster.sync();
+    unsigned lane = threadIdx.x % 32;
+    if (threadIdx.x >= 32) {
+        if (lane < 2)
+            ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cluster, ptx::space_cluster,
+                                 cluster.map_shared_rank(&empty, lane));
+    } else if (lane == 0) {
+        wait(&empty);
+        out[blockIdx.x] = 1;
+    }
+}
+
 int main()
 {
     int *out;
     cudaMalloc(&out, 4 * 32 * sizeof(int));
     talk<<<4, 32>>>(out);
+    release<<<4, 64>>>(out);
     cudaDeviceSynchronize();
     cudaFree(out);
 }

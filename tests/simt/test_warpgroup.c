@@ -117,6 +117,21 @@ static void registers_come_from_a_pool(void **state)
         HEAD ENTRY(".maxnreg 96") "setmaxnreg.dec.sync.aligned.u32 104;\nret;\n}\n";
     assert_int_equal(run(upward, 128, false, NULL, &fault), SIMT_FAULT_ILLEGAL_INSTRUCTION);
     assert_non_null(strstr(fault.text, "has 96"));
+    /* 256 would fit, but ptxas takes no more than the largest increase: -v says 232. */
+    static const char no_more[] = HEAD ENTRY(
+        ".maxntid 256 .minnctapersm 1") "setmaxnreg.inc.sync.aligned.u32 232;\nret;\n}\n";
+    assert_int_equal(run(no_more, 256, false, NULL, &fault), SIMT_OK);
+    static const char two[] =
+        HEAD ENTRY(".maxntid 256 .minnctapersm 1") "setmaxnreg.inc.sync.aligned.u32 232;\n"
+                                                   "setmaxnreg.inc.sync.aligned.u32 64;\nret;\n}\n";
+    assert_int_equal(run(two, 256, false, NULL, &fault), SIMT_FAULT_ILLEGAL_INSTRUCTION);
+    assert_non_null(strstr(fault.text, "has 232"));
+    /* Bounds count beside .maxnreg: 168 fit. */
+    static const char both[] =
+        HEAD ENTRY(".maxntid 384 .minnctapersm 1 .maxnreg 200") "setmaxnreg.dec.sync.aligned.u32 "
+                                                                "176;\nret;\n}\n";
+    assert_int_equal(run(both, 384, false, NULL, &fault), SIMT_FAULT_ILLEGAL_INSTRUCTION);
+    assert_non_null(strstr(fault.text, "has 168"));
 }
 
 int main(void)
