@@ -17,7 +17,7 @@ except ImportError:
 
 TYPES = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "f16": "float16", "i8": "int8",
          "u8": "uint8", "i16": "int16", "i32": "int32", "u32": "uint32", "i64": "int64",
-         "u64": "uint64"}
+         "u64": "uint64", "s8": "int8", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 
 
 class Handle(ctypes.Structure):

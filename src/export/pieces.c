@@ -35,9 +35,17 @@ static bool fail(struct expansion *e, const char *what, const char *line)
 const char *export_c_type(enum zoo_type type)
 {
     static const char *const names[ZOO_TYPES] = {
-        [ZOO_F32] = "float",           [ZOO_F64] = "double",       [ZOO_F16] = "__half",
-        [ZOO_BF16] = "unsigned short", [ZOO_I32] = "int",          [ZOO_U32] = "unsigned",
-        [ZOO_I64] = "long long",       [ZOO_U8] = "unsigned char",
+        [ZOO_F32] = "float",
+        [ZOO_F64] = "double",
+        [ZOO_F16] = "__half",
+        [ZOO_BF16] = "unsigned short",
+        [ZOO_I32] = "int",
+        [ZOO_U32] = "unsigned",
+        [ZOO_I64] = "long long",
+        [ZOO_U8] = "unsigned char",
+        [ZOO_S8] = "signed char",
+        [ZOO_E4M3] = "unsigned char",
+        [ZOO_E5M2] = "unsigned char",
     };
     return names[type];
 }

@@ -43,7 +43,8 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
 
 static void fill(enum zoo_type type, unsigned stream, void *data, size_t count)
 {
-    bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16;
+    bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
+                    type == ZOO_E4M3 || type == ZOO_E5M2;
     bool is_unsigned = type == ZOO_U32 || type == ZOO_U8;
     for (size_t i = 0; i < count; i++) {
         double value = (double)(zoo_random(1, stream, i) % 64);

@@ -29,7 +29,8 @@ static double number(const struct zoo_problem *problem, unsigned stream, enum zo
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p127, -0x1p127, 0x1p-149, -0.0};
     double unit = zoo_random_unit(problem->seed, stream, index);
-    bool whole = type == ZOO_I32 || type == ZOO_U32 || type == ZOO_I64 || type == ZOO_U8;
+    bool whole =
+        type == ZOO_I32 || type == ZOO_U32 || type == ZOO_I64 || type == ZOO_U8 || type == ZOO_S8;
     switch (problem->distribution) {
     case ZOO_CONSTANT:
         return whole ? 3 : 0.75;

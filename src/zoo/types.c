@@ -38,6 +38,40 @@ uint16_t zoo_to_f16(double value)
     return (uint16_t)(sign + (exponent + 14) * 1024 + (int)nearbyint(ldexp(size, 10 - exponent)));
 }
 
+float zoo_from_e4m3(uint8_t bits)
+{
+    int exponent = bits >> 3 & 15, mantissa = bits & 7;
+    float size =
+        exponent ? ldexpf((float)(8 + mantissa), exponent - 10) : (float)mantissa * 0x1p-9f;
+    if ((bits & 0x7f) == 0x7f)
+        size = NAN;
+    return bits & 0x80 ? -size : size;
+}
+
+uint8_t zoo_to_e4m3(double value)
+{
+    uint8_t sign = signbit(value) ? 0x80 : 0;
+    double size = fabs(value);
+    if (isnan(value))
+        return 0x7f;
+    if (size > 448)
+        size = 448;
+    int exponent = size < 0x1p-6 ? -6 : ilogb(size);
+    return (uint8_t)(sign + (exponent + 6) * 8 + (int)nearbyint(ldexp(size, 3 - exponent)));
+}
+
+uint8_t zoo_to_e5m2(double value)
+{
+    uint8_t sign = signbit(value) ? 0x80 : 0;
+    double size = fabs(value);
+    if (isnan(value))
+        return 0x7f;
+    if (size >= 61440) /* halfway from the largest number to the next */
+        return sign | 0x7c;
+    int exponent = size < 0x1p-14 ? -14 : ilogb(size);
+    return (uint8_t)(sign + (exponent + 14) * 4 + (int)nearbyint(ldexp(size, 2 - exponent)));
+}
+
 double zoo_get(enum zoo_type type, const void *data, size_t index)
 {
     switch (type) {
@@ -57,6 +91,12 @@ double zoo_get(enum zoo_type type, const void *data, size_t index)
         return (double)((const int64_t *)data)[index];
     case ZOO_U8:
         return ((const uint8_t *)data)[index];
+    case ZOO_S8:
+        return ((const int8_t *)data)[index];
+    case ZOO_E4M3:
+        return zoo_from_e4m3(((const uint8_t *)data)[index]);
+    case ZOO_E5M2: /* the upper half of an f16 */
+        return zoo_from_f16((uint16_t)(((const uint8_t *)data)[index] << 8));
     case ZOO_TYPES:
         break;
     }
@@ -94,6 +134,15 @@ void zoo_put(enum zoo_type type, void *data, size_t index, double value)
         break;
     case ZOO_U8:
         ((uint8_t *)data)[index] = (uint8_t)cut(value, 0, UINT8_MAX);
+        break;
+    case ZOO_S8:
+        ((int8_t *)data)[index] = (int8_t)cut(value, INT8_MIN, INT8_MAX);
+        break;
+    case ZOO_E4M3:
+        ((uint8_t *)data)[index] = zoo_to_e4m3(value);
+        break;
+    case ZOO_E5M2:
+        ((uint8_t *)data)[index] = zoo_to_e5m2(value);
         break;
     case ZOO_TYPES:
         break;

@@ -18,11 +18,14 @@ extern const char *const zoo_type_names[ZOO_TYPES + 1]; /* ends with NULL */
 extern const unsigned char zoo_type_bytes[ZOO_TYPES];
 
 double zoo_get(enum zoo_type type, const void *data, size_t index);
-/* Rounds to nearest; integers are cut to their range. */
+/* Rounds to nearest; integers and e4m3 are cut to their range. */
 void zoo_put(enum zoo_type type, void *data, size_t index, double value);
 
 float zoo_from_f16(uint16_t bits);
 uint16_t zoo_to_f16(double value);
+float zoo_from_e4m3(uint8_t bits);
+uint8_t zoo_to_e4m3(double value);
+uint8_t zoo_to_e5m2(double value);
 
 static inline float zoo_from_bf16(uint16_t bits)
 {

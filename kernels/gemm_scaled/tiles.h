@@ -1,0 +1,391 @@
+/*
+ * tiles.h: 8-bit products on Hopper's tensor cores, in the shape of kernels/gemm_fused/tiles.h: a
+ * persistent grid of clusters, one producer warp and two consumer warpgroups a block, A by rows and
+ * B by columns. New is what becomes of the sums: a sum of FP8 products keeps 14 bits, so that after
+ * every 128 of k it is added to one in f32 ("promoted"), with the scales of its block if there are
+ * any.
+ */
+#ifndef LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
+#define LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
+
+#include "scaled.h"
+
+enum {
+    BM = 128,
+    BK = 128, /* a line of the swizzle, and the k of a block of scales */
+    CONSUMERS = 2,
+    THREADS = 128 * (1 + CONSUMERS),
+    BOX = 64 * 128, /* bytes of 64 lines of the swizzle */
+    LEAVING = 2,    /* boxes of a consumer that are on their way out */
+    STEP_K = 32     /* of one product */
+};
+
+/* How sums are kept: in the tensor cores alone; promoted; promoted and scaled by blocks. */
+enum keeping { KEEP_FAST, KEEP_PROMOTED, KEEP_BLOCKS };
+
+template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct tiles {
+    typedef typename numbers::sum sum;
+    /* Columns of one product: the sums under way and the promoted ones share the registers. */
+    static const int PART = KEEPING == KEEP_FAST || BN < 256 ? BN : BN / 2;
+    static const int PARTS = BN / PART;
+    /* Columns that have a scale of B in common. */
+    static const int COMMON = BN % SCALE_BLOCK == 0 ? SCALE_BLOCK : 64;
+
+    struct stages {
+        unsigned char a[STAGES][BM * BK], b[STAGES][BN * BK];
+        unsigned char out[CONSUMERS][LEAVING][BOX];
+        barrier full[STAGES], empty[STAGES];
+    };
+
+    struct place {
+        int row, column;
+    };
+    static __device__ __forceinline__ int clusters_down(const scaled_arguments &g)
+    {
+        return (g.m + CLUSTER * BM - 1) / (CLUSTER * BM);
+    }
+    static __device__ __forceinline__ int tiles_across(const scaled_arguments &g)
+    {
+        return (g.n + BN - 1) / BN;
+    }
+    /* a / b, given about 1 / b; a is below 2^22. */
+    static __device__ __forceinline__ int quotient(int a, int b, float per_b)
+    {
+        int q = (int)((float)a * per_b), rest = a - q * b;
+        return q + (rest >= b) - (rest < 0);
+    }
+    static __device__ __forceinline__ place place_of(const scaled_arguments &g, int number)
+    {
+        int down = clusters_down(g), across = tiles_across(g);
+        int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
+        int height = down - first < g.group ? down - first : g.group;
+        int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
+        int column = quotient(inside, height, __fdividef(1.0f, (float)height));
+        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN};
+    }
+
+    /* A position in the ring of stages, and the parity of its turn. */
+    struct turn {
+        int stage;
+        unsigned parity;
+        __device__ __forceinline__ void next(void)
+        {
+            if (++stage == STAGES) {
+                stage = 0;
+                parity ^= 1;
+            }
+        }
+    };
+
+    /* Loads -------------------------------------------------------------------------------------*/
+
+    /* The blocks of a cluster share B: each loads some of its lines for all. */
+    static __device__ __forceinline__ void produce(const scaled_arguments &g, stages &s, turn &at,
+                                                   place tile)
+    {
+        const int lines = BN / CLUSTER;
+        int rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
+        for (int k = 0; k < g.k; k += BK, at.next()) {
+            barrier *full = &s.full[at.stage];
+            unsigned char *b = s.b[at.stage] + rank * lines * BK;
+            barrier_wait(&s.empty[at.stage], at.parity ^ 1);
+            barrier_arrive_expecting(full, (BM + BN) * BK);
+            tma_load(s.a[at.stage], &g.a, k, tile.row, full);
+            if (CLUSTER > 1)
+                tma_load_multicast(b, &g.b, k, tile.column + rank * lines, full,
+                                   (1 << CLUSTER) - 1);
+            else
+                tma_load(b, &g.b, k, tile.column, full);
+        }
+    }
+
+    static __device__ __forceinline__ void leave(barrier *empty)
+    {
+        if (threadIdx.x % 128 < CLUSTER)
+            barrier_arrive_in(empty, threadIdx.x % 128);
+    }
+
+    /* Products ----------------------------------------------------------------------------------*/
+
+    /* All of a stage's k, for the columns from part * PART on; not waited for. */
+    template <int count>
+    static __device__ __forceinline__ void multiply(stages &s, sum (&sums)[count], int group,
+                                                    int stage, int part, bool add)
+    {
+        unsigned a = shared_address(s.a[stage]) + group * BOX;
+        unsigned b = shared_address(s.b[stage]) + part * PART * BK;
+        wgmma_hold(sums);
+        wgmma_fence();
+#pragma unroll
+        for (int i = 0; i < BK / STEP_K; i++)
+            numbers::multiply(sums, wgmma_tile(a + i * STEP_K, 1024, 0),
+                              wgmma_tile(b + i * STEP_K, 1024, 0), add || i > 0);
+        wgmma_commit();
+        wgmma_hold(sums);
+    }
+
+    static __device__ __forceinline__ void consume_fast(const scaled_arguments &g, stages &s,
+                                                        sum (&sums)[BN / 2], int group, turn &at)
+    {
+        for (int k = 0; k < g.k; k += BK, at.next()) {
+            barrier_wait(&s.full[at.stage], at.parity);
+            multiply(s, sums, group, at.stage, 0, k > 0);
+            wgmma_wait<1>(); /* the products of the stage before this one are done */
+            if (k > 0)
+                leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+        }
+        wgmma_wait<0>();
+        wgmma_hold(sums);
+        leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
+    }
+
+    /* The scales of a block, for this thread's two rows and for all columns. */
+    struct factors {
+        float row[2], column[BN / COMMON];
+    };
+    static __device__ __forceinline__ factors factors_of(const scaled_arguments &g, place tile,
+                                                         int group, int block)
+    {
+        factors f;
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            f.row[i] = block_scale_a(g, smaller(row + 8 * i, g.m - 1), block);
+#pragma unroll
+        for (int i = 0; i < BN / COMMON; i++)
+            f.column[i] = block_scale_b(g, smaller(tile.column + i * COMMON, g.n - 1), block);
+        return f;
+    }
+
+    static __device__ __forceinline__ void
+    promote(float (&sums)[BN / 2], const float (&part)[PART / 2], int number, const factors &f)
+    {
+#pragma unroll
+        for (int i = 0; i < PART / 2; i++) {
+            int column = number * PART + i / 4 * 8;
+            float &to = sums[number * PART / 2 + i];
+            if (KEEPING == KEEP_BLOCKS)
+                to += part[i] * (f.row[i % 4 / 2] * f.column[column / COMMON]);
+            else
+                to += part[i];
+        }
+    }
+
+    /* The tensor cores work for the other warpgroup while this one adds. */
+    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &g, stages &s,
+                                                            float (&sums)[BN / 2], place tile,
+                                                            int group, turn &at)
+    {
+        factors now = {}, next = {};
+        if (KEEPING == KEEP_BLOCKS)
+            next = factors_of(g, tile, group, 0);
+#pragma unroll
+        for (int i = 0; i < BN / 2; i++)
+            sums[i] = 0;
+        for (int k = 0; k < g.k; k += BK, at.next()) {
+            now = next;
+            if (KEEPING == KEEP_BLOCKS && k + BK < g.k)
+                next = factors_of(g, tile, group, k / BK + 1);
+            barrier_wait(&s.full[at.stage], at.parity);
+#pragma unroll
+            for (int i = 0; i < PARTS; i++) {
+                float part[PART / 2];
+                multiply(s, part, group, at.stage, i, false);
+                wgmma_wait<0>();
+                wgmma_hold(part);
+                if (i == PARTS - 1)
+                    leave(&s.empty[at.stage]);
+                promote(sums, part, i, now);
+            }
+        }
+    }
+    /* Integers are exact. */
+    static __device__ __forceinline__ void consume_promoted(const scaled_arguments &, stages &,
+                                                            int (&)[BN / 2], place, int, turn &)
+    {
+    }
+
+    /* Results -----------------------------------------------------------------------------------*/
+
+    /* What is stored for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8 and
+     * eight below, and columns 8 i + t % 4 * 2 and the next. Outside D any scale may be read. */
+    static __device__ __forceinline__ void finish(const scaled_arguments &g, const sum *sums,
+                                                  const float (&scale)[2], float (&results)[32],
+                                                  int column)
+    {
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            results[i] = (float)sums[i] * scale[i % 4 / 2];
+        if (KEEPING != KEEP_BLOCKS && g.scaling == SCALE_LINES) {
+#pragma unroll
+            for (int i = 0; i < 32; i += 4)
+                for (int j = 0; j < 2; j++) {
+                    float factor = scale_at(g.b_scale, smaller(column + i * 2 + j, g.n - 1));
+                    results[i + j] *= factor;
+                    results[i + 2 + j] *= factor;
+                }
+        }
+    }
+
+    static __device__ __forceinline__ void sync_consumer(int group)
+    {
+        asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+    }
+
+    static __device__ __forceinline__ void
+    store_directly(const scaled_arguments &g, const float (&results)[32], int row, int column)
+    {
+#pragma unroll
+        for (int i = 0; i < 32; i += 2)
+            store_pair(g, float2{results[i], results[i + 1]}, row + i % 4 / 2 * 8,
+                       column + i / 4 * 8);
+    }
+
+    /* 64 columns of 16 bits: lines of 128 bytes. */
+    template <bool IS_BF16>
+    static __device__ __forceinline__ void put_16(unsigned to, const float *results)
+    {
+        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            unsigned chunk = i * 2 + lane / 16, p[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                p[j] = IS_BF16 ? pack_bf16(results[8 * i + 2 * j], results[8 * i + 2 * j + 1])
+                               : pack_f16(results[8 * i + 2 * j], results[8 * i + 2 * j + 1]);
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             to + row * 128 + ((chunk ^ row % 8) << 4)),
+                         "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
+                         : "memory");
+        }
+    }
+
+    /* 64 columns of 8 bits: lines of 64 bytes, their four chunks permuted by half the line's
+     * number. A thread has two numbers of each eight columns; neighbours exchange, so that each has
+     * four of the first eight or four of the second. */
+    static __device__ __forceinline__ void put_8(unsigned to, const float *results)
+    {
+        unsigned lane = threadIdx.x % 32, odd = lane % 2;
+        unsigned row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+#pragma unroll
+        for (int i = 0; i < 32; i += 8)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                unsigned first = pack_e4m3(results[i + 2 * h], results[i + 2 * h + 1]);
+                unsigned second = pack_e4m3(results[i + 4 + 2 * h], results[i + 4 + 2 * h + 1]);
+                unsigned theirs = __shfl_xor_sync(0xffffffff, odd ? first : second, 1);
+                unsigned four = odd ? theirs | second << 16 : first | theirs << 16;
+                unsigned line = row + 8 * h, chunk = (i / 8) ^ (line / 2 % 4);
+                unsigned in_chunk = odd * 8 + lane % 4 / 2 * 4;
+                asm volatile(
+                    "st.shared.b32 [%0], %1;" ::"r"(to + line * 64 + chunk * 16 + in_chunk),
+                    "r"(four)
+                    : "memory");
+            }
+    }
+
+    /* Through shared memory to the TMA unit. */
+    static __device__ __forceinline__ void store_box(const scaled_arguments &g, unsigned char *from,
+                                                     const float (&results)[32], place tile,
+                                                     int group)
+    {
+        bool asks = threadIdx.x % 128 == 0;
+        unsigned to = shared_address(from);
+        if (asks)
+            tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
+        sync_consumer(group);
+        if (g.stored == STORE_BF16)
+            put_16<true>(to, results);
+        else if (g.stored == STORE_F16)
+            put_16<false>(to, results);
+        else
+            put_8(to, results);
+        tma_fence();
+        sync_consumer(group);
+        if (asks) {
+            tma_store(&g.d, tile.column, tile.row + group * 64, from);
+            tma_store_commit();
+        }
+    }
+
+    /* 64 columns at a time. */
+    static __device__ __forceinline__ void store(const scaled_arguments &g, stages &s,
+                                                 const sum (&sums)[BN / 2], place tile, int group)
+    {
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        float scale[2] = {scale_of_row(g, smaller(row, g.m - 1)),
+                          scale_of_row(g, smaller(row + 8, g.m - 1))};
+#pragma unroll
+        for (int box = 0; box < BN / 64; box++, tile.column += 64) {
+            float results[32];
+            int column = tile.column + threadIdx.x % 4 * 2;
+            finish(g, sums + 32 * box, scale, results, column);
+            if (g.stores_directly)
+                store_directly(g, results, row, column);
+            else
+                store_box(g, s.out[group][box % LEAVING], results, tile, group);
+        }
+    }
+
+    /* The whole kernel --------------------------------------------------------------------------*/
+
+    static __device__ __forceinline__ void run(const scaled_arguments &g)
+    {
+        extern __shared__ __align__(1024) unsigned char memory[];
+        stages &s = *(stages *)memory;
+        int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
+        int total = clusters_down(g) * tiles_across(g);
+        if (threadIdx.x == 32) {
+            tma_prefetch_map(&g.a);
+            tma_prefetch_map(&g.b);
+        }
+        if (threadIdx.x == 0) {
+            for (int i = 0; i < STAGES; i++) {
+                barrier_make(&s.full[i], 1);
+                barrier_make(&s.empty[i], CLUSTER * CONSUMERS);
+            }
+            barrier_made();
+        }
+        cluster_sync(); /* the other blocks' barriers are made, too */
+        cudaTriggerProgrammaticLaunchCompletion();
+        turn at = {0, 0};
+        if (group == CONSUMERS) {
+            registers_lower_to<40>();
+            if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one()) {
+                cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
+                for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
+                    produce(g, s, at, place_of(g, i));
+            }
+        } else {
+            registers_raise_to<232>();
+            cudaGridDependencySynchronize(); /* so may the scales be */
+            for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
+                sum sums[BN / 2];
+                place tile = place_of(g, i);
+                if (KEEPING == KEEP_FAST)
+                    consume_fast(g, s, sums, group, at);
+                else
+                    consume_promoted(g, s, sums, tile, group, at);
+                store(g, s, sums, tile, group);
+            }
+            if (threadIdx.x % 128 == 0)
+                tma_store_wait_read<0>();
+        }
+        cluster_sync(); /* a block's shared memory stays until the others no longer copy into it */
+    }
+};
+
+#define TILES(numbers, keeping, name, bn, stages, cluster)                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        tiles_##bn##name(const __grid_constant__ scaled_arguments g)                               \
+    {                                                                                              \
+        tiles<numbers, bn, stages, cluster, keeping>::run(g);                                      \
+    }
+/* The widths that kernels/gemm_scaled/host/plan.c chooses from, with their stages and clusters. */
+#define ALL_TILES(numbers, keeping, name)                                                          \
+    TILES(numbers, keeping, name, 256, 4, 2)                                                       \
+    TILES(numbers, keeping, name, 192, 4, 2)                                                       \
+    TILES(numbers, keeping, name, 128, 6, 2)                                                       \
+    TILES(numbers, keeping, name, 64, 8, 1)
+
+#endif

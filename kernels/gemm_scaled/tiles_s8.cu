@@ -1,0 +1,6 @@
+/*
+ * tiles_s8.cu: tiles.h for A and B in s8; sums are exact.
+ */
+// arch: sm_90a
+#include "tiles.h"
+ALL_TILES(s8_numbers, KEEP_FAST, )
