@@ -16,7 +16,8 @@ struct gemm_arguments {
     int activation;             /* enum gemm_activation */
     int bias_down;              /* a number for each row, not for each column */
     int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */
-    int stores_directly;        /* number by number */
+    int stores_directly;        /* not by TMA */
+    int c_pieces, out_pairs;    /* C comes in pieces of 16 bytes; two numbers of D may be stored */
     int group;                  /* rows of tiles that go through the columns together */
     float per_matrix, per_band; /* 1 over the tiles of a matrix, 1 over those of a group */
     int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */

@@ -110,6 +110,21 @@ struct tiles {
         }
     }
 
+    /* Some rows of C's tile into the L2, with each step of k: the memory is not idle meanwhile. */
+    static __device__ __forceinline__ void fetch_c(const gemm_arguments &g, place tile, int k)
+    {
+        int steps = (g.k + BK - 1) / BK, rows = (BM + steps - 1) / steps;
+        int row = tile.row + k / BK * rows, columns = g.n - tile.column;
+        int end = (int)smaller(smaller(row + rows, tile.row + BM), g.m);
+        const unsigned short *c = (const unsigned short *)g.c + tile.matrix * g.c_stride +
+                                  row * g.c_row + tile.column;
+        for (; row < end; row++, c += g.c_row)
+            asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
+                             __cvta_generic_to_global(c)),
+                         "r"((columns < BN ? columns : BN) * 2)
+                         : "memory");
+    }
+
     static __device__ __forceinline__ void produce(const gemm_arguments &g, stages &s, turn &at,
                                                    place tile)
     {
@@ -119,6 +134,8 @@ struct tiles {
             barrier_arrive_expecting(full, (BM + BN) * BK * 2);
             load_a(g, s.a[at.stage], tile, k, full);
             load_b(g, s.b[at.stage], tile, k, full);
+            if (!PLAIN && g.c_pieces)
+                fetch_c(g, tile, k);
         }
     }
 
@@ -170,7 +187,18 @@ struct tiles {
 #pragma unroll
         for (int i = 0; i < BN / 2; i++)
             sums[i] *= g.alpha;
-        if (g.c) {
+        if (g.c_pieces) {
+            const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
+            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
+                                     c + smaller(row + 8, g.m - 1) * g.c_row};
+#pragma unroll
+            for (int i = 0; i < BN / 2; i += 2) {
+                unsigned two = *(const unsigned *)(rows[i % 4 / 2] +
+                                                   smaller(column + i / 4 * 8, g.n - 2));
+                sums[i] += g.beta * numbers::wide((stored)two);
+                sums[i + 1] += g.beta * numbers::wide((stored)(two >> 16));
+            }
+        } else if (g.c) {
             const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
             const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
                                      c + smaller(row + 8, g.m - 1) * g.c_row};
@@ -212,9 +240,37 @@ struct tiles {
         }
     }
 
+    /* Gates make one number of two neighbours, which a thread has. Two of those are stored at once:
+     * of two pairs of columns, even threads take the first and odd threads the second. */
+    static __device__ __forceinline__ void store_gates(const gemm_arguments &g,
+                                                       const float (&sums)[BN / 2], place tile,
+                                                       int group)
+    {
+        typedef typename numbers::stored stored;
+        bool odd = threadIdx.x % 2;
+        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int column = tile.column / 2 + threadIdx.x % 4 + (odd ? 3 : 0);
+        stored *out = (stored *)g.out + tile.matrix * g.out_stride + column;
+#pragma unroll
+        for (int i = 0; i < BN / 2; i += 8)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                float first = silu(sums[i + 2 * h]) * sums[i + 2 * h + 1];
+                float second = silu(sums[i + 4 + 2 * h]) * sums[i + 4 + 2 * h + 1];
+                float theirs = __shfl_xor_sync(0xffffffff, odd ? first : second, 1);
+                unsigned two = odd ? numbers::pack(theirs, second) : numbers::pack(first, theirs);
+                if (row + 8 * h < g.m && column + i < g.n / 2)
+                    *(unsigned *)(out + (row + 8 * h) * g.out_row + i) = two;
+            }
+    }
+
     static __device__ __forceinline__ void
     store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
     {
+        if (g.activation == GEMM_GATE && g.out_pairs) {
+            store_gates(g, sums, tile, group);
+            return;
+        }
         int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
         int column = tile.column + threadIdx.x % 4 * 2;
 #pragma unroll

@@ -352,6 +352,7 @@ static const char *const edges[] = {
     "m=300 n=456 k=136 width=64,128,192,224,256 order=rr,rc epilogue=none,residual",
     "m=304 n=456 k=136 width=128,256 order=cr,cc type=bf16,f16",
     "m=130 n=72 k=136 width=8,16,32,64,128 order=rr,rc type=bf16,f16",
+    "m=136 n=520 k=72 epilogue=gate,residual width=192,256",
     "m=5 n=72 k=8200",
     NULL};
 

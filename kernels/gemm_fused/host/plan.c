@@ -233,6 +233,20 @@ static bool takes_pieces(const struct gemm_request *r, int64_t elements)
            (r->batch == 1 || r->d_stride % elements == 0);
 }
 
+/* Does C come in whole pieces of 16 bytes? */
+static bool comes_in_pieces(const struct gemm_request *r)
+{
+    return r->c && r->c % 16 == 0 && r->c_pitch % 8 == 0 && r->n % 8 == 0 &&
+           (r->batch == 1 || r->c_stride % 8 == 0);
+}
+
+/* May two neighbours of a gate's D be stored at once? */
+static bool takes_pairs(const struct gemm_request *r)
+{
+    return r->n % 4 == 0 && r->d % 4 == 0 && r->d_pitch % 2 == 0 &&
+           (r->batch == 1 || r->d_stride % 2 == 0);
+}
+
 /* Is D the product and no more? */
 static bool is_plain(const struct gemm_request *r, const struct gemm_arguments *g)
 {
@@ -267,6 +281,8 @@ static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *
         .bias_down = r->bias_down,
         .a_stays = r->a_stride == 0,
         .b_stays = r->b_stride == 0,
+        .c_pieces = comes_in_pieces(r),
+        .out_pairs = takes_pairs(r),
         .group = r->choice.group > 0 ? r->choice.group : 8,
     };
 }

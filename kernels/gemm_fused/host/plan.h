@@ -44,7 +44,7 @@ struct gemm_request {
 struct gemm_arguments {
     int m, n, k, batch;
     float alpha, beta;
-    int activation, bias_down, a_stays, b_stays, stores_directly, group;
+    int activation, bias_down, a_stays, b_stays, stores_directly, c_pieces, out_pairs, group;
     float per_matrix, per_band;
     int stages, parts_log2;
     CUdeviceptr c, bias, out;
