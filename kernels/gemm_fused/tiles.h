@@ -20,6 +20,7 @@ enum {
 
 template <class numbers, bool DOWN_A, bool DOWN_B, int BN, int STAGES, int CLUSTER, bool PLAIN>
 struct tiles {
+    typedef typename numbers::stored stored;
     static const int BOXES = (BN + 63) / 64;
     /* The blocks of a cluster share B: each loads some of its boxes, or some lines of each. */
     static const bool WHOLE_BOXES = BN % (64 * CLUSTER) == 0;
@@ -176,66 +177,136 @@ struct tiles {
         asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
     }
 
-    /* What is stored for the sums. Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and
-     * columns 8 i + t % 4 * 2 and the next. Outside C any number of it may be read. */
-    static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
-                                                      float (&sums)[BN / 2], place tile, int group)
+    /* C's numbers for 64 columns, on their way through registers: chunks of 16 bytes, eight
+     * neighbours to a line. */
+    struct chunks {
+        uint4 at[4];
+    };
+    static __device__ __forceinline__ chunks load_c(const gemm_arguments &g, place tile, int group,
+                                                    int box)
     {
-        typedef typename numbers::stored stored;
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        int column = tile.column + threadIdx.x % 4 * 2;
+        chunks c;
 #pragma unroll
-        for (int i = 0; i < BN / 2; i++)
-            sums[i] *= g.alpha;
-        if (g.c_pieces) {
-            const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
-            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
-                                     c + smaller(row + 8, g.m - 1) * g.c_row};
-#pragma unroll
-            for (int i = 0; i < BN / 2; i += 2) {
-                unsigned two = *(const unsigned *)(rows[i % 4 / 2] +
-                                                   smaller(column + i / 4 * 8, g.n - 2));
-                sums[i] += g.beta * numbers::wide((stored)two);
-                sums[i + 1] += g.beta * numbers::wide((stored)(two >> 16));
-            }
-        } else if (g.c) {
-            const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
-            const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
-                                     c + smaller(row + 8, g.m - 1) * g.c_row};
-#pragma unroll
-            for (int i = 0; i < BN / 2; i++)
-                sums[i] +=
-                    g.beta *
-                    numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
+        for (int i = 0; i < 4; i++) {
+            int number = threadIdx.x % 128 + i * 128;
+            int row = tile.row + group * 64 + number / 8;
+            int column = tile.column + box * 64 + number % 8 * 8;
+            c.at[i] = make_uint4(0, 0, 0, 0);
+            if (row < g.m && column < g.n)
+                c.at[i] = *(const uint4 *)((const unsigned short *)g.c + tile.matrix * g.c_stride +
+                                           row * g.c_row + column);
         }
-        if (g.bias && g.bias_down) {
-            const stored *bias = (const stored *)g.bias;
+        return c;
+    }
+    /* Into the box, swizzled as D leaves it. */
+    static __device__ __forceinline__ void put_c(unsigned char *box, const chunks &c)
+    {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int number = threadIdx.x % 128 + i * 128, line = number / 8;
+            *(uint4 *)(box + line * 128 + ((number % 8 ^ line % 8) << 4)) = c.at[i];
+        }
+    }
+
+    /* Where lanes find or leave 16 columns of the warp's 16 lines, four matrices of 8 x 8. */
+    static __device__ __forceinline__ unsigned place_in(const unsigned char *box, int columns)
+    {
+        unsigned lane = threadIdx.x % 32, line = threadIdx.x % 128 / 32 * 16 + lane % 16;
+        return shared_address(box) + line * 128 + ((columns * 2 + lane / 16 ^ line % 8) << 4);
+    }
+    static __device__ __forceinline__ void add_c(float beta, float (&sums)[BN / 2], int from,
+                                                 const unsigned char *box)
+    {
+#pragma unroll
+        for (int i = 0; i < 4 && from + i * 8 < BN / 2; i++) {
+            unsigned p[4];
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(p[0]), "=r"(p[1]), "=r"(p[2]), "=r"(p[3])
+                         : "r"(place_in(box, i))
+                         : "memory");
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                sums[from + 8 * i + 2 * j] += beta * numbers::wide((stored)p[j]);
+                sums[from + 8 * i + 2 * j + 1] += beta * numbers::wide((stored)(p[j] >> 16));
+            }
+        }
+    }
+
+    /* Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and columns 8 i + t % 4 * 2 and the
+     * next. Outside C any number of it may be read. */
+    static __device__ __forceinline__ int row_of(place tile, int group)
+    {
+        return tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    }
+    static __device__ __forceinline__ int column_of(place tile)
+    {
+        return tile.column + threadIdx.x % 4 * 2;
+    }
+
+    /* The same straight from memory, number by number, where C lies as it likes. */
+    static __device__ __forceinline__ void add_c_slowly(const gemm_arguments &g,
+                                                        float (&sums)[BN / 2], int from, place tile,
+                                                        int group)
+    {
+        int row = row_of(tile, group), column = column_of(tile);
+        const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
+        const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
+                                 c + smaller(row + 8, g.m - 1) * g.c_row};
+#pragma unroll
+        for (int i = from; i < from + 32 && i < BN / 2; i++)
+            sums[i] += g.beta *
+                       numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
+    }
+
+    static __device__ __forceinline__ void add_bias(const gemm_arguments &g, float (&sums)[BN / 2],
+                                                    int from, place tile, int group)
+    {
+        const stored *bias = (const stored *)g.bias;
+        if (g.bias_down) {
+            int row = row_of(tile, group);
             float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
                             numbers::wide(bias[smaller(row + 8, g.m - 1)])};
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
+            for (int i = from; i < from + 32 && i < BN / 2; i++)
                 sums[i] += add[i % 4 / 2];
-        } else if (g.bias) {
-            const stored *bias = (const stored *)g.bias;
+        } else {
+            int column = column_of(tile);
 #pragma unroll
-            for (int i = 0; i < BN / 2; i += 4)
+            for (int i = from; i < from + 32 && i < BN / 2; i += 4)
+#pragma unroll
                 for (int j = 0; j < 2; j++) {
                     float add = numbers::wide(bias[smaller(column + i * 2 + j, g.n - 1)]);
                     sums[i + j] += add;
                     sums[i + 2 + j] += add;
                 }
         }
+    }
+
+    /* What is stored for 32 of a thread's sums, 64 columns; c: their part of C, if it is there. */
+    static __device__ __forceinline__ void finish_box(const gemm_arguments &g,
+                                                      float (&sums)[BN / 2], int from, place tile,
+                                                      int group, const unsigned char *c)
+    {
+#pragma unroll
+        for (int i = from; i < from + 32 && i < BN / 2; i++)
+            sums[i] *= g.alpha;
+        if (c)
+            add_c(g.beta, sums, from, c);
+        else if (g.c)
+            add_c_slowly(g, sums, from, tile, group);
+        if (g.bias)
+            add_bias(g, sums, from, tile, group);
         if (g.activation == GEMM_RELU) {
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
+            for (int i = from; i < from + 32 && i < BN / 2; i++)
                 sums[i] = relu(sums[i]);
         } else if (g.activation == GEMM_GELU) {
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
+            for (int i = from; i < from + 32 && i < BN / 2; i++)
                 sums[i] = gelu(sums[i]);
         } else if (g.activation == GEMM_SILU) {
 #pragma unroll
-            for (int i = 0; i < BN / 2; i++)
+            for (int i = from; i < from + 32 && i < BN / 2; i++)
                 sums[i] = silu(sums[i]);
         }
     }
@@ -246,9 +317,8 @@ struct tiles {
                                                        const float (&sums)[BN / 2], place tile,
                                                        int group)
     {
-        typedef typename numbers::stored stored;
         bool odd = threadIdx.x % 2;
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int row = row_of(tile, group);
         int column = tile.column / 2 + threadIdx.x % 4 + (odd ? 3 : 0);
         stored *out = (stored *)g.out + tile.matrix * g.out_stride + column;
 #pragma unroll
@@ -265,25 +335,28 @@ struct tiles {
     }
 
     static __device__ __forceinline__ void
-    store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
+    store_directly(const gemm_arguments &g, float (&sums)[BN / 2], place tile, int group)
     {
+#pragma unroll
+        for (int box = 0; box < BOXES; box++)
+            finish_box(g, sums, box * 32, tile, group, 0);
         if (g.activation == GEMM_GATE && g.out_pairs) {
             store_gates(g, sums, tile, group);
             return;
         }
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        int column = tile.column + threadIdx.x % 4 * 2;
 #pragma unroll
         for (int i = 0; i < BN / 2; i += 2)
-            store_pair<numbers>(g, float2{sums[i], sums[i + 1]}, row + i % 4 / 2 * 8,
-                                column + i / 4 * 8, tile.matrix);
+            store_pair<numbers>(g, float2{sums[i], sums[i + 1]},
+                                row_of(tile, group) + i % 4 / 2 * 8, column_of(tile) + i / 4 * 8,
+                                tile.matrix);
     }
 
-    /* 64 columns at a time through shared memory to the TMA unit. */
+    /* 64 columns at a time through shared memory to the TMA unit. C comes the same way: while one
+     * box is finished, the chunks of the next are loaded; `c` has those of the first. */
     static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
-                                                 const float (&sums)[BN / 2], place tile, int group)
+                                                 float (&sums)[BN / 2], place tile, int group,
+                                                 chunks &c)
     {
-        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
         bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
         for (int box = 0; box < BOXES; box++) {
@@ -291,18 +364,24 @@ struct tiles {
             if (asks)
                 tma_store_wait_read<LEAVING - 1>(); /* what was here has left */
             sync_consumer(group);
+            if (!PLAIN && g.c_pieces) {
+                put_c(from, c);
+                if (box + 1 < BOXES)
+                    c = load_c(g, tile, group, box + 1);
+                sync_consumer(group);
+            }
+            if (!PLAIN)
+                finish_box(g, sums, box * 32, tile, group, g.c_pieces ? from : 0);
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                unsigned chunk = i * 2 + lane / 16, p[4];
-                if (box * 64 + i * 16 >= BN)
-                    break;
+            for (int i = 0; i < 4 && box * 64 + i * 16 < BN; i++) {
+                unsigned p[4];
 #pragma unroll
                 for (int j = 0; j < 4; j++)
                     p[j] = numbers::pack(sums[32 * box + 8 * i + 2 * j],
                                          sums[32 * box + 8 * i + 2 * j + 1]);
                 asm volatile(
                     "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                        shared_address(from) + row * 128 + ((chunk ^ row % 8) << 4)),
+                        place_in(from, i)),
                     "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
                     : "memory");
             }
@@ -350,13 +429,14 @@ struct tiles {
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 float sums[BN / 2];
                 place tile = place_of(g, i);
+                chunks c;
+                if (!PLAIN && g.c_pieces)
+                    c = load_c(g, tile, group, 0); /* it is there when the sums are */
                 consume(g, s, sums, group, at);
-                if (!PLAIN)
-                    finish_all(g, sums, tile, group);
                 if (!PLAIN && g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
-                    store(g, s, sums, tile, group);
+                    store(g, s, sums, tile, group, c);
             }
             if (threadIdx.x % 128 == 0)
                 tma_store_wait_read<0>();

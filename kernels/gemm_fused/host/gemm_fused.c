@@ -86,7 +86,7 @@ static struct result activate(struct result x, enum gemm_activation activation)
     case GEMM_RELU:
         x.value = x.value < 0 ? 0 : x.value;
         break;
-    case GEMM_GELU: /* 1.5e-7: the approximation's own error of erf */
+    case GEMM_GELU: /* 1.5e-7: the approximation's own error */
         x = (struct result){x.value * 0.5 * erfc(-x.value * M_SQRT1_2),
                             1.13 * x.error + (0x1p-20 + 1.5e-7) * fabs(x.value)};
         break;

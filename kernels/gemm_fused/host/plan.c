@@ -281,7 +281,6 @@ static void fill_arguments(const struct gemm_request *r, struct gemm_arguments *
         .bias_down = r->bias_down,
         .a_stays = r->a_stride == 0,
         .b_stays = r->b_stride == 0,
-        .c_pieces = comes_in_pieces(r),
         .out_pairs = takes_pairs(r),
         .group = r->choice.group > 0 ? r->choice.group : 8,
     };
@@ -297,6 +296,7 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
     int box_k = w->columns % (64 * w->cluster) == 0 ? BK : BK / w->cluster;
     int columns = r->b_by_columns ? w->columns / w->cluster : 64;
     g->stores_directly = !takes_pieces(r, 8);
+    g->c_pieces = comes_in_pieces(r) && !g->stores_directly;
     CUresult status = map_a(cuda, r, &g->a, TILE_ROWS);
     if (status == CUDA_SUCCESS)
         status = map_b(cuda, r, &g->b, columns, r->b_by_columns ? BK : box_k);
