@@ -233,7 +233,7 @@ struct tiles {
     }
 
     /* Thread t has rows 16 (t / 32) + t / 4 % 8 and eight below, and columns 8 i + t % 4 * 2 and the
-     * next. Outside C any number of it may be read. */
+     * next. Below C, its last row is read. */
     static __device__ __forceinline__ int row_of(place tile, int group)
     {
         return tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -244,22 +244,21 @@ struct tiles {
     }
 
     /* The same straight from memory, number by number, where C lies as it likes. */
-    static __device__ __forceinline__ void add_c_slowly(const gemm_arguments &g,
-                                                        float (&sums)[BN / 2], int from, place tile,
-                                                        int group)
+    static __device__ __forceinline__ void
+    add_c_slowly(const gemm_arguments &g, float (&sums)[BN / 2], place tile, int group)
     {
-        int row = row_of(tile, group), column = column_of(tile);
-        const stored *c = (const stored *)g.c + tile.matrix * g.c_stride;
+        int row = row_of(tile, group), column = column_of(tile), last = g.n - 1 - column;
+        const stored *c = (const stored *)g.c + tile.matrix * g.c_stride + column;
         const stored *rows[2] = {c + smaller(row, g.m - 1) * g.c_row,
                                  c + smaller(row + 8, g.m - 1) * g.c_row};
 #pragma unroll
-        for (int i = from; i < from + 32 && i < BN / 2; i++)
-            sums[i] += g.beta *
-                       numbers::wide(rows[i % 4 / 2][smaller(column + i / 4 * 8 + i % 2, g.n - 1)]);
+        for (int i = 0; i < BN / 2; i++)
+            if (i / 4 * 8 + i % 2 <= last)
+                sums[i] += g.beta * numbers::wide(rows[i % 4 / 2][i / 4 * 8 + i % 2]);
     }
 
     static __device__ __forceinline__ void add_bias(const gemm_arguments &g, float (&sums)[BN / 2],
-                                                    int from, place tile, int group)
+                                                    place tile, int group)
     {
         const stored *bias = (const stored *)g.bias;
         if (g.bias_down) {
@@ -267,48 +266,57 @@ struct tiles {
             float add[2] = {numbers::wide(bias[smaller(row, g.m - 1)]),
                             numbers::wide(bias[smaller(row + 8, g.m - 1)])};
 #pragma unroll
-            for (int i = from; i < from + 32 && i < BN / 2; i++)
+            for (int i = 0; i < BN / 2; i++)
                 sums[i] += add[i % 4 / 2];
         } else {
-            int column = column_of(tile);
+            int column = column_of(tile), last = g.n - 1 - column;
+            bias += column;
+            if (tile.column + BN <= g.n) { /* without a check for each */
 #pragma unroll
-            for (int i = from; i < from + 32 && i < BN / 2; i += 4)
+                for (int i = 0; i < BN / 2; i++)
+                    sums[i] += numbers::wide(bias[i / 4 * 8 + i % 2]);
+            } else {
 #pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    float add = numbers::wide(bias[smaller(column + i * 2 + j, g.n - 1)]);
-                    sums[i + j] += add;
-                    sums[i + 2 + j] += add;
-                }
+                for (int i = 0; i < BN / 2; i++)
+                    if (i / 4 * 8 + i % 2 <= last)
+                        sums[i] += numbers::wide(bias[i / 4 * 8 + i % 2]);
+            }
         }
     }
 
-    /* What is stored for 32 of a thread's sums, 64 columns; c: their part of C, if it is there. */
-    static __device__ __forceinline__ void finish_box(const gemm_arguments &g,
-                                                      float (&sums)[BN / 2], int from, place tile,
-                                                      int group, const unsigned char *c)
+    template <int COUNT>
+    static __device__ __forceinline__ void activate_some(int activation, float (&sums)[BN / 2],
+                                                         int from)
+    {
+        if (activation == GEMM_RELU) {
+#pragma unroll
+            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
+                sums[from + i] = relu(sums[from + i]);
+        } else if (activation == GEMM_GELU) {
+#pragma unroll
+            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
+                sums[from + i] = gelu(sums[from + i]);
+        } else if (activation == GEMM_SILU) {
+#pragma unroll
+            for (int i = 0; i < COUNT && from + i < BN / 2; i++)
+                sums[from + i] = silu(sums[from + i]);
+        }
+    }
+
+    /* What is stored for the sums; but for a C that comes in chunks, see store. All of them at once:
+     * between the barriers of store, loads and long instructions would be waited for. */
+    static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
+                                                      float (&sums)[BN / 2], place tile, int group)
     {
 #pragma unroll
-        for (int i = from; i < from + 32 && i < BN / 2; i++)
+        for (int i = 0; i < BN / 2; i++)
             sums[i] *= g.alpha;
-        if (c)
-            add_c(g.beta, sums, from, c);
-        else if (g.c)
-            add_c_slowly(g, sums, from, tile, group);
+        if (g.c && !g.c_pieces)
+            add_c_slowly(g, sums, tile, group);
         if (g.bias)
-            add_bias(g, sums, from, tile, group);
-        if (g.activation == GEMM_RELU) {
-#pragma unroll
-            for (int i = from; i < from + 32 && i < BN / 2; i++)
-                sums[i] = relu(sums[i]);
-        } else if (g.activation == GEMM_GELU) {
-#pragma unroll
-            for (int i = from; i < from + 32 && i < BN / 2; i++)
-                sums[i] = gelu(sums[i]);
-        } else if (g.activation == GEMM_SILU) {
-#pragma unroll
-            for (int i = from; i < from + 32 && i < BN / 2; i++)
-                sums[i] = silu(sums[i]);
-        }
+            add_bias(g, sums, tile, group);
+        if (!g.c_pieces)
+            activate_some<BN / 2>(g.activation, sums, 0);
     }
 
     /* Gates make one number of two neighbours, which a thread has. Two of those are stored at once:
@@ -335,11 +343,8 @@ struct tiles {
     }
 
     static __device__ __forceinline__ void
-    store_directly(const gemm_arguments &g, float (&sums)[BN / 2], place tile, int group)
+    store_directly(const gemm_arguments &g, const float (&sums)[BN / 2], place tile, int group)
     {
-#pragma unroll
-        for (int box = 0; box < BOXES; box++)
-            finish_box(g, sums, box * 32, tile, group, 0);
         if (g.activation == GEMM_GATE && g.out_pairs) {
             store_gates(g, sums, tile, group);
             return;
@@ -352,7 +357,7 @@ struct tiles {
     }
 
     /* 64 columns at a time through shared memory to the TMA unit. C comes the same way: while one
-     * box is finished, the chunks of the next are loaded; `c` has those of the first. */
+     * box is finished, the chunks of the next are loaded. */
     static __device__ __forceinline__ void store(const gemm_arguments &g, stages &s,
                                                  float (&sums)[BN / 2], place tile, int group,
                                                  chunks &c)
@@ -369,9 +374,9 @@ struct tiles {
                 if (box + 1 < BOXES)
                     c = load_c(g, tile, group, box + 1);
                 sync_consumer(group);
+                add_c(g.beta, sums, box * 32, from);
+                activate_some<32>(g.activation, sums, box * 32);
             }
-            if (!PLAIN)
-                finish_box(g, sums, box * 32, tile, group, g.c_pieces ? from : 0);
 #pragma unroll
             for (int i = 0; i < 4 && box * 64 + i * 16 < BN; i++) {
                 unsigned p[4];
@@ -433,6 +438,8 @@ struct tiles {
                 if (!PLAIN && g.c_pieces)
                     c = load_c(g, tile, group, 0); /* it is there when the sums are */
                 consume(g, s, sums, group, at);
+                if (!PLAIN)
+                    finish_all(g, sums, tile, group);
                 if (!PLAIN && g.stores_directly)
                     store_directly(g, sums, tile, group);
                 else
