@@ -196,7 +196,7 @@ struct check_allocation {
 
 /* Of the device heap: who allocated it, or freed it. */
 struct check_heap_block {
-    uint64_t address, size;
+    uint64_t address, size; /* address first: lk_sorted_after looks for it */
     const struct simt_inst *in;
     uint64_t block, launch;
     uint32_t thread;

@@ -7,17 +7,10 @@
 
 #include <stdlib.h>
 
+/* First block of the list that begins after address. */
 static size_t after(const struct check_heap_list *list, uint64_t address)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list->items[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lk_sorted_after(list->items, list->count, sizeof(*list->items), address);
 }
 
 static void put(struct check_heap_list *list, const struct check_heap_block *block)

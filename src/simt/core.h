@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "simt/exec.h"
 #include "simt/flow.h"

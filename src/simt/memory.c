@@ -106,15 +106,7 @@ void simt_memory_close(struct simt_memory *memory)
 /* First entry of a sorted list that begins after address. */
 static size_t list_after(const struct simt_allocation_list *list, uint64_t address)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (list->items[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lk_sorted_after(list->items, list->count, sizeof(*list->items), address);
 }
 
 static void list_insert(struct simt_allocation_list *list, size_t at, struct simt_allocation item)

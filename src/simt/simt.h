@@ -82,7 +82,7 @@ bool simt_free(struct simt_machine *machine, uint64_t address); /* false: no suc
 enum simt_owner { SIMT_OWNER_USER, SIMT_OWNER_MACHINE, SIMT_OWNER_HEAP };
 
 struct simt_allocation {
-    uint64_t address;
+    uint64_t address; /* first: lk_sorted_after looks for it */
     size_t size;
     enum simt_memory_kind kind;
     bool registered; /* by simt_register */

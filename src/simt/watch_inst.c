@@ -181,6 +181,16 @@ static bool is_order(const struct ptx_inst *ptx)
     }
 }
 
+static void describe_atomic(const struct ptx_function *function, const struct ptx_inst *ptx,
+                            struct watch_inst *what)
+{
+    bool is_red = ptx->op == PTX_OP_RED || ptx->op == PTX_OP_RED_NOFTZ || ptx->op == PTX_OP_RED_VEC;
+    what->kind = is_red || drops_result(function, ptx) ? WATCH_RED : WATCH_ATOM;
+    what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
+    what->is_write = what->is_ordered = what->skips_l1 = true;
+    what->is_cas = ptx->op == PTX_OP_ATOM_CAS;
+}
+
 static void describe(const struct ptx_function *function, const struct simt_inst *in,
                      struct watch_inst *what)
 {
@@ -205,15 +215,9 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     case PTX_OP_ATOM_VEC:
     case PTX_OP_RED:
     case PTX_OP_RED_NOFTZ:
-    case PTX_OP_RED_VEC: {
-        bool is_red =
-            ptx->op == PTX_OP_RED || ptx->op == PTX_OP_RED_NOFTZ || ptx->op == PTX_OP_RED_VEC;
-        what->kind = is_red || drops_result(function, ptx) ? WATCH_RED : WATCH_ATOM;
-        what->bytes = ptx_type_bits(last_type(ptx)) / 8 * element_count(ptx);
-        what->is_write = what->is_ordered = what->skips_l1 = true;
-        what->is_cas = ptx->op == PTX_OP_ATOM_CAS;
+    case PTX_OP_RED_VEC:
+        describe_atomic(function, ptx, what);
         break;
-    }
     case PTX_OP_CP_ASYNC:
         what->kind = WATCH_COPY;
         what->bytes = (uint32_t)ptx->operands[2].imm;

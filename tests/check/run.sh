@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh: small programs with one planted error each, and their corrected twins (with FIXED defined).
-# gather.py has nvcc compile them all at once; each runs by itself. judge.py says how lines are marked:
+# ../gather.py has nvcc compile them all at once; each runs by itself. judge.py says how lines are marked:
 # an error must be reported at every mark and nowhere else, and none at all in a twin. A line
 # "// options:" has nvcc's and check's own. Then the programs of tests/programs, which are right: none
 # may be accused, except those that fail on purpose.
@@ -24,7 +24,7 @@ gather() {
     local file options
     file=$gathered/all$(group "$1").cu
     options=$(sed -n 's|^// options: *||p' "$1.cu")
-    python3 gather.py "$file" "$@" || return
+    python3 ../gather.py "$file" "$@" || return
     # shellcheck disable=SC2086
     "$LOCKSTEP" check --json "$file" -I. $options -- none >/dev/null 2>"$file.err"
     [ $? -eq 42 ] && return # what a gathered program returns for a name that it does not have

@@ -113,13 +113,40 @@ def runnable_scripts(all_files):
             yield f"{path} is not executable"
 
 
+def code(all_files):
+    """Files that people read: not programs that tests compile, which are data."""
+    for path in all_files:
+        if path.suffix in (".c", ".h", ".def", ".inc", ".js", ".py", ".sh") or (
+                path.suffix == ".cu" and path.parts[0] == "kernels") or path.parts[0] == "scripts":
+            yield path, path.read_text(errors="replace").splitlines()
+
+
+def files_have_600_lines_at_most(all_files):
+    for path, lines in code(all_files):
+        if len(lines) > 600 and str(path) != "src/cuda/api.def":  # docs/decisions.md says why
+            yield f"{path} has {len(lines)}"
+
+
+def functions_have_80_lines_at_most(all_files):
+    for path, lines in code(all_files):
+        start = None
+        for number, line in enumerate(lines if path.suffix in (".c", ".h", ".inc", ".cu") else []):
+            if line == "{":
+                start = number
+            elif line.startswith("}") and start is not None:
+                if number - start + 1 > 80:
+                    yield f"{path}:{start + 1} begins one of {number - start + 1}"
+                start = None
+
+
 def main():
     all_files = files()
     if not sources(all_files):
         print("not ok files: none of src/ are found")
     for rule in (include_direction, rooms_are_listed_from_the_bottom_up, readme_has_every_room,
                  picture_of_rooms_is_current,
-                 opening_comment, no_machine_paths, runnable_scripts):
+                 opening_comment, no_machine_paths, runnable_scripts,
+                 files_have_600_lines_at_most, functions_have_80_lines_at_most):
         broken = list(rule(all_files))
         name = rule.__name__
         print(f"not ok {name}: {'; '.join(broken)}" if broken else f"ok {name}")

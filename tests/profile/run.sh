@@ -1,6 +1,6 @@
 #!/bin/sh
 # lockstep profile from outside: each rule of the advice speaks on the line that its kernel marks
-# and is silent on the fixed kernel (-DFIXED); JSON, trace, HTML, filters, comparison, bad input.
+# and is silent on the fixed kernel (with FIXED defined); JSON, trace, HTML, filters, comparison, bad input.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../expect.sh"
@@ -32,15 +32,16 @@ sys.exit(None if ($condition) else 'not so')" 2>&1); then
     fi
 }
 
-# Advice
-for source in *.cu; do
-    rule=${source%.cu}
-    case $rule in plain | faults | none | streams) continue ;; esac
+# Advice. nvcc compiles all of these kernels at once.
+advised=$(ls *.cu | sed 's/\.cu$//' | grep -vx -e plain -e faults -e none -e streams)
+# shellcheck disable=SC2086
+python3 ../gather.py "$work/advice.cu" $advised || echo "not ok advice: the programs are not gathered"
+for rule in $advised; do
     for wanted in given quiet; do
-        define=-DBAD
-        [ $wanted = given ] || define=-DFIXED
-        "$LOCKSTEP" profile --json "$source" $define >"$work/$rule.$wanted.json" 2>"$work/err"
-        if problem=$(python3 check_advice.py "$rule" "$source" $wanted \
+        name=$rule
+        [ $wanted = given ] || name=$rule.fixed
+        "$LOCKSTEP" profile --json "$work/advice.cu" -- "$name" >"$work/$rule.$wanted.json" 2>"$work/err"
+        if problem=$(python3 check_advice.py "$rule" "$rule.cu" $wanted \
             <"$work/$rule.$wanted.json" 2>&1); then
             echo "ok advice-$rule-$wanted"
         else

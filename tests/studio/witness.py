@@ -54,9 +54,8 @@ def encode(name, value):
     if value in (math.inf, -math.inf):
         return sign | beyond
     size, least = abs(Fraction(value)), 2 - 2 ** (exponent_bits - 1)
-    exponent = least
-    while size >= Fraction(2) ** (exponent + 1):
-        exponent += 1
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()  # or one less
+    exponent = max(exponent - (size < Fraction(2) ** exponent), least) if size else least
     units = round(size / Fraction(2) ** (exponent - mantissa_bits))
     code = (exponent - least << mantissa_bits) + units
     return sign | (beyond if code > largest(name) else code)

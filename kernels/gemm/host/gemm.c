@@ -55,7 +55,7 @@ static void generate(const struct zoo_problem *problem, void **buffer)
 }
 
 /* The reference works on bands of rows and stretches of columns that stay in the cache. */
-enum { BAND = 4, STRETCH = 128 };
+enum { BAND = 4, STRETCH = 128, VECTOR = 16 };
 
 struct sums {
     double value[BAND][STRETCH];     /* of the products */
@@ -63,14 +63,16 @@ struct sums {
     double square[BAND][STRETCH];    /* of their squares */
 };
 
-static void add_row(struct sums *sums, unsigned row, double a, const double *b)
+/* In whole vectors; what is beyond across is zero. */
+static void add_row(struct sums *sums, unsigned row, double a, const double *b, int64_t across)
 {
-    for (unsigned j = 0; j < STRETCH; j++) {
-        double product = a * b[j];
-        sums->value[row][j] += product;
-        sums->magnitude[row][j] += fabs(product);
-        sums->square[row][j] += product * product;
-    }
+    for (int64_t from = 0; from < across; from += VECTOR)
+        for (int64_t j = from; j < from + VECTOR; j++) {
+            double product = a * b[j];
+            sums->value[row][j] += product;
+            sums->magnitude[row][j] += fabs(product);
+            sums->square[row][j] += product * product;
+        }
 }
 
 /* Adding k products rounds k times, by at most half a unit of a partial sum: in any order the error
@@ -144,7 +146,7 @@ static void reference_tile(const struct zoo_problem *problem, void *const *buffe
         widen(of_b, type, buffer[B], i * n + column, across);
         for (int64_t r = 0; r < down; r++) {
             widen(&of_a, type, buffer[A], (row + r) * k + i, 1);
-            add_row(&sums, (unsigned)r, of_a, of_b);
+            add_row(&sums, (unsigned)r, of_a, of_b, across);
         }
     }
     for (int64_t r = 0; r < down; r++)

@@ -5,9 +5,11 @@
 #include "plan.h"
 
 #include "../../gemm/host/gemm.h"
+#include "base/arena.h"
 #include "zoo/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { M, N, K, TYPE, BATCH, ORDER, EPILOGUE, WIDTH }; /* the first four as in the family gemm */
@@ -100,61 +102,101 @@ static struct result activate(struct result x, enum gemm_activation activation)
     return x;
 }
 
-/* Where element (line, along) of a matrix lies: by rows or by columns. */
-static size_t place(int64_t row, int64_t column, int64_t rows, int64_t columns, bool by_columns)
+/* The lines of a matrix along k as doubles, so that sums read them in order: of lines x k elements
+ * from the one at from on, neighbours along k lie side by side, or those along the lines do. */
+static double *lines_along_k(enum zoo_type type, const void *data, int64_t from, int64_t lines,
+                             int64_t k, bool side_by_side)
 {
-    return (size_t)(by_columns ? column * rows + row : row * columns + column);
+    double *all = lk_alloc((size_t)(lines * k + 1) * sizeof(*all));
+    for (int64_t line = 0; line < lines; line++)
+        for (int64_t i = 0; i < k; i++)
+            all[line * k + i] = zoo_get(
+                type, data, (size_t)(from + (side_by_side ? line * k + i : i * lines + line)));
+    return all;
 }
 
-/* Before the activation. */
-static struct result one_sum(const struct zoo_problem *problem, void *const *buffer, int64_t matrix,
-                             int64_t row, int64_t column)
+struct sum {
+    double products, magnitudes;
+};
+
+/* In four parts, which need not wait for one another. */
+static struct sum sum_products(const double *a, const double *b, int64_t k)
+{
+    double products[4] = {0}, magnitudes[4] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= k; i += 4)
+        for (int j = 0; j < 4; j++) {
+            double product = a[i + j] * b[i + j];
+            products[j] += product;
+            magnitudes[j] += fabs(product);
+        }
+    for (; i < k; i++) {
+        products[0] += a[i] * b[i];
+        magnitudes[0] += fabs(a[i] * b[i]);
+    }
+    return (struct sum){products[0] + products[1] + products[2] + products[3],
+                        magnitudes[0] + magnitudes[1] + magnitudes[2] + magnitudes[3]};
+}
+
+/* One element after its activation; row is of all matrices of the batch. */
+static struct result finish(const struct zoo_problem *problem, void *const *buffer, struct sum sum,
+                            int64_t row, int64_t column)
 {
     int64_t m = problem->value[M], n = problem->value[N], k = problem->value[K];
     enum zoo_type type = types[problem->value[TYPE]];
     const struct epilogue *e = epilogue_of(problem);
-    bool a_down = problem->value[ORDER] >= 2, b_down = problem->value[ORDER] % 2;
-    size_t from_a = (size_t)(matrix * m * k), from_b = (size_t)(matrix * k * n);
-    double sum = 0, size = 0;
-    for (int64_t i = 0; i < k; i++) {
-        double product = zoo_get(type, buffer[A], from_a + place(row, i, m, k, a_down)) *
-                         zoo_get(type, buffer[B], from_b + place(i, column, k, n, b_down));
-        sum += product;
-        size += fabs(product);
-    }
     /* Tensor cores cut at 24 bits with every step of k; plain f32 rounds with every product. */
-    double error = ((double)k + 8) * 0x1p-23 * size;
-    struct result x = {e->alpha * sum, fabs(e->alpha) * error};
+    double error = ((double)k + 8) * 0x1p-23 * sum.magnitudes;
+    struct result x = {e->alpha * sum.products, fabs(e->alpha) * error};
     if (e->beta != 0)
-        x.value += e->beta * zoo_get(type, buffer[C], (size_t)((matrix * m + row) * n + column));
+        x.value += e->beta * zoo_get(type, buffer[C], (size_t)(row * n + column));
     if (e->bias)
-        x.value += zoo_get(type, buffer[BIAS], (size_t)(e->bias_down ? row : column));
-    x.error += 4 * 0x1p-24 * (fabs(x.value) + size + 4);
+        x.value += zoo_get(type, buffer[BIAS], (size_t)(e->bias_down ? row % m : column));
+    x.error += 4 * 0x1p-24 * (fabs(x.value) + sum.magnitudes + 4);
     return activate(x, e->activation);
+}
+
+/* a and b are the lines of one matrix of the batch. */
+static void reference_element(const struct zoo_problem *problem, void *const *buffer,
+                              const double *a, const double *b, int64_t row, int64_t column,
+                              struct zoo_expected *expected)
+{
+    static const double units[] = {0x1p-24, 0x1p-11, 0x1p-8}, least[] = {0, 0x1p-25, 0x1p-134};
+    int64_t k = problem->value[K], type = problem->value[TYPE];
+    int64_t at = row * columns_of_d(problem) + column;
+    const double *line = a + row % problem->value[M] * k;
+    struct result x;
+    if (epilogue_of(problem)->activation == GEMM_GATE) {
+        struct sum left_sum = sum_products(line, b + 2 * column * k, k);
+        struct sum right_sum = sum_products(line, b + (2 * column + 1) * k, k);
+        struct result left = silu(finish(problem, buffer, left_sum, row, 2 * column));
+        x = finish(problem, buffer, right_sum, row, 2 * column + 1);
+        x.error = x.error * (fabs(left.value) + left.error) + left.error * fabs(x.value);
+        x.value *= left.value;
+    } else {
+        x = finish(problem, buffer, sum_products(line, b + column * k, k), row, column);
+    }
+    expected->value[at] = x.value;
+    expected->bound[at] = x.error + (fabs(x.value) + x.error) * units[type] * 1.0001 + least[type];
 }
 
 static void reference(const struct zoo_problem *problem, void *const *buffer,
                       struct zoo_expected *expected)
 {
-    static const double units[] = {0x1p-24, 0x1p-11, 0x1p-8}, least[] = {0, 0x1p-25, 0x1p-134};
-    int64_t m = problem->value[M], across = columns_of_d(problem), type = problem->value[TYPE];
-    bool gate = epilogue_of(problem)->activation == GEMM_GATE;
-#pragma omp parallel for schedule(dynamic, 4) collapse(2)
-    for (int64_t line = 0; line < problem->value[BATCH] * m; line++)
-        for (int64_t column = 0; column < across; column++) {
-            struct result x;
-            if (gate) {
-                struct result left = silu(one_sum(problem, buffer, line / m, line % m, 2 * column));
-                x = one_sum(problem, buffer, line / m, line % m, 2 * column + 1);
-                x.error = x.error * (fabs(left.value) + left.error) + left.error * fabs(x.value);
-                x.value *= left.value;
-            } else {
-                x = one_sum(problem, buffer, line / m, line % m, column);
-            }
-            expected[D].value[line * across + column] = x.value;
-            expected[D].bound[line * across + column] =
-                x.error + (fabs(x.value) + x.error) * units[type] * 1.0001 + least[type];
-        }
+    int64_t m = problem->value[M], n = problem->value[N], k = problem->value[K];
+    int64_t across = columns_of_d(problem);
+    enum zoo_type type = types[problem->value[TYPE]];
+    bool a_down = problem->value[ORDER] >= 2, b_down = problem->value[ORDER] % 2;
+    for (int64_t matrix = 0; matrix < problem->value[BATCH]; matrix++) {
+        double *a = lines_along_k(type, buffer[A], matrix * m * k, m, k, !a_down);
+        double *b = lines_along_k(type, buffer[B], matrix * k * n, n, k, b_down);
+#pragma omp parallel for schedule(dynamic, 64) collapse(2)
+        for (int64_t row = matrix * m; row < (matrix + 1) * m; row++)
+            for (int64_t column = 0; column < across; column++)
+                reference_element(problem, buffer, a, b, row, column, &expected[D]);
+        free(a);
+        free(b);
+    }
 }
 
 static double bytes(const struct zoo_problem *problem)

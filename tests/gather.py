@@ -28,10 +28,11 @@ def main():
     parts = ["#include <cstring>\n"] + [f"#include {file}\n" for file in includes]
     calls = []
     for name, text in texts.items():
-        parts += [body(name, text, name), "#define FIXED\n", body(name, text, name + "_fixed"),
-                  "#undef FIXED\n"]
+        own = name.replace("-", "_")
+        parts += [body(name, text, own), "#define FIXED\n",
+                  body(name, text, own + "_fixed"), "#undef FIXED\n"]
         calls += [f'    if (std::strcmp(name, "{name}{ending}") == 0)\n'
-                  f"        return {name}{space}::program();\n"
+                  f"        return {own}{space}::program();\n"
                   for ending, space in (("", ""), (".fixed", "_fixed"))]
     parts += ["int main(int count, char **words)\n{\n"
               '    const char *name = count > 1 ? words[1] : "";\n', *calls, "    return 42;\n}\n"]
