@@ -1,7 +1,7 @@
 // right_bulk_warp.cu: all lanes of a warp store the same box of a tensor, as CUTLASS's epilogues do:
 // nothing is wrong with that.
-#include <cstdint>
 // options: -arch=sm_90
+#include <cstdint>
 #include <cuda.h>
 #include <cuda_runtime.h>
 
