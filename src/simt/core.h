@@ -268,7 +268,7 @@ struct simt_wgmma {
 };
 
 /* Lanes whose last wait at an mbarrier was in vain, and which have come to no other barrier since.
- * The end of a phase lets them go, even if the mbarrier is initialised again or invalidated before
+ * The end of a phase lets them go, even if the mbarrier is initialised again before
  * their turn comes: on a GPU they sleep, and it wakes them. */
 struct simt_waiting {
     uint32_t lanes, phases; /* phases: which each waits for, 0 or 1 */
