@@ -276,6 +276,17 @@ struct simt_waiting {
     const struct simt_mbarrier *at[SIMT_LANES];
 };
 
+/* Copies of cp.async that no wait has shown yet (late.c), oldest first. */
+struct simt_late {
+    struct simt_late_copy {
+        uint8_t *to;
+        uint32_t group; /* groups that were committed before it */
+        uint8_t size, bytes[16];
+    } * copies;
+    uint32_t count, capacity, groups;
+    bool gave_way; /* the warp has waited a turn for those that it now waits for */
+};
+
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
 struct simt_warp_state {
     struct simt_warp w;
@@ -305,6 +316,7 @@ struct simt_warp_state {
                                        barrier let the warp go */
     struct simt_wgmma wgmma;
     struct simt_waiting waiting;
+    struct simt_late late;
     uint32_t registers; /* that setmaxnreg gave each of its threads; 0: as launched */
 };
 
@@ -483,6 +495,13 @@ static inline struct simt_warp_state *simt_state(struct simt_warp *w)
 {
     return (struct simt_warp_state *)(void *)w;
 }
+
+/* late.c: where to put the bytes of a copy of cp.async; commit and wait. False: the warp is to come
+ * again. */
+uint8_t *simt_late_copy(struct simt_warp *w, uint8_t *to, uint32_t size);
+void simt_late_commit(struct simt_warp *w);
+bool simt_late_wait(struct simt_warp *w, uint32_t pending, bool all);
+void simt_late_see_all(struct simt_warp *w);
 
 /* Waiting loops pay for what they do while they wait, so that others get their turn sooner. */
 static inline void simt_charge(struct simt_warp *w, int fuel)
