@@ -151,6 +151,20 @@ static bool expects(enum ptx_op op)
 static void note_remote(struct check *check, struct simt_warp *w, const struct simt_inst *in,
                         int lane, struct check_block *place);
 
+/* After mbarrier.inval. */
+static void look_for_end(struct check *check, struct check_block *owner, uint32_t offset,
+                         const struct check_side *side)
+{
+    struct check_mbarrier *mbarrier = check_mbarrier_at(owner, offset);
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = offset};
+    if (!mbarrier || !mbarrier->end.in)
+        return;
+    check_report(check, CHECK_RACE, &subject, side, &mbarrier->end,
+                 "race: use of the mbarrier at 0x%x after it was invalidated: put a barrier before "
+                 "mbarrier.inval",
+                 offset);
+}
+
 /* The wait is done before the mbarrier says so: a thread that goes on has seen the last arrival. A
  * relaxed arrival passes on what a fence before it ordered. */
 static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct simt_inst *in)
@@ -168,6 +182,10 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
             expects(in->ptx->op) ? check_mbarrier_at(owner->check, offset) : NULL;
         if (mbarrier)
             mbarrier->expect = check_side_of(w, in, lane, "expects");
+        if (owner->check->has_ended_mbarriers && in->ptx->op != PTX_OP_MBARRIER_INVAL) {
+            struct check_side side = check_side_of(w, in, lane, "uses");
+            look_for_end(check, owner->check, offset, &side);
+        }
         /* First, so that what the arrival passes on includes the use of the other block. */
         if (owner != w->block && !owner->has_ended)
             note_remote(check, w, in, lane, owner->check);
@@ -219,8 +237,12 @@ static void init_mbarriers(struct check *check, struct simt_warp *w, const struc
         struct check_side side = check_side_of(w, in, lane, ends ? "invalidates" : "initialises");
         if (check_mbarrier_at(owner->check, offset))
             look_for_waiters(check, owner, offset, &side);
+        struct check_mbarrier *mbarrier = check_mbarrier_at(owner->check, offset);
         if (!ends)
             note_init(owner->check, offset, &side);
+        else if (mbarrier)
+            mbarrier->end = side;
+        owner->check->has_ended_mbarriers |= ends;
     }
 }
 

@@ -123,8 +123,8 @@ struct check_side {
 /* An mbarrier of a block. */
 struct check_mbarrier {
     uint32_t offset;
-    struct check_side init, expect, complete; /* who did it last; in NULL: nobody */
-    bool is_judged;                           /* a report has been made about its bytes */
+    struct check_side init, expect, complete, end; /* who did it last; in NULL: nobody */
+    bool is_judged;                                /* a report has been made about its bytes */
 };
 
 /* What a warp of another block of the cluster did last in the block's shared memory. */
@@ -162,6 +162,7 @@ struct check_block {
     uint32_t cluster_phase;                      /* of the cluster's barrier */
     struct check_mbarrier *mbarriers;
     uint32_t mbarrier_count, mbarrier_capacity;
+    bool has_ended_mbarriers;     /* one was invalidated */
     struct check_remote *remotes; /* by warp */
     uint32_t remote_count, remote_capacity;
     struct check_products *products; /* products.c; NULL: the kernel has none */

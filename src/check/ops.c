@@ -323,11 +323,12 @@ void check_ops_conflict(struct check *check, const struct watch_access *access, 
     lk_buf_free(&theirs);
 }
 
-/* A new copy, memset or free against all that is not ordered before it. */
+/* A new copy, memset or free against all that is not ordered with it. A graph's nodes are new when
+ * the graph runs: what the stream does after it may be listed by then. */
 static void judge_boxes(struct check *check, const struct check_op *op)
 {
     for (const struct check_op *other = all.first; other && op->box_count; other = other->next) {
-        if (other == op || check_op_is_before(other, op))
+        if (other == op || check_op_is_before(other, op) || check_op_is_before(op, other))
             continue;
         for (unsigned i = 0; i < op->box_count; i++) {
             const struct simt_box *box = &op->boxes[i];

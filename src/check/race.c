@@ -118,6 +118,10 @@ static __attribute__((noinline)) void report_race(struct visit *visit, uint64_t 
               "blocks both need device scope"
         : copying && !was_write
             ? ": nothing waited until the copy had read it (cp.async.bulk.wait_group.read)"
+        : is_engine && access->space != PTX_SPACE_SHARED
+            ? ": nothing waited until the copy had written it (cp.async.bulk.wait_group; with "
+              ".read "
+              "it waits for the source alone), or no barrier came after that wait"
         : copying ? ": nothing waited for the asynchronous copy, or no barrier came after that wait"
         : other.block != side.block && access->space == PTX_SPACE_SHARED
             ? ": nothing orders the two blocks (cluster.sync(), or an mbarrier)"

@@ -326,7 +326,9 @@ void check_sync_barrier(struct check *check, struct simt_block *block, uint32_t 
                      "never reach it",
                      id);
     }
-    if (!barrier->expected)
+    /* Barrier 0 is __syncthreads(). Who names another barrier by its number means warps to meet
+     * there from different branches. */
+    if (!barrier->expected && id == 0)
         compare_places(check, block, id);
 }
 

@@ -45,6 +45,7 @@ void simt_block_free(struct simt_block *block)
             free(join);
         }
         free(warp->local);
+        free(warp->late.copies);
     }
     free(block->warps);
     free(block->shared);

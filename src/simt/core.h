@@ -269,12 +269,23 @@ struct simt_wgmma {
 };
 
 /* Lanes whose last wait at an mbarrier was in vain, and which have come to no other barrier since.
- * The end of a phase lets them go, even if the mbarrier is initialised again or invalidated before
+ * The end of a phase lets them go, even if the mbarrier is initialised again before
  * their turn comes: on a GPU they sleep, and it wakes them. */
 struct simt_waiting {
     uint32_t lanes, phases; /* phases: which each waits for, 0 or 1 */
     uint32_t let_go;
     const struct simt_mbarrier *at[SIMT_LANES];
+};
+
+/* Copies of cp.async that no wait has shown yet (late.c), oldest first. */
+struct simt_late {
+    struct simt_late_copy {
+        uint8_t *to;
+        uint32_t group; /* groups that were committed before it */
+        uint8_t size, bytes[16];
+    } * copies;
+    uint32_t count, capacity, groups;
+    bool gave_way; /* the warp has waited a turn for those that it now waits for */
 };
 
 /* What a warp has beside what bodies see (struct simt_warp comes first). */
@@ -306,6 +317,7 @@ struct simt_warp_state {
                                        barrier let the warp go */
     struct simt_wgmma wgmma;
     struct simt_waiting waiting;
+    struct simt_late late;
     uint32_t registers; /* that setmaxnreg gave each of its threads; 0: as launched */
 };
 
@@ -484,6 +496,13 @@ static inline struct simt_warp_state *simt_state(struct simt_warp *w)
 {
     return (struct simt_warp_state *)(void *)w;
 }
+
+/* late.c: where to put the bytes of a copy of cp.async; commit and wait. False: the warp is to come
+ * again. */
+uint8_t *simt_late_copy(struct simt_warp *w, uint8_t *to, uint32_t size);
+void simt_late_commit(struct simt_warp *w);
+bool simt_late_wait(struct simt_warp *w, uint32_t pending, bool all);
+void simt_late_see_all(struct simt_warp *w);
 
 /* Waiting loops pay for what they do while they wait, so that others get their turn sooner. */
 static inline void simt_charge(struct simt_warp *w, int fuel)

@@ -1,6 +1,7 @@
 /*
  * exec_async.c: asynchronous copies and mbarriers.
- * A copy is done when it is issued: a program that waits as it must cannot tell. An mbarrier is the
+ * A bulk copy is done when it is issued: a program that waits as it must cannot tell. What cp.async
+ * copies is seen later (late.c). An mbarrier is the
  * 8 bytes of shared memory that PTX gives it, in a layout of our own: expected and pending
  * arrivals, bytes still to come, and the phase.
  */
@@ -27,7 +28,7 @@ static struct simt_mbarrier *barrier_at(struct simt_warp *w, const struct simt_i
         w, in, barrier_space(in->ptx), address + (uint64_t)in->imm, 8, lane, true);
 }
 
-/* Before the mbarrier is made anew, or no longer is one. */
+/* Before the mbarrier is made anew. */
 static void let_waiters_go(struct simt_block *block, const struct simt_mbarrier *barrier)
 {
     for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -61,16 +62,13 @@ SIMT_BODY(run_init)
     return in + 1;
 }
 
+/* The bytes stay as they are, as on a GPU: a thread that is late can still wait or arrive. The
+ * checker reports that. */
 SIMT_BODY(run_inval)
 {
-    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
-        struct simt_mbarrier *barrier = barrier_at(w, in, __builtin_ctz(rest));
-        if (!barrier)
+    for (uint32_t rest = w->mask; rest; rest &= rest - 1)
+        if (!barrier_at(w, in, __builtin_ctz(rest)))
             return NULL;
-        if (barrier->ready)
-            let_waiters_go(w->block, barrier);
-        memset(barrier, 0, sizeof(*barrier));
-    }
     return in + 1;
 }
 
@@ -256,7 +254,7 @@ SIMT_BODY(run_cp_async)
             simt_translate(w, in, PTX_SPACE_SHARED, to + (uint64_t)in->imm, size, lane, true);
         if (!target)
             return NULL;
-        memset(target, 0, size);
+        uint8_t *bytes = simt_late_copy(w, target, size); /* zeros */
         if (!wanted)
             continue;
         /* Only what is wanted is read, but the address is aligned to the whole. */
@@ -264,9 +262,22 @@ SIMT_BODY(run_cp_async)
         const uint8_t *source = simt_translate(w, in, PTX_SPACE_GLOBAL, from, checked, lane, false);
         if (!source)
             return NULL;
-        memcpy(target, source, wanted);
+        memcpy(bytes, source, wanted);
     }
     return in + 1;
+}
+
+SIMT_BODY(run_cp_async_commit)
+{
+    simt_late_commit(w);
+    return in + 1;
+}
+
+SIMT_BODY(run_cp_async_wait)
+{
+    bool all = in->ptx->op == PTX_OP_CP_ASYNC_WAIT_ALL;
+    uint32_t pending = all ? 0 : (uint32_t)in->ptx->operands[0].imm;
+    return simt_late_wait(w, pending, all) ? in + 1 : in;
 }
 
 /* The copies before it are done: noinc arrives as an ordinary arrival; without it the pending count
@@ -274,6 +285,7 @@ SIMT_BODY(run_cp_async)
 SIMT_BODY(run_cp_async_mbarrier)
 {
     bool counts = ptx_has(in->ptx, PTX_MOD_NOINC);
+    simt_late_see_all(w);
     for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         struct simt_mbarrier *barrier = barrier_at(w, in, lane);
@@ -411,8 +423,10 @@ simt_body *SIMT_NAME(async_select)(const struct simt_operands *operands)
     case PTX_OP_CP_ASYNC:
         return run_cp_async;
     case PTX_OP_CP_ASYNC_COMMIT:
+        return run_cp_async_commit;
     case PTX_OP_CP_ASYNC_WAIT_GROUP:
     case PTX_OP_CP_ASYNC_WAIT_ALL:
+        return run_cp_async_wait;
     case PTX_OP_CP_BULK_COMMIT:
     case PTX_OP_CP_BULK_WAIT:
     case PTX_OP_CP_BULK_PREFETCH:

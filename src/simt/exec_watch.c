@@ -401,7 +401,9 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     struct simt_path *path = w->path;
     const struct simt_inst *next = in->run(w, in);
     bool again =
-        next == in && (in->ptx->op == PTX_OP_WGMMA_WAIT || in->ptx->op == PTX_OP_SETMAXNREG);
+        next == in &&
+        (in->ptx->op == PTX_OP_WGMMA_WAIT || in->ptx->op == PTX_OP_SETMAXNREG ||
+         in->ptx->op == PTX_OP_CP_ASYNC_WAIT_GROUP || in->ptx->op == PTX_OP_CP_ASYNC_WAIT_ALL);
     if (again || (!next && path->state == SIMT_PATH_SYNC && path->ip == in)) { /* it comes again */
         tally->warps--;
         tally->threads -= (unsigned)__builtin_popcount(path_mask);

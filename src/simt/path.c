@@ -95,6 +95,8 @@ void simt_warp_start(struct simt_warp_state *warp, struct simt_block *block, uin
     warp->next_path = 0;
     warp->wgmma = (struct simt_wgmma){0};
     warp->waiting.lanes = warp->waiting.let_go = 0;
+    warp->late.count = warp->late.groups = 0;
+    warp->late.gave_way = false;
     warp->registers = 0;
     for (int i = 0; i < SIMT_LANES; i++)
         warp->paths[i].state = SIMT_PATH_FREE;

@@ -11,7 +11,8 @@ struct telling {
     struct watch_access *access;
     int lane;
     uint64_t addresses[SIMT_LANES];
-    struct simt_block *target; /* whose shared memory is written */
+    struct simt_block *target;    /* whose shared memory is written */
+    const struct tma_copy *first; /* of the instruction's first lane; NULL: this is it */
 };
 
 static bool tell(struct telling *telling, enum ptx_space space, uint64_t address, uint32_t bytes,
@@ -74,11 +75,27 @@ static bool tell_box(struct telling *telling, const struct tma_copy *copy, bool 
     return is_allowed;
 }
 
-static bool tell_tensor(struct telling *telling, struct simt_warp *w, const struct simt_inst *in)
+/* All lanes of a warp may store the same box, as CUTLASS's epilogues do: whichever is last, the
+ * bytes are the same. */
+static bool is_same_store(const struct tma_copy *copy, const struct tma_copy *first)
+{
+    return first && copy->map_address == first->map_address && copy->shared == first->shared &&
+           memcmp(copy->at, first->at, sizeof(copy->at)) == 0;
+}
+
+static bool tell_tensor(struct telling *telling, struct simt_warp *w, const struct simt_inst *in,
+                        struct tma_copy *copied)
 {
     struct tma_copy copy;
     if (!tma_begin(w, in, telling->lane, &copy)) /* its body raises the fault again */
         return true;
+    *copied = copy;
+    if (in->ptx->op == PTX_OP_TMA_STORE && is_same_store(&copy, telling->first)) {
+        telling->access->audience = WATCH_FOR_COUNTERS;
+        bool is_allowed = tell_box(telling, &copy, true, false);
+        telling->access->audience = WATCH_FOR_ALL;
+        return is_allowed;
+    }
     if (!tma_is_counted(in->ptx->op))
         return tell_box(telling, &copy, true, in->ptx->op == PTX_OP_TMA_REDUCE);
     uint32_t all = tma_targets(w, in, telling->lane).ranks;
@@ -139,10 +156,15 @@ uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access)
     const struct simt_inst *in = access->in;
     uint32_t all = access->mask, refused = 0;
     enum ptx_op op = in->ptx->op;
+    struct tma_copy first = {0}, copied;
     if (op == PTX_OP_TENSORMAP_COPY) /* the warp does it once */
         all &= -all;
     for (uint32_t rest = all; rest; rest &= rest - 1) {
-        struct telling telling = {.watch = watch, .access = access, .lane = __builtin_ctz(rest)};
+        bool is_first = rest == all;
+        struct telling telling = {.watch = watch,
+                                  .access = access,
+                                  .lane = __builtin_ctz(rest),
+                                  .first = is_first ? NULL : &first};
         bool is_allowed;
         access->mask = rest & -rest;
         if (op == PTX_OP_BULK_RED_G || op == PTX_OP_BULK_RED_S)
@@ -150,7 +172,7 @@ uint32_t simt_watch_bulk(struct simt_watch *watch, struct watch_access *access)
         else if (ptx_op_infos[op].mnemonic[0] == 't')
             is_allowed = tell_map(&telling, w, in);
         else
-            is_allowed = tell_tensor(&telling, w, in);
+            is_allowed = tell_tensor(&telling, w, in, is_first ? &first : &copied);
         refused |= is_allowed ? 0 : access->mask;
         EACH_WATCHER(watch, bulk) watcher->bulk(watcher, w, in, telling.lane);
     }

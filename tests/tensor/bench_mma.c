@@ -59,7 +59,8 @@ static void measure(const char *name, enum ptx_op op, enum ptx_mod shape, enum p
         for (unsigned lane = 0; lane < 64; lane++)
             fake_u32(r)[lane] = random_bits(r >= 24 ? d : a);
     }
-    simt_body *body = SIMT_NAME(tensor_select)(&f.operands);
+    simt_body *(*selects[3])(const struct simt_operands *);
+    simt_body *body = selects[fake_selects(selects) - 1](&f.operands);
     if (!body) {
         printf("%-28s no body\n", name);
         return;
