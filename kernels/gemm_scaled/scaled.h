@@ -22,7 +22,8 @@ struct scaled_arguments {
     int stores_directly; /* number by number */
     int group;           /* rows of tiles that go through the columns together */
     float per_band;      /* 1 over the tiles of a group */
-    const float *a_scale, *b_scale, *d_scale; /* may be NULL: 1 */
+    float alpha;
+    const float *a_scale, *b_scale, *d_scale; /* may be NULL, but of blocks: 1 */
     void *out;
     long long out_row; /* in elements, from a row to the next, from a column to the next */
     const void *a_data, *b_data; /* for the kernel that needs no maps */
@@ -91,24 +92,25 @@ static __device__ __forceinline__ int blocks_of_k(const scaled_arguments &g)
 {
     return (g.k + SCALE_BLOCK - 1) / SCALE_BLOCK;
 }
-/* Scales of blocks: A's lie by blocks of k, those of one block together; B's by columns. */
-static __device__ __forceinline__ float block_scale_a(const scaled_arguments &g, int row, int block)
+/* Where scales of blocks lie: A's by blocks of k, those of one block together; B's by columns. */
+static __device__ __forceinline__ const float *block_scale_a(const scaled_arguments &g, int row,
+                                                             int block)
 {
-    return scale_at(g.a_scale, (long long)block * g.m + row);
+    return g.a_scale + (long long)block * g.m + row;
 }
-static __device__ __forceinline__ float block_scale_b(const scaled_arguments &g, int column,
-                                                      int block)
+static __device__ __forceinline__ const float *block_scale_b(const scaled_arguments &g, int column,
+                                                             int block)
 {
-    return scale_at(g.b_scale, (long long)(column / SCALE_BLOCK) * blocks_of_k(g) + block);
+    return g.b_scale + (long long)(column / SCALE_BLOCK) * blocks_of_k(g) + block;
 }
 /* What a sum of this row is multiplied by, apart from the scale of its column. */
 static __device__ __forceinline__ float scale_of_row(const scaled_arguments &g, int row)
 {
-    float scale = 1;
+    float scale = g.alpha;
     if (g.scaling == SCALE_TENSORS)
-        scale = scale_at(g.a_scale, 0) * scale_at(g.b_scale, 0);
+        scale *= scale_at(g.a_scale, 0) * scale_at(g.b_scale, 0);
     else if (g.scaling == SCALE_LINES)
-        scale = scale_at(g.a_scale, row);
+        scale *= scale_at(g.a_scale, row);
     return scale * scale_at(g.d_scale, 0);
 }
 

@@ -16,10 +16,14 @@ template <int count> static __device__ __forceinline__ void wgmma_hold(int (&sum
 }
 
 /* clang-format off */
+#define WGMMA_D_96 WGMMA_R_0_32 ", %32, %33, %34, %35, %36, %37, %38, %39, " \
+    "%40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_48(d, i) WGMMA_32(d, i), WGMMA_16(d, i + 32)
 #define WGMMA_S4(d, i) "+r"((d)[i]), "+r"((d)[i + 1]), "+r"((d)[i + 2]), "+r"((d)[i + 3])
 #define WGMMA_S8(d, i) WGMMA_S4(d, i), WGMMA_S4(d, i + 4)
 #define WGMMA_S16(d, i) WGMMA_S8(d, i), WGMMA_S8(d, i + 8)
 #define WGMMA_S32(d, i) WGMMA_S16(d, i), WGMMA_S16(d, i + 16)
+#define WGMMA_S48(d, i) WGMMA_S32(d, i), WGMMA_S16(d, i + 32)
 #define WGMMA_S64(d, i) WGMMA_S32(d, i), WGMMA_S32(d, i + 32)
 #define WGMMA_S96(d, i) WGMMA_S64(d, i), WGMMA_S32(d, i + 64)
 #define WGMMA_S128(d, i) WGMMA_S64(d, i), WGMMA_S64(d, i + 64)
@@ -39,6 +43,7 @@ template <int count> static __device__ __forceinline__ void wgmma_hold(int (&sum
     }
 #define WGMMA8_PRODUCTS(name, sum, types, signs, list)                                             \
     WGMMA8_PRODUCT(name, sum, types, signs, list, 64, 32, 32, 33, 34)                              \
+    WGMMA8_PRODUCT(name, sum, types, signs, list, 96, 48, 48, 49, 50)                              \
     WGMMA8_PRODUCT(name, sum, types, signs, list, 128, 64, 64, 65, 66)                             \
     WGMMA8_PRODUCT(name, sum, types, signs, list, 192, 96, 96, 97, 98)                             \
     WGMMA8_PRODUCT(name, sum, types, signs, list, 256, 128, 128, 129, 130)
