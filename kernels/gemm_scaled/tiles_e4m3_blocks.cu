@@ -3,4 +3,4 @@
  */
 // arch: sm_90a
 #include "tiles.h"
-BLOCK_TILES(e4m3_numbers)
+BLOCK_TILES(wgmma_e4m3)
