@@ -212,8 +212,33 @@ lk_status lk_matmul_f32_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes
  *     desc.activation = LK_GELU;
  *     lk_gemm(stream, &desc, a, b, NULL, bias, d);
  *
- * c and bias may be NULL; c may be d. No workspace is needed. */
-typedef enum lk_type { LK_BF16, LK_F16, LK_F32 } lk_type;
+ * c and bias may be NULL; c may be d. No workspace is needed.
+ *
+ * a and b of 8 bits come with scales: d = d_scale alpha (a_scale a) (b_scale b), one product,
+ * without c, bias and activation. a by rows and b by columns are fast. Integers are summed without
+ * error (k is below 131072); sums of FP8 are in f32, or with fast_sums in the tensor cores' 14
+ * bits.
+ *
+ *     lk_gemm_desc desc = LK_GEMM_DESC(LK_E4M3, m, n, k);
+ *     desc.b_order = LK_COLUMNS;
+ *     desc.d_type = LK_BF16;
+ *     desc.a_scale = a_scale; // device memory
+ *     desc.b_scale = b_scale;
+ *     lk_gemm(stream, &desc, a, b, NULL, NULL, d); */
+typedef enum lk_type {
+    LK_BF16,
+    LK_F16,
+    LK_F32,
+    LK_E4M3, /* FP8 with 4 bits of exponent; its largest number is 448 */
+    LK_E5M2, /* FP8 with 5 bits of exponent */
+    LK_S8    /* signed 8-bit integers */
+} lk_type;
+typedef enum lk_scaling {
+    LK_SCALE_TENSORS, /* one number for a, one for b */
+    LK_SCALE_LINES,   /* m numbers for the rows of a, n for the columns of b */
+    LK_SCALE_BLOCKS   /* with K = k / 128, rounded up: [K][m] for 128 elements of a row of a,
+                         [n / 128][K] for 128 x 128 elements of b */
+} lk_scaling;
 typedef enum lk_order { LK_ROWS, LK_COLUMNS } lk_order; /* whose elements lie side by side */
 typedef enum lk_activation {
     LK_IDENTITY,
@@ -225,7 +250,7 @@ typedef enum lk_activation {
 #define LK_SAME (-1) /* as a stride: every product of the batch takes the same matrix */
 
 typedef struct lk_gemm_desc {
-    lk_type type; /* of a, b, c, bias and d */
+    lk_type type; /* of a, b, c, bias and d; of 8 bits: of a, and of b unless b_type is set */
     int64_t m, n, k;
     int64_t batch;                      /* 0 counts as 1 */
     lk_order a_order, b_order, d_order; /* c has d's order */
@@ -237,6 +262,13 @@ typedef struct lk_gemm_desc {
     float alpha, beta;
     lk_activation activation;
     int bias_for_rows; /* bias has m numbers, one for each row of d; else n, one for each column */
+    /* With 8 bits only: */
+    lk_type b_type; /* LK_E5M2 beside LK_E4M3, or the other way round; 0: as type */
+    lk_type d_type; /* LK_BF16, LK_F16, LK_F32 or LK_E4M3, which is cut at 448 */
+    lk_scaling scaling;
+    const float *a_scale, *b_scale; /* NULL: 1, but not of blocks */
+    const float *d_scale;           /* one number that d is multiplied by; NULL: 1 */
+    int fast_sums;                  /* not with LK_SCALE_BLOCKS */
 } lk_gemm_desc;
 #define LK_GEMM_DESC(type_, m_, n_, k_)                                                            \
     {                                                                                              \

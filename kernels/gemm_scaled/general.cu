@@ -70,8 +70,8 @@ static __device__ __forceinline__ void promote(const scaled_arguments &g, sum (&
         for (int x = 0; x < 4; x++) {
             float scale = 1;
             if (g.scaling == SCALE_BLOCKS)
-                scale = block_scale_a(g, smaller(row + y, g.m - 1), block) *
-                        block_scale_b(g, smaller(column + x, g.n - 1), block);
+                scale = *block_scale_a(g, smaller(row + y, g.m - 1), block) *
+                        *block_scale_b(g, smaller(column + x, g.n - 1), block);
             sums[y][x] += g.scaling == SCALE_BLOCKS ? (sum)(parts[y][x] * scale) : parts[y][x];
             parts[y][x] = 0;
         }

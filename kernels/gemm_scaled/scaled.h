@@ -22,7 +22,8 @@ struct scaled_arguments {
     int stores_directly; /* number by number */
     int group;           /* rows of tiles that go through the columns together */
     float per_band;      /* 1 over the tiles of a group */
-    const float *a_scale, *b_scale, *d_scale; /* may be NULL: 1 */
+    float alpha;
+    const void *a_scale, *b_scale, *d_scale; /* floats; may be NULL, but of blocks: 1 */
     void *out;
     long long out_row; /* in elements, from a row to the next, from a column to the next */
     const void *a_data, *b_data; /* for the kernel that needs no maps */
@@ -31,30 +32,6 @@ struct scaled_arguments {
 };
 
 /* Types of numbers -----------------------------------------------------------------------------*/
-
-#define FLOATING_NUMBERS(name)                                                                     \
-    struct name##_numbers {                                                                        \
-        typedef float sum;                                                                         \
-        template <int count>                                                                       \
-        static __device__ __forceinline__ void                                                     \
-        multiply(float (&sums)[count], unsigned long long a, unsigned long long b, int add)        \
-        {                                                                                          \
-            wgmma_##name(sums, a, b, add);                                                         \
-        }                                                                                          \
-    };
-FLOATING_NUMBERS(e4m3)
-FLOATING_NUMBERS(e4m3_e5m2)
-FLOATING_NUMBERS(e5m2_e4m3)
-
-struct s8_numbers {
-    typedef int sum;
-    template <int count>
-    static __device__ __forceinline__ void multiply(int (&sums)[count], unsigned long long a,
-                                                    unsigned long long b, int add)
-    {
-        wgmma_s8(sums, a, b, add);
-    }
-};
 
 /* Two numbers in 16 or 32 bits, the first one in the lower half. e4m3 has no infinity: what is too
  * large becomes 448. */
@@ -83,32 +60,33 @@ static __device__ __forceinline__ int smaller(int a, int b)
 {
     return a < b ? a : b;
 }
-static __device__ __forceinline__ float scale_at(const float *scales, long long index)
+static __device__ __forceinline__ float scale_at(const void *scales, long long index)
 {
-    return scales ? __ldg(scales + index) : 1.0f;
+    return scales ? __ldg((const float *)scales + index) : 1.0f;
 }
 static __device__ __forceinline__ int blocks_of_k(const scaled_arguments &g)
 {
     return (g.k + SCALE_BLOCK - 1) / SCALE_BLOCK;
 }
-/* Scales of blocks: A's lie by blocks of k, those of one block together; B's by columns. */
-static __device__ __forceinline__ float block_scale_a(const scaled_arguments &g, int row, int block)
+/* Where scales of blocks lie: A's by blocks of k, those of one block together; B's by columns. */
+static __device__ __forceinline__ const float *block_scale_a(const scaled_arguments &g, int row,
+                                                             int block)
 {
-    return scale_at(g.a_scale, (long long)block * g.m + row);
+    return (const float *)g.a_scale + (long long)block * g.m + row;
 }
-static __device__ __forceinline__ float block_scale_b(const scaled_arguments &g, int column,
-                                                      int block)
+static __device__ __forceinline__ const float *block_scale_b(const scaled_arguments &g, int column,
+                                                             int block)
 {
-    return scale_at(g.b_scale, (long long)(column / SCALE_BLOCK) * blocks_of_k(g) + block);
+    return (const float *)g.b_scale + (long long)(column / SCALE_BLOCK) * blocks_of_k(g) + block;
 }
 /* What a sum of this row is multiplied by, apart from the scale of its column. */
 static __device__ __forceinline__ float scale_of_row(const scaled_arguments &g, int row)
 {
-    float scale = 1;
+    float scale = g.alpha;
     if (g.scaling == SCALE_TENSORS)
-        scale = scale_at(g.a_scale, 0) * scale_at(g.b_scale, 0);
+        scale *= scale_at(g.a_scale, 0) * scale_at(g.b_scale, 0);
     else if (g.scaling == SCALE_LINES)
-        scale = scale_at(g.a_scale, row);
+        scale *= scale_at(g.a_scale, row);
     return scale * scale_at(g.d_scale, 0);
 }
 

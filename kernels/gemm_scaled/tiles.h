@@ -25,15 +25,20 @@ enum keeping { KEEP_FAST, KEEP_PROMOTED, KEEP_BLOCKS };
 
 template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct tiles {
     typedef typename numbers::sum sum;
-    /* Columns of one product: the sums under way and the promoted ones share the registers. */
-    static const int PART = KEEPING == KEEP_FAST || BN < 256 ? BN : BN / 2;
+    /* Sums under way and promoted ones share the registers: the widest tiles are made in two parts,
+     * one after the other; at 192 columns both parts can be under way. */
+    static const int PART = KEEPING == KEEP_FAST || BN < 192 ? BN : BN / 2;
     static const int PARTS = BN / PART;
+    static const int AT_ONCE = BN == 192 ? PARTS : 1;
+    static const bool BY_BLOCKS = KEEPING == KEEP_BLOCKS;
     /* Columns that have a scale of B in common. */
     static const int COMMON = BN % SCALE_BLOCK == 0 ? SCALE_BLOCK : 64;
 
     struct stages {
         unsigned char a[STAGES][BM * BK], b[STAGES][BN * BK];
         unsigned char out[CONSUMERS][LEAVING][BOX];
+        float scales[BY_BLOCKS ? STAGES : 1][BM + 4]; /* of blocks: A's, then B's */
+        float columns[CONSUMERS][BY_BLOCKS ? 1 : BN]; /* scales of columns */
         barrier full[STAGES], empty[STAGES];
     };
 
@@ -99,6 +104,26 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         }
     }
 
+    /* The scales of blocks come number by number, without a word about their alignment: a warp of
+     * its own copies them, and each of its threads arrives when its copies have. */
+    static __device__ __forceinline__ void produce_scales(const scaled_arguments &g, stages &s,
+                                                          turn &at, place tile)
+    {
+        int lane = threadIdx.x % 32, blocks = blocks_of_k(g);
+        for (int block = 0; block < blocks; block++, at.next()) {
+            float *to = s.scales[at.stage];
+            barrier_wait(&s.empty[at.stage], at.parity ^ 1);
+            for (int i = lane; i < BM; i += 32)
+                copy_async_4_to(shared_address(to + i),
+                                block_scale_a(g, smaller(tile.row + i, g.m - 1), block), 4);
+            if (lane < BN / COMMON)
+                copy_async_4_to(
+                    shared_address(to + BM + lane),
+                    block_scale_b(g, smaller(tile.column + lane * COMMON, g.n - 1), block), 4);
+            barrier_arrive_after_copies(&s.full[at.stage]);
+        }
+    }
+
     static __device__ __forceinline__ void leave(barrier *empty)
     {
         if (threadIdx.x % 128 < CLUSTER)
@@ -143,17 +168,16 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     struct factors {
         float row[2], column[BN / COMMON];
     };
-    static __device__ __forceinline__ factors factors_of(const scaled_arguments &g, place tile,
-                                                         int group, int block)
+    static __device__ __forceinline__ factors factors_at(const stages &s, int group, int stage)
     {
         factors f;
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+        int row = group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
 #pragma unroll
         for (int i = 0; i < 2; i++)
-            f.row[i] = block_scale_a(g, smaller(row + 8 * i, g.m - 1), block);
+            f.row[i] = s.scales[stage][row + 8 * i];
 #pragma unroll
         for (int i = 0; i < BN / COMMON; i++)
-            f.column[i] = block_scale_b(g, smaller(tile.column + i * COMMON, g.n - 1), block);
+            f.column[i] = s.scales[stage][BM + i];
         return f;
     }
 
@@ -164,72 +188,106 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         for (int i = 0; i < PART / 2; i++) {
             int column = number * PART + i / 4 * 8;
             float &to = sums[number * PART / 2 + i];
-            if (KEEPING == KEEP_BLOCKS)
+            if (BY_BLOCKS)
                 to += part[i] * (f.row[i % 4 / 2] * f.column[column / COMMON]);
             else
                 to += part[i];
         }
     }
 
-    /* The tensor cores work for the other warpgroup while this one adds. */
+    /* While this warpgroup adds, the other one's products run, if not at full speed: FP8 takes most
+     * of what registers can deliver. */
     static __device__ __forceinline__ void consume_promoted(const scaled_arguments &g, stages &s,
-                                                            float (&sums)[BN / 2], place tile,
-                                                            int group, turn &at)
+                                                            float (&sums)[BN / 2], int group,
+                                                            turn &at)
     {
-        factors now = {}, next = {};
-        if (KEEPING == KEEP_BLOCKS)
-            next = factors_of(g, tile, group, 0);
+        factors scales = {};
 #pragma unroll
         for (int i = 0; i < BN / 2; i++)
             sums[i] = 0;
         for (int k = 0; k < g.k; k += BK, at.next()) {
-            now = next;
-            if (KEEPING == KEEP_BLOCKS && k + BK < g.k)
-                next = factors_of(g, tile, group, k / BK + 1);
+            float parts[AT_ONCE][PART / 2];
             barrier_wait(&s.full[at.stage], at.parity);
+            if (BY_BLOCKS)
+                scales = factors_at(s, group, at.stage);
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+                multiply(s, parts[i], group, at.stage, i, false);
 #pragma unroll
             for (int i = 0; i < PARTS; i++) {
-                float part[PART / 2];
-                multiply(s, part, group, at.stage, i, false);
-                wgmma_wait<0>();
+                float(&part)[PART / 2] = parts[i % AT_ONCE];
+                if (i >= AT_ONCE)
+                    multiply(s, part, group, at.stage, i, false);
+                if (i + 1 < AT_ONCE)
+                    wgmma_wait<1>();
+                else
+                    wgmma_wait<0>();
                 wgmma_hold(part);
                 if (i == PARTS - 1)
                     leave(&s.empty[at.stage]);
-                promote(sums, part, i, now);
+                promote(sums, part, i, scales);
             }
         }
     }
     /* Integers are exact. */
     static __device__ __forceinline__ void consume_promoted(const scaled_arguments &, stages &,
-                                                            int (&)[BN / 2], place, int, turn &)
+                                                            int (&)[BN / 2], int, turn &)
     {
     }
 
     /* Results -----------------------------------------------------------------------------------*/
 
+    static __device__ __forceinline__ void sync_consumer(int group)
+    {
+        asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+    }
+
+    /* The scales of B's columns, some for each thread: read before the products, and put where all
+     * can find them when those are done. Outside D any scale may be read. */
+    struct column_scales {
+        float of[(BN + 127) / 128];
+    };
+    static __device__ __forceinline__ column_scales load_columns(const scaled_arguments &g,
+                                                                 place tile)
+    {
+        column_scales scales = {};
+        if (!BY_BLOCKS && g.scaling == SCALE_LINES)
+            for (int i = 0; i < (BN + 127) / 128; i++)
+                scales.of[i] = scale_at(
+                    g.b_scale, smaller(tile.column + i * 128 + threadIdx.x % 128, g.n - 1));
+        return scales;
+    }
+    static __device__ __forceinline__ void put_columns(const scaled_arguments &g, stages &s,
+                                                       const column_scales &scales, int group)
+    {
+        if (BY_BLOCKS || g.scaling != SCALE_LINES)
+            return;
+        sync_consumer(group); /* those of the tile before have been read */
+        for (int i = threadIdx.x % 128, j = 0; i < BN; i += 128, j++)
+            s.columns[group][i] = scales.of[j];
+        sync_consumer(group);
+    }
+
     /* What is stored for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8 and
-     * eight below, and columns 8 i + t % 4 * 2 and the next. Outside D any scale may be read. */
+     * eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
+     * first on. */
     static __device__ __forceinline__ void finish(const scaled_arguments &g, const sum *sums,
-                                                  const float (&scale)[2], float (&results)[32],
-                                                  int column)
+                                                  const float (&scale)[2], const float *columns,
+                                                  float (&results)[32])
     {
 #pragma unroll
         for (int i = 0; i < 32; i++)
             results[i] = (float)sums[i] * scale[i % 4 / 2];
-        if (KEEPING != KEEP_BLOCKS && g.scaling == SCALE_LINES) {
+        if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
 #pragma unroll
-            for (int i = 0; i < 32; i += 4)
-                for (int j = 0; j < 2; j++) {
-                    float factor = scale_at(g.b_scale, smaller(column + i * 2 + j, g.n - 1));
-                    results[i + j] *= factor;
-                    results[i + 2 + j] *= factor;
-                }
+            for (int i = 0; i < 32; i += 4) {
+                float2 factor = *(const float2 *)(columns + i * 2);
+                results[i] *= factor.x;
+                results[i + 1] *= factor.y;
+                results[i + 2] *= factor.x;
+                results[i + 3] *= factor.y;
+            }
         }
-    }
-
-    static __device__ __forceinline__ void sync_consumer(int group)
-    {
-        asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
     }
 
     static __device__ __forceinline__ void
@@ -319,7 +377,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         for (int box = 0; box < BN / 64; box++, tile.column += 64) {
             float results[32];
             int column = tile.column + threadIdx.x % 4 * 2;
-            finish(g, sums + 32 * box, scale, results, column);
+            finish(g, sums + 32 * box, scale, s.columns[group] + box * 64 + threadIdx.x % 4 * 2,
+                   results);
             if (g.stores_directly)
                 store_directly(g, results, row, column);
             else
@@ -341,7 +400,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         }
         if (threadIdx.x == 0) {
             for (int i = 0; i < STAGES; i++) {
-                barrier_make(&s.full[i], 1);
+                barrier_make(&s.full[i], BY_BLOCKS ? 1 + 32 : 1);
                 barrier_make(&s.empty[i], CLUSTER * CONSUMERS);
             }
             barrier_made();
@@ -355,6 +414,10 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
                 cudaGridDependencySynchronize(); /* A and B may be the work of the kernel before */
                 for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
                     produce(g, s, at, place_of(g, i));
+            } else if (BY_BLOCKS && threadIdx.x / 32 == 4 * CONSUMERS + 1) {
+                cudaGridDependencySynchronize();
+                for (int i = blockIdx.x / CLUSTER; i < total; i += clusters)
+                    produce_scales(g, s, at, place_of(g, i));
             }
         } else {
             registers_raise_to<232>();
@@ -362,10 +425,12 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 sum sums[BN / 2];
                 place tile = place_of(g, i);
+                column_scales columns = load_columns(g, tile);
                 if (KEEPING == KEEP_FAST)
                     consume_fast(g, s, sums, group, at);
                 else
-                    consume_promoted(g, s, sums, tile, group, at);
+                    consume_promoted(g, s, sums, group, at);
+                put_columns(g, s, columns, group);
                 store(g, s, sums, tile, group);
             }
             if (threadIdx.x % 128 == 0)
@@ -375,17 +440,23 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     }
 };
 
-#define TILES(numbers, keeping, name, bn, stages, cluster)                                         \
+#define TILES(numbers, keeping, bn, stages, cluster)                                               \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
-        tiles_##bn##name(const __grid_constant__ scaled_arguments g)                               \
+        tiles_##bn(const __grid_constant__ scaled_arguments g)                                     \
     {                                                                                              \
         tiles<numbers, bn, stages, cluster, keeping>::run(g);                                      \
     }
 /* The widths that kernels/gemm_scaled/host/plan.c chooses from, with their stages and clusters. */
-#define ALL_TILES(numbers, keeping, name)                                                          \
-    TILES(numbers, keeping, name, 256, 4, 2)                                                       \
-    TILES(numbers, keeping, name, 192, 4, 2)                                                       \
-    TILES(numbers, keeping, name, 128, 6, 2)                                                       \
-    TILES(numbers, keeping, name, 64, 8, 1)
+#define ALL_TILES(numbers, keeping)                                                                \
+    TILES(numbers, keeping, 256, 4, 2)                                                             \
+    TILES(numbers, keeping, 192, 4, 2)                                                             \
+    TILES(numbers, keeping, 128, 6, 2)                                                             \
+    TILES(numbers, keeping, 64, 8, 1)
+/* The scales of blocks take some of the room. */
+#define BLOCK_TILES(numbers)                                                                       \
+    TILES(numbers, KEEP_BLOCKS, 256, 4, 2)                                                         \
+    TILES(numbers, KEEP_BLOCKS, 192, 4, 2)                                                         \
+    TILES(numbers, KEEP_BLOCKS, 128, 5, 2)                                                         \
+    TILES(numbers, KEEP_BLOCKS, 64, 7, 1)
 
 #endif

@@ -3,4 +3,4 @@
  */
 // arch: sm_90a
 #include "tiles.h"
-ALL_TILES(e4m3_numbers, KEEP_PROMOTED, )
+ALL_TILES(wgmma_e4m3, KEEP_PROMOTED)

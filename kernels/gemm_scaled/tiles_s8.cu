@@ -3,4 +3,4 @@
  */
 // arch: sm_90a
 #include "tiles.h"
-ALL_TILES(s8_numbers, KEEP_FAST, )
+ALL_TILES(wgmma_s8, KEEP_FAST)

@@ -50,6 +50,12 @@ static __device__ __forceinline__ void barrier_arrive_expecting(barrier *b, unsi
         "r"(bytes)
         : "memory");
 }
+/* Arrives when the copies (copy_async of device.h) that this thread has started are done. */
+static __device__ __forceinline__ void barrier_arrive_after_copies(barrier *b)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(b))
+                 : "memory");
+}
 static __device__ __forceinline__ void barrier_wait(barrier *b, unsigned parity)
 {
     unsigned done, address = shared_address(b);

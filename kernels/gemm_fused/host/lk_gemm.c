@@ -4,6 +4,7 @@
  */
 #include "plan.h"
 
+#include "../../gemm_scaled/host/lk_scaled.h"
 #include "base/text.h"
 #include "zoo/api.h"
 
@@ -11,9 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { A, B, C, BIAS, D, BUFFERS };
-static const char *const buffer_names[BUFFERS] = {"a", "b", "c", "bias", "d"};
-static const unsigned type_bytes[] = {[LK_BF16] = 2, [LK_F16] = 2, [LK_F32] = 4};
+extern const struct zoo_family zoo_gemm_scaled;
+
+enum { A, B, C, BIAS, D, A_SCALE, B_SCALE, D_SCALE, BUFFERS };
+static const char *const buffer_names[BUFFERS] = {"a", "b",       "c",       "bias",
+                                                  "d", "a_scale", "b_scale", "d_scale"};
+static const unsigned type_bytes[] = {
+    [LK_BF16] = 2, [LK_F16] = 2, [LK_F32] = 4, [LK_E4M3] = 1, [LK_E5M2] = 1, [LK_S8] = 1};
 static const enum gemm_number numbers[] = {
     [LK_BF16] = GEMM_NUMBER_BF16, [LK_F16] = GEMM_NUMBER_F16, [LK_F32] = GEMM_NUMBER_F32};
 static const int64_t most_size = (int64_t)1 << 24;
@@ -24,8 +29,10 @@ struct matrix {
 };
 
 struct product {
+    bool is_scaled; /* of 8 bits */
     struct gemm_request request;
-    size_t bytes[BUFFERS];
+    struct scaled_request scaled;
+    size_t bytes[BUFFERS], aligned[BUFFERS];
 };
 
 /* The description -------------------------------------------------------------------------------*/
@@ -50,11 +57,18 @@ static lk_status check_size(const char *name, int64_t value)
 
 static lk_status check_choices(const lk_gemm_desc *desc)
 {
-    if ((unsigned)desc->type > LK_F32)
-        return fail("type is %d; it is LK_BF16, LK_F16 or LK_F32", (int)desc->type);
+    if ((unsigned)desc->type > LK_S8)
+        return fail("type is %d; it is LK_BF16, LK_F16, LK_F32, LK_E4M3, LK_E5M2 or LK_S8",
+                    (int)desc->type);
+    if (!scaled_is_type(desc->type) &&
+        (desc->b_type || (desc->d_type && desc->d_type != desc->type) || desc->scaling ||
+         desc->a_scale || desc->b_scale || desc->d_scale || desc->fast_sums))
+        return fail("b_type, d_type, scaling, scales and fast_sums belong to types of 8 bits");
     if ((unsigned)desc->a_order > LK_COLUMNS || (unsigned)desc->b_order > LK_COLUMNS ||
         (unsigned)desc->d_order > LK_COLUMNS)
         return fail("an order is neither LK_ROWS nor LK_COLUMNS");
+    if (scaled_is_type(desc->type))
+        return scaled_check(desc);
     if ((unsigned)desc->activation > LK_SILU_GATE)
         return fail("activation is %d; lockstep.h has the list", (int)desc->activation);
     if (desc->activation == LK_SILU_GATE && desc->n % 2 != 0)
@@ -103,6 +117,26 @@ static bool count_bytes(const struct matrix *matrix, int64_t batch, unsigned eac
     return *bytes >> 48 == 0;
 }
 
+/* How many bytes each buffer has, and to what it is aligned. False if no GPU has such a memory. */
+static bool measure(const lk_gemm_desc *desc, const struct matrix *matrix, int64_t batch,
+                    struct product *product)
+{
+    unsigned each = type_bytes[desc->type],
+             d_each = product->is_scaled ? type_bytes[desc->d_type] : each;
+    int64_t scales[3] = {0, 0, 0};
+    if (product->is_scaled)
+        scaled_count_scales(desc, scales);
+    for (int i = 0; i < BUFFERS; i++)
+        product->aligned[i] = i >= A_SCALE ? sizeof(float) : i == D ? d_each : each;
+    for (int i = 0; i < 3; i++)
+        product->bytes[A_SCALE + i] = (size_t)scales[i] * sizeof(float);
+    product->bytes[BIAS] = (size_t)(desc->bias_for_rows ? desc->m : desc->n) * each;
+    return count_bytes(&matrix[A], batch, each, &product->bytes[A]) &&
+           count_bytes(&matrix[B], batch, each, &product->bytes[B]) &&
+           count_bytes(&matrix[C], batch, each, &product->bytes[C]) &&
+           count_bytes(&matrix[D], batch, d_each, &product->bytes[D]);
+}
+
 /* D by columns is D transposed by rows: the product of B and A, transposed. */
 static void turn(struct gemm_request *r)
 {
@@ -123,7 +157,7 @@ static void turn(struct gemm_request *r)
 static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
 {
     struct gemm_request *r = &product->request;
-    struct matrix a, b, c, d;
+    struct matrix matrix[BUFFERS];
     if (!desc)
         return fail("desc is NULL; LK_GEMM_DESC makes one");
     int64_t batch = desc->batch ? desc->batch : 1;
@@ -134,23 +168,25 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         (status = check_size("k", desc->k)) != LK_OK ||
         (status = check_size("batch", batch)) != LK_OK ||
         (status = place_matrix("a", desc->a_order, desc->m, desc->k, desc->a_pitch, desc->a_stride,
-                               batch, &a)) != LK_OK ||
+                               batch, &matrix[A])) != LK_OK ||
         (status = place_matrix("b", desc->b_order, desc->k, desc->n, desc->b_pitch, desc->b_stride,
-                               batch, &b)) != LK_OK ||
+                               batch, &matrix[B])) != LK_OK ||
         (status = place_matrix("c", desc->d_order, desc->m, desc->n, desc->c_pitch, desc->c_stride,
-                               batch, &c)) != LK_OK ||
+                               batch, &matrix[C])) != LK_OK ||
         (status = place_matrix("d", desc->d_order, desc->m, d_columns, desc->d_pitch,
-                               desc->d_stride, batch, &d)) != LK_OK)
+                               desc->d_stride, batch, &matrix[D])) != LK_OK)
         return status;
     if (desc->d_stride == LK_SAME && batch > 1)
         return fail("d_stride is LK_SAME: each product needs a matrix of its own");
-    unsigned each = type_bytes[desc->type];
-    product->bytes[BIAS] = (size_t)(desc->bias_for_rows ? desc->m : desc->n) * each;
-    if (!count_bytes(&a, batch, each, &product->bytes[A]) ||
-        !count_bytes(&b, batch, each, &product->bytes[B]) ||
-        !count_bytes(&c, batch, each, &product->bytes[C]) ||
-        !count_bytes(&d, batch, each, &product->bytes[D]))
+    *product = (struct product){.is_scaled = scaled_is_type(desc->type)};
+    if (!measure(desc, matrix, batch, product))
         return fail("a matrix goes over the end of any GPU's memory");
+    if (product->is_scaled) {
+        scaled_request_of(desc, matrix[A].pitch, matrix[B].pitch, matrix[D].pitch,
+                          &product->scaled);
+        r->batch = 1;
+        return LK_OK;
+    }
     *r = (struct gemm_request){
         .number = numbers[desc->type],
         .m = desc->m,
@@ -159,14 +195,14 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         .batch = batch,
         .a_by_columns = desc->a_order == LK_COLUMNS,
         .b_by_columns = desc->b_order == LK_COLUMNS,
-        .a_pitch = a.pitch,
-        .b_pitch = b.pitch,
-        .c_pitch = c.pitch,
-        .d_pitch = d.pitch,
-        .a_stride = a.stride,
-        .b_stride = b.stride,
-        .c_stride = c.stride,
-        .d_stride = d.stride,
+        .a_pitch = matrix[A].pitch,
+        .b_pitch = matrix[B].pitch,
+        .c_pitch = matrix[C].pitch,
+        .d_pitch = matrix[D].pitch,
+        .a_stride = matrix[A].stride,
+        .b_stride = matrix[B].stride,
+        .c_stride = matrix[C].stride,
+        .d_stride = matrix[D].stride,
         .alpha = desc->alpha,
         .beta = desc->beta,
         .activation = (enum gemm_activation)desc->activation,
@@ -186,17 +222,17 @@ static bool overlap(const struct product *product, const void *const *buffer, in
 static lk_status check_buffers(const struct product *product, const void *const *buffer,
                                const struct api_context *context, const lk_gemm_desc *desc)
 {
-    unsigned each = type_bytes[desc->type];
     for (int i = 0; i < BUFFERS; i++) {
-        bool optional = i == C || i == BIAS;
+        bool optional = i == C || i == BIAS || (i >= A_SCALE && desc->scaling != LK_SCALE_BLOCKS) ||
+                        i == D_SCALE;
         if (product->bytes[i] == 0 || (optional && !buffer[i]))
             continue;
         if (!buffer[i])
             return fail("%s is NULL; it must be device memory of %zu bytes", buffer_names[i],
                         product->bytes[i]);
-        if ((uintptr_t)buffer[i] % each)
-            return fail("%s (%p) is not aligned to %u bytes, as its type must be", buffer_names[i],
-                        buffer[i], each);
+        if ((uintptr_t)buffer[i] % product->aligned[i])
+            return fail("%s (%p) is not aligned to %zu bytes, as its type must be", buffer_names[i],
+                        buffer[i], product->aligned[i]);
         lk_status status = api_check_memory("gemm", context, buffer_names[i], (uintptr_t)buffer[i],
                                             product->bytes[i]);
         if (status != LK_OK)
@@ -220,7 +256,7 @@ static lk_status check_buffers(const struct product *product, const void *const 
 
 /* A description and its buffers, as numbers that can be compared at once. */
 struct key {
-    uint64_t number[22];
+    uint64_t number[28];
 };
 
 static uint64_t pair(unsigned high, unsigned low)
@@ -259,16 +295,28 @@ static struct key key_of(const lk_gemm_desc *d, const void *const *buffer)
         (uintptr_t)buffer[C],
         (uintptr_t)buffer[BIAS],
         (uintptr_t)buffer[D],
+        (uintptr_t)buffer[A_SCALE],
+        (uintptr_t)buffer[B_SCALE],
+        (uintptr_t)buffer[D_SCALE],
+        pair(d->b_type, d->d_type),
+        pair(d->scaling, d->fast_sums != 0),
     }};
 }
 
 /* What a thread has planned; the same product comes back again and again. */
 enum { PLANS = 16 };
+struct plan {
+    bool is_scaled;
+    union {
+        struct gemm_plan fused;
+        struct scaled_plan scaled;
+    };
+};
 static _Thread_local struct remembered {
     struct key key;
     const struct api_context *context;
     unsigned long long context_id;
-    struct gemm_plan plan;
+    struct plan plan;
 } plans[PLANS];
 
 static bool remembers(const struct remembered *r, const struct key *key,
@@ -288,10 +336,17 @@ static unsigned slot_of(const struct key *key)
 
 static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
                            const void *const *buffer, struct api_context *context,
-                           struct gemm_plan *plan)
+                           struct plan *plan)
 {
     struct gemm_request *r = &product->request;
     const struct zoo_device *device = &context->device;
+    plan->is_scaled = product->is_scaled;
+    if (product->is_scaled)
+        return scaled_make_plan(&product->scaled, desc->d_order == LK_COLUMNS, device,
+                                (const void *const[]){buffer[A], buffer[B], buffer[D],
+                                                      buffer[A_SCALE], buffer[B_SCALE],
+                                                      buffer[D_SCALE]},
+                                &plan->scaled);
     r->a = (uintptr_t)buffer[A];
     r->b = (uintptr_t)buffer[B];
     r->c = desc->beta != 0 ? (uintptr_t)buffer[C] : 0;
@@ -304,21 +359,26 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     bool found = has_tma && gemm_plan_find(&context->table, device, r, &kind, &r->choice);
     if (has_tma && !found)
         kind = gemm_plan_kind(r, device->sm_count);
-    CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, plan);
-    plan->from_table = found;
+    CUresult status = gemm_plan_make(r, kind, device->cuda, device->sm_count, &plan->fused);
+    plan->fused.from_table = found;
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");
     return LK_OK;
 }
 
-static CUresult launch(const struct gemm_plan *plan, struct api_context *context, void *stream,
+static CUresult launch(const struct plan *plan, struct api_context *context, void *stream,
                        struct zoo_call *call, lk_status *status, const struct zoo_kernels **kernels)
 {
-    *status = api_variant("gemm", context, &zoo_gemm_fused, plan->variant, kernels);
+    *status = plan->is_scaled
+                  ? api_variant("gemm", context, &zoo_gemm_scaled, plan->scaled.variant, kernels)
+                  : api_variant("gemm", context, &zoo_gemm_fused, plan->fused.variant, kernels);
     if (*status != LK_OK)
         return CUDA_SUCCESS;
     *call = (struct zoo_call){.device = &context->device, .kernels = *kernels, .stream = stream};
-    return ZOO_LAUNCH(call, plan->kernel, plan->grid, (void *)&plan->arguments);
+    if (plan->is_scaled)
+        return ZOO_LAUNCH(call, plan->scaled.kernel, plan->scaled.grid,
+                          (void *)&plan->scaled.arguments);
+    return ZOO_LAUNCH(call, plan->fused.kernel, plan->fused.grid, (void *)&plan->fused.arguments);
 }
 
 static lk_status check(const struct product *product, const lk_gemm_desc *desc,
@@ -342,7 +402,10 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
     lk_status status = read_desc(desc, &product);
     if (status != LK_OK)
         return status;
-    const void *buffer[BUFFERS] = {a, b, desc->beta != 0 ? c : NULL, bias, d};
+    if (product.is_scaled && bias)
+        return fail("bias must be NULL where a and b have 8 bits");
+    const void *buffer[BUFFERS] = {
+        a, b, desc->beta != 0 ? c : NULL, bias, d, desc->a_scale, desc->b_scale, desc->d_scale};
     status = check(&product, desc, buffer, stream, &context);
     if (status != LK_OK || product.bytes[D] == 0)
         return status;
@@ -373,11 +436,31 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
                              call.error ? call.error : "launching");
 }
 
+static const char *why(const struct plan *plan)
+{
+    static const char *const reasons[] = {
+        [GEMM_TILES] = "enough tiles for every SM",
+        [GEMM_SKINNY] = "few rows or a small product: 64 columns a warpgroup, blocks share k",
+        [GEMM_GENERAL] =
+            "TMA cannot fetch it (f32, rows that do not begin at multiples of 16 bytes, "
+            "k = 0, or no Hopper GPU): right, not fast"};
+    if (!plan->is_scaled)
+        return plan->fused.from_table ? "the fastest for this shape in a table of 'lockstep tune'"
+                                      : reasons[plan->fused.kind];
+    if (!plan->scaled.is_general)
+        return "a by rows and b by columns, at multiples of 16 bytes";
+    return "tensor cores take 8 bits with a by rows and b by columns at multiples of 16 bytes, k "
+           "above 0 and on a Hopper GPU: right, not fast";
+}
+
 lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
 {
+    static const enum zoo_type types[] = {
+        [LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16,   [LK_F32] = ZOO_F32,
+        [LK_E4M3] = ZOO_E4M3, [LK_E5M2] = ZOO_E5M2, [LK_S8] = ZOO_S8};
     struct product product;
     struct api_context *context;
-    struct gemm_plan plan;
+    struct plan plan;
     if (!text || size == 0)
         return fail("text is NULL or has no room");
     *text = 0;
@@ -388,29 +471,22 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
         return status;
     /* Addresses that are not NULL and aligned: c and bias as the description may need them. */
     const void *const somewhere = (const void *)(uintptr_t)4096;
-    const void *buffer[BUFFERS] = {somewhere, somewhere, somewhere, NULL, somewhere};
+    const void *buffer[BUFFERS] = {somewhere, somewhere,     somewhere,     NULL,
+                                   somewhere, desc->a_scale, desc->b_scale, desc->d_scale};
     status = make_plan(&product, desc, buffer, context, &plan);
     if (status != LK_OK)
         return status;
-    static const char *const why[] = {
-        [GEMM_TILES] = "enough tiles for every SM",
-        [GEMM_SKINNY] = "few rows or a small product: 64 columns a warpgroup, blocks share k",
-        [GEMM_GENERAL] =
-            "TMA cannot fetch it (f32, rows that do not begin at multiples of 16 bytes, "
-            "k = 0, or no Hopper GPU): right, not fast"};
-    snprintf(
-        text, size,
-        "lk_gemm(%s, m=%lld, n=%lld, k=%lld, batch=%lld) on %s%s: gemm_fused/%s, kernel %s, %u x "
-        "%u x %u blocks of %u threads%s\n  why: %s\n",
-        zoo_type_names[desc->type == LK_BF16  ? ZOO_BF16
-                       : desc->type == LK_F16 ? ZOO_F16
-                                              : ZOO_F32],
-        (long long)desc->m, (long long)desc->n, (long long)desc->k,
-        (long long)product.request.batch, context->device.name,
-        context->device.cuda->simulated ? " (simulated)" : "", plan.variant, plan.kernel,
-        plan.grid.x, plan.grid.y ? plan.grid.y : 1, plan.grid.z ? plan.grid.z : 1,
-        plan.grid.threads, plan.grid.cluster > 1 ? ", in clusters" : "",
-        plan.from_table ? "the fastest for this shape in a table of 'lockstep tune'"
-                        : why[plan.kind]);
+    const struct zoo_grid *grid = plan.is_scaled ? &plan.scaled.grid : &plan.fused.grid;
+    snprintf(text, size,
+             "lk_gemm(%s, m=%lld, n=%lld, k=%lld, batch=%lld) on %s%s: %s/%s, kernel %s, %u x "
+             "%u x %u blocks of %u threads%s\n  why: %s\n",
+             zoo_type_names[types[desc->type]], (long long)desc->m, (long long)desc->n,
+             (long long)desc->k, (long long)product.request.batch, context->device.name,
+             context->device.cuda->simulated ? " (simulated)" : "",
+             plan.is_scaled ? "gemm_scaled" : "gemm_fused",
+             plan.is_scaled ? plan.scaled.variant : plan.fused.variant,
+             plan.is_scaled ? plan.scaled.kernel : plan.fused.kernel, grid->x,
+             grid->y ? grid->y : 1, grid->z ? grid->z : 1, grid->threads,
+             grid->cluster > 1 ? ", in clusters" : "", why(&plan));
     return LK_OK;
 }

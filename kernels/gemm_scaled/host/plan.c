@@ -7,11 +7,16 @@
 
 enum { BK = 128, ALIGN = 16, BOX = 64 * 128, MOST_TILES = 1 << 22, TILE_ROWS = 128 };
 
-/* The widths of tiles.h, and what a tile costs beside its columns, in columns. */
+/* The widths of tiles.h. An H200 takes so many cycles for 128 of k of a tile: without promotion,
+ * with it, and with scales of blocks. */
 static const struct width {
-    int columns, stages, cluster;
-} widths[] = {{256, 4, 2}, {192, 4, 2}, {128, 6, 2}, {64, 8, 1}};
-enum { WIDTHS = sizeof widths / sizeof *widths, TILE_OVERHEAD = 24 };
+    int columns, stages, block_stages, cluster; /* block_stages: with scales of blocks */
+    int fast_cycles, promoted_cycles, block_cycles;
+} widths[] = {{256, 4, 4, 2, 1030, 1190, 1304},
+              {192, 4, 4, 2, 778, 840, 993},
+              {128, 6, 5, 2, 519, 643, 838},
+              {64, 8, 7, 1, 300, 400, 500}};
+enum { WIDTHS = sizeof widths / sizeof *widths, TILE_CYCLES = 1000, COLUMN_CYCLES = 11 };
 
 static const char *const number_names[] = {"e4m3", "e4m3_e5m2", "e5m2_e4m3", "s8"};
 
@@ -27,11 +32,15 @@ static int64_t clusters_of(const struct scaled_request *r, const struct width *w
     return ceil_div(r->m, TILE_ROWS * width->cluster) * ceil_div(r->n, width->columns);
 }
 
-/* Of a step of k, in the time that an SM takes for one column of a tile. */
+/* In cycles; a tile's sums are stored when its products are done. */
 static double cost_of(const struct scaled_request *r, const struct width *width, int sms)
 {
+    bool exact = r->fast || r->number == SCALED_S8;
+    int cycles = r->scaling == SCALE_BLOCKS ? width->block_cycles
+                 : exact                    ? width->fast_cycles
+                                            : width->promoted_cycles;
     return (double)ceil_div(clusters_of(r, width), sms / width->cluster) *
-           (width->columns + TILE_OVERHEAD);
+           ((double)ceil_div(r->k, BK) * cycles + TILE_CYCLES + COLUMN_CYCLES * width->columns);
 }
 
 static const struct width *best_width(const struct scaled_request *r, int sms)
@@ -115,6 +124,7 @@ static void fill_arguments(const struct scaled_request *r, struct scaled_argumen
         .stored = (int)r->stored,
         .stores_directly = !takes_pieces(r),
         .group = 8,
+        .alpha = r->alpha,
         .a_scale = r->a_scale,
         .b_scale = r->b_scale,
         .d_scale = r->d_scale,
@@ -137,12 +147,17 @@ static CUresult plan_tiles(const struct scaled_request *r, const struct lk_drive
     const char *kind = r->scaling == SCALE_BLOCKS            ? "_blocks"
                        : r->fast && r->number == SCALED_E4M3 ? "_fast"
                                                              : "";
+    bool by_blocks = r->scaling == SCALE_BLOCKS;
+    int stages = by_blocks ? w->block_stages : w->stages;
+    /* As tiles.h has it in struct stages: tiles, boxes on their way out, scales; then barriers. */
+    int scales_bytes =
+        by_blocks ? stages * (TILE_ROWS + 4) * 4 + 8 : (TILE_ROWS + 4) * 4 + 2 * w->columns * 4;
+    int bytes = stages * (TILE_ROWS + w->columns) * BK + 4 * BOX + scales_bytes;
     plan->arguments.per_band = 1.0F / (float)(plan->arguments.group * ceil_div(r->n, w->columns));
     plan->grid = (struct zoo_grid){
         .x = (unsigned)((clusters < most ? clusters : most) * w->cluster),
         .threads = 384,
-        .shared = (unsigned)(w->stages * (TILE_ROWS + w->columns) * BK + 4 * BOX +
-                             1024), /* for the barriers */
+        .shared = (unsigned)(bytes + 16 * stages),
         .cluster = (unsigned)w->cluster,
         .overlaps = true,
     };

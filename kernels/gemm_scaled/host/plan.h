@@ -14,11 +14,12 @@ enum scaled_scaling { SCALE_TENSORS, SCALE_LINES, SCALE_BLOCKS };
 enum scaled_stored { STORE_BF16, STORE_F16, STORE_F32, STORE_E4M3 };
 enum { SCALE_BLOCK = 128 };
 
-/* D = scales times A B. A is m x k, B is k x n, D is m x n and lies by rows. */
+/* D = alpha, times scales, times A B. A is m x k, B is k x n, D is m x n and lies by rows. */
 struct scaled_request {
     enum scaled_number number;
     enum scaled_scaling scaling;
     enum scaled_stored stored;
+    float alpha;
     bool fast; /* sums stay in the tensor cores: 14 bits */
     int64_t m, n, k;
     bool a_by_columns, b_by_columns;
@@ -34,7 +35,7 @@ struct scaled_request {
 struct scaled_arguments {
     int m, n, k;
     int scaling, stored, stores_directly, group;
-    float per_band;
+    float per_band, alpha;
     CUdeviceptr a_scale, b_scale, d_scale, out;
     long long out_row;
     CUdeviceptr a_data, b_data;
