@@ -41,8 +41,10 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #define OVERLAP_ALONE 1.71 /* and where one block alone does, from barrier to barrier */
 #define L2_SPREAD 30.0     /* cycles more for lines that come together, per factor of e: from L2 */
 #define DRAM_SPREAD 95.0   /* and from DRAM */
-/* What mma.sync reaches of the tensor cores' peak: Hopper's is for wgmma. */
-#define TENSOR_PART(gpu) ((gpu)->cc_major == 9 ? 0.6 : 0.9)
+/* What mma.sync reaches of the tensor cores' rate: Hopper's is for wgmma. */
+#define MMA_SYNC_PART(gpu) ((gpu)->cc_major == 9 ? 0.56 : 0.9)
+/* The clock at which tensor cores that never pause are at the GPU's power limit. */
+#define TENSOR_MHZ(gpu) ((gpu)->cc_major == 9 ? 1450.0 : (gpu)->boost_mhz)
 
 static double larger(double a, double b)
 {
@@ -55,6 +57,19 @@ static double warps_of(const struct gpu_shape *shape)
     return (double)shape->blocks * warps_a_block;
 }
 
+double gpu_tensor_products(const struct gpu_info *gpu)
+{
+    /* The datasheet's peak is at another clock than the boost clock; a core does a power of two. */
+    double hertz = gpu->boost_mhz * 1e6;
+    double peak = gpu->tensor_f16 * 1e12 / 2 / gpu->sms / gpu->schedulers_per_sm / hertz;
+    return peak > 0 ? exp2(round(log2(peak))) : 1;
+}
+
+double gpu_mma_sync_part(const struct gpu_info *gpu)
+{
+    return MMA_SYNC_PART(gpu);
+}
+
 double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters)
 {
     return (double)counters->warp_instructions / larger(warps_of(shape), 1);
@@ -62,7 +77,7 @@ double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *c
 
 /* Instructions of one kind, over what an SM does in a cycle. */
 static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c, double warps,
-                       double cycle, double sms, double *parts)
+                       double cycle, double *parts)
 {
     double per_sm = gpu->sms * gpu->boost_mhz * 1e6; /* SM cycles a second */
     double f32_lanes = gpu->f32_tflops * 1e12 / 2 / per_sm;
@@ -80,9 +95,10 @@ static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c,
     parts[GPU_BOUND_F16] = f16_lanes > 0 ? (double)c->f16_warps * 32 / f16_lanes * cycle : 0;
     parts[GPU_BOUND_INTEGER] = integers * 32 / 64 * cycle;
     parts[GPU_BOUND_SPECIAL] = (double)(c->special_warps + c->convert_warps) * 32 / 16 * cycle;
-    if (gpu->tensor_f16 > 0)
-        parts[GPU_BOUND_TENSOR] =
-            (double)c->tensor_flops / (gpu->tensor_f16 * 1e12 * TENSOR_PART(gpu) * sms / gpu->sms);
+    double tensor = (double)c->tensor_cycles / gpu->schedulers_per_sm;
+    double slower = (double)c->tensor_sync_cycles * (1 / MMA_SYNC_PART(gpu) - 1);
+    parts[GPU_BOUND_TENSOR] = larger((tensor + slower / gpu->schedulers_per_sm) * cycle,
+                                     tensor / gpu->sms / (TENSOR_MHZ(gpu) * 1e6));
 }
 
 /* How long a load takes that others wait for. A warp waits for the slowest of what it loads
@@ -152,8 +168,9 @@ static void memory_times(const struct gpu_info *gpu, const struct gpu_counters *
                           (partial * L2_PARTIAL_CYCLES + atomics * L2_ATOMIC_CYCLES +
                            (double)c->store_partial_lines * L2_LINE_CYCLES) *
                               all;
-    parts[GPU_BOUND_L1] =
-        ((double)c->l1_cycles + (double)c->l2_read_sectors * L1_FILL_CYCLES) * cycle;
+    double bulk = (double)c->bulk_load_bytes / 32, filled = (double)c->l2_read_sectors;
+    filled = bulk < filled ? filled - bulk : 0;
+    parts[GPU_BOUND_L1] = ((double)c->l1_cycles + filled * L1_FILL_CYCLES) * cycle;
     parts[GPU_BOUND_SHARED] = (double)(c->shared_wavefronts + c->cluster_passes) * cycle;
 }
 
@@ -178,6 +195,18 @@ static double overlap(const struct gpu_model *model, const struct gpu_counters *
     for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
         sum += pow(groups[i], power);
     return pow(sum, 1 / power);
+}
+
+/* A launch that was followed in time: what it takes longer than its busiest part is waiting. DRAM's
+ * bandwidth is the one thing that was not followed. */
+static double followed(struct gpu_model *model, const struct gpu_counters *c, double hertz)
+{
+    double busiest = 0, span = ((double)c->unit_cycles + START_CYCLES) / hertz;
+    span = pow(pow(span, OVERLAP) + pow(model->parts[GPU_BOUND_DRAM], OVERLAP), 1 / OVERLAP);
+    for (int i = 0; i < GPU_BOUND_LATENCY; i++)
+        busiest = i == GPU_BOUND_LAUNCH ? busiest : larger(busiest, model->parts[i]);
+    model->parts[GPU_BOUND_LATENCY] = span > busiest ? span - busiest : 0;
+    return larger(span, busiest);
 }
 
 static void find_roof(const struct gpu_info *gpu, const struct gpu_counters *c,
@@ -228,7 +257,7 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     memory_times(gpu, c, cycle, model);
     parts[GPU_BOUND_LAUNCH] = GPU_LAUNCH_SECONDS;
     parts[GPU_BOUND_BLOCKS] = blocks * BLOCK_CYCLES / hertz;
-    pipe_times(gpu, c, warps, cycle, sms, parts);
+    pipe_times(gpu, c, warps, cycle, parts);
     double turns = (double)c->global_atomic_turns, floats = (double)c->global_float_turns;
     double in_turn = (turns - floats) * TURN_CYCLES + floats * FLOAT_CYCLES;
     parts[GPU_BOUND_ATOMICS] =
@@ -239,10 +268,11 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     /* No shorter than its own clocks say, by which it may have waited. */
     parts[GPU_BOUND_LATENCY] = larger(parts[GPU_BOUND_LATENCY], (double)c->clock_cycles / hertz);
     double beside = resident < blocks / sms ? resident : blocks / sms;
+    model->seconds = GPU_LAUNCH_SECONDS + (c->unit_cycles ? followed(model, c, hertz)
+                                                          : overlap(model, c, larger(beside, 1)));
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;
-    model->seconds = GPU_LAUNCH_SECONDS + overlap(model, c, larger(beside, 1));
     find_roof(gpu, c, model);
     find_share(gpu, sms, model);
 }

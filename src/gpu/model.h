@@ -46,6 +46,11 @@ struct gpu_model {
  * DRAM, or in shared memory. */
 enum { GPU_L1_CYCLES = 38, GPU_L2_CYCLES = 209, GPU_DRAM_CYCLES = 650, GPU_SHARED_CYCLES = 33 };
 
+/* Products that a tensor core adds up in a cycle, of factors with 16 bits, and what of that
+ * mma.sync reaches. */
+double gpu_tensor_products(const struct gpu_info *gpu);
+double gpu_mma_sync_part(const struct gpu_info *gpu);
+
 /* Warp instructions of a warp. */
 double gpu_mean_warp(const struct gpu_shape *shape, const struct gpu_counters *counters);
 

@@ -315,6 +315,8 @@ struct simt_warp_state {
     int32_t ran;                    /* fuel of its last slice */
     uint64_t steps, steps_released; /* watched: instructions run in this block, and when the last
                                        barrier let the warp go */
+    uint64_t alone_cycles, issue_slots; /* watched: cycles it would need alone, and machine
+                                           instructions, since its block began */
     struct simt_wgmma wgmma;
     struct simt_waiting waiting;
     struct simt_late late;
@@ -340,6 +342,7 @@ struct simt_block {
     uint32_t slot;           /* of its worker's slots */
     uint64_t random;
     struct check_block *check; /* the checker's state, while there is a checker */
+    struct watch_units *units; /* the counters', of a launch that they follow in time */
 };
 
 struct simt_worker {

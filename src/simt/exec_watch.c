@@ -371,6 +371,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     tally->warps++;
     tally->threads += (unsigned)__builtin_popcount(path_mask);
     tally->on += (unsigned)__builtin_popcount(on);
+    simt_state(w)->alone_cycles += what->alone;
+    simt_state(w)->issue_slots += what->slots;
     if (watch->follows)
         EACH_WATCHER(watch, follow) watcher->follow(watcher, w, in);
     if (!w->mask) {
@@ -381,8 +383,10 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
     if (what->kind) {
         watch->latency = 0;
         uint32_t allowed = watch_access(watch, w, in, what);
-        if (what->waits)
+        if (what->waits) {
             simt_state(w)->clock += (uint64_t)watch->latency << SIMT_CLOCK_BITS;
+            simt_state(w)->alone_cycles += watch->latency;
+        }
         if (allowed != w->mask) {
             if (!what->is_write)
                 clear_results(w, in, w->mask & ~allowed);
@@ -408,6 +412,8 @@ static const struct simt_inst *step(struct simt_watch *watch, struct simt_warp *
         tally->warps--;
         tally->threads -= (unsigned)__builtin_popcount(path_mask);
         tally->on -= (unsigned)__builtin_popcount(on);
+    } else if (what->is_product) {
+        EACH_WATCHER(watch, product) watcher->product(watcher, w, in);
     }
     tally->waits += !next && path->state == SIMT_PATH_BARRIER;
     return next;

@@ -28,6 +28,7 @@ struct watch_inst {
     uint8_t is_cas;
     uint8_t is_reduction; /* of a bulk copy */
     uint8_t is_order;     /* barriers, .sync, fences, mbarriers: see the order hook */
+    uint8_t is_product;   /* of tensor cores, or waits for them: see the product hook */
     uint32_t bytes;       /* per lane, all elements of a vector */
     /* What the assembler makes of it (watch_fold.c), for counters only: */
     bool folded;           /* part of an earlier load */
@@ -43,6 +44,8 @@ struct watch_inst {
     /* Of the block too, for four turns of it: unrolled loops have fewer phases in each. */
     uint16_t load_phases_of_4, shared_phases_of_4;
     uint16_t chain_of_4; /* cycles until its results follow from one another, loads apart */
+    uint16_t alone;      /* cycles that a warp by itself needs for it; a block's first has those of
+                            its results too */
 };
 
 /* How the addresses of a full warp lie; what is not simple is scattered. */
@@ -109,6 +112,8 @@ struct simt_watcher {
     /* An instruction that orders others (is_order), before it runs; a .sync whose lanes are not all
      * there comes here again. */
     void (*order)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
+    /* A product of tensor cores, a commit of or a wait for such products, after it ran. */
+    void (*product)(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in);
     /* A warp waits for lanes of its own that wait for it at a join: they are about to be let go. */
     void (*stuck)(struct simt_watcher *watcher, struct simt_warp *w, bool barrier);
     /* malloc() and free() of a thread. */

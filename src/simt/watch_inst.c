@@ -198,6 +198,8 @@ static void describe(const struct ptx_function *function, const struct simt_inst
     what->class = (uint8_t)class_of(ptx);
     what->space = (uint8_t)access_space(ptx);
     what->is_order = is_order(ptx);
+    what->is_product = ptx_op_infos[ptx->op].group == PTX_GROUP_TENSOR &&
+                       ptx->op != PTX_OP_WMMA_LOAD && ptx->op != PTX_OP_WMMA_STORE;
     switch (ptx->op) {
     case PTX_OP_LD:
     case PTX_OP_LD_NC:

@@ -71,7 +71,7 @@ static uint32_t base_of(const struct ptx_inst *ptx)
  */
 
 /* From its operands to its result. Moves are folded away. */
-static unsigned result_cycles(const struct watch_inst *what)
+static unsigned result_cycles(const struct ptx_inst *ptx, const struct watch_inst *what)
 {
     unsigned each = 4u * what->slots;
     switch ((enum gpu_class)what->class) {
@@ -81,8 +81,8 @@ static unsigned result_cycles(const struct watch_inst *what)
     case GPU_CLASS_BARRIER:
     case GPU_CLASS_MEMORY:
         return 0;
-    case GPU_CLASS_TENSOR:
-        return 33;
+    case GPU_CLASS_TENSOR: /* wgmma is waited for elsewhere */
+        return ptx_is_wgmma(ptx->op) ? 0 : 33;
     case GPU_CLASS_SPECIAL:
         return 16 + each;
     case GPU_CLASS_WARP:
@@ -147,7 +147,7 @@ static void pass(struct phases *phases, const struct ptx_inst *ptx, struct watch
     } else if (what->kind && what->space != PTX_SPACE_LOCAL) {
         store(phases, ptx, what, ready);
     }
-    ready->cycles = later(ready->cycles + result_cycles(what), 0);
+    ready->cycles = later(ready->cycles + result_cycles(ptx, what), 0);
     wait_for(&phases->deepest, ready);
     look.sets = true;
     simt_flow_visit(ptx, visit, &look);
@@ -223,6 +223,9 @@ static void block_phases(struct phases *phases, const struct flow *flow, uint32_
     leader->load_phases_of_4 = of_4(phases->deepest.global, turns);
     leader->shared_phases_of_4 = of_4(phases->deepest.shared, turns);
     leader->chain_of_4 = of_4(phases->deepest.cycles, turns);
+    for (uint32_t i = first; i < end; i++)
+        whats[places[i]].alone = whats[places[i]].slots;
+    leader->alone = later(leader->alone + leader->chain_of_4 / TURNS, 0);
 }
 
 void simt_watch_phases(const struct ptx_function *function, const uint32_t *places,

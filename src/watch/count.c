@@ -32,6 +32,18 @@ static size_t l2_holds(const struct gpu_info *gpu)
     return has_halves ? gpu->l2_bytes / 2 : gpu->l2_bytes;
 }
 
+static void count_order(struct simt_watcher *watcher, struct simt_warp *w,
+                        const struct simt_inst *in)
+{
+    units_order(((struct counters *)watcher)->units, w, in);
+}
+
+static void count_product(struct simt_watcher *watcher, struct simt_warp *w,
+                          const struct simt_inst *in)
+{
+    units_product(((struct counters *)watcher)->units, w, in);
+}
+
 static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
 {
     struct counters *counters = (struct counters *)watcher;
@@ -55,6 +67,9 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
         cache_clear(&counters->l2);
     counters->l2.by_bursts = true;
     counters->fill_sectors = counters->partial_lines = 0;
+    counters->units = units_open(launch, (unsigned)resident);
+    counters->watcher.order = counters->units ? count_order : NULL;
+    counters->watcher.product = counters->units ? count_product : NULL;
     if (counters->trace)
         trace_launch(counters->trace, launch);
 }
@@ -63,6 +78,8 @@ static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *
 {
     struct counters *counters = (struct counters *)watcher;
     counters->block = NULL; /* blocks are used again for others */
+    if (counters->units)
+        units_block(counters->units, block, begins);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
         if (begins)
@@ -79,6 +96,8 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
     const uint32_t *lanes = block->barriers[id].lanes;
     if (!counters->insts)
         return;
+    if (counters->units)
+        units_barrier(counters->units, block, id);
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         uint64_t ran = block->warps[i].steps - block->warps[i].steps_released;
@@ -98,6 +117,13 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
         }
         warp->steps_released = warp->steps;
     }
+}
+
+static void count_cluster_barrier(struct simt_watcher *watcher, struct simt_block *block)
+{
+    struct counters *counters = (struct counters *)watcher;
+    if (counters->units)
+        units_cluster_barrier(counters->units, block);
 }
 
 static void forget_touched(struct counters *counters)
@@ -123,6 +149,9 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
     if (counters->file)
         count_write(counters, launch, &sum);
     forget_touched(counters);
+    units_close(counters->units);
+    counters->units = NULL;
+    counters->watcher.order = counters->watcher.product = NULL;
     memset(counters->hot, 0, COUNT_HOT * sizeof(*counters->hot));
     memset(counters->turns, 0, COUNT_HOT * sizeof(*counters->turns));
     counters->longest_warp = 0;
@@ -178,6 +207,7 @@ static struct counters *new_counters(struct simt_machine *machine)
                                               .access = access_counters[simt_isa()],
                                               .bulk = count_bulk,
                                               .barrier = count_barrier,
+                                              .cluster_barrier = count_cluster_barrier,
                                               .done = end_launch,
                                               .close = count_close};
     return counters;

@@ -8,6 +8,7 @@
 #include "gpu/counters.h"
 #include "simt/watch.h"
 #include "watch/cache.h"
+#include "watch/units.h"
 
 #include <stdio.h>
 
@@ -60,6 +61,7 @@ struct counters {
     uint32_t *chunks;      /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
     struct trace *trace; /* NULL: none was asked for */
+    struct units *units; /* NULL: the launch is not followed in time */
 };
 
 enum { COUNT_CHUNK_BITS = 20 };
@@ -78,7 +80,12 @@ struct count_hot {
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access);
 #endif
 /* count_tensor.c: products of this many warps. */
-void count_tensor(struct gpu_counters *sum, const struct ptx_inst *ptx, uint64_t warps);
+void count_tensor(struct gpu_counters *sum, const struct gpu_info *gpu, const struct ptx_inst *ptx,
+                  uint64_t warps);
+/* Cycles of a tensor core for a warp's part of a product at its full rate, and a warp's share of
+ * the passes over its warpgroup's matrices in shared memory. */
+double count_tensor_cycles(const struct gpu_info *gpu, const struct ptx_inst *ptx);
+double count_wide_passes(const struct ptx_inst *ptx);
 /* count_bulk.c: the watcher's hook, and instructions of the launch. */
 void count_bulk(struct simt_watcher *watcher, struct simt_warp *w, const struct simt_inst *in,
                 int lane);

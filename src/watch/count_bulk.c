@@ -47,6 +47,8 @@ void count_bulk(struct simt_watcher *watcher, struct simt_warp *w, const struct 
     struct counters *counters = (struct counters *)watcher;
     if (!counters->insts)
         return;
+    if (counters->units)
+        units_bulk(counters->units, w, in, lane);
     switch (in->ptx->op) {
     case PTX_OP_TMA_LOAD:
     case PTX_OP_TMA_LOAD_IM2COL:

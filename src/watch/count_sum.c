@@ -41,8 +41,9 @@ static uint64_t tensor_flops(const struct ptx_inst *ptx)
     return 2ull * shape.m * shape.n * shape.k;
 }
 
-static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
-                      const struct watch_inst *what, const struct watch_tally *tally)
+static void add_class(struct gpu_counters *sum, const struct gpu_info *gpu,
+                      const struct ptx_inst *ptx, const struct watch_inst *what,
+                      const struct watch_tally *tally)
 {
     sum->warp_instructions += tally->warps;
     sum->thread_instructions += tally->threads;
@@ -80,7 +81,7 @@ static void add_class(struct gpu_counters *sum, const struct ptx_inst *ptx,
     case GPU_CLASS_TENSOR:
         sum->tensor_warps += tally->warps;
         sum->tensor_flops += tally->warps * tensor_flops(ptx);
-        count_tensor(sum, ptx, tally->warps);
+        count_tensor(sum, gpu, ptx, tally->warps);
         break;
     case GPU_CLASS_MEMORY:
         sum->memory_threads += tally->on;
@@ -165,7 +166,8 @@ static void add_global(struct gpu_counters *sum, const struct watch_inst *what,
     }
     sum->global_wavefronts += memory->wavefronts;
     sum->global_store_partial += memory->partial;
-    sum->l1_cycles += memory->l1_cycles;
+    if (what->kind != WATCH_BULK) /* goes past the L1 */
+        sum->l1_cycles += memory->l1_cycles;
 }
 
 /* st.async and red.async have counters of their own in ncu. */
@@ -281,7 +283,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
         sum->load_phases += tally->warps * what->load_phases_of_4;
         sum->shared_phases += tally->warps * what->shared_phases_of_4;
         sum->chain_cycles += tally->warps * what->chain_of_4;
-        add_class(sum, launch->code->insts[i].ptx, what, tally);
+        add_class(sum, launch->machine->gpu, launch->code->insts[i].ptx, what, tally);
         count_bulk_instructions(sum, launch->code->insts[i].ptx->op, tally);
         if (memory[GPU_SPACE_GLOBAL].requests)
             add_global(sum, what, &memory[GPU_SPACE_GLOBAL], tally);
@@ -304,6 +306,7 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->shared_phases /= 4;
     sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
+    sum->unit_cycles = counters->units ? (uint64_t)units_cycles(counters->units) : 0;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
     add_cluster(sum, &counters->cluster);

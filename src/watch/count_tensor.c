@@ -6,6 +6,7 @@
  */
 #include "watch/count.h"
 
+#include "gpu/model.h"
 #include "simt/tensor_shape.h"
 
 enum pipe { PIPE_NONE, PIPE_HALF, PIPE_INTEGER, PIPE_DOUBLE };
@@ -61,7 +62,7 @@ static unsigned instructions_of(const struct ptx_inst *ptx)
 }
 
 /* Passes of 128 bytes over the matrices in shared memory; a warpgroup's are shared by its warps. */
-static uint64_t wide_passes(const struct ptx_inst *ptx, uint64_t warps)
+double count_wide_passes(const struct ptx_inst *ptx)
 {
     struct tensor_shape shape = tensor_shape_of(ptx);
     bool is_sparse = ptx_is_sparse_wgmma(ptx->op);
@@ -69,12 +70,54 @@ static uint64_t wide_passes(const struct ptx_inst *ptx, uint64_t warps)
     unsigned bits = ptx_type_bits(ptx->types[1]);
     unsigned a = is_a_shared ? shape.m * shape.k * bits / 8 >> is_sparse : 0;
     unsigned b = shape.n * shape.k * bits / 8;
-    return warps * (a + b) / (128 * 4);
+    return (double)(a + b) / (128 * 4);
 }
 
-void count_tensor(struct gpu_counters *sum, const struct ptx_inst *ptx, uint64_t warps)
+/* What a tensor core does with these factors, over what it does with 16 bits. Types are of no help:
+ * wmma's name those of the sums. */
+static double rate_of(const struct gpu_info *gpu, const struct ptx_inst *ptx)
+{
+    double f16 = gpu->tensor_f16 > 0 ? gpu->tensor_f16 : 1;
+    switch (ptx->op) {
+    case PTX_OP_MMA_F64:
+    case PTX_OP_WMMA_MMA_F64:
+        return gpu->tensor_f64 > 0 ? gpu->tensor_f64 / f16 : 1.0 / 16;
+    case PTX_OP_MMA_TF32:
+    case PTX_OP_MMA_SP_TF32:
+    case PTX_OP_WMMA_MMA_TF32:
+    case PTX_OP_WGMMA_TF32:
+    case PTX_OP_WGMMA_SP_TF32:
+        return gpu->tensor_tf32 > 0 ? gpu->tensor_tf32 / f16 : 0.5;
+    case PTX_OP_WGMMA_F8:
+    case PTX_OP_WGMMA_SP_F8: /* mma.sync has f8 made into f16 */
+        return gpu->tensor_f8 > 0 ? gpu->tensor_f8 / f16 : 2;
+    default:
+        break;
+    }
+    if (pipe_of(ptx->op) == PIPE_NONE) /* single bits */
+        return 8;
+    if (pipe_of(ptx->op) == PIPE_INTEGER)
+        return gpu->tensor_int8 > 0 ? gpu->tensor_int8 / f16 : 2;
+    return 1;
+}
+
+double count_tensor_cycles(const struct gpu_info *gpu, const struct ptx_inst *ptx)
+{
+    struct tensor_shape shape = tensor_shape_of(ptx);
+    bool is_wide = ptx_is_wgmma(ptx->op);
+    double products = (double)shape.m * shape.n * shape.k / (is_wide ? 4 : 1);
+    if (ptx_is_sparse_wgmma(ptx->op))
+        products /= 2;
+    return products / (gpu_tensor_products(gpu) * rate_of(gpu, ptx));
+}
+
+void count_tensor(struct gpu_counters *sum, const struct gpu_info *gpu, const struct ptx_inst *ptx,
+                  uint64_t warps)
 {
     uint64_t instructions = warps * instructions_of(ptx);
+    uint64_t cycles = (uint64_t)((double)warps * count_tensor_cycles(gpu, ptx));
+    sum->tensor_cycles += cycles;
+    sum->tensor_sync_cycles += ptx_is_wgmma(ptx->op) ? 0 : cycles;
     sum->tensor_instructions += instructions;
     switch (pipe_of(ptx->op)) {
     case PIPE_HALF:
@@ -91,7 +134,7 @@ void count_tensor(struct gpu_counters *sum, const struct ptx_inst *ptx, uint64_t
     }
     if (!ptx_is_wgmma(ptx->op))
         return;
-    uint64_t passes = wide_passes(ptx, warps);
+    uint64_t passes = (uint64_t)((double)warps * count_wide_passes(ptx));
     sum->tensor_wide_instructions += instructions;
     sum->shared_wide_wavefronts += passes;
     sum->shared_wavefronts += passes;

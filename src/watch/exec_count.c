@@ -471,6 +471,23 @@ static void count_cluster(struct counters *counters, struct count_memory *memory
     memory->bytes += there.bytes;
 }
 
+static struct units_access taken_so_far(const struct count_memory *memory, bool is_shared)
+{
+    return (struct units_access){.l2_sectors = memory->l2_sectors,
+                                 .passes = is_shared ? memory->wavefronts : memory->l1_cycles};
+}
+
+/* What the access added to its instruction's counters, for units.c. */
+static uint32_t follow(struct counters *counters, const struct watch_access *access,
+                       struct units_access before, const struct count_memory *now)
+{
+    struct units_access took = taken_so_far(now, access->space == PTX_SPACE_SHARED);
+    took.l2_sectors -= before.l2_sectors;
+    took.passes -= before.passes;
+    took.latency = counters->latency;
+    return units_access(counters->units, access, &took);
+}
+
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
 {
     struct counters *counters = (struct counters *)watcher;
@@ -480,6 +497,12 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     if (counters->trace)
         trace_access(counters->trace, access);
     uint32_t *latency = &access->w->block->launch->watch->latency;
+    enum gpu_space space = access->space == PTX_SPACE_SHARED  ? GPU_SPACE_SHARED
+                           : access->space == PTX_SPACE_LOCAL ? GPU_SPACE_LOCAL
+                                                              : GPU_SPACE_GLOBAL;
+    struct units_access before = {0};
+    if (counters->units)
+        before = taken_so_far(&inst->memory[space], space == GPU_SPACE_SHARED);
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
         if (access->block != access->w->block && access->what->kind != WATCH_BULK)
@@ -488,6 +511,8 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
             count_shared(&inst->memory[GPU_SPACE_SHARED], access);
+        if (counters->units)
+            *latency += follow(counters, access, before, &inst->memory[space]);
         return 0;
     }
     find_l1(counters, access->w->block);
@@ -497,5 +522,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     else if (access->space == PTX_SPACE_GLOBAL)
         count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
     *latency = counters->latency > *latency ? counters->latency : *latency;
+    if (counters->units)
+        *latency += follow(counters, access, before, &inst->memory[space]);
     return 0;
 }
