@@ -56,7 +56,8 @@ static struct zoo_problem *choose_problems(const struct bench_run_request *reque
     struct zoo_problem *problems = real && !text && !request->quick
                                        ? zoo_problem_list(family, family->bench, count, message)
                                        : zoo_problems(family, only, count, message);
-    if (problems && !text && request->first_only && *count > 1)
+    bool first_only = request->first_only || (request->quick && !real);
+    if (problems && !text && first_only && *count > 1)
         *count = 1;
     return problems;
 }

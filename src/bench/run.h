@@ -12,7 +12,8 @@ struct bench_run_request {
     const char *problems;        /* "n=1,2 op=sum"; NULL: the family's own */
     double seconds;              /* for each problem */
     bool no_peers, only_peers;
-    bool quick;      /* of the family's own problems only the main ones, its first line */
+    bool quick; /* of the family's own problems only the main ones, its first line; on a simulated
+                 * GPU only the first */
     bool first_only; /* only the very first */
     /* Callbacks; each may be NULL. */
     void *context;

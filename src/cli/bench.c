@@ -25,7 +25,7 @@ static const char help[] =
     "  --all            all families, as if none was named\n"
     "  --time SECONDS   for each problem (default 2); less if the medians are known to 0.5 % "
     "before\n"
-    "  --quick          of a family's own list only the main problems\n"
+    "  --quick          of a family's own list only the main problems; simulated: only the first\n"
     "  --no-peers       only our variants\n"
     "  --only-peers     only peers\n"
     "  --save NAME      keeps the run under a name\n"

@@ -40,8 +40,12 @@ expect table 0 'NVIDIA H200, simulated.*all times are modelled.*global_atomics +
 json json 'r["modelled"] and r["gpu"] == "sim:h200" and r["compiler"] and r["commit"] and
     all(e["state"] == "measured" and e["median_us"] > 0 and e["registers"] > 0 and e["lines"] > 0
         and e["method"] == "modelled" for e in r["results"][0]["entries"])' $bench $small --json
-json all 'len(r["results"]) >= 1 and {x["family"] for x in r["results"]} >= {"reduction"}' \
-    $bench --all --json
+families=$($LOCKSTEP zoo list --json | grep -c '"name"')
+json all "len(r['results']) == $families == len({x['family'] for x in r['results']})"' and
+    all(e["state"] == "measured" for x in r["results"] for e in x["entries"] if e["kind"] == "variant")' \
+    $bench --all --quick --no-peers --json
+json own-problems '[x["problem"].split()[1] for x in r["results"]] == ["pattern=" + p for p in
+    ("offset", "stride", "aos", "soa")]' $bench coalescing --no-peers --json
 json one-variant '[e["name"] for e in r["results"][0]["entries"]] == ["vectorised"]' \
     $bench reduction/vectorised n=100 --json
 json several-problems '[x["problem"].split()[0] for x in r["results"]] == ["n=1K", "n=2K", "n=3K"]' \

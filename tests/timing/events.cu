@@ -1,5 +1,6 @@
 // events.cu: launches between events, one line each: name, microseconds. tests/timing/run.sh compares
 // them with what `lockstep profile` says of the same launches.
+#include "between.h"
 #include <cuda_fp16.h>
 #include <mma.h>
 #include <stdio.h>
@@ -72,20 +73,9 @@ __global__ void spin(long long cycles, long long *took)
     *took = clock64() - start;
 }
 
-static float between(void (*launch)(void))
+static float us(void (*launch)(void))
 {
-    cudaEvent_t from, to;
-    float ms;
-    cudaEventCreate(&from);
-    cudaEventCreate(&to);
-    cudaEventRecord(from);
-    launch();
-    cudaEventRecord(to);
-    cudaEventSynchronize(to);
-    cudaEventElapsedTime(&ms, from, to);
-    cudaEventDestroy(from);
-    cudaEventDestroy(to);
-    return ms * 1000;
+    return 1000 * between(launch);
 }
 
 enum { N = 1 << 18, SIDE = 256 };
@@ -101,13 +91,13 @@ int main()
     cudaMemset(a, 0, N * 4);
     cudaMemset(b, 0, N * 4);
     cudaMemset(c, 0, N * 4);
-    printf("vector_add %.8g\n", between([] { vector_add<<<N / 256, 256>>>(a, b, c, N); }));
-    printf("matmul %.8g\n", between([] { matmul<<<dim3(16, 16), dim3(16, 16)>>>(a, b, c, SIDE); }));
-    printf("matmul_tile %.8g\n", between([] { matmul_tile<<<dim3(16, 16), dim3(16, 16)>>>(a, b, c, SIDE); }));
-    printf("gemm_wmma %.8g\n", between([] { gemm_wmma<<<dim3(4, 16), 128>>>((half *)a, (half *)b, c, SIDE); }));
-    printf("reduce %.8g\n", between([] { reduce<<<64, 256>>>(a, c, N); }));
-    printf("spin %.8g\n", between([] { spin<<<1, 1>>>(1000000, took); }));
-    printf("two %.8g\n", between([] {
+    printf("vector_add %.8g\n", us([] { vector_add<<<N / 256, 256>>>(a, b, c, N); }));
+    printf("matmul %.8g\n", us([] { matmul<<<dim3(16, 16), dim3(16, 16)>>>(a, b, c, SIDE); }));
+    printf("matmul_tile %.8g\n", us([] { matmul_tile<<<dim3(16, 16), dim3(16, 16)>>>(a, b, c, SIDE); }));
+    printf("gemm_wmma %.8g\n", us([] { gemm_wmma<<<dim3(4, 16), 128>>>((half *)a, (half *)b, c, SIDE); }));
+    printf("reduce %.8g\n", us([] { reduce<<<64, 256>>>(a, c, N); }));
+    printf("spin %.8g\n", us([] { spin<<<1, 1>>>(1000000, took); }));
+    printf("two %.8g\n", us([] {
                vector_add<<<N / 256, 256>>>(a, b, c, N);
                reduce<<<64, 256>>>(a, c, N);
            }));

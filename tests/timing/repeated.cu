@@ -1,5 +1,6 @@
 // repeated: the same launch, timed again and again, takes the same time each time; when the data that
 // it reads make it longer, its time follows.
+#include "between.h"
 #include <cstdio>
 
 __global__ void loop(const int *turns, float *out)
@@ -12,18 +13,7 @@ __global__ void loop(const int *turns, float *out)
 
 static float time_of(const int *turns, float *out)
 {
-    cudaEvent_t from, to;
-    float ms = 0;
-    cudaEventCreate(&from);
-    cudaEventCreate(&to);
-    cudaEventRecord(from);
-    loop<<<1, 32>>>(turns, out);
-    cudaEventRecord(to);
-    cudaEventSynchronize(to);
-    cudaEventElapsedTime(&ms, from, to);
-    cudaEventDestroy(from);
-    cudaEventDestroy(to);
-    return ms * 1000;
+    return 1000 * between([=] { loop<<<1, 32>>>(turns, out); });
 }
 
 static void set(int *turns, int value)

@@ -1,6 +1,7 @@
 // spins.cu: kernels that wait: for a clock, asleep, for another block, for a kernel in another stream,
 // for the host. Each line: ok or not ok, what waited, how long by events and by the kernel's own
 // clock. A simulated second of waiting must take less than a second of the host's time.
+#include "between.h"
 #include <stdio.h>
 #include <thread>
 #include <time.h>
@@ -99,18 +100,8 @@ static void check(const char *name, double least_ms, double most_ms, double inne
 
 template <typename Launch> static double between(Launch launch, double *cpu)
 {
-    cudaEvent_t from, to;
-    float ms = -1;
     clock_t start = clock();
-    cudaEventCreate(&from);
-    cudaEventCreate(&to);
-    cudaEventRecord(from);
-    launch();
-    cudaEventRecord(to);
-    cudaEventSynchronize(to);
-    cudaEventElapsedTime(&ms, from, to);
-    cudaEventDestroy(from);
-    cudaEventDestroy(to);
+    double ms = between(launch);
     *cpu = (double)(clock() - start) / CLOCKS_PER_SEC;
     return ms;
 }
