@@ -182,10 +182,24 @@ static const struct zoo_variant variants[] = {
     {0}};
 /* clang-format on */
 
+static bool torch_takes(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return v[SCALED_M] > 0 && v[SCALED_N] > 0 && v[SCALED_K] > 0 && v[SCALED_N] % 16 == 0 &&
+           v[SCALED_K] % 16 == 0 && v[SCALED_TYPE] == SCALED_E4M3 && v[SCALED_OUT] == STORE_BF16 &&
+           v[SCALED_SCALES] != SCALE_BLOCKS;
+}
+
 static const struct zoo_peer peers[] = {
     {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .takes = scaled_cublas_takes,
      .workspace = scaled_cublas_workspace, .run = scaled_cublas_run,
      .version = scaled_cublas_version},
+    {"torch", ZOO_PEER_PYTHON,
+     "torch._scaled_mm(x[0].view(m, k), x[1].view(n, k).t(), "
+     "scale_a=x[3] if scales == 'tensors' else x[3].view(m, 1), "
+     "scale_b=x[4] if scales == 'tensors' else x[4].view(1, n), "
+     "out_dtype=torch.bfloat16, use_fast_accum=sums == 'fast')",
+     .takes = torch_takes},
     {0}};
 
 static const char *const edges[] = {
