@@ -86,7 +86,6 @@ const char *cublaslt_version(void)
 
 int cublaslt_describe(struct cublaslt_product *product, int compute, int scale_type)
 {
-    product->integers = scale_type == CUBLASLT_S32;
     return lt.create_product(&product->product, compute, scale_type);
 }
 
@@ -105,12 +104,9 @@ static int run(const struct cublaslt_product *p, const struct lk_peer_call *call
                const struct cublaslt_buffers *buffers, const uint64_t *algorithm)
 {
     const float one = 1, zero = 0;
-    const int32_t whole_one = 1, whole_zero = 0;
-    return lt.multiply(
-        lt.handle, p->product, p->integers ? (const void *)&whole_one : (const void *)&one,
-        buffers->a, p->a, buffers->b, p->b,
-        p->integers ? (const void *)&whole_zero : (const void *)&zero, buffers->d, p->d, buffers->d,
-        p->d, algorithm, call->workspace, call->workspace_bytes, call->stream);
+    return lt.multiply(lt.handle, p->product, &one, buffers->a, p->a, buffers->b, p->b, &zero,
+                       buffers->d, p->d, buffers->d, p->d, algorithm, call->workspace,
+                       call->workspace_bytes, call->stream);
 }
 
 static float time_of(const struct cublaslt_product *product, const struct lk_peer_call *call,

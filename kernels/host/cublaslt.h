@@ -15,13 +15,10 @@
 enum {
     CUBLASLT_F32 = 0,
     CUBLASLT_F16 = 2,
-    CUBLASLT_S8 = 3,
-    CUBLASLT_S32 = 10,
     CUBLASLT_BF16 = 14,
     CUBLASLT_E4M3 = 28,
     CUBLASLT_E5M2 = 29,
     CUBLASLT_COMPUTE_F32 = 68,
-    CUBLASLT_COMPUTE_S32 = 72,
     CUBLASLT_COMPUTE_TF32 = 77,
 };
 enum cublaslt_attribute {
@@ -37,7 +34,6 @@ enum cublaslt_attribute {
 /* What has been set up for one shape; cublasLt goes by columns. */
 struct cublaslt_product {
     void *product, *a, *b, *d;
-    bool integers; /* alpha and beta are s32 */
     uint64_t algorithm[8];
 };
 /* The arguments of one call. */

@@ -72,6 +72,11 @@ static double flops(const struct zoo_problem *problem)
     return 2.0 * (double)v[SCALED_M] * (double)v[SCALED_N] * (double)v[SCALED_K];
 }
 
+static const char *unit(const struct zoo_problem *problem)
+{
+    return problem->value[SCALED_TYPE] == SCALED_S8 ? "tensor-int8" : "tensor-f8";
+}
+
 /* Launches --------------------------------------------------------------------------------------*/
 
 static struct scaled_request request_of(const struct zoo_problem *problem,
@@ -182,10 +187,24 @@ static const struct zoo_variant variants[] = {
     {0}};
 /* clang-format on */
 
+static bool torch_takes(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return v[SCALED_M] > 0 && v[SCALED_N] > 0 && v[SCALED_K] > 0 && v[SCALED_N] % 16 == 0 &&
+           v[SCALED_K] % 16 == 0 && v[SCALED_TYPE] == SCALED_E4M3 && v[SCALED_OUT] == STORE_BF16 &&
+           v[SCALED_SCALES] != SCALE_BLOCKS;
+}
+
 static const struct zoo_peer peers[] = {
     {"cublas", ZOO_PEER_LIBRARY, "cublasLtMatmul", .takes = scaled_cublas_takes,
      .workspace = scaled_cublas_workspace, .run = scaled_cublas_run,
      .version = scaled_cublas_version},
+    {"torch", ZOO_PEER_PYTHON,
+     "torch._scaled_mm(x[0].view(m, k), x[1].view(n, k).t(), "
+     "scale_a=x[3] if scales == 'tensors' else x[3].view(m, 1), "
+     "scale_b=x[4] if scales == 'tensors' else x[4].view(1, n), "
+     "out_dtype=torch.bfloat16, use_fast_accum=sums == 'fast')",
+     .takes = torch_takes},
     {0}};
 
 static const char *const edges[] = {
@@ -237,6 +256,7 @@ const struct zoo_family zoo_gemm_scaled = {
                    {0}},
     .distributions = zoo_distributions,
     .profile = "m=512 n=512 k=512 sums=promoted,fast",
+    .unit = unit,
     .reference = scaled_reference,
     .edges = edges,
     .bench = bench,

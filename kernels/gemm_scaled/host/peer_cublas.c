@@ -1,7 +1,6 @@
 /*
  * peer_cublas.c: the same product by cublasLt, for 'lockstep bench': FP8 with scales of every kind
- * (of blocks and lines from CUDA 12.9 on), and integers, which it does not scale: its sums go into
- * D as they are, so only D in f32 is compared, which has the same size.
+ * (of blocks and lines from CUDA 12.9 on). Integers it does not scale into any of our types.
  */
 #include "gemm_scaled.h"
 
@@ -19,13 +18,12 @@ static struct plan {
 bool scaled_cublas_takes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
-    if (v[SCALED_M] == 0 || v[SCALED_N] % 16 != 0 || v[SCALED_K] % 16 != 0)
+    if (v[SCALED_M] == 0 || v[SCALED_N] % 16 != 0 || v[SCALED_K] % 16 != 0 ||
+        v[SCALED_TYPE] == SCALED_S8)
         return false;
-    if (v[SCALED_TYPE] == SCALED_S8)
-        return v[SCALED_OUT] == STORE_F32;
     return v[SCALED_SCALES] != SCALE_BLOCKS ||
            (v[SCALED_K] % SCALE_BLOCK == 0 && v[SCALED_N] % SCALE_BLOCK == 0 &&
-            v[SCALED_M] % 4 == 0);
+            v[SCALED_M] % 4 == 0 && !v[SCALED_SUMS]);
 }
 
 const char *scaled_cublas_version(void)
@@ -76,27 +74,22 @@ static int set_modes(struct cublaslt_product *product, const struct lk_peer_call
 
 static int make_plan(const struct lk_peer_call *call)
 {
-    static const int a_types[] = {CUBLASLT_E4M3, CUBLASLT_E4M3, CUBLASLT_E5M2, CUBLASLT_S8};
-    static const int b_types[] = {CUBLASLT_E4M3, CUBLASLT_E5M2, CUBLASLT_E4M3, CUBLASLT_S8};
+    static const int a_types[] = {CUBLASLT_E4M3, CUBLASLT_E4M3, CUBLASLT_E5M2};
+    static const int b_types[] = {CUBLASLT_E4M3, CUBLASLT_E5M2, CUBLASLT_E4M3};
     static const int d_types[] = {CUBLASLT_BF16, CUBLASLT_F16, CUBLASLT_F32, CUBLASLT_E4M3};
     long long m = call->value[SCALED_M], n = call->value[SCALED_N], k = call->value[SCALED_K];
     long long type = call->value[SCALED_TYPE];
-    bool whole = type == SCALED_S8;
     const int32_t transposed = TRANSPOSED;
     struct cublaslt_product *product = &plan.product;
     memcpy(plan.value, call->value, sizeof plan.value);
-    int status = whole ? cublaslt_describe(product, CUBLASLT_COMPUTE_S32, CUBLASLT_S32)
-                       : cublaslt_describe(product, CUBLASLT_COMPUTE_F32, CUBLASLT_F32);
+    int status = cublaslt_describe(product, CUBLASLT_COMPUTE_F32, CUBLASLT_F32);
     if (status != 0 ||
         (status = cublaslt_set(product, CUBLASLT_TRANSPOSE_A, &transposed, sizeof transposed)) !=
             0 ||
         (status = cublaslt_layout(&product->a, b_types[type], k, n, k)) != 0 ||
         (status = cublaslt_layout(&product->b, a_types[type], k, m, k)) != 0 ||
-        (status = cublaslt_layout(
-             &product->d, whole ? CUBLASLT_S32 : d_types[call->value[SCALED_OUT]], n, m, n)) != 0)
-        return status;
-    if (!whole &&
-        ((status = set_modes(product, call)) != 0 || (status = set_scales(product, call)) != 0))
+        (status = cublaslt_layout(&product->d, d_types[call->value[SCALED_OUT]], n, m, n)) != 0 ||
+        (status = set_modes(product, call)) != 0 || (status = set_scales(product, call)) != 0)
         return status;
     struct cublaslt_buffers buffers = buffers_of(call);
     return cublaslt_choose(product, call, &buffers);
@@ -114,7 +107,7 @@ int scaled_cublas_run(const struct lk_peer_call *call)
         status = make_plan(call);
         if (status != 0)
             plan.product.product = NULL;
-    } else if (call->value[SCALED_TYPE] != SCALED_S8) {
+    } else {
         status = set_scales(&plan.product, call);
     }
     if (status != 0)

@@ -7,14 +7,14 @@
 
 enum { BK = 128, ALIGN = 16, BOX = 64 * 128, MOST_TILES = 1 << 22, TILE_ROWS = 128 };
 
-/* The widths of tiles.h. An H200 takes so many cycles for 128 of k of a tile: without promotion,
+/* The widths of tiles.h. What 128 of k of a tile costs an H200, about in cycles: without promotion,
  * with it, and with scales of blocks. */
 static const struct width {
     int columns, stages, block_stages, cluster; /* block_stages: with scales of blocks */
     int fast_cycles, promoted_cycles, block_cycles;
 } widths[] = {{256, 4, 4, 2, 1030, 1190, 1304},
-              {192, 4, 4, 2, 778, 840, 993},
-              {128, 6, 5, 2, 519, 643, 838},
+              {192, 4, 4, 2, 778, 940, 1056},
+              {128, 6, 5, 2, 530, 660, 838},
               {64, 8, 7, 1, 300, 400, 500}};
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_CYCLES = 1000, COLUMN_CYCLES = 11 };
 
