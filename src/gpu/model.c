@@ -42,9 +42,14 @@ const char *const gpu_bound_words[GPU_BOUND_COUNT] = {
 #define L2_SPREAD 30.0     /* cycles more for lines that come together, per factor of e: from L2 */
 #define DRAM_SPREAD 95.0   /* and from DRAM */
 /* What mma.sync reaches of the tensor cores' rate: Hopper's is for wgmma. */
-#define MMA_SYNC_PART(gpu) ((gpu)->cc_major == 9 ? 0.56 : 0.9)
-/* The clock at which tensor cores that never pause are at the GPU's power limit. */
-#define TENSOR_MHZ(gpu) ((gpu)->cc_major == 9 ? 1450.0 : (gpu)->boost_mhz)
+#define MMA_SYNC_PART(gpu) ((gpu)->cc_major == 9 ? 0.637 : 0.9)
+/* What things cost of the power limit's watts, on an H200 by tests/timing/units.cu: a GPU whose
+ * warps only wait, as a part of the limit; a cycle of a tensor core; bytes from the L2 at the clock
+ * that the limit leaves, and bytes from DRAM (3.9 pJ a bit, published for HBM2). */
+#define IDLE_PART 0.18
+#define TENSOR_JOULES 0.66e-9
+#define L2_JOULES 21.6e-12
+#define DRAM_JOULES 31e-12
 
 static double larger(double a, double b)
 {
@@ -97,8 +102,7 @@ static void pipe_times(const struct gpu_info *gpu, const struct gpu_counters *c,
     parts[GPU_BOUND_SPECIAL] = (double)(c->special_warps + c->convert_warps) * 32 / 16 * cycle;
     double tensor = (double)c->tensor_cycles / gpu->schedulers_per_sm;
     double slower = (double)c->tensor_sync_cycles * (1 / MMA_SYNC_PART(gpu) - 1);
-    parts[GPU_BOUND_TENSOR] = larger((tensor + slower / gpu->schedulers_per_sm) * cycle,
-                                     tensor / gpu->sms / (TENSOR_MHZ(gpu) * 1e6));
+    parts[GPU_BOUND_TENSOR] = (tensor + slower / gpu->schedulers_per_sm) * cycle;
 }
 
 /* How long a load takes that others wait for. A warp waits for the slowest of what it loads
@@ -197,13 +201,27 @@ static double overlap(const struct gpu_model *model, const struct gpu_counters *
     return pow(sum, 1 / power);
 }
 
+/* How long the launch takes at least if it comes again and again, so that the clock is lowered
+ * until the GPU stays at its power limit. What energy things take is known of Hopper alone. */
+static double power_time(const struct gpu_info *gpu, const struct gpu_counters *c,
+                         const struct gpu_model *model)
+{
+    if (gpu->cc_major != 9)
+        return 0;
+    double l2_bytes = (double)(c->l2_hit_sectors + c->l2_miss_sectors) * 32;
+    double joules = (double)c->tensor_cycles * TENSOR_JOULES + l2_bytes * L2_JOULES +
+                    model->bytes * DRAM_JOULES;
+    return joules / (gpu->watts * (1 - IDLE_PART));
+}
+
 /* A launch that was followed in time: what it takes longer than its busiest part is waiting. DRAM's
  * bandwidth is the one thing that was not followed. */
 static double followed(struct gpu_model *model, const struct gpu_counters *c, double hertz)
 {
     double busiest = 0, span = ((double)c->unit_cycles + START_CYCLES) / hertz;
     span = pow(pow(span, OVERLAP) + pow(model->parts[GPU_BOUND_DRAM], OVERLAP), 1 / OVERLAP);
-    for (int i = 0; i < GPU_BOUND_LATENCY; i++)
+    span = larger(span, (double)c->clock_cycles / hertz);
+    for (int i = 0; i < GPU_BOUND_POWER; i++)
         busiest = i == GPU_BOUND_LAUNCH ? busiest : larger(busiest, model->parts[i]);
     model->parts[GPU_BOUND_LATENCY] = span > busiest ? span - busiest : 0;
     return larger(span, busiest);
@@ -268,8 +286,10 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
     /* No shorter than its own clocks say, by which it may have waited. */
     parts[GPU_BOUND_LATENCY] = larger(parts[GPU_BOUND_LATENCY], (double)c->clock_cycles / hertz);
     double beside = resident < blocks / sms ? resident : blocks / sms;
-    model->seconds = GPU_LAUNCH_SECONDS + (c->unit_cycles ? followed(model, c, hertz)
-                                                          : overlap(model, c, larger(beside, 1)));
+    double seconds =
+        c->unit_cycles ? followed(model, c, hertz) : overlap(model, c, larger(beside, 1));
+    parts[GPU_BOUND_POWER] = power_time(gpu, c, model);
+    model->seconds = GPU_LAUNCH_SECONDS + larger(seconds, parts[GPU_BOUND_POWER]);
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
         if (parts[i] > parts[model->bound])
             model->bound = (enum gpu_bound)i;

@@ -82,7 +82,7 @@ static unsigned result_cycles(const struct ptx_inst *ptx, const struct watch_ins
     case GPU_CLASS_MEMORY:
         return 0;
     case GPU_CLASS_TENSOR: /* wgmma is waited for elsewhere */
-        return ptx_is_wgmma(ptx->op) ? 0 : 33;
+        return ptx_is_wgmma(ptx->op) ? 0 : what->slots > 1 ? 32 : 25;
     case GPU_CLASS_SPECIAL:
         return 16 + each;
     case GPU_CLASS_WARP:

@@ -471,9 +471,12 @@ static void count_cluster(struct counters *counters, struct count_memory *memory
     memory->bytes += there.bytes;
 }
 
-static struct units_access taken_so_far(const struct count_memory *memory, bool is_shared)
+static struct units_access taken_so_far(const struct counters *counters,
+                                        const struct count_memory *memory, bool is_shared)
 {
     return (struct units_access){.l2_sectors = memory->l2_sectors,
+                                 .partial = memory->partial,
+                                 .partial_lines = counters->partial_lines,
                                  .passes = is_shared ? memory->wavefronts : memory->l1_cycles};
 }
 
@@ -481,9 +484,11 @@ static struct units_access taken_so_far(const struct count_memory *memory, bool 
 static uint32_t follow(struct counters *counters, const struct watch_access *access,
                        struct units_access before, const struct count_memory *now)
 {
-    struct units_access took = taken_so_far(now, access->space == PTX_SPACE_SHARED);
+    struct units_access took = taken_so_far(counters, now, access->space == PTX_SPACE_SHARED);
     took.l2_sectors -= before.l2_sectors;
     took.passes -= before.passes;
+    took.partial -= before.partial;
+    took.partial_lines -= before.partial_lines;
     took.latency = counters->latency;
     return units_access(counters->units, access, &took);
 }
@@ -502,7 +507,7 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
                                                               : GPU_SPACE_GLOBAL;
     struct units_access before = {0};
     if (counters->units)
-        before = taken_so_far(&inst->memory[space], space == GPU_SPACE_SHARED);
+        before = taken_so_far(counters, &inst->memory[space], space == GPU_SPACE_SHARED);
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
         if (access->block != access->w->block && access->what->kind != WATCH_BULK)

@@ -13,16 +13,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BARRIER_CYCLES 30.0 /* bar.sync, from the last arrival on */
-#define CLUSTER_BARRIER_CYCLES 190.0
-#define MBARRIER_CYCLES 40.0    /* from an arrival to the warp that waits for it */
-#define REMOTE_CYCLES 180.0     /* more, if it comes from another block of the cluster */
-#define BULK_CYCLES 420.0       /* of a bulk load, more than of a plain one */
-#define BULK_ISSUE_CYCLES 40.0  /* of the bulk unit, per copy */
-#define BULK_STORE_CYCLES 500.0 /* until a bulk store's bytes are written */
-#define PORT_BYTES 64.0         /* a cycle, between the L2 and an SM */
-#define L2_BYTES 38.0           /* a cycle and SM, where all SMs read from the L2 */
-#define WGMMA_CYCLES 32.0       /* until a product's sums are there, beyond its own time */
+#define BARRIER_CYCLES 14.0     /* bar.sync, from the last arrival on, */
+#define BARRIER_WARP_CYCLES 2.0 /* and more for each warp */
+#define CLUSTER_BARRIER_CYCLES 330.0
+#define ARRIVE_CYCLES 130.0  /* until an arrival at an mbarrier counts, here or elsewhere, */
+#define WAKE_CYCLES 60.0     /* and until a warp that waits there goes on, */
+#define PASS_CYCLES 25.0     /* or one that need not wait */
+#define REMOTE_CYCLES 165.0  /* of a load from another block, more than from its own */
+#define REMOTE_BYTES 17.0    /* a cycle */
+#define BULK_L2_CYCLES 257.0 /* from a bulk copy's issue to its bytes' arrival */
+#define BULK_DRAM_CYCLES 606.0
+#define PORT_BYTES 57.0          /* a cycle, from the L2 to an SM, */
+#define L2_BYTES 35.0            /* and where all SMs read */
+#define WRITE_FACTOR 2.0         /* of the same for writes */
+#define STORE_QUEUE_CYCLES 300.0 /* by which a warp's stores may be behind */
+#define PIECE_CYCLES 2.0         /* of an SM, per line of which a store writes parts of sectors */
+#define PARTIAL_CYCLES 1.11      /* per sector of which a store writes only a part, */
+#define PARTIAL_LINE_CYCLES 2.51 /* and per line with such sectors: as in gpu/model.c */
+#define WGMMA_CYCLES 50.0        /* from a product's end to the warp that waits for it */
 
 enum { GROUPS = 16 };
 
@@ -38,6 +46,8 @@ struct unit_warp {
     double vain_now; /* when it began to wait at an mbarrier in vain */
     bool is_vain;
     uint64_t cycles, slots; /* of its state, as far as they are in now */
+    double core_free;       /* when its tensor core has done its products */
+    double stored;          /* when its stores have gone */
     struct groups products, copies, bulks, bulk_reads;
 };
 
@@ -60,7 +70,7 @@ struct sm {
     struct calendar issue[4], tensor[4]; /* by scheduler */
     struct calendar passes;              /* of L1 and shared memory */
     struct calendar port;                /* from and to the L2 */
-    struct calendar bulk;                /* the unit that copies in bulk */
+    struct calendar stores;              /* its part of the L2's time for parts of sectors */
 };
 
 struct units {
@@ -69,6 +79,7 @@ struct units {
     double *free; /* [resident][group_count]: when the last block there ended */
     struct sm *sms;
     double port_bytes; /* a cycle, between the L2 and an SM */
+    double active;     /* part of the SMs that have blocks */
     double ended;
     struct watch_units *first; /* block that runs */
     struct {                   /* accesses of the bulk copy that is being shown */
@@ -117,14 +128,18 @@ struct units *units_open(const struct simt_launch_state *launch, unsigned reside
     units->gpu = gpu;
     units->resident = resident;
     units->cluster_size = launch->cluster_size;
-    units->group_count = gpu->sms / launch->cluster_size;
+    /* A cluster lies in one of the GPU's parts, and those do not divide evenly: an H200 holds 66,
+     * 30, 15 and 7 clusters of 2, 4, 8 and 16. */
+    unsigned usable = launch->cluster_size > 2 ? gpu->sms * 10 / 11 : gpu->sms;
+    units->group_count = usable / launch->cluster_size;
     units->free =
         lk_alloc_zeroed((size_t)units->resident * units->group_count * sizeof(*units->free));
     units->sms = lk_alloc_zeroed(gpu->sms * sizeof(*units->sms));
     /* The L2's bandwidth is shared out evenly. That of DRAM is not looked at here: who reads shared
      * data first is by chance, and the model knows how long DRAM takes for all of it. */
-    double active = launch->block_count < gpu->sms ? (double)launch->block_count : gpu->sms;
-    units->port_bytes = L2_BYTES * gpu->sms / active;
+    double blocks = (double)launch->block_count;
+    units->active = blocks < gpu->sms ? blocks / gpu->sms : 1;
+    units->port_bytes = L2_BYTES / units->active;
     units->port_bytes = units->port_bytes < PORT_BYTES ? units->port_bytes : PORT_BYTES;
     return units;
 }
@@ -141,7 +156,7 @@ void units_close(struct units *units)
         }
         calendar_close(&sm->passes);
         calendar_close(&sm->port);
-        calendar_close(&sm->bulk);
+        calendar_close(&sm->stores);
     }
     for (struct watch_units *its = units->first, *next; its; its = next) { /* after a fault */
         next = its->next;
@@ -231,14 +246,15 @@ static void begin_block(struct units *units, struct simt_block *block)
 static void end_block(struct units *units, struct simt_block *block)
 {
     struct watch_units *its = block->units;
-    double ends = 0;
+    double ends = 0, stored = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct unit_warp *warp = catch_up(units, &block->warps[i].w);
-        ends = later(ends, later(warp->now, warp->bulks.open));
+        ends = later(ends, warp->now);
+        stored = later(stored, later(warp->stored, warp->bulks.open));
     }
     double *slot = &units->free[its->slot];
     *slot = isinf(*slot) ? ends : later(*slot, ends);
-    units->ended = later(units->ended, ends);
+    units->ended = later(units->ended, later(ends, stored));
     *(its->previous ? &its->previous->next : &units->first) = its->next;
     if (its->next)
         its->next->previous = its->previous;
@@ -258,13 +274,15 @@ void units_block(struct units *units, struct simt_block *block, bool begins)
 void units_barrier(struct units *units, struct simt_block *block, uint32_t id)
 {
     const uint32_t *lanes = block->barriers[id].lanes;
-    double last = 0;
+    double last = 0, takes = BARRIER_CYCLES;
     for (uint32_t i = 0; i < block->warp_count; i++)
-        if (lanes[i])
+        if (lanes[i]) {
             last = later(last, catch_up(units, &block->warps[i].w)->now);
+            takes += BARRIER_WARP_CYCLES;
+        }
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (lanes[i])
-            block->units->warps[i].now = last + BARRIER_CYCLES;
+            block->units->warps[i].now = last + takes;
 }
 
 void units_cluster_barrier(struct units *units, struct simt_block *block)
@@ -343,7 +361,7 @@ static void arrive_lanes(const struct simt_warp *w, const struct simt_inst *in, 
         uint32_t offset;
         struct simt_block *block = mbarrier_owner(w, in, __builtin_ctz(rest), &offset);
         if (block != before || offset != offset_before)
-            arrive(block, offset, when + (block != w->block ? REMOTE_CYCLES : 0));
+            arrive(block, offset, when + ARRIVE_CYCLES);
         before = block;
         offset_before = offset;
     }
@@ -379,12 +397,12 @@ static void wait_at(struct units *units, struct simt_warp *w, const struct simt_
             phase = then.phase;
         }
         is_done &= bytes->phase != phase;
-        ends = later(ends, mbarrier_of(block->units, offset)->ends[phase] + MBARRIER_CYCLES);
+        ends = later(ends, mbarrier_of(block->units, offset)->ends[phase] + WAKE_CYCLES);
     }
     warp->is_vain = !is_done;
     warp->vain_now = warp->now;
     if (is_done)
-        warp->now = later(warp->now, ends);
+        warp->now = later(warp->now + PASS_CYCLES, ends);
 }
 
 /* Instructions -----------------------------------------------------------------------------------
@@ -455,7 +473,8 @@ void units_product(struct units *units, struct simt_warp *w, const struct simt_i
         double cycles = count_tensor_cycles(units->gpu, in->ptx);
         if (!ptx_is_wgmma(in->ptx->op))
             cycles /= gpu_mma_sync_part(units->gpu);
-        double done = calendar_take(core, warp->now, cycles);
+        double done = calendar_take(core, later(warp->now, warp->core_free), cycles);
+        warp->core_free = done;
         if (ptx_is_wgmma(in->ptx->op)) {
             done = later(done, calendar_take(&sm->passes, warp->now, count_wide_passes(in->ptx)));
             warp->products.open = later(warp->products.open, done + WGMMA_CYCLES);
@@ -468,10 +487,32 @@ void units_product(struct units *units, struct simt_warp *w, const struct simt_i
 /* Memory -----------------------------------------------------------------------------------------
  */
 
-/* When sectors have come from the L2, or gone there. */
-static double transfer(struct units *units, struct sm *sm, double from, uint64_t sectors)
+/* When sectors have come from the L2. */
+static double read_sectors(struct units *units, struct sm *sm, double from, uint64_t sectors)
 {
     return calendar_take(&sm->port, from, (double)sectors * 32 / units->port_bytes);
+}
+
+/* When sectors have gone there. */
+static double write_sectors(struct units *units, struct sm *sm, double from, uint64_t sectors)
+{
+    return calendar_take(&sm->port, from, (double)sectors * 32 * WRITE_FACTOR / units->port_bytes);
+}
+
+/* A warp goes on before its stores have gone, but not long before. What a sector costs of which
+ * only a part is written is the L2's time, which all SMs share. */
+static void store(struct units *units, struct unit_warp *warp, struct sm *sm,
+                  const struct units_access *took)
+{
+    double partial =
+        (double)took->partial * PARTIAL_CYCLES + (double)took->partial_lines * PARTIAL_LINE_CYCLES;
+    uint64_t whole = took->partial < took->l2_sectors ? took->l2_sectors - took->partial : 0;
+    double done = write_sectors(units, sm, warp->now, whole);
+    double pieces = (double)took->partial_lines * PIECE_CYCLES;
+    done = later(done, calendar_take(&sm->port, warp->now, pieces));
+    done = later(done, calendar_take(&sm->stores, warp->now, partial * units->active));
+    warp->stored = later(warp->stored, done);
+    warp->now = later(warp->now, done - STORE_QUEUE_CYCLES);
 }
 
 uint32_t units_access(struct units *units, const struct watch_access *access,
@@ -487,16 +528,23 @@ uint32_t units_access(struct units *units, const struct watch_access *access,
     }
     struct unit_warp *warp = catch_up(units, access->w);
     struct sm *sm = &units->sms[access->w->block->units->sm];
+    if (access->block != access->w->block) {
+        double bytes = (double)access->bytes * __builtin_popcount(access->mask);
+        warp->now = later(warp->now, calendar_take(&sm->port, warp->now, bytes / REMOTE_BYTES));
+        return (uint32_t)REMOTE_CYCLES;
+    }
     double from = warp->now;
-    struct sm *at = access->block->units ? &units->sms[access->block->units->sm] : sm;
-    warp->now = later(from, calendar_take(&at->passes, from, (double)took->passes));
+    warp->now = later(from, calendar_take(&sm->passes, from, (double)took->passes));
     if (access->space == PTX_SPACE_SHARED)
-        return at != sm ? (uint32_t)REMOTE_CYCLES : 0;
-    double done = transfer(units, sm, from, took->l2_sectors);
+        return 0;
+    if (access->is_write && access->what->kind == WATCH_STORE) {
+        store(units, warp, sm, took);
+        return 0;
+    }
+    double done = read_sectors(units, sm, from, took->l2_sectors);
     if (access->what->kind == WATCH_COPY)
         warp->copies.open = later(warp->copies.open, done + took->latency);
-    double queue = done - warp->now;
-    return queue > 0 ? (uint32_t)queue : 0;
+    return done > warp->now ? (uint32_t)(done - warp->now) : 0;
 }
 
 /* Into each block that it goes to; the L2 is read once. */
@@ -508,16 +556,17 @@ static void load_bulk(struct units *units, struct simt_warp *w, const struct sim
     uint32_t count;
     struct simt_block *const *blocks = simt_cluster_blocks(&own, &count);
     uint64_t sectors = units->bulk.l2_sectors;
-    double latency = BULK_CYCLES + (sectors ? units->bulk.latency : REMOTE_CYCLES);
-    double done = transfer(units, &units->sms[own->units->sm], from, sectors);
+    double latency = units->bulk.latency >= GPU_DRAM_CYCLES ? BULK_DRAM_CYCLES : BULK_L2_CYCLES;
+    bool is_multicast = (targets.ranks & (targets.ranks - 1)) != 0;
     for (uint32_t ranks = targets.ranks; ranks; ranks &= ranks - 1) {
         struct simt_block *block = blocks[__builtin_ctz(ranks)];
-        double here = done;
         if (!block->units)
             continue;
-        if (block != own)
-            here = later(done, transfer(units, &units->sms[block->units->sm], from, sectors));
-        arrive(block, targets.mbarrier, here + latency);
+        /* The L2 has it once: the bandwidth of the copies is the SM's alone. */
+        struct sm *sm = &units->sms[block->units->sm];
+        double share = is_multicast ? later(units->port_bytes, PORT_BYTES) : units->port_bytes;
+        double done = calendar_take(&sm->port, from, (double)sectors * 32 / share);
+        arrive(block, targets.mbarrier, done + latency);
     }
 }
 
@@ -525,13 +574,12 @@ void units_bulk(struct units *units, struct simt_warp *w, const struct simt_inst
 {
     struct unit_warp *warp = catch_up(units, w);
     struct sm *sm = &units->sms[w->block->units->sm];
-    double issued = calendar_take(&sm->bulk, warp->now, BULK_ISSUE_CYCLES);
     if (tma_is_counted(in->ptx->op)) {
-        load_bulk(units, w, in, lane, issued);
+        load_bulk(units, w, in, lane, warp->now);
     } else if (units->bulk.l2_sectors) {
-        double done = transfer(units, sm, issued, units->bulk.l2_sectors);
+        double done = write_sectors(units, sm, warp->now, units->bulk.l2_sectors);
         warp->bulk_reads.open = later(warp->bulk_reads.open, done);
-        warp->bulks.open = later(warp->bulks.open, done + BULK_STORE_CYCLES);
+        warp->bulks.open = later(warp->bulks.open, done + BULK_L2_CYCLES);
     }
     memset(&units->bulk, 0, sizeof(units->bulk));
 }

@@ -20,6 +20,7 @@ void units_close(struct units *units);
  * passes), and its latency. */
 struct units_access {
     uint64_t l2_sectors, passes;
+    uint64_t partial, partial_lines; /* sectors of which a store writes a part, and their lines */
     uint32_t latency;
 };
 /* Returns the cycles by which it is late because units are busy. */

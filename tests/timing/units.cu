@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <ctime>
 
 enum { BIG = 64 << 20, SHARED = 200 << 10 };
 
@@ -31,6 +32,12 @@ static __device__ __forceinline__ long long now(void)
     long long t;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(t)::"memory");
     return t;
+}
+
+__global__ void fill(unsigned *at, int count)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        at[i] = 0x3f80bf00u ^ ((i * 2654435761u ^ i >> 7) & 0x80ff80ffu);
 }
 
 /* wgmma ----------------------------------------------------------------------------------------*/
@@ -217,7 +224,7 @@ __global__ void tensor_stream(long long *out, const __grid_constant__ tensor_map
                 continue;
             barrier_arrive_expecting(&full[at], EACH * 8192);
             for (int i = 0; i < EACH; i++) {
-                int row = ((block * 97 + turn) * EACH + i) * 64 % rows;
+                int row = (int)(((size_t)(block * 9973 + turn) * EACH + i) * 64 % rows);
                 unsigned char *to = memory + (at * EACH + i) * 8192;
                 if (!MULTICAST)
                     tma_load(to, &map, 0, row, &full[at]);
@@ -267,6 +274,20 @@ __global__ void plain_stream(long long *out, const uint4 *from, int turns, int m
         out[blockIdx.x] = now() - begin;
     if (sum == 0x12345678)
         out[gridDim.x] = 1;
+}
+
+/* Stores as a product's sums make them: a warp writes 16 bytes of each of 8 rows. */
+__global__ void piece_stores(long long *out, unsigned *to, int turns)
+{
+    unsigned *at = to + (size_t)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32) % 2048 * 8192;
+    at += threadIdx.x % 32 / 4 * 1024 + threadIdx.x % 4;
+    __syncthreads();
+    long long begin = now();
+    for (int turn = 0; turn < turns; turn++)
+        at[turn % 256 * 4] = turn;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = now() - begin;
 }
 
 /* Barriers and clusters ------------------------------------------------------------------------*/
@@ -459,6 +480,13 @@ static void bulk_lines(char *big, int sms)
         printf("plain loads from the L2, %d SMs, bytes a cycle and SM\t%.1f\n", blocks,
                16 * 8 * 1024 * 16.0 / slowest(blocks));
     }
+    for (int blocks : {1, sms / 4, sms}) {
+        for (int i = 0; i < 2; i++)
+            piece_stores<<<blocks, 256>>>(out, (unsigned *)big, 512);
+        check(cudaDeviceSynchronize(), "pieces");
+        printf("stores of 8 pieces of 16 bytes, %d SMs, cycles of an SM each\t%.1f\n", blocks,
+               slowest(blocks) / (512.0 * 8));
+    }
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = 2;
@@ -510,25 +538,59 @@ static void barrier_lines(void)
     printf("loads from another block, bytes a cycle\t%.1f\n", TURNS * 1024 * 4.0 / out[1]);
 }
 
-/* All tensor cores busy for seconds: products a second, and the clock that is left. */
-static void power_lines(int sms, double seconds)
+/* Work for seconds, again and again: what is left of the clock, and when it began and ended, so that
+ * the power that nvidia-smi reports beside it can be told apart. */
+template <typename Launch>
+static void power_line(const char *name, const char *unit, double work, double seconds, Launch launch)
 {
     cudaEvent_t from, to;
     cudaEventCreate(&from);
     cudaEventCreate(&to);
-    enum { TURNS = 20000 };
     float total = 0, milliseconds = 0;
+    struct timespec begin, end;
+    clock_gettime(CLOCK_REALTIME, &begin);
     while (total < seconds * 1000) {
         cudaEventRecord(from);
-        wide<256, 4, 1><<<sms, 256, SHARED>>>(out, TURNS);
+        launch();
         cudaEventRecord(to);
-        check(cudaEventSynchronize(to), "power");
+        check(cudaEventSynchronize(to), name);
         cudaEventElapsedTime(&milliseconds, from, to);
         total += milliseconds;
     }
-    double flops = 2.0 * 64 * 256 * 16 * 4 * TURNS * 2 * sms;
-    printf("wgmma on all SMs after %.1f s: TFLOP/s\t%.0f\n", total / 1000, flops / milliseconds / 1e9);
-    printf("and its clock, MHz\t%.0f\n", out[0] / (milliseconds * 1e3));
+    clock_gettime(CLOCK_REALTIME, &end);
+    printf("%s, all SMs for seconds: %s\t%.0f\n", name, unit, work / milliseconds / 1e9);
+    printf("%s: its clock, MHz\t%.0f\n", name, out[0] / (milliseconds * 1e3));
+    printf("%s: from and to, s\t%ld.%03ld %ld.%03ld\n", name, (long)begin.tv_sec, begin.tv_nsec / 1000000,
+           (long)end.tv_sec, end.tv_nsec / 1000000);
+    fflush(stdout);
+}
+
+__global__ void idle(long long *out, int turns)
+{
+    long long begin = now();
+    for (int i = 0; i < turns; i++)
+        __nanosleep(1000);
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        out[0] = now() - begin;
+}
+
+static void power_lines(int sms, double seconds)
+{
+    enum { TURNS = 20000 };
+    char *large;
+    int rows = (16 << 20) / 128, many = (1 << 30) / 128;
+    check(cudaMalloc(&large, 1u << 30), "memory");
+    fill<<<1024, 1024>>>((unsigned *)large, 1 << 28);
+    tensor_map near = map_of(large, rows), far = map_of(large, many);
+    power_line("waiting", "", 0, seconds, [&] { idle<<<sms, 32>>>(out, TURNS); });
+    power_line("wgmma", "TFLOP/s", 2.0 * 64 * 256 * 16 * 4 * TURNS * 2 * sms, seconds,
+               [&] { wide<256, 4, 1><<<sms, 256, SHARED>>>(out, TURNS); });
+    power_line("mma.sync", "TFLOP/s", 2.0 * 16 * 8 * 16 * 8 * TURNS * 16 * sms, seconds,
+               [&] { narrow<BF16, 8><<<sms, 512>>>(out, TURNS); });
+    power_line("copies from the L2", "GB/s / 1000", 8192.0 * 4 * TURNS * sms, seconds,
+               [&] { tensor_stream<4, 4, false><<<sms, 32, SHARED>>>(out, near, TURNS, rows); });
+    power_line("copies from DRAM", "GB/s / 1000", 8192.0 * 4 * TURNS * sms, seconds,
+               [&] { tensor_stream<4, 4, false><<<sms, 32, SHARED>>>(out, far, TURNS, many); });
 }
 
 int main(int argc, char **argv)
@@ -550,7 +612,7 @@ int main(int argc, char **argv)
     narrow_lines<F8>("m16n8k32 e4m3");
     bulk_lines(big, sms);
     barrier_lines();
-    if (argc > 1)
+    if (argc > 1) /* seconds for each */
         power_lines(sms, atof(argv[1]));
     return 0;
 }
