@@ -199,13 +199,39 @@ static void halves(void **state)
         assert_int_equal(zoo_to_f16(cases[i].value), cases[i].bits);
 }
 
+/* Every number of 8 bits comes back as itself; halfway cases go to the even one; large ones as
+ * types.h says. */
+static void quarters(void **state)
+{
+    (void)state;
+    static const enum zoo_type types[] = {ZOO_E4M3, ZOO_E5M2, ZOO_S8};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (unsigned bits = 0; bits < 256; bits++) {
+            unsigned char given = (unsigned char)bits, back;
+            double value = zoo_get(types[i], &given, 0);
+            zoo_put(types[i], &back, 0, value);
+            if (value == value)
+                assert_int_equal(back, given);
+            else
+                assert_int_equal(back, 0x7f);
+        }
+    assert_true(zoo_from_e4m3(0x7e) == 448 && zoo_from_e4m3(0x01) == 0x1p-9F);
+    assert_int_equal(zoo_to_e4m3(1.0625), 0x38); /* halfway from 1 to 1.125 */
+    assert_int_equal(zoo_to_e4m3(1.1875), 0x3a);
+    assert_int_equal(zoo_to_e4m3(1e9), 0x7e);
+    assert_int_equal(zoo_to_e4m3(-0x1p-10), 0x80);
+    assert_int_equal(zoo_to_e5m2(1.125), 0x3c);
+    assert_int_equal(zoo_to_e5m2(61439), 0x7b);
+    assert_int_equal(zoo_to_e5m2(-61440), 0xfc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_texts),   cmocka_unit_test(scalars),
         cmocka_unit_test(bad_texts),    cmocka_unit_test(hostile_texts),
         cmocka_unit_test(random_texts), cmocka_unit_test(names),
-        cmocka_unit_test(halves),
+        cmocka_unit_test(halves),       cmocka_unit_test(quarters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

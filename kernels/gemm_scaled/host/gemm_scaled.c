@@ -255,7 +255,8 @@ const struct zoo_family zoo_gemm_scaled = {
                    {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},
                    {0}},
     .distributions = zoo_distributions,
-    .profile = "m=512 n=512 k=512 sums=promoted,fast",
+    .profile = "m=512 n=512 k=512 type=e4m3,e4m3_e5m2,e5m2_e4m3,s8 scales=tensors,blocks "
+               "sums=promoted,fast",
     .unit = unit,
     .reference = scaled_reference,
     .edges = edges,
