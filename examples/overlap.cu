@@ -20,7 +20,9 @@
     } while (0)
 
 #define STREAMS 4
-#define STEPS 24
+#ifndef STEPS
+#define STEPS 24 /* with some hundred of them the kernels take longer than the copies */
+#endif
 
 /* A logistic map: each element takes STEPS dependent steps. */
 __global__ void iterate(const float *in, float *out, int count)
