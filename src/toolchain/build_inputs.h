@@ -1,8 +1,8 @@
 /*
  * build_inputs.h: which files a build reads, for the cache. nvcc lists them as it compiles a single
  * source (-MD). That forgets all but the last of several: for these, a second nvcc makes the list
- * meanwhile. Headers of the toolkit and of the system are not in the list: the size and date of nvcc
- * stand for them.
+ * meanwhile. Headers of the toolkit and of the system are not in the list: the size and date of
+ * nvcc stand for them.
  */
 #ifndef LOCKSTEP_TOOLCHAIN_BUILD_INPUTS_H
 #define LOCKSTEP_TOOLCHAIN_BUILD_INPUTS_H

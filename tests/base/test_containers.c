@@ -141,6 +141,21 @@ static void map(void **state)
     assert_null(lk_map_get(&map, "k1", 2));
 }
 
+/* Items of another size than their key; before all, between, at and after them, and none at all. */
+static void sorted_after(void **state)
+{
+    const struct {
+        uint64_t key;
+        char rest[12];
+    } items[] = {{5, ""}, {9, ""}, {9, ""}, {UINT64_MAX, ""}};
+    assert_int_equal(lk_sorted_after(items, 4, sizeof *items, 4), 0);
+    assert_int_equal(lk_sorted_after(items, 4, sizeof *items, 5), 1);
+    assert_int_equal(lk_sorted_after(items, 4, sizeof *items, 8), 1);
+    assert_int_equal(lk_sorted_after(items, 4, sizeof *items, 9), 3);
+    assert_int_equal(lk_sorted_after(items, 4, sizeof *items, UINT64_MAX), 4);
+    assert_int_equal(lk_sorted_after(NULL, 0, sizeof *items, 9), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +164,7 @@ int main(void)
         cmocka_unit_test(arena_text),
         cmocka_unit_test(buffer),
         cmocka_unit_test(list),
+        cmocka_unit_test(sorted_after),
         cmocka_unit_test(map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
