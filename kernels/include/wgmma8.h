@@ -1,7 +1,8 @@
 /*
  * wgmma8.h: products of 8-bit tiles by a warpgroup (sm_90a): e4m3 and e5m2 into f32, s8 into s32.
  * Both factors lie along k, 128 elements to a line of the swizzle; a step of k is 32 of them. Sums
- * of floats keep 14 bits (docs/fidelity.md), those of integers are exact. wgmma.h has the rest.
+ * of floats keep 14 bits (kernels/gemm_scaled/README.md), those of integers are exact. wgmma.h has
+ * the rest.
  */
 #ifndef LOCKSTEP_KERNELS_WGMMA8_H
 #define LOCKSTEP_KERNELS_WGMMA8_H

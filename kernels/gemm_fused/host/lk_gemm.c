@@ -158,8 +158,10 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
 {
     struct gemm_request *r = &product->request;
     struct matrix matrix[BUFFERS];
+    *product = (struct product){0};
     if (!desc)
         return fail("desc is NULL; LK_GEMM_DESC makes one");
+    product->is_scaled = scaled_is_type(desc->type);
     int64_t batch = desc->batch ? desc->batch : 1;
     int64_t d_columns = desc->activation == LK_SILU_GATE ? desc->n / 2 : desc->n;
     lk_status status = check_choices(desc);
@@ -178,7 +180,6 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         return status;
     if (desc->d_stride == LK_SAME && batch > 1)
         return fail("d_stride is LK_SAME: each product needs a matrix of its own");
-    *product = (struct product){.is_scaled = scaled_is_type(desc->type)};
     if (!measure(desc, matrix, batch, product))
         return fail("a matrix goes over the end of any GPU's memory");
     if (product->is_scaled) {

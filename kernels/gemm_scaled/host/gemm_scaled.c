@@ -229,10 +229,10 @@ static const char *const edges[] = {
 
 static const char *const bench[] = {"m=8K n=8K k=8K sums=promoted,fast",
                                     "m=8K n=8K k=8K scales=lines,blocks",
-                                    "m=8K n=8K k=8K type=s8 out=f32",
+                                    "m=8K n=8K k=8K type=s8",
                                     "m=4K n=4K k=4K sums=promoted,fast",
                                     "m=4K n=4K k=4K scales=lines,blocks",
-                                    "m=4K n=4K k=4K type=s8 out=f32",
+                                    "m=4K n=4K k=4K type=s8",
                                     "m=4K n=7168 k=2K scales=blocks",
                                     "m=2K n=2K k=2K",
                                     "m=64 n=14336 k=4096",

@@ -1,7 +1,7 @@
 /*
  * reference.c: what a product of 8-bit matrices must be, and how far off it may be. All products
  * are whole multiples of the smallest one, so that sums are made in integers, without any error;
- * and what the tensor cores lose follows from their arithmetic (docs/fidelity.md):
+ * and what the tensor cores lose follows from their arithmetic:
  *
  *   One instruction adds 32 products to a sum. Every term is cut at 2^-13 of the largest one's
  *   exponent, and so is the result at 2^-13 of its own. What is cut off a product is known; of a
