@@ -290,8 +290,10 @@ void gpu_model(const struct gpu_info *gpu, const struct gpu_shape *shape,
         c->unit_cycles ? followed(model, c, hertz) : overlap(model, c, larger(beside, 1));
     parts[GPU_BOUND_POWER] = power_time(gpu, c, model);
     model->seconds = GPU_LAUNCH_SECONDS + larger(seconds, parts[GPU_BOUND_POWER]);
+    /* Power bounds what would be faster without its limit. */
     for (int i = 0; i < GPU_BOUND_COUNT; i++)
-        if (parts[i] > parts[model->bound])
+        if (parts[i] > parts[model->bound] &&
+            (i != GPU_BOUND_POWER || parts[GPU_BOUND_POWER] > seconds))
             model->bound = (enum gpu_bound)i;
     find_roof(gpu, c, model);
     find_share(gpu, sms, model);

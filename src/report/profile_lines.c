@@ -31,7 +31,8 @@ static double weight(enum gpu_bound bound, const struct profile_inst *inst)
     static const enum gpu_class classes[GPU_BOUND_COUNT] = {
         [GPU_BOUND_INTEGER] = GPU_CLASS_INTEGER, [GPU_BOUND_F32] = GPU_CLASS_F32,
         [GPU_BOUND_F64] = GPU_CLASS_F64,         [GPU_BOUND_F16] = GPU_CLASS_F16,
-        [GPU_BOUND_SPECIAL] = GPU_CLASS_SPECIAL, [GPU_BOUND_TENSOR] = GPU_CLASS_TENSOR};
+        [GPU_BOUND_SPECIAL] = GPU_CLASS_SPECIAL, [GPU_BOUND_TENSOR] = GPU_CLASS_TENSOR,
+        [GPU_BOUND_POWER] = GPU_CLASS_TENSOR};
     const struct profile_memory none = {0};
     const struct profile_memory *global = inst->memory[GPU_SPACE_GLOBAL];
     const struct profile_memory *shared = inst->memory[GPU_SPACE_SHARED];

@@ -69,6 +69,34 @@ print("%.6g" % json.load(sys.stdin)["results"][0]["entries"][0]["median_us"])' >
     awk '{ sum += $2 } END { printf "%.6g\n", sum }' >"$work/wanted"
 same "bench says what profile says" "$work/wanted" "$work/got"
 
+# Launches that are followed in time: the same twice, and near what an H200 took (tests/counters/h200.tsv).
+cat >"$work/steps.py" <<'END'
+import json, statistics, subprocess, sys
+steps = {}
+for line in open("tests/counters/h200.tsv"):
+    part, label, metric, value = line.rstrip("\n").split("\t") if line.count("\t") == 3 else [""] * 4
+    if part == "ladder" and "m=512 n=512 k=512 type=bf16" in label and metric == "graph_us":
+        steps[label] = float(value) + 1.6 # between events instead of in a graph
+off = []
+for label, measured in steps.items():
+    done = subprocess.run([sys.argv[1], "profile", "--json", "--gpu", "sim:h200"] + label.split(" "),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    kernel = json.loads(done.stdout)["kernels"][-1]
+    off.append(abs(kernel["time_us"] / measured - 1))
+    print("# %s: %.1f us on an H200, %.1f modelled, followed for %d cycles"
+          % (label, measured, kernel["time_us"], kernel["counters"]["unit_cycles"]))
+    if not kernel["counters"]["unit_cycles"]:
+        off.append(9)
+ok = len(off) == 7 and statistics.median(off) <= 0.2 and max(off) <= 0.35
+print("%sok the steps of gemm are within 20 %% of the H200's times at the median" % ("" if ok else "not "))
+sys.exit(not ok)
+END
+python3 "$work/steps.py" "$LOCKSTEP" || status=1
+for turn in 1 2; do
+    "$LOCKSTEP" profile --json --gpu sim:h200 gemm/multicast m=256 n=512 k=256 type=bf16 2>/dev/null | times >"$work/turn$turn"
+done
+same "a launch that is followed takes the same time again" "$work/turn1" "$work/turn2"
+
 "$LOCKSTEP" run --gpu sim:h200 tests/timing/spins.cu >"$work/spins"
 spun=$?
 grep -E '^(not )?ok ' "$work/spins"
