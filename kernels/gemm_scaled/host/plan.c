@@ -13,7 +13,7 @@ static const struct width {
     int columns, stages, block_stages, cluster; /* block_stages: with scales of blocks */
     int fast_cycles, promoted_cycles, block_cycles;
 } widths[] = {{256, 4, 4, 2, 1030, 1190, 1304},
-              {192, 4, 4, 2, 778, 940, 1056},
+              {192, 4, 4, 2, 778, 840, 1056},
               {128, 6, 5, 2, 530, 660, 838},
               {64, 8, 7, 1, 300, 400, 500}};
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_CYCLES = 1000, COLUMN_CYCLES = 11 };
