@@ -115,13 +115,25 @@ static bool works_alone(enum ptx_op op)
     }
 }
 
+/* How often a warp asks until another has done something depends on when it asks: such waits cannot
+ * be followed. */
+static bool polls_memory(const struct ptx_inst *ptx)
+{
+    return ptx->op == PTX_OP_LD_SYNC || (ptx->op == PTX_OP_LD && ptx_has(ptx, PTX_MOD_VOLATILE));
+}
+
 struct units *units_open(const struct simt_launch_state *launch, unsigned resident)
 {
     const struct gpu_info *gpu = launch->machine->gpu;
     bool uses = launch->code->uses_cluster;
-    for (uint32_t i = 0; i < launch->code->inst_count && !uses; i++)
-        uses = !(launch->code->insts[i].flags & SIMT_FLAG_HIDDEN) &&
-               works_alone(launch->code->insts[i].ptx->op);
+    for (uint32_t i = 0; i < launch->code->inst_count; i++) {
+        const struct simt_inst *in = &launch->code->insts[i];
+        if (in->flags & SIMT_FLAG_HIDDEN)
+            continue;
+        if (polls_memory(in->ptx))
+            return NULL;
+        uses = uses || works_alone(in->ptx->op);
+    }
     if (!uses)
         return NULL;
     struct units *units = lk_alloc_zeroed(sizeof(*units));
