@@ -126,7 +126,6 @@ static unsigned config_cluster(const CUlaunchConfig *config, CUfunction function
     return size ? size : 1;
 }
 
-/* Clusters lie within a GPC of about 16 SMs. */
 CUresult drv_cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
                                           const CUlaunchConfig *config)
 {
@@ -141,10 +140,10 @@ CUresult drv_cuOccupancyMaxActiveClusters(int *clusters, CUfunction handle,
         return CUDA_ERROR_NOT_SUPPORTED;
     unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
     unsigned blocks = blocks_that_fit(gpu, function, threads, config->sharedMemBytes);
-    unsigned size = config_cluster(config, function), gpc = 16;
+    unsigned size = config_cluster(config, function);
     if (size > (function->settings.non_portable_cluster ? 16u : 8u))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    *clusters = (int)(gpu->sms / gpc * (blocks * gpc / size) + blocks * (gpu->sms % gpc) / size);
+    *clusters = (int)gpu_clusters(gpu, size, blocks);
     return CUDA_SUCCESS;
 }
 

@@ -60,5 +60,7 @@ struct gpu_occupancy {
  * block (static and dynamic, without the reserved part). blocks_per_sm is 0 if it cannot run. */
 struct gpu_occupancy gpu_occupancy(const struct gpu_info *gpu, unsigned threads, unsigned registers,
                                    size_t shared_bytes);
+/* Clusters of so many blocks that run at a time, with `blocks` blocks on an SM. */
+unsigned gpu_clusters(const struct gpu_info *gpu, unsigned cluster_size, unsigned blocks);
 
 #endif

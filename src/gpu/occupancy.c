@@ -69,3 +69,11 @@ struct gpu_occupancy gpu_occupancy(const struct gpu_info *gpu, unsigned threads,
     result.fraction = (double)result.warps_per_sm / gpu->warps_per_sm;
     return result;
 }
+
+/* A cluster lies in one of the GPU's parts, and those do not divide evenly: an H200 holds 66, 30,
+ * 15 and 7 clusters of 2, 4, 8 and 16 blocks that take an SM each. */
+unsigned gpu_clusters(const struct gpu_info *gpu, unsigned cluster_size, unsigned blocks)
+{
+    unsigned usable = cluster_size > 2 ? gpu->sms * 10 / 11 : gpu->sms;
+    return blocks * usable / cluster_size;
+}

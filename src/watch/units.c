@@ -140,10 +140,7 @@ struct units *units_open(const struct simt_launch_state *launch, unsigned reside
     units->gpu = gpu;
     units->resident = resident;
     units->cluster_size = launch->cluster_size;
-    /* A cluster lies in one of the GPU's parts, and those do not divide evenly: an H200 holds 66,
-     * 30, 15 and 7 clusters of 2, 4, 8 and 16. */
-    unsigned usable = launch->cluster_size > 2 ? gpu->sms * 10 / 11 : gpu->sms;
-    units->group_count = usable / launch->cluster_size;
+    units->group_count = gpu_clusters(gpu, launch->cluster_size, 1);
     units->free =
         lk_alloc_zeroed((size_t)units->resident * units->group_count * sizeof(*units->free));
     units->sms = lk_alloc_zeroed(gpu->sms * sizeof(*units->sms));

@@ -149,12 +149,24 @@ static void what_ifs_include_now(void **state)
         }
 }
 
+/* As cudaOccupancyMaxActiveClusters answers on an H200, for blocks that take an SM each. */
+static void clusters_at_a_time(void **state)
+{
+    const struct gpu_info *gpu = gpu_find("h200");
+    assert_int_equal(gpu_clusters(gpu, 1, 1), 132);
+    assert_int_equal(gpu_clusters(gpu, 2, 1), 66);
+    assert_int_equal(gpu_clusters(gpu, 4, 1), 30);
+    assert_int_equal(gpu_clusters(gpu, 8, 1), 15);
+    assert_int_equal(gpu_clusters(gpu, 16, 1), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(occupancy_is_cudas),  cmocka_unit_test(occupancy_counts_warps),
-        cmocka_unit_test(names_are_found),     cmocka_unit_test(near_names_are_suggested),
-        cmocka_unit_test(table_is_consistent), cmocka_unit_test(what_ifs_include_now),
+        cmocka_unit_test(clusters_at_a_time),       cmocka_unit_test(occupancy_is_cudas),
+        cmocka_unit_test(occupancy_counts_warps),   cmocka_unit_test(names_are_found),
+        cmocka_unit_test(near_names_are_suggested), cmocka_unit_test(table_is_consistent),
+        cmocka_unit_test(what_ifs_include_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
