@@ -10,6 +10,8 @@
 
 static void see(struct simt_late *late, uint32_t count)
 {
+    if (count == 0) /* there may be no list yet */
+        return;
     for (uint32_t i = 0; i < count; i++)
         memcpy(late->copies[i].to, late->copies[i].bytes, late->copies[i].size);
     late->count -= count;
