@@ -205,7 +205,8 @@ lk_status api_variant(const char *call, struct api_context *context,
 static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
                                   bool deterministic, struct zoo_choice *choice, char **message)
 {
-    while (zoo_choose(&context->table, &context->device, problem, deterministic, choice)) {
+    struct zoo_demand demand = {.deterministic = deterministic};
+    while (zoo_choose(&context->table, &context->device, problem, demand, choice)) {
         const struct zoo_row *row = choice->row && choice->row->ptx ? choice->row : NULL;
         struct zoo_kernels *kernels = get(context, choice, problem->family, row, message);
         if (kernels)

@@ -121,17 +121,19 @@ double zoo_row_distance(const struct zoo_row *row, const struct zoo_problem *pro
 
 static bool usable(const struct zoo_variant *variant, const struct zoo_tuning *tuning,
                    const struct zoo_device *device, const struct zoo_problem *problem,
-                   bool deterministic)
+                   struct zoo_demand demand)
 {
     const struct zoo_source *source = zoo_source(problem->family, variant);
     return variant->launch && source && zoo_runs_on(source, device->arch) &&
-           (!deterministic || variant->traits & ZOO_DETERMINISTIC) && zoo_takes(variant, problem) &&
-           zoo_fits(device, variant, tuning, problem);
+           (!demand.deterministic || variant->traits & ZOO_DETERMINISTIC) &&
+           (demand.aligned_too || !(variant->traits & ZOO_ALIGNED)) &&
+           zoo_takes(variant, problem) && zoo_fits(device, variant, tuning, problem);
 }
 
 static const struct zoo_row *nearest_row(const struct zoo_table *table,
                                          const struct zoo_device *device,
-                                         const struct zoo_problem *problem, bool deterministic)
+                                         const struct zoo_problem *problem,
+                                         struct zoo_demand demand)
 {
     const struct zoo_row *nearest = NULL;
     double least = INFINITY;
@@ -143,7 +145,7 @@ static const struct zoo_row *nearest_row(const struct zoo_table *table,
             continue;
         double distance = zoo_row_distance(row, problem);
         if (distance >= 0 && distance < least &&
-            usable(row->variant, &row->tuning, device, problem, deterministic)) {
+            usable(row->variant, &row->tuning, device, problem, demand)) {
             nearest = row;
             least = distance;
         }
@@ -152,9 +154,10 @@ static const struct zoo_row *nearest_row(const struct zoo_table *table,
 }
 
 bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
-                const struct zoo_problem *problem, bool deterministic, struct zoo_choice *choice)
+                const struct zoo_problem *problem, struct zoo_demand demand,
+                struct zoo_choice *choice)
 {
-    const struct zoo_row *row = nearest_row(table, device, problem, deterministic);
+    const struct zoo_row *row = nearest_row(table, device, problem, demand);
     *choice = (struct zoo_choice){.row = row};
     if (row) {
         choice->variant = row->variant;
@@ -163,7 +166,7 @@ bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
     }
     /* Variants go from naive to the limit. */
     for (const struct zoo_variant *variant = problem->family->variants; variant->name; variant++)
-        if (usable(variant, NULL, device, problem, deterministic))
+        if (usable(variant, NULL, device, problem, demand))
             choice->variant = variant;
     if (choice->variant)
         choice->tuning = zoo_tuning_normal(zoo_source(problem->family, choice->variant));

@@ -68,9 +68,15 @@ struct zoo_choice {
     const struct zoo_row *row; /* NULL: no row fits; the last variant that takes the problem */
 };
 
+/* Of which variants. */
+struct zoo_demand {
+    bool deterministic; /* the same bits in every run */
+    bool aligned_too;   /* also those that take aligned buffers alone: the caller's are */
+};
 /* False if no variant on this GPU takes the problem. */
 bool zoo_choose(const struct zoo_table *table, const struct zoo_device *device,
-                const struct zoo_problem *problem, bool deterministic, struct zoo_choice *choice);
+                const struct zoo_problem *problem, struct zoo_demand demand,
+                struct zoo_choice *choice);
 
 /* What is chosen at launch for a variant: as in the nearest row that names it and was measured on a
  * problem whose sizes together differ by at most a factor of 1.2. Everything else is normal. */

@@ -45,6 +45,7 @@ static struct bench_result result = {.family = &family,
                                      .text = (char *)"n=1K, \"odd\"",
                                      .bytes = 4096,
                                      .flops = 1024,
+                                     .unit = "f32",
                                      .copies = 1,
                                      .entries = entries,
                                      .count = 3};

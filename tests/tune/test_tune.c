@@ -199,7 +199,7 @@ static void expect_choice(const char *path, int64_t n, int block, const char *pt
     if (table.remarks.size)
         fail_msg("%s", table.remarks.data);
     problem.value[0] = n;
-    assert_true(zoo_choose(&table, &device, &problem, false, &choice));
+    assert_true(zoo_choose(&table, &device, &problem, (struct zoo_demand){0}, &choice));
     assert_non_null(choice.row);
     assert_string_equal(choice.variant->name, "sequential");
     assert_int_equal(choice.tuning.value[0], block);

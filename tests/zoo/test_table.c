@@ -89,7 +89,8 @@ static const char *chosen(const char *head, const char *rows, const struct zoo_d
     zoo_table_add(&table, device, ZOO_OTHER_GPUS, json.data, json.size, "test.json", NULL);
     if (table.remarks.size)
         fail_msg("%s", table.remarks.data);
-    bool found = zoo_choose(&table, device, &problem, deterministic, &choice);
+    struct zoo_demand demand = {.deterministic = deterministic};
+    bool found = zoo_choose(&table, device, &problem, demand, &choice);
     const char *name = found ? choice.variant->name : "none";
     zoo_table_free(&table);
     lk_buf_free(&json);
@@ -187,7 +188,7 @@ static void bad_files(void **state)
         if (!files[i].words != !table.remarks.size ||
             (files[i].words && !strstr(table.remarks.data, files[i].words)))
             fail_msg("%s: says '%s'", files[i].text, table.remarks.size ? table.remarks.data : "");
-        assert_true(zoo_choose(&table, &h200, &problem, false, &choice));
+        assert_true(zoo_choose(&table, &h200, &problem, (struct zoo_demand){0}, &choice));
         assert_null(choice.row);
         zoo_table_free(&table);
     }
@@ -226,12 +227,31 @@ static void where_the_tables_lie(void **state)
     assert_int_equal(path.size, 0);
 }
 
+extern const struct zoo_family zoo_transpose;
+
+/* Buffers of a public call may begin anywhere: what takes aligned ones alone is not for it. */
+static void aligned_ones_are_asked_for(void **state)
+{
+    struct zoo_table none = {0};
+    struct zoo_choice choice;
+    struct zoo_problem problem = zoo_problem_normal(&zoo_transpose);
+    assert_true(zoo_choose(&none, &h200, &problem, (struct zoo_demand){0}, &choice));
+    assert_false(choice.variant->traits & ZOO_ALIGNED);
+    assert_true(
+        zoo_choose(&none, &h200, &problem, (struct zoo_demand){.aligned_too = true}, &choice));
+    assert_string_equal(choice.variant->name, "tma");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions),      cmocka_unit_test(the_nearest_row),
-        cmocka_unit_test(ranges),          cmocka_unit_test(bad_files),
-        cmocka_unit_test(embedded_tables), cmocka_unit_test(where_the_tables_lie),
+        cmocka_unit_test(aligned_ones_are_asked_for),
+        cmocka_unit_test(conditions),
+        cmocka_unit_test(the_nearest_row),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(embedded_tables),
+        cmocka_unit_test(where_the_tables_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

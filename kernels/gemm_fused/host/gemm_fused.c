@@ -411,6 +411,7 @@ bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *devi
                     const struct gemm_request *r, enum gemm_kind *kind, struct gemm_choice *choice)
 {
     struct zoo_problem problem = zoo_problem_normal(&zoo_gemm_fused);
+    struct zoo_demand demand = {.aligned_too = true};
     struct zoo_choice found;
     problem.value[M] = r->m;
     problem.value[N] = r->n;
@@ -418,7 +419,7 @@ bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *devi
     problem.value[TYPE] = (int64_t)r->number;
     problem.value[BATCH] = r->batch;
     problem.value[ORDER] = 2 * r->a_by_columns + r->b_by_columns;
-    if (!gemm_plan_fits_tma(r) || !zoo_choose(table, device, &problem, false, &found) ||
+    if (!gemm_plan_fits_tma(r) || !zoo_choose(table, device, &problem, demand, &found) ||
         !found.row || zoo_row_distance(found.row, &problem) > ZOO_VERY_NEAR)
         return false;
     *kind = found.variant->launch == launch_tiles    ? GEMM_TILES
