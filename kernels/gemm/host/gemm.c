@@ -274,7 +274,7 @@ static const char *const edges[] = {
     "m=70 n=72 k=40 dist=constant,ascending,adversarial,special type=f16,bf16",
     "m=256 n=256 k=256 type=f32",
     "m=520 n=520 k=200 type=f16,bf16",
-    "m=1664 n=2816 k=136 type=bf16", /* more tiles than SMs */
+    "m=1664 n=2816 k=72 type=bf16", /* more tiles than SMs */
     "m=0,1,2 n=0,1,3 k=0,1,5 type=tf32",
     "m=33,129 n=31,129,132 k=7,8,33 type=tf32",
     "m=257 n=260 k=64,68,100 type=tf32",
