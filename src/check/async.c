@@ -203,7 +203,8 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
     return waits;
 }
 
-/* Another thread's last wait at this mbarrier was in vain, and it has done nothing else since. */
+/* Another thread asked this mbarrier for a phase that has not ended, and has done nothing else
+ * since. */
 static void look_for_waiters(struct check *check, struct simt_block *owner, uint32_t offset,
                              const struct check_side *side)
 {

@@ -268,7 +268,7 @@ struct simt_wgmma {
     uint32_t issued_at[SIMT_WGMMA_GROUPS]; /* [group % 16]: when it was committed */
 };
 
-/* Lanes whose last wait at an mbarrier was in vain, and which have come to no other barrier since.
+/* Lanes that asked an mbarrier for a phase that had not ended, and came to no other barrier since.
  * The end of a phase lets them go, even if the mbarrier is initialised again before
  * their turn comes: on a GPU they sleep, and it wakes them. */
 struct simt_waiting {

@@ -82,7 +82,7 @@ static int32_t random_slice(struct simt_block *block)
     return 1 + (int32_t)((random >> 8) % (random & 1 ? 8 : 256));
 }
 
-/* A round in which every warp did little else than wait in vain at mbarriers. */
+/* A round in which every warp did little else than ask mbarriers whose phases had not ended. */
 static bool was_vain(const struct simt_warp_state *warp)
 {
     return warp->vain_waits && warp->vain_waits == warp->sync_ops &&

@@ -43,8 +43,8 @@ struct groups {
 
 struct unit_warp {
     double now;
-    double vain_now; /* when it began to wait at an mbarrier in vain */
-    bool is_vain;
+    double waits_from; /* when it first asked at an mbarrier whose phase has not ended */
+    bool asks_again;
     uint64_t cycles, slots; /* of its state, as far as they are in now */
     double core_free;       /* when its tensor core has done its products */
     double stored;          /* when its stores have gone */
@@ -376,15 +376,15 @@ static void arrive_lanes(const struct simt_warp *w, const struct simt_inst *in, 
     }
 }
 
-/* A warp that waits in vain asks again; what it does until then takes no time of its own. */
+/* A warp asks again until the phase has ended; what it does meanwhile takes no time of its own. */
 static void wait_at(struct units *units, struct simt_warp *w, const struct simt_inst *in,
                     bool by_parity)
 {
     struct unit_warp *warp = &w->block->units->warps[w->index];
     double ends = 0;
     bool is_done = true;
-    if (warp->is_vain) {
-        warp->now = warp->vain_now;
+    if (warp->asks_again) {
+        warp->now = warp->waits_from;
         warp->slots = simt_state(w)->issue_slots;
         warp->cycles = simt_state(w)->alone_cycles;
     } else {
@@ -408,8 +408,8 @@ static void wait_at(struct units *units, struct simt_warp *w, const struct simt_
         is_done &= bytes->phase != phase;
         ends = later(ends, mbarrier_of(block->units, offset)->ends[phase] + WAKE_CYCLES);
     }
-    warp->is_vain = !is_done;
-    warp->vain_now = warp->now;
+    warp->asks_again = !is_done;
+    warp->waits_from = warp->now;
     if (is_done)
         warp->now = later(warp->now + PASS_CYCLES, ends);
 }

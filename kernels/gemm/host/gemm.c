@@ -89,13 +89,23 @@ static double bound_f32(const struct zoo_problem *problem, double value, double 
     return random && walk < any ? walk : any;
 }
 
+/* Both factors of every product are rounded to 11 bits, by at most 2^-11. Of random numbers the
+ * errors are a random walk, and 8 x 2^-11 of the root of the sum of squares is some ten times their
+ * spread: factors of bf16 do not pass. */
+static double bound_factors(const struct zoo_problem *problem, double magnitude, double square)
+{
+    double any = (0x1p-10 + 0x1p-22) * magnitude, walk = 0x1p-8 * sqrt(square);
+    return problem->distribution == ZOO_UNIFORM && walk < any ? walk : any;
+}
+
 /* Tensor cores cut every product and the sum so far at 24 bits below the largest of them: with
  * every sixteen products (eight in tf32), or fewer, by at most 2^-23 of the magnitudes so far. Then
  * the sum is rounded, to bf16 by at most 2^-8 of it and to f16 by at most 2^-11, where it may also
- * overflow. In tf32 it stays f32, but both factors have been rounded to 11 bits, by at most 2^-11;
- * where they are tiny, by at most 2^-137 of a number below 2^55.
+ * overflow. In tf32 it stays f32, but both factors have been rounded; where they are tiny, by at
+ * most 2^-137 of a number below 2^55.
  */
-static double bound_tensor(const struct zoo_problem *problem, double value, double magnitude)
+static double bound_tensor(const struct zoo_problem *problem, double value, double magnitude,
+                           double square)
 {
     static const double unit[] = {[GEMM_F16] = 0x1p-11, [GEMM_BF16] = 0x1p-8, [GEMM_TF32] = 0};
     static const double least[] = {
@@ -103,7 +113,7 @@ static double bound_tensor(const struct zoo_problem *problem, double value, doub
     int64_t type = problem->value[TYPE];
     double k = (double)problem->value[K], sum = (k / 8 + 4) * 0x1p-23 * magnitude;
     if (type == GEMM_TF32)
-        sum += (k / 8 * 0x1p-23 + 0x1p-10 + 0x1p-22) * magnitude;
+        sum += k / 8 * 0x1p-23 * magnitude + bound_factors(problem, magnitude, square);
     if (type == GEMM_F16 && fabs(value) + sum > 65504)
         return INFINITY;
     return sum + (fabs(value) + sum) * unit[type] * 1.0001 +
@@ -116,7 +126,7 @@ static double error_bound(const struct zoo_problem *problem, const struct sums *
     double value = sums->value[row][column], magnitude = sums->magnitude[row][column];
     return problem->value[TYPE] == GEMM_F32
                ? bound_f32(problem, value, magnitude, sums->square[row][column])
-               : bound_tensor(problem, value, magnitude);
+               : bound_tensor(problem, value, magnitude, sums->square[row][column]);
 }
 
 /* to[0..count) = from[at..] as doubles */
