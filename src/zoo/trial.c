@@ -16,7 +16,13 @@ struct session {
     struct zoo_device device;
     struct zoo_trial *trials;
     size_t count;
+    /* One for each problem of the family, made when a variant first takes it: the reference is
+     * often slower than the kernel. */
+    struct zoo_instance *instances;
+    size_t instance_bytes;
 };
+
+enum { KEPT_BYTES = 256 << 20 }; /* of instances; more are made anew for each variant */
 
 /* The PTX in place of the built-in one, malloc'd; NULL: the built-in one. */
 static bool read_ptx(const struct session *session, const struct zoo_family *family,
@@ -189,6 +195,42 @@ static size_t choose_for_variant(const struct session *session, const struct zoo
     return kept;
 }
 
+static size_t bytes_of(const struct zoo_instance *instance)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < instance->count; i++)
+        bytes += zoo_buffer_bytes(&instance->buffer[i]) +
+                 2 * sizeof(double) * instance->expected[i].count;
+    return bytes;
+}
+
+static bool is_made(const struct zoo_instance *instance)
+{
+    return instance->problem.family != NULL;
+}
+
+/* One problem of one variant; true if the answer is right. */
+static bool try_problem(struct session *session, const struct zoo_variant *variant,
+                        const struct zoo_problem *problem, struct zoo_instance *instance,
+                        struct zoo_kernels *kernels, char **message)
+{
+    if (!is_made(instance)) {
+        if (!zoo_instance_make(instance, problem, true, message)) {
+            *instance = (struct zoo_instance){0};
+            return false;
+        }
+        instance->shift = session->request->shift;
+        session->instance_bytes += bytes_of(instance);
+    }
+    bool fine = run_problem(session, instance, variant, kernels, message);
+    if (session->instance_bytes > KEPT_BYTES) {
+        session->instance_bytes -= bytes_of(instance);
+        zoo_instance_free(instance);
+        *instance = (struct zoo_instance){0};
+    }
+    return fine;
+}
+
 /* Every problem of one variant. */
 static void run_variant(struct session *session, const struct zoo_family *family,
                         const struct zoo_variant *variant, const struct zoo_problem *problems,
@@ -212,13 +254,9 @@ static void run_variant(struct session *session, const struct zoo_family *family
     const struct zoo_problem **chosen = lk_alloc((count + 1) * sizeof *chosen);
     count = choose_for_variant(session, variant, problems, count, chosen);
     for (size_t i = 0; i < count; i++) {
-        struct zoo_instance instance;
-        bool fine = zoo_instance_make(&instance, chosen[i], true, &message);
-        if (fine) {
-            instance.shift = session->request->shift;
-            fine = run_problem(session, &instance, variant, kernels, &message);
-            zoo_instance_free(&instance);
-        }
+        message = NULL;
+        bool fine = try_problem(session, variant, chosen[i],
+                                &session->instances[chosen[i] - problems], kernels, &message);
         note_result(session, trial, chosen[i], fine, message);
     }
     free(chosen);
@@ -250,6 +288,8 @@ static bool run_family(struct session *session, const struct zoo_family *family,
     struct zoo_problem *problems = choose_problems(session->request, family, &count, message);
     if (!problems)
         return false;
+    session->instances = lk_alloc_zeroed((count + 1) * sizeof *session->instances);
+    session->instance_bytes = 0;
     for (const struct zoo_variant *variant = family->variants; variant->name; variant++) {
         const struct zoo_source *source = zoo_source(family, variant);
         bool here = session->cpu ? variant->cpu != NULL
@@ -257,6 +297,10 @@ static bool run_family(struct session *session, const struct zoo_family *family,
         if (only ? variant == only : here)
             run_variant(session, family, variant, problems, count);
     }
+    for (size_t i = 0; i < count; i++)
+        if (is_made(&session->instances[i]))
+            zoo_instance_free(&session->instances[i]);
+    free(session->instances);
     free(problems);
     return true;
 }

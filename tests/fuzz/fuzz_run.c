@@ -10,10 +10,13 @@
 #include "watch/counters.h"
 
 #include <fcntl.h>
-#include <sanitizer/lsan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Of the leak detector, where there is one. */
+__attribute__((weak)) void __lsan_disable(void);
+__attribute__((weak)) void __lsan_enable(void);
 
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -107,7 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum mode mode = size % 4 == 0 ? CHECKED : size % 16 == 1 ? COUNTED : PLAIN;
     struct simt_machine *machine = machines[mode].machine;
     char *message = NULL;
-    if (mode == CHECKED) /* its shadow is in pages that the leak detector does not look into */
+    if (mode == CHECKED &&
+        __lsan_disable) /* its shadow is in pages that the leak detector does not look into */
         __lsan_disable();
     struct simt_module *module =
         simt_module_load(machine, "fuzz", (const char *)data, size, &message);
@@ -115,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         run_kernel(machine, simt_module_kernel_at(module, i), machines[mode].buffer);
     simt_module_unload(module);
     free(message);
-    if (mode == CHECKED)
+    if (mode == CHECKED && __lsan_enable)
         __lsan_enable();
     if (++machines[mode].runs == RUNS) {
         simt_destroy(machine);

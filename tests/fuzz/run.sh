@@ -1,30 +1,24 @@
 #!/bin/sh
-# run.sh: each fuzz target for FUZZ_SECONDS (20; make fuzz takes 60), from its corpus, with the same
-# seed each time; "ok NAME" if nothing was found.
-# It is built by clang into $BUILD/fuzz, with the sanitizers: not one of the suites that run again
-# with them. It is skipped where no clang has libFuzzer.
+# run.sh: each fuzz target on its seeds and on a fixed number of inputs made from them, the same each
+# time (rounds.c); in the ordinary build and again with the sanitizers. `make fuzz` goes on from there
+# with libFuzzer.
 set -u
 BUILD=${BUILD:-$PWD/build}
-if [ -z "$(make --no-print-directory print-FUZZ_CC)" ]; then
-    for target in tests/fuzz/fuzz_*.c; do
-        echo "skip $(basename "$target" .c): no clang here has libFuzzer (Debian: libclang-rt-19-dev)"
-    done
-    exit 0
-fi
-log=$(mktemp) || exit 1
-FUZZ_SEED=1 FUZZ_SECONDS=${FUZZ_SECONDS:-20} make --no-print-directory "BUILD=$BUILD" fuzz >"$log" 2>&1
-status=$?
+. scripts/fuzz-seeds
+[ -z "${LOCKSTEP_SANITIZED:-}" ] || export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+status=0
 for target in tests/fuzz/fuzz_*.c; do
     name=$(basename "$target" .c)
-    # What libFuzzer prints at the end of a run that found nothing, after the target's name.
-    if sed -n "/^fuzz: ${name#fuzz_} for/,/^fuzz: /p" "$log" |
-        grep -q '^stat::number_of_executed_units: *[1-9]'; then
-        echo "ok $name"
+    name=${name#fuzz_}
+    # shellcheck disable=SC2046 # one file a word
+    if output=$("$BUILD/tests/fuzz/rounds_$name" "${FUZZ_ROUNDS:-10000}" "$BUILD/crash-$name" \
+        $(fuzz_seeds "$name" "$work" | while read -r folder; do find "$folder" -type f; done | sort) 2>&1); then
+        echo "ok $name: $output"
     else
-        echo "not ok $name"
+        printf 'not ok %s\n%s\n' "$name" "$(printf '%s\n' "$output" | tail -n 60)"
         status=1
     fi
 done
-[ $status -eq 0 ] || tail -n 60 "$log"
-rm -f "$log"
 exit $status
