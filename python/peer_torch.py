@@ -32,6 +32,17 @@ class Memory:
                                          "data": (address, False), "version": 2}
 
 
+COMPILED = {}
+
+
+def compiled(function):
+    """torch.compile of a lambda in an expression, once for each place where it stands."""
+    place = function.__code__
+    if place not in COMPILED:
+        COMPILED[place] = torch.compile(function, dynamic=False)
+    return COMPILED[place]
+
+
 def bytes_at(address, size):
     """A tensor of bytes that lies there."""
     try:
@@ -73,7 +84,7 @@ class Bridge:
                                 for each in request["buffers"]])
         self.outputs = [i for i, each in enumerate(request["buffers"]) if each["output"]]
         self.code = compile(request["expression"], "<peer>", "eval")
-        self.scopes = [dict(request["parameters"], torch=torch, x=x) for x in self.copies]
+        self.scopes = [dict(request["parameters"], torch=torch, compiled=compiled, x=x) for x in self.copies]
         return {}
 
     @staticmethod
@@ -86,6 +97,7 @@ class Bridge:
 
     def leave(self, request):
         torch.cuda.synchronize()
+        COMPILED.clear()
         self.forget()
         torch.cuda.empty_cache()
         if self.address is not None:

@@ -6,6 +6,7 @@
 #ifndef LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
 #define LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
 
+#include "activations.h"
 #include "tma.h"
 #include "wgmma.h"
 
@@ -98,34 +99,6 @@ struct f32_numbers {
 
 /* Epilogues ------------------------------------------------------------------------------------*/
 
-static __device__ __forceinline__ float power_of_two(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-static __device__ __forceinline__ float silu(float x)
-{
-    return __fdividef(x, 1 + power_of_two(-1.44269504f * x));
-}
-/* x times the normal distribution function, here as 1 / (1 + 2^-p(x)): p is nearly linear, and an odd
- * polynomial that was fitted up to 5.6 makes an error of the function below 1.5e-7. Beyond, p is
- * continued by a line. */
-static __device__ __forceinline__ float gelu(float x)
-{
-    float t = fminf(x * x, 31.36f), p = 5.06723552e-9f;
-    p = fmaf(p, t, -3.81631281e-7f);
-    p = fmaf(p, t, 1.14398335e-5f);
-    p = fmaf(p, t, -1.5957994e-4f);
-    p = fmaf(p, t, -9.40492246e-5f);
-    p = fmaf(p, t, 0.104835123f);
-    p = fmaf(p, t, 2.30220938f);
-    return __fdividef(x, 1 + power_of_two(-x * p));
-}
-static __device__ __forceinline__ float relu(float x)
-{
-    return x < 0 ? 0.0f : x; /* NaN stays */
-}
 static __device__ __forceinline__ float activate(float x, int activation)
 {
     if (activation == GEMM_RELU)

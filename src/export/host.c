@@ -9,14 +9,14 @@
 
 enum { COLUMNS = 100 };
 
-/* Past what stays on one line: to the next comma, or, where that is too far, to a plus sign. */
+/* Past what stays on one line: to the next comma, or, where that is too far, to an operator. */
 static const char *past_piece(const char *at, int room)
 {
-    const char *comma = strstr(at, ", "), *end = comma ? comma + 1 : at + strlen(at), *plus = NULL;
+    const char *comma = strstr(at, ", "), *end = comma ? comma + 1 : at + strlen(at), *sign = NULL;
     for (const char *c = at; c < end && c < at + room; c++)
-        if (c[0] == '+' && c[1] == ' ')
-            plus = c + 1;
-    return end - at > room && plus ? plus : end;
+        if (strchr("+*=", c[0]) && c[1] == ' ')
+            sign = c + 1;
+    return end - at > room && sign ? sign : end;
 }
 
 void export_statement(struct lk_buf *text, int indent, const struct lk_buf *statement)

@@ -113,7 +113,8 @@ struct zoo_peer {
     const char *name; /* "cub", "torch", "cusparse" */
     enum zoo_peer_kind kind;
     /* What it calls, for people. Of ZOO_PEER_PYTHON the expression itself: x is the list of the
-     * buffers as tensors, and each parameter is a variable, an enumeration's as its word. */
+     * buffers as tensors, each parameter is a variable, an enumeration's as its word, and
+     * compiled(lambda) is what torch.compile makes of it. */
     const char *call;
     bool (*takes)(const struct zoo_problem *problem); /* NULL: every problem */
     size_t (*workspace)(const struct lk_peer_call *call);

@@ -1,0 +1,44 @@
+/*
+ * in_flight.cu: a block for each tile of a row, whose loads all come before its first store: UNROLL
+ * vectors of each array are on their way from every thread. One division for each block finds the row,
+ * where vectorised.cu has one for each vector.
+ */
+// arch: sm_80
+#include "passes.h"
+
+#define BLOCK 128 // tune: 128 256 512 1024
+#define UNROLL 2 // tune: 1 2 4
+
+template <class Pass, class T>
+static __device__ __forceinline__ void do_elements(arrays<T> a, long long row, long long from,
+                                                   long long end)
+{
+#pragma unroll 1
+    for (long long column = from + threadIdx.x; column < end; column += BLOCK)
+        do_element<Pass>(a, row, column);
+}
+
+template <class Pass, class T>
+static __device__ __forceinline__ void in_flight(arrays<T> a, long long rows)
+{
+    const int tile = BLOCK * UNROLL * PER<T>;
+    long long tiles = (a.cols + tile - 1) / tile, row = blockIdx.x / tiles;
+    long long from = (blockIdx.x - row * tiles) * tile;
+    if (!in_vectors<Pass>(a)) {
+        do_elements<Pass>(a, row, from, min(from + tile, a.cols));
+        return;
+    }
+    long long column = from + threadIdx.x * PER<T>;
+    long long wide = row * a.stride + column, at = row * a.cols + column;
+    loaded v[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++)
+        if (column + k * BLOCK * PER<T> < a.cols)
+            v[k] = load_vector<Pass>(a, wide + k * BLOCK * PER<T>, at + k * BLOCK * PER<T>);
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++)
+        if (column + k * BLOCK * PER<T> < a.cols)
+            do_vector<Pass>(a, wide + k * BLOCK * PER<T>, at + k * BLOCK * PER<T>, v[k]);
+}
+
+KERNELS(in_flight, BLOCK)
