@@ -10,6 +10,7 @@
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
 #   make bench-machine  how fast the machine is
+#   make bench-cub      public calls beside CUB's, warm, in a plain stream, on a GPU; needs nvcc
 #   make bench-calls    what a public call costs the host beside the driver; CALLS='--gpu cuda:0': on a GPU
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers and on the machine, FUZZ_SECONDS each (needs clang);
@@ -444,6 +445,15 @@ $(STANDIN): bench/calls/standin.c $(FLAGS)
 $(BUILD)/bench/calls/bench: bench/calls/bench.c $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -MMD -MP -o $@ $(filter %.c %.o,$^) $(OPENMP) -ljansson $(LIBS)
+
+# Public calls beside CUB's on a GPU; needs nvcc.
+$(BUILD)/bench/calls/beside_cub: bench/calls/beside_cub.cu $(BUILD)/liblockstep.so
+	$(call say,NVCC)
+	$(NVCC) -O2 -std=c++17 -arch=sm_90 -Iinclude $< -o $@ -L$(BUILD) -llockstep
+
+.PHONY: bench-cub
+bench-cub: $(BUILD)/bench/calls/beside_cub
+	@LD_PRELOAD=$(abspath $(BUILD))/liblockstep.so.0 $< # its folder has a libcuda of our own
 
 CALLS ?=
 .PHONY: bench-calls

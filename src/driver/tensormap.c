@@ -44,9 +44,7 @@ static bool are_modes_valid(const struct request *request)
     if ((unsigned)request->promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B ||
         (unsigned)request->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
         return false;
-    if (request->fill && !is_float(request->type))
-        return false;
-    return interleave != TENSORMAP_INTERLEAVE_32 || swizzle == TENSORMAP_SWIZZLE_32;
+    return !request->fill || is_float(request->type);
 }
 
 static bool is_tensor_valid(const struct request *request)
@@ -72,15 +70,23 @@ static bool is_tensor_valid(const struct request *request)
     return true;
 }
 
-/* The innermost extent of the box: whole pieces of 16 bytes, and no wider than the swizzle. */
+/* The innermost extent of the box: whole pieces of 16 bytes, and no wider than the swizzle. In an
+ * interleaved tensor the first is asked all the same, though the extent is one of pixels there. */
 static bool is_row_valid(const struct request *request, cuuint32_t elements)
 {
     uint64_t bytes = (uint64_t)elements * tensormap_element(request->type);
-    if (!elements || elements > 256)
+    if (!elements || elements > 256 || bytes % 16)
         return false;
-    if (request->interleave)
-        return true;
-    return bytes % 16 == 0 && (!request->swizzle || bytes <= tensormap_span(request->swizzle));
+    return request->interleave || !request->swizzle || bytes <= tensormap_span(request->swizzle);
+}
+
+/* A box must fit in an SM's shared memory: in elements, with steps rounded down, as the driver
+ * counts. */
+static bool does_box_fit(const struct request *request, uint64_t elements)
+{
+    CUcontext context;
+    return drv_current(&context) == CUDA_SUCCESS &&
+           elements * tensormap_element(request->type) <= context->device->gpu->shared_per_sm;
 }
 
 static struct tensormap common_fields(const struct request *request)
@@ -120,24 +126,30 @@ CUresult drv_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, 
         !is_row_valid(&request, box[0]))
         return CUDA_ERROR_INVALID_VALUE;
     struct tensormap fields = common_fields(&request);
+    uint64_t elements = 1;
     for (cuuint32_t i = 0; i < rank; i++) {
         if (!box[i] || box[i] > 256)
             return CUDA_ERROR_INVALID_VALUE;
         fields.box[i] = (uint16_t)box[i];
+        elements *= box[i] / steps[i];
     }
+    if (!does_box_fit(&request, elements))
+        return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &fields, sizeof(fields));
     return CUDA_SUCCESS;
 }
 
 /* The corners are signed numbers of 16 bits for one dimension, 8 each for two, 5 each for three.
- * The box between them must not be empty. */
+ * The box between them must not be empty; the driver takes the tensor's extent as 32 bits there.
+ * Without interleaving the channels come first, with it they come after the pixels. */
 static bool are_corners_valid(const struct request *request, const int *lower, const int *upper)
 {
     int most = request->rank == 3 ? 32767 : request->rank == 4 ? 127 : 15;
+    const cuuint64_t *dims = request->dims + (request->interleave ? 0 : 1);
     for (cuuint32_t i = 0; i < request->rank - 2; i++) {
         if (lower[i] < -most - 1 || lower[i] > most || upper[i] < -most - 1 || upper[i] > most)
             return false;
-        if (lower[i] >= (int64_t)request->dims[i + 1] + upper[i])
+        if (lower[i] >= (int32_t)(uint32_t)dims[i] + (int64_t)upper[i])
             return false;
     }
     return true;
@@ -158,6 +170,7 @@ CUresult drv_cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type,
         return status;
     if (!lower || !upper || rank < 3 || !are_modes_valid(&request) || !is_tensor_valid(&request) ||
         !is_row_valid(&request, channels) || !pixels || pixels > 1024 ||
+        !does_box_fit(&request, (uint64_t)channels * pixels) ||
         !are_corners_valid(&request, lower, upper))
         return CUDA_ERROR_INVALID_VALUE;
     struct tensormap fields = common_fields(&request);

@@ -137,6 +137,8 @@ static void parse_instruction(struct ptx_parser *p, struct ptx_token mnemonic, u
     ptx_expect(p, ';');
     inst.guard = guard;
     inst.guard_negate = guard_negate;
+    inst.keeps_loop = p->keeps_loop;
+    p->keeps_loop = false;
     inst.line = line;
     inst.column = column;
     inst.loc = p->loc;
@@ -232,7 +234,7 @@ static void parse_body_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".file")) {
         ptx_parse_file(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        ptx_skip_pragma(p);
+        p->keeps_loop |= ptx_parse_pragma(p);
         ptx_expect(p, ';');
     } else {
         linkage.is_extern = ptx_accept_dot(p, ".extern");

@@ -212,6 +212,8 @@ struct ptx_parser {
     uint32_t reg_count, reg_capacity;
     struct ptx_inst *insts;
     uint32_t inst_count, inst_capacity;
+    bool keeps_loops;    /* .pragma "nounroll" of the module */
+    bool keeps_loop;     /* of the loop that begins with the next instruction */
     uint32_t last_label; /* target of the latest label */
     struct ptx_var **local_vars;
     uint32_t local_var_count, local_var_capacity;
@@ -278,8 +280,8 @@ bool ptx_accept_dot(struct ptx_parser *p, const char *text);
 bool ptx_is_word(const struct ptx_parser *p, const char *text);
 struct ptx_name *ptx_take_name(struct ptx_parser *p); /* an identifier; fails if there is none */
 char *ptx_take_string(struct ptx_parser *p);
-void ptx_skip_pragma(struct ptx_parser *p); /* its strings: hints for a compiler */
-void ptx_enter(struct ptx_parser *p);       /* counts nesting; fails beyond the limit */
+bool ptx_parse_pragma(struct ptx_parser *p); /* is "nounroll" one of its strings? */
+void ptx_enter(struct ptx_parser *p);        /* counts nesting; fails beyond the limit */
 void ptx_leave(struct ptx_parser *p);
 
 /* symbols.c */

@@ -114,7 +114,7 @@ static bool parse_directive(struct ptx_parser *p, struct ptx_function *function)
     else if (ptx_accept_dot(p, ".abi_preserve") || ptx_accept_dot(p, ".abi_preserve_control"))
         parse_one(p);
     else if (ptx_accept_dot(p, ".pragma")) {
-        ptx_skip_pragma(p);
+        function->keeps_loops |= ptx_parse_pragma(p);
         ptx_accept(p, ';');
     } else
         return false;
@@ -178,6 +178,7 @@ static void end_function(struct ptx_parser *p, struct ptx_function *function)
 static void take_head(struct ptx_function *function, const struct ptx_function *head)
 {
     function->is_entry = head->is_entry;
+    function->keeps_loops |= head->keeps_loops;
     function->is_extern = head->is_extern;
     function->is_visible |= head->is_visible;
     function->is_weak |= head->is_weak;
@@ -196,6 +197,7 @@ void ptx_parse_function(struct ptx_parser *p, struct ptx_linkage linkage, bool i
                                 .is_extern = linkage.is_extern,
                                 .is_visible = linkage.is_visible,
                                 .is_weak = linkage.is_weak,
+                                .keeps_loops = p->keeps_loops,
                                 .module = p->module,
                                 .line = p->line};
     if (ptx_accept_dot(p, ".attribute")) { /* .attribute(.unified(..)) */

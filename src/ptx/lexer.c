@@ -335,11 +335,13 @@ char *ptx_take_string(struct ptx_parser *p)
     return copy;
 }
 
-void ptx_skip_pragma(struct ptx_parser *p)
+bool ptx_parse_pragma(struct ptx_parser *p)
 {
+    bool is_nounroll = false;
     do
-        ptx_take_string(p);
+        is_nounroll |= !strcmp(ptx_take_string(p), "nounroll");
     while (ptx_accept(p, ','));
+    return is_nounroll;
 }
 
 void ptx_enter(struct ptx_parser *p)

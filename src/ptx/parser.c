@@ -132,7 +132,7 @@ static void parse_directive(struct ptx_parser *p)
     } else if (ptx_accept_dot(p, ".alias")) {
         ptx_parse_alias(p);
     } else if (ptx_accept_dot(p, ".pragma")) {
-        ptx_skip_pragma(p);
+        p->keeps_loops |= ptx_parse_pragma(p);
         ptx_expect(p, ';');
     } else {
         parse_definition(p);

@@ -210,6 +210,7 @@ struct ptx_inst {
                                       type, PTX_MOD_COUNT + enum ptx_type; 0 if left out */
     uint32_t guard;                /* predicate register, or PTX_NO_REG */
     bool guard_negate;
+    bool keeps_loop; /* .pragma "nounroll" stands before it: the loop that begins here */
     uint8_t operand_count;
     const struct ptx_operand *operands;   /* a call: [returns VECTOR] [callee] [arguments VECTOR] */
     const struct ptx_function *prototype; /* of an indirect call */
@@ -263,6 +264,7 @@ struct ptx_function {
     uint32_t max_threads[3], required_threads[3], min_blocks, max_regs;
     uint32_t required_cluster[3], max_cluster_rank;
     bool explicit_cluster;
+    bool keeps_loops; /* .pragma "nounroll": of the function, or of the module before it */
     uint32_t line, index;
 };
 

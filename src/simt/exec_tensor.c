@@ -10,20 +10,37 @@
 
 typedef uint16_t row_of_8 __attribute__((vector_size(16), aligned(4), may_alias));
 
-/* from and to may be the same. */
-static inline void transpose_8x8(const uint16_t from[64], uint16_t to[64])
+/* Eight rows of 8, each where it lies, to their transpose. */
+static inline void transpose_rows(const uint8_t *const rows[8], uint16_t to[64])
 {
     row_of_8 x[8], y[8];
-    memcpy(x, from, sizeof(x));
-    /* Each time, what was i and i + 4 takes turns: after three times all eight do. */
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++)
+        memcpy(&x[i], rows[i], sizeof(x[i]));
+        /* Each time, what was i and i + 4 takes turns: after three times all eight do. */
+#pragma GCC unroll 3
     for (int step = 0; step < 3; step++) {
+#pragma GCC unroll 4
         for (int i = 0; i < 4; i++) {
             y[2 * i] = SIMT_SHUFFLE(row_of_8, x[i], x[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
             y[2 * i + 1] = SIMT_SHUFFLE(row_of_8, x[i], x[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
         }
-        memcpy(x, y, sizeof(x));
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++)
+            x[i] = y[i];
     }
-    memcpy(to, x, sizeof(x));
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++)
+        memcpy(to + 8 * i, &x[i], sizeof(x[i]));
+}
+
+/* from and to may be the same. */
+static inline void transpose_8x8(const uint16_t from[64], uint16_t to[64])
+{
+    const uint8_t *rows[8];
+    for (int i = 0; i < 8; i++)
+        rows[i] = (const uint8_t *)(from + 8 * i);
+    transpose_rows(rows, to);
 }
 
 /* The 16 bytes of one row of a matrix. Those in shared memory that need no fault are found here,
@@ -39,28 +56,62 @@ static inline uint8_t *find_row(struct simt_warp *w, const struct simt_inst *in,
     return simt_translate(w, in, space, address, 16, lane, is_write);
 }
 
-SIMT_BODY(ldmatrix)
+/* The rows of all matrices, by lane; false after a fault. */
+static inline __attribute__((always_inline)) bool
+find_rows(struct simt_warp *w, const struct simt_inst *in, int lanes, const uint8_t *rows[32])
 {
-    if (!simt_wait_lanes(w, in, SIMT_ALL))
-        return NULL;
-    unsigned count = tensor_register_count(in->ptx, 0);
     enum ptx_space space = tensor_space(in->ptx);
-    uint16_t loaded[4][64]; /* the addresses may be in a register that is written */
-    for (unsigned lane = 0; lane < 8 * count; lane++) {
-        const uint8_t *row = find_row(w, in, space, (int)lane, false);
-        if (!row)
-            return NULL;
-        memcpy(&loaded[lane / 8][lane % 8 * 8], row, 16);
+    const struct simt_block *block = w->block;
+    if (space == PTX_SPACE_SHARED && in->flags & SIMT_FLAG_ADDRESS_32 &&
+        block->shared_bytes >= 16) {
+        const uint32_t *base = SIMT_SLOT(const uint32_t, in->a);
+        uint64_t offset = (uint64_t)in->imm - block->window, most = block->shared_bytes - 16,
+                 bad = 0;
+        for (int i = 0; i < lanes; i++) { /* without a branch, so that lanes go together */
+            uint64_t own = base[i] + offset;
+            bad |= (base[i] + (uint64_t)in->imm) % 16 | (own > most);
+            rows[i] = block->shared + own;
+        }
+        if (!bad)
+            return true;
     }
+    for (int i = 0; i < lanes; i++)
+        if (!(rows[i] = find_row(w, in, space, i, false)))
+            return false;
+    return true;
+}
+
+/* All addresses are read before anything is written: they may be in a register of the result. */
+static inline __attribute__((always_inline)) const struct simt_inst *
+load_matrices(struct simt_warp *w, const struct simt_inst *in, int count)
+{
+    const uint8_t *rows[32];
+    if (!simt_wait_lanes(w, in, SIMT_ALL) || !find_rows(w, in, 8 * count, rows))
+        return NULL;
     bool trans = ptx_has(in->ptx, PTX_MOD_TRANS);
-    for (unsigned r = 0; r < count; r++) {
+    for (int r = 0; r < count; r++) {
         uint16_t *d = SIMT_SLOT(uint16_t, in->list[r]);
-        if (trans)
-            transpose_8x8(loaded[r], d);
-        else
-            memcpy(d, loaded[r], sizeof(loaded[r]));
+        if (trans) {
+            transpose_rows(rows + 8 * r, d);
+        } else {
+#pragma GCC unroll 8
+            for (int i = 0; i < 8; i++)
+                memcpy(d + 8 * i, rows[8 * r + i], 16);
+        }
     }
     return in + 1;
+}
+
+SIMT_BODY(ldmatrix)
+{
+    switch (tensor_register_count(in->ptx, 0)) {
+    case 1:
+        return load_matrices(w, in, 1);
+    case 2:
+        return load_matrices(w, in, 2);
+    default:
+        return load_matrices(w, in, 4);
+    }
 }
 
 SIMT_BODY(stmatrix)

@@ -28,6 +28,8 @@ static const char *map_fault(const struct tensormap *map)
     uint32_t row = map->box[0] * tensormap_element(map->type);
     if (row % 16)
         return "a row of the box is not a multiple of 16 bytes";
+    if (map->interleave)
+        return map->rank < 3 ? "interleaved tensors have 3 to 5 dimensions" : NULL;
     if (map->swizzle && row > tensormap_span(map->swizzle))
         return "a row of the box is wider than the swizzle";
     return NULL;
@@ -85,13 +87,48 @@ static bool fits_instruction(struct simt_warp *w, const struct simt_inst *in, in
         simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                    "the tensor map is for %s copies, the instruction for %s copies",
                    map->is_im2col ? "im2col" : "tiled", copy->is_im2col ? "im2col" : "tiled");
-    else if (map->interleave)
-        simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, lane,
-                   "%s: tensor maps with interleaved channels are not supported by the machine",
-                   in->ptx->text);
     else
         return true;
     return false;
+}
+
+/* The dimension of the slices of an interleaved tensor, in which a box has no extent. */
+static bool is_slice(const struct tensormap *map, unsigned dimension)
+{
+    return map->interleave && dimension == map->rank - 2u;
+}
+
+/* The dimension that the first corner and the first offset of im2col are about: W. */
+static unsigned first_of_space(const struct tensormap *map)
+{
+    return map->interleave ? 0 : 1;
+}
+
+/* As measured on an H200: an im2col walk begins inside the bounding box of its pixels, and that of
+ * a store lies inside the tensor. */
+static bool check_pixels(struct simt_warp *w, const struct simt_inst *in, int lane,
+                         const struct tma_copy *copy)
+{
+    const struct tensormap *map = &copy->map;
+    for (unsigned i = 0; i + 2u < map->rank; i++) {
+        unsigned dimension = first_of_space(map) + i;
+        int64_t end = (int64_t)map->dims[dimension] + 1 + map->upper[i];
+        if (copy->at[dimension] < map->lower[i] || copy->at[dimension] >= end) {
+            simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+                       "coordinate %u, %lld, is not in the bounding box of the pixels, %d to %lld",
+                       dimension, (long long)copy->at[dimension], map->lower[i],
+                       (long long)end - 1);
+            return false;
+        }
+        if (!copy->is_load && (map->lower[i] < 0 || map->upper[i] > 0)) {
+            simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
+                       "the bounding box of the pixels leaves the tensor in dimension %u: stores "
+                       "and reductions take none that does",
+                       dimension);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* As measured on an H200: the innermost coordinate must be a multiple of 16 bytes, and whatever
@@ -99,7 +136,7 @@ static bool fits_instruction(struct simt_warp *w, const struct simt_inst *in, in
 static bool check_coordinates(struct simt_warp *w, const struct simt_inst *in, int lane,
                               const struct tma_copy *copy)
 {
-    if (copy->at[0] * copy->element % 16) {
+    if (copy->at[0] * copy->unit % 16) {
         simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                    "the innermost coordinate, %lld, is not a multiple of 16 bytes",
                    (long long)copy->at[0]);
@@ -117,21 +154,30 @@ static bool check_coordinates(struct simt_warp *w, const struct simt_inst *in, i
                    "the box in shared memory, at 0x%x, is not aligned to 128 bytes", copy->shared);
         return false;
     }
-    return true;
+    return !copy->is_im2col || check_pixels(w, in, lane, copy);
+}
+
+/* How many elements a box takes in a dimension. */
+static uint32_t extent(const struct tensormap *map, unsigned dimension)
+{
+    uint32_t step = map->steps[dimension];
+    return is_slice(map, dimension) ? 1 : (map->box[dimension] + step - 1) / step;
 }
 
 static void measure(struct tma_copy *copy)
 {
     const struct tensormap *map = &copy->map;
-    copy->element = tensormap_element(map->type);
-    copy->row_bytes = map->box[0] * copy->element;
-    copy->pitch = map->swizzle ? tensormap_span(map->swizzle) : copy->row_bytes;
+    copy->unit = map->interleave ? 8u << map->interleave : tensormap_element(map->type);
+    /* Slices that do not follow one another in memory are rows of their own. */
+    copy->first = map->interleave && (copy->is_im2col || map->steps[0] > 1) ? 0 : 1;
+    copy->row_bytes = copy->first ? map->box[0] * copy->unit : copy->unit;
+    copy->pitch = map->swizzle && !map->interleave ? tensormap_span(map->swizzle) : copy->row_bytes;
     copy->row_count = 1;
     if (copy->is_im2col)
         copy->row_count = map->box[1];
     else
-        for (unsigned i = 1; i < map->rank; i++)
-            copy->row_count *= (map->box[i] + map->steps[i] - 1u) / map->steps[i];
+        for (unsigned i = copy->first; i < map->rank; i++)
+            copy->row_count *= extent(map, i);
     copy->bytes = copy->row_count * copy->row_bytes;
 }
 
@@ -208,9 +254,9 @@ void tma_walk_begin(const struct tma_copy *copy, struct tma_walk *walk)
 static void next_of_box(const struct tma_copy *copy, struct tma_walk *walk)
 {
     const struct tensormap *map = &copy->map;
-    for (unsigned i = 1; i < map->rank; i++) {
+    for (unsigned i = copy->first; i < map->rank; i++) {
         walk->at[i] += map->steps[i];
-        if (++walk->counts[i] * map->steps[i] < map->box[i])
+        if (++walk->counts[i] < extent(map, i))
             return;
         walk->counts[i] = 0;
         walk->at[i] = copy->at[i];
@@ -221,11 +267,12 @@ static void next_of_box(const struct tma_copy *copy, struct tma_walk *walk)
 static void next_pixel(const struct tma_copy *copy, struct tma_walk *walk)
 {
     const struct tensormap *map = &copy->map;
-    for (unsigned i = 1; i + 1 < map->rank; i++) {
-        walk->at[i] += map->steps[i];
-        if (walk->at[i] < (int64_t)map->dims[i] + 1 + map->upper[i - 1])
+    for (unsigned i = 0; i + 2u < map->rank; i++) {
+        unsigned dimension = first_of_space(map) + i;
+        walk->at[dimension] += map->steps[dimension];
+        if (walk->at[dimension] < (int64_t)map->dims[dimension] + 1 + map->upper[i])
             return;
-        walk->at[i] = map->lower[i - 1];
+        walk->at[dimension] = map->lower[i];
     }
     walk->at[map->rank - 1] += map->steps[map->rank - 1];
 }
@@ -233,15 +280,27 @@ static void next_pixel(const struct tma_copy *copy, struct tma_walk *walk)
 /* Which bytes of the row lie in the tensor. Loads clip by element, all others by whole 16 bytes. */
 static void clip(const struct tma_copy *copy, bool is_inside, struct tma_row *row)
 {
-    int64_t size = ((int64_t)copy->map.dims[0] + 1) * copy->element;
-    int64_t start = copy->at[0] * copy->element;
-    int64_t first = start < 0 ? -start : 0, end = size - start;
-    if (!copy->is_load)
-        end = (end + 15) & ~INT64_C(15);
-    end = end < copy->row_bytes ? end : copy->row_bytes;
+    int64_t first = 0, end = copy->row_bytes;
+    if (copy->first) { /* the row runs along dimension 0 */
+        int64_t start = copy->at[0] * copy->unit;
+        int64_t rest = ((int64_t)copy->map.dims[0] + 1) * copy->unit - start;
+        first = start < 0 ? -start : 0;
+        if (!copy->is_load)
+            rest = (rest + 15) & ~INT64_C(15);
+        end = rest < end ? rest : end;
+    }
     bool is_empty = !is_inside || end <= first;
     row->first = is_empty ? 0 : (uint32_t)first;
     row->end = is_empty ? 0 : (uint32_t)end;
+}
+
+/* The coordinate of the row that the walk has come to. */
+static int64_t coordinate(const struct tma_copy *copy, const struct tma_walk *walk,
+                          unsigned dimension)
+{
+    unsigned space = first_of_space(&copy->map), end = space + copy->map.rank - 2u;
+    bool has_offset = copy->is_im2col && dimension >= space && dimension < end;
+    return walk->at[dimension] + (has_offset ? copy->offsets[dimension - space] : 0);
 }
 
 bool tma_walk_next(const struct tma_copy *copy, struct tma_walk *walk, struct tma_row *row)
@@ -249,15 +308,13 @@ bool tma_walk_next(const struct tma_copy *copy, struct tma_walk *walk, struct tm
     const struct tensormap *map = &copy->map;
     if (walk->row == copy->row_count)
         return false;
-    row->address = map->address + (uint64_t)(copy->at[0] * copy->element);
+    row->address = map->address;
     row->shared = copy->shared + walk->row * copy->pitch;
     bool is_inside = true;
-    for (unsigned i = 1; i < map->rank; i++) {
-        int64_t at = walk->at[i];
-        if (copy->is_im2col && i + 1 < map->rank)
-            at += copy->offsets[i - 1];
-        is_inside = is_inside && at >= 0 && at <= (int64_t)map->dims[i];
-        row->address += (uint64_t)at * map->strides[i - 1];
+    for (unsigned i = 0; i < map->rank; i++) {
+        int64_t at = coordinate(copy, walk, i);
+        is_inside = is_inside && (i < copy->first || (at >= 0 && at <= (int64_t)map->dims[i]));
+        row->address += (uint64_t)at * (i ? map->strides[i - 1] : copy->unit);
     }
     clip(copy, is_inside, row);
     walk->row++;

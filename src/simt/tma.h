@@ -2,6 +2,12 @@
  * tma.h: a bulk copy of a tensor, row by row: what each row of the box is in global and in shared
  * memory. Bodies move the bytes (exec_bulk.c) and the watched loop shows them to watchers
  * (exec_watch.c); both walk over the same rows.
+ *
+ * In an interleaved map (NC/8HWC8, NC/16HWC16) the dimensions are W, H, D, slice, N, of which H and
+ * D may be missing. A slice has 16 or 32 bytes of channels for every pixel: that is what coordinate
+ * 0 counts, whatever the element type. A copy takes one slice, so the box has no extent there, and
+ * the im2col walk begins at dimension 0. Rows are packed in shared memory under every swizzle. All
+ * of this is as an H200 showed it; the PTX ISA does not say.
  */
 #ifndef LOCKSTEP_SIMT_TMA_H
 #define LOCKSTEP_SIMT_TMA_H
@@ -17,9 +23,11 @@ struct tma_copy {
     int64_t at[TENSORMAP_RANKS]; /* where the box begins, in elements */
     uint32_t offsets[3];         /* im2col: of the filter's element, W first */
     uint32_t shared;             /* where the box begins in shared memory of its block */
-    uint32_t element;            /* bytes */
-    uint32_t row_bytes, pitch;   /* of a row; from row to row in shared memory */
+    uint32_t
+        unit; /* bytes that coordinate 0 counts: an element, or an interleaved slice's 16, 32 */
+    uint32_t row_bytes, pitch; /* of a row; from row to row in shared memory */
     uint32_t row_count;
+    unsigned first; /* the innermost dimension that rows follow one another in: 1, or 0 */
     uint32_t bytes; /* what an mbarrier is told of */
 };
 

@@ -3,8 +3,9 @@
  * for loads, and how many cycles for results that follow from one another.
  * Loads of a block are started as early as their addresses are known; only a load whose address
  * comes from another one, or that follows a store which may have changed what it reads, starts a
- * new phase. A block that is a small counted loop is unrolled four times by the assembler: its
- * turns are looked at together, for what they load may be started together too.
+ * new phase. A block that is a small counted loop is unrolled four times by the assembler, unless
+ * .pragma "nounroll" forbids it: its turns are looked at together, for what they load may be
+ * started together too.
  */
 #include "simt/watch.h"
 
@@ -182,10 +183,12 @@ static bool is_unrolled(const struct flow *flow, uint32_t block, const uint32_t 
     bool loops = false, is_counted = false;
     for (uint32_t i = flow->first_edge[block]; i < flow->first_edge[block + 1]; i++)
         loops |= flow->edges[i].to == block;
-    if (!loops || last->guard == PTX_NO_REG)
+    if (!loops || last->guard == PTX_NO_REG || flow->function->keeps_loops)
         return false;
     unsigned slots = 0;
     for (uint32_t i = 0; i < count; i++) {
+        if (insts[i].keeps_loop)
+            return false;
         slots += whats[places[first + i]].slots;
         if (insts[i].op == PTX_OP_SETP_INT && insts[i].operands[0].reg == last->guard)
             is_counted = counts(insts, count, insts[i].operands[1].reg);

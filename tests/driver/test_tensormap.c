@@ -84,6 +84,10 @@ static void boxes(void **state)
     TAKES(t.step[1] = 8);
     REFUSES(t.step[1] = 9);
     REFUSES(t.step[1] = 0);
+    TAKES(t.rank = 3; t.box[0] = 152; t.box[1] = 256; t.box[2] = 3); /* 228 KiB */
+    REFUSES(t.rank = 3; t.box[0] = 160; t.box[1] = 256; t.box[2] = 3);
+    TAKES(t.rank = 3; t.box[0] = 160; t.box[1] = 256; t.box[2] = 3; t.step[1] = 2);
+    TAKES(t.rank = 3; t.box[0] = 160; t.box[1] = 256; t.box[2] = 3; t.step[2] = 4); /* 3 / 4 is 0 */
     for (int swizzle = 1; swizzle <= 3; swizzle++) {
         TAKES(t.swizzle = swizzle; t.box[0] = 8u << swizzle);
         REFUSES(t.swizzle = swizzle; t.box[0] = 16u << swizzle);
@@ -101,12 +105,16 @@ static void modes(void **state)
     REFUSES(t.fill = 2; t.type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
     REFUSES(t.interleave = 1);
     TAKES(t.interleave = 1; t.rank = 3);
-    REFUSES(t.interleave = 2; t.rank = 3);
-    TAKES(t.interleave = 2; t.rank = 3; t.swizzle = 1);
+    TAKES(t.interleave = 1; t.rank = 3; t.swizzle = 1); /* rows may be wider than the swizzle */
+    REFUSES(t.interleave = 1; t.rank = 3; t.box[0] = 12);
+    for (int swizzle = 0; swizzle <= 3; swizzle++) /* not only 32, as the manual says */
+        TAKES(t.interleave = 2; t.rank = 3; t.swizzle = swizzle);
     REFUSES(t.interleave = 2; t.rank = 3; t.swizzle = 1; t.stride[0] = 144);
     REFUSES(t.interleave = 2; t.rank = 3; t.swizzle = 1; t.address = (char *)ADDRESS + 16);
     REFUSES(t.interleave = 3; t.rank = 3);
 }
+
+static CUtensorMapInterleave pixel_interleave;
 
 static CUresult encode_pixels(cuuint32_t rank, int lower, int upper, cuuint32_t channels,
                               cuuint32_t pixels)
@@ -116,8 +124,8 @@ static CUresult encode_pixels(cuuint32_t rank, int lower, int upper, cuuint32_t 
     int lowers[3] = {lower, 0, 0}, uppers[3] = {upper, 0, 0};
     return cu->cuTensorMapEncodeIm2col(
         maps, CU_TENSOR_MAP_DATA_TYPE_UINT16, rank, ADDRESS, dim, stride, lowers, uppers, channels,
-        pixels, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        pixels, step, pixel_interleave, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 static void pixels(void **state)
@@ -142,6 +150,12 @@ static void pixels(void **state)
     FAILS(CUDA_ERROR_INVALID_VALUE, encode_pixels(4, 0, 0, 0, 16));
     FAILS(CUDA_ERROR_INVALID_VALUE, encode_pixels(4, 0, 0, 64, 0));
     FAILS(CUDA_ERROR_INVALID_VALUE, encode_pixels(4, 0, 0, 64, 1025));
+    pixel_interleave = CU_TENSOR_MAP_INTERLEAVE_16B; /* the corners are those of dimension 0 */
+    OK(encode_pixels(4, 63, 0, 64, 16));
+    FAILS(CUDA_ERROR_INVALID_VALUE, encode_pixels(4, 64, 0, 64, 16));
+    OK(encode_pixels(4, 0, 0, 256, 456)); /* 228 KiB */
+    FAILS(CUDA_ERROR_INVALID_VALUE, encode_pixels(4, 0, 0, 256, 457));
+    pixel_interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;
 }
 
 static void addresses(void **state)

@@ -495,7 +495,7 @@ def faults():
     f.kernel("not_a_map", start + [load % ("%in", "0, 0")], "fails 715", block=1)
     f.kernel("interleaved", start + ["tensormap.replace.tile.interleave_layout.global.b1024.b32 "
                                      "[%d1], 1;", load % ("%d1", "0, 0")],
-             "stops cp.async.bulk.tensor", block=1)
+             "fails 715", block=1)
     f.kernel("no_such_reduction", start + ["cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
                                            "bulk_group [%d1, {0, 0}], [%r1];"], "fails 715", block=1)
     f.kernel("xor_s64", start + ["add.u64 %d1, %d1, 128;", "cp.reduce.async.bulk.tensor.2d.global."

@@ -73,8 +73,9 @@ def spaces():
                 n -= 1
     f.k("isspacep", body, outs, module=".global .u32 gbox2;\n.const .u32 cbox2 = 1;",
         declare=".shared .u32 sbox2;\n.local .u32 lbox2;")
+    # 32 bits that ptxas 13.0 knows the value of make it crash for sm_90, and the driver with it.
     f.k("isspacep_widths", """
-        mov.u32 %r1, 16;
+        mad.lo.u32 %r1, %t, 4, 16;
         isspacep.shared %p1, %r1;
         selp.u32 %r2, 1, 0, %p1;
         out 0, %r2

@@ -19,6 +19,7 @@ import gen_control
 import gen_convert
 import gen_float
 import gen_integer
+import gen_interleave
 import gen_memory
 import gen_spaces
 import gen_stops
@@ -89,6 +90,7 @@ def main():
         paths += gen_bits.make_all()
     if not names or "BULK" in names:
         paths += gen_bulk.make_all()
+        paths += gen_interleave.make_all()
     if not names or "TENSOR" in names:
         paths += gen_tensor.make_all()
     if not names or "WARPGROUP" in names:

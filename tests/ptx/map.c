@@ -61,6 +61,8 @@ bool test_map_word(struct test_map *map, unsigned index, const char *word)
     }
     if (!strncmp(word, "swizzle=", 8))
         map->swizzle = (unsigned)strtoul(word + 8, NULL, 10);
+    else if (!strncmp(word, "interleave=", 11))
+        map->interleave = (unsigned)strtoul(word + 11, NULL, 10);
     else if (!strcmp(word, "nan"))
         map->nan = true;
     else
@@ -94,11 +96,11 @@ int test_map_encode(const struct lk_driver *driver, const struct test_map *map, 
         map->is_im2col
             ? driver->cuTensorMapEncodeIm2col(
                   &encoded, (CUtensorMapDataType)map->type, map->rank, address, dim, stride, lower,
-                  upper, box[0], box[1], step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  upper, box[0], box[1], step, (CUtensorMapInterleave)map->interleave,
                   (CUtensorMapSwizzle)map->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill)
             : driver->cuTensorMapEncodeTiled(
                   &encoded, (CUtensorMapDataType)map->type, map->rank, address, dim, stride, box,
-                  step, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)map->swizzle,
+                  step, (CUtensorMapInterleave)map->interleave, (CUtensorMapSwizzle)map->swizzle,
                   CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
     memcpy(input + map->at, &encoded, sizeof(encoded));
     return (int)result;

@@ -40,7 +40,7 @@ struct test_run {
 /* One `map:` line: a tensor map of 128 bytes in the input. */
 struct test_map {
     size_t at; /* in the input */
-    unsigned type, rank, swizzle;
+    unsigned type, rank, swizzle, interleave;
     bool in_output, nan, is_im2col;
     uint64_t offset; /* of the tensor, in the output or the input */
     int64_t dim[5], stride[5], box[5], step[5], lower[5], upper[5];

@@ -104,11 +104,12 @@ static void counters(void **state)
 }
 
 /* Eight turns of a loop that loads twice; STEP is how far it counts, STORE comes between loads. */
-#define LOOP(STEP, STORE)                                                                          \
-    HEAD ENTRY "mov.u32 %r2, 8; mov.u32 %r7, -1; mov.u64 %rd3, %rd1;\n"                            \
-               "AGAIN: ld.global.u32 %r4, [%rd1];\n" STORE "ld.global.u32 %r5, [%rd1+4];\n"        \
-               "add.u32 %r6, %r4, %r5;\nadd.u64 %rd1, %rd1, 8;\nadd.u64 %rd3, %rd3, 8;\n"          \
-               "add.s32 %r2, %r2, " STEP ";\nsetp.ne.s32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nret;\n}\n"
+#define LOOP(STEP, STORE) HEAD ENTRY TURNS("", STEP, STORE)
+#define TURNS(PRAGMA, STEP, STORE)                                                                 \
+    "mov.u32 %r2, 8; mov.u32 %r7, -1; mov.u64 %rd3, %rd1;\n"                                       \
+    "AGAIN: " PRAGMA "ld.global.u32 %r4, [%rd1];\n" STORE "ld.global.u32 %r5, [%rd1+4];\n"         \
+    "add.u32 %r6, %r4, %r5;\nadd.u64 %rd1, %rd1, 8;\nadd.u64 %rd3, %rd3, 8;\n"                     \
+    "add.s32 %r2, %r2, " STEP ";\nsetp.ne.s32 %p1, %r2, 0;\n@%p1 bra AGAIN;\nret;\n}\n"
 
 static long phases(const char *text)
 {
@@ -127,6 +128,10 @@ static void turns_of_a_loop(void **state)
     assert_int_equal(phases(LOOP("-1", "st.global.u32 [%rd1], %r4;\n")), 2);
     /* Each load waits for the store before it: five waits in four turns. */
     assert_int_equal(phases(LOOP("-1", "st.global.u32 [%rd3], %r4;\n")), 10);
+    /* It may be told not to, for a loop or for all of them. */
+    assert_int_equal(phases(HEAD ENTRY TURNS(".pragma \"nounroll\";\n", "-1", "")), 8);
+    assert_int_equal(phases(HEAD ".pragma \"nounroll\";\n" ENTRY TURNS("", "-1", "")), 8);
+    assert_int_equal(phases(HEAD ENTRY TURNS(".pragma \"used_bytes_mask 0x1\";\n", "-1", "")), 2);
 }
 
 /* Each block reaches into the other of its cluster, and once into its own memory that way. */
