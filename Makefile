@@ -571,6 +571,7 @@ install-only: $(BUILD)/gen/lockstep.pc
 	    install -D -m 644 $$file $(abspath $(TO))/share/lockstep/kernels/$$file || exit 1; done
 	cd src/studio/web && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/web/{} \;
 	install -D -m 644 -t $(TO)/share/lockstep/python/lockstep python/lockstep/*.py
+	install -D -m 644 -t $(TO)/share/lockstep/python/clients python/clients/*.py
 	install -m 644 python/pyproject.toml $(TO)/share/lockstep/python/
 
 clean:

@@ -191,6 +191,10 @@ bool client_put_environment(struct lk_arena *arena, const char *folder)
     start_put("TRITON_PTXAS_BLACKWELL_PATH", ptxas); /* Triton's name for sm_90 and newer */
     start_put("TRITON_LIBCUDA_PATH", folder);
     start_put("NUMBA_CUDA_DRIVER", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
+    const char *hooks = toolchain_find_folder(arena, "LOCKSTEP_HOOKS", "/../python/clients",
+                                              "/../share/lockstep/python/clients");
+    if (hooks)
+        start_put_first(arena, "PYTHONPATH", hooks);
     put_cache("CUPY_CACHE_DIR", "cupy");
     put_cache("NUMBA_CACHE_DIR", "numba");
     put_cache("TORCHINDUCTOR_CACHE_DIR", "inductor");

@@ -1,0 +1,66 @@
+"""lockstep_hooks.py: small changes to packages, made right after one of their modules was imported.
+
+`hooks` maps a module's name to the function that gets it.
+"""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+
+def numba_lines(module):
+    """@cuda.jit with line numbers, which leave the code as it is, for `profile` and `check`."""
+    if not (os.environ.get("LOCKSTEP_PROFILE") or os.environ.get("LOCKSTEP_CHECK")):
+        return
+    if os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") != "0":
+        return  # Numba has both, or one of them
+    jit = module.jit
+
+    @functools.wraps(jit)
+    def with_lines(*words, **options):
+        if not options.get("debug"):
+            options.setdefault("lineinfo", True)
+        return jit(*words, **options)
+
+    module.jit = with_lines
+
+
+hooks = {
+    "numba.cuda.decorators": numba_lines,
+}
+
+
+class _Loader(importlib.abc.Loader):
+    """The module's own loader, and then our function."""
+
+    def __init__(self, loader, hook):
+        self.loader, self.hook = loader, hook
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.hook(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        hook = hooks.get(name)
+        if hook is None:
+            return None
+        for finder in sys.meta_path:
+            if isinstance(finder, _Finder) or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None and hasattr(spec.loader, "exec_module"):
+                spec.loader = _Loader(spec.loader, hook)
+                return spec
+        return None
+
+
+def install():
+    sys.meta_path.insert(0, _Finder())
