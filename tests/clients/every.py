@@ -13,3 +13,13 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+def pytest_runtest_logreport(report):
+    """Each failure at once, in one line, into EVERY_LOG: a run that is stopped has told what it saw."""
+    path = os.environ.get("EVERY_LOG")
+    if path and report.failed:
+        why = str(report.longrepr).strip().splitlines()
+        lines = [line for line in why if line.startswith("E  ")] or why[-1:]
+        with open(path, "a", encoding="utf-8") as log:
+            log.write(f"{report.nodeid}: {lines[0][:200] if lines else report.when}\n")
