@@ -220,6 +220,8 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major)))
+CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
 # A version script says which symbols a library shows; without one it shows all.
@@ -227,7 +229,7 @@ version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)))
 comma := ,
 
 .PHONY: all
-all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so)
+all: $(LOCKSTEP) $(LIBLOCKSTEP) $(LIBCUDA) $(LIBCUDART) $(if $(LIBCUDA),$(BUILD)/stubs/libcuda.so) $(CLIENTS)
 
 # Commands need no machine of their own: what they start loads the libraries.
 $(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OBJ) $(LEARN_OBJ) $(PTX_OBJ) $(TOOLCHAIN_OBJ) $(REPORT_OBJ) $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ)
@@ -265,6 +267,26 @@ $(BUILD)/libcudart.so.13: $(CUDART13_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/cudart/libcudart12.map)
 	$(call say,LINK)
 	$(call cudart_link,src/cudart/libcudart12.map)
+
+# What programs load or start that bring kernels while they run, as Python packages do: see
+# docs/clients.md. The audit library stands alone: the loader gives it a C library of its own.
+$(BUILD)/liblockstep_audit.so: src/clients/audit.c src/clients/standins.def $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(STD) $(WARN) -O2 -fvisibility=hidden -shared -o $@ $< -Wl,-soname,$(@F)
+
+$(BUILD)/libnvrtc.so.%: src/clients/nvrtc.c src/clients/vendor.c src/clients/nvrtc.def src/clients/libnvrtc%.map $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DNVRTC_MAJOR=$* -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=src/clients/libnvrtc$*.map -Wl,-z,defs -ldl -lpthread
+
+$(BUILD)/libnvJitLink.so.%: src/clients/nvjitlink.c src/clients/lto.c src/clients/vendor.c src/driver/linker.h src/clients/libnvjitlink%.map $(BASE_OBJ) $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DNVJITLINK_MAJOR=$* -shared -o $@ $(filter %.c,$^) $(BASE_OBJ) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvjitlink$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+$(BUILD)/clients/ptxas: src/clients/ptxas.c src/driver/image.h $(PTX_OBJ) $(BASE_OBJ) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -o $@ $(filter %.c %.o,$^) $(LIBS)
 
 # Tests --------------------------------------------------------------------------------------------
 # A suite is a cmocka program, tests/FOLDER/test_NAME.c, or a script, tests/FOLDER/run.sh, that
@@ -556,7 +578,8 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -m 644 include/lockstep.h $(TO)/include/
 	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
 	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
-	install -m 644 $(LIBCUDA) $(LIBCUDART) $(TO)/lib/lockstep/
+	install -m 644 $(LIBCUDA) $(LIBCUDART) $(CLIENT_LIBS) $(TO)/lib/lockstep/
+	install -D -m 755 -t $(TO)/lib/lockstep/clients $(BUILD)/clients/ptxas
 	ln -sf ../libcuda.so.1 $(TO)/lib/lockstep/stubs/libcuda.so
 	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/
 	install -m 644 docs/api.md $(TO)/share/doc/lockstep/
@@ -566,6 +589,7 @@ install-only: $(BUILD)/gen/lockstep.pc
 	    install -D -m 644 $$file $(abspath $(TO))/share/lockstep/kernels/$$file || exit 1; done
 	cd src/studio/web && find . -type f -exec install -D -m 644 {} $(abspath $(TO))/share/lockstep/web/{} \;
 	install -D -m 644 -t $(TO)/share/lockstep/python/lockstep python/lockstep/*.py
+	install -D -m 644 -t $(TO)/share/lockstep/python/clients python/clients/*.py
 	install -m 644 python/pyproject.toml $(TO)/share/lockstep/python/
 
 clean:

@@ -5,6 +5,7 @@
  */
 #include "report/check.h"
 #include "cli/cli.h"
+#include "cli/client.h"
 #include "cli/request.h"
 #include "cli/start.h"
 #include "host/files.h"
@@ -21,6 +22,7 @@
 static const char help[] =
     "usage: lockstep check [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep check [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep check [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "       lockstep check [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "\n"
     "Runs a program on a simulated GPU and looks for errors in its kernels: accesses out of "
@@ -60,9 +62,11 @@ struct options {
 static void take_options(struct lk_arena *arena, int count, char **words, struct options *options)
 {
     bool source = false;
+    int client = client_at(count, words), rest = client;
     options->words = lk_arena_alloc(arena, (size_t)(count + 2) * sizeof(char *));
-    for (int at = 0; at < count;) {
+    for (int at = 0; at < client;) {
         if (strcmp(words[at], "--") == 0) {
+            rest = at;
             break;
         } else if (cli_flag(words, &at, "--json")) {
             options->json = true;
@@ -76,15 +80,11 @@ static void take_options(struct lk_arena *arena, int count, char **words, struct
     }
     if (source && !options->plain)
         options->words[options->count++] = "-g";
-    for (int at = 0; at < count; at++)
-        if (strcmp(words[at], "--") == 0) {
-            char **all = lk_arena_alloc(arena, (size_t)(count + 3) * sizeof(char *));
-            memcpy(all, options->words, (size_t)options->count * sizeof(char *));
-            memcpy(all + options->count, words + at, (size_t)(count - at) * sizeof(char *));
-            options->words = all;
-            options->count += count - at;
-            return;
-        }
+    char **all = lk_arena_alloc(arena, (size_t)(count + 3) * sizeof(char *));
+    memcpy(all, options->words, (size_t)options->count * sizeof(char *));
+    memcpy(all + options->count, words + rest, (size_t)(count - rest) * sizeof(char *));
+    options->words = all;
+    options->count += count - rest;
 }
 
 static int run(int count, char **words)

@@ -3,6 +3,7 @@
  * shows what its kernels did, line by line, what bounds them, and what to do about it. The program
  * writes its counters to a file of ours (LOCKSTEP_PROFILE); src/report reads it.
  */
+#include "cli/client.h"
 #include "cli/start.h"
 #include "host/files.h"
 #include "report/advice.h"
@@ -16,6 +17,7 @@
 static const char help[] =
     "usage: lockstep profile [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep profile [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep profile [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "       lockstep profile [options] FAMILY[/VARIANT] [PARAMETER=VALUE ...]\n"
     "       lockstep profile --compare A B [options]\n"
     "\n"
@@ -119,9 +121,10 @@ static bool our_option(int count, char **words, int *at, struct options *options
 static bool parse(int count, char **words, struct options *options)
 {
     bool bad = false, ours = true;
+    int client = client_at(count, words);
     *options = (struct options){.filter.launch = -1};
     for (int at = 0; at < count && !bad;) {
-        ours = ours && strcmp(words[at], "--") != 0;
+        ours = ours && at < client && strcmp(words[at], "--") != 0;
         if (!ours || !our_option(count, words, &at, options, &bad))
             lk_list_add(&options->rest, words[at++]);
     }
@@ -178,7 +181,8 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     host_write_file(file, "", 0, NULL); /* a program without kernels writes none */
     start_put("LOCKSTEP_PROFILE", file);
     ask_for_trace(arena, options);
-    measured.run = (struct report_run){start.name, start_wait(&start, aside)};
+    measured.run =
+        (struct report_run){start.title ? start.title : start.name, start_wait(&start, aside)};
     struct profile_filter filter = options->filter;
     if (start_is_family((int)words->count, (char **)words->items))
         filter.text_of = zoo_embedded_text; /* what was built in, wherever this runs */

@@ -133,6 +133,18 @@ bool request_parse(struct lk_arena *arena, const char *command, int count, char 
     return check_inputs(command, request);
 }
 
+bool request_parse_options(const char *command, int count, char **words, struct request *request)
+{
+    *request = (struct request){0};
+    bool bad = false;
+    for (int at = 0; at < count && !bad;)
+        if (!our_option(count, words, &at, request, &bad)) {
+            host_error("%s: '%s' is not understood before a script", command, words[at]);
+            return false;
+        }
+    return !bad;
+}
+
 void request_free(struct request *request)
 {
     nvcc_words_free(&request->nvcc);

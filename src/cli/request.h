@@ -19,6 +19,8 @@ struct request {
  * after printing an error. */
 bool request_parse(struct lk_arena *arena, const char *command, int count, char **words,
                    struct request *request);
+/* Only our own options, which stand before a client; see client.h. */
+bool request_parse_options(const char *command, int count, char **words, struct request *request);
 /* Is it a value of --threads, --limit or --schedule? False after printing an error. */
 bool request_check_setting(const char *option, const char *value);
 void request_free(struct request *request);

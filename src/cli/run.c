@@ -4,6 +4,7 @@
  * LOCKSTEP_GPU and the other variables set here. Streams, signals and exit status are the
  * program's own, because this process is replaced by it.
  */
+#include "cli/client.h"
 #include "cli/start.h"
 #include "cli/twice.h"
 
@@ -13,9 +14,12 @@
 static const char help[] =
     "usage: lockstep run [options] FILE.cu ... [nvcc's options] [-- ARGUMENTS]\n"
     "       lockstep run [options] PROGRAM [-- ARGUMENTS]\n"
+    "       lockstep run [options] SCRIPT.py | -m MODULE | COMMAND [ARGUMENTS]\n"
     "\n"
     "Compiles with nvcc (or takes the program from its cache) and runs it, with a GPU or without.\n"
-    "A PROGRAM must have been built with 'nvcc -cudart shared' and contain PTX.\n"
+    "A PROGRAM must have been built with 'nvcc -cudart shared' and contain PTX. Python scripts, "
+    "and\n"
+    "commands on PATH, find Lockstep's libraries and tools in place of NVIDIA's: docs/clients.md.\n"
     "\n"
     "  --gpu sim:NAME         simulate this GPU, as in sim:a100; 'lockstep gpus' lists them\n"
     "  --gpu sim:NAMExN       simulate N of them, up to 8, as in sim:h200x2\n"
@@ -46,12 +50,15 @@ static const char help[] =
     "  lockstep run vector_add.cu\n"
     "  lockstep run matmul.cu -O3 -DTILE=32 --gpu sim:t4 -- 512 512\n"
     "  lockstep run main.cu kernels.cu helper.cpp -Iinclude\n"
-    "  lockstep run --twice histogram.cu\n";
+    "  lockstep run --twice histogram.cu\n"
+    "  lockstep run --gpu sim:a100 train.py --steps 10\n"
+    "  lockstep run -m pytest tests/\n";
 
-/* Takes one of our own flags out; what follows "--" is the program's. */
+/* Takes one of our own flags out; what follows "--" or a script is the program's. */
 static bool take_flag(int *count, char **words, const char *name)
 {
-    for (int at = 0; at < *count && strcmp(words[at], "--") != 0; at++)
+    int client = client_at(*count, words);
+    for (int at = 0; at < client && strcmp(words[at], "--") != 0; at++)
         if (strcmp(words[at], name) == 0) {
             memmove(words + at, words + at + 1, (size_t)(*count - at) * sizeof(*words));
             --*count;

@@ -4,6 +4,7 @@
  */
 #include "cli/start.h"
 
+#include "cli/client.h"
 #include "cli/request.h"
 #include "cli/target.h"
 #include "host/child.h"
@@ -25,7 +26,7 @@ void start_put(const char *name, const char *value)
 }
 
 /* Ours first, then what was there. */
-static void put_first(struct lk_arena *arena, const char *name, const char *value)
+void start_put_first(struct lk_arena *arena, const char *name, const char *value)
 {
     const char *old = getenv(name);
     start_put(name, old && *old ? lk_arena_printf(arena, "%s:%s", value, old) : value);
@@ -94,57 +95,78 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
     return true;
 }
 
-/* libcuda.so.1 goes before NVRTC, as driver/nvrtc.c says; and the loader may not know the toolkit's
- * folder. */
-static void prepare_nvrtc(struct lk_arena *arena, const char *folder)
+/* What our libraries read. */
+static void put_settings(const struct request *request, const struct target *target)
 {
-    char *nvrtc = toolchain_find_nvrtc(arena), *slash = nvrtc ? strrchr(nvrtc, '/') : NULL;
-    put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
-    if (slash)
-        start_put("LD_LIBRARY_PATH", lk_arena_printf(arena, "%s:%.*s", getenv("LD_LIBRARY_PATH"),
-                                                     (int)(slash - nvrtc), nvrtc));
+    char name[TARGET_NAME];
+    target_name(target, name);
+    start_put("LOCKSTEP_GPU", name);
+    if (request->threads)
+        start_put("LOCKSTEP_THREADS", request->threads);
+    if (request->schedule)
+        start_put("LOCKSTEP_SCHEDULE", request->schedule);
+    if (request->limit)
+        start_put("LOCKSTEP_LIMIT", request->limit);
+    if (request->poison)
+        start_put("LOCKSTEP_POISON", START_POISON);
+}
+
+static const char *library_folder(void)
+{
+    const char *folder = toolchain_library_folder();
+    if (!folder)
+        host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
+                   "build them with 'make'");
+    return folder;
 }
 
 static bool prepare_simulated(struct lk_arena *arena, const struct request *request,
                               const struct target *target, const char *path)
 {
-    const char *folder = toolchain_library_folder();
-    if (!folder) {
-        host_error("lockstep's own libraries (libcuda.so.1, libcudart.so.13) are not beside it; "
-                   "build them with 'make'");
+    const char *folder = library_folder();
+    if (!folder)
         return false;
-    }
     struct elf_facts facts = elf_read(arena, path);
     bool fits = check_kind(path, &facts) && check_simulated(arena, path, folder, &facts);
     if (fits) {
-        put_first(arena, "LD_LIBRARY_PATH", folder);
-        const char *runtime = needed_with_prefix(&facts, "libcudart.so");
-        if (facts.rpath && runtime) /* it goes before LD_LIBRARY_PATH, but not before this */
-            put_first(arena, "LD_PRELOAD", lk_arena_printf(arena, "%s/%s", folder, runtime));
-        if (needed_with_prefix(&facts, "libnvrtc.so"))
-            prepare_nvrtc(arena, folder);
-        char name[TARGET_NAME];
-        target_name(target, name);
-        start_put("LOCKSTEP_GPU", name);
-        if (request->threads)
-            start_put("LOCKSTEP_THREADS", request->threads);
-        if (request->schedule)
-            start_put("LOCKSTEP_SCHEDULE", request->schedule);
-        if (request->limit)
-            start_put("LOCKSTEP_LIMIT", request->limit);
-        if (request->poison)
-            start_put("LOCKSTEP_POISON", START_POISON);
+        start_put_first(arena, "LD_LIBRARY_PATH", folder);
+        /* An RPATH goes before LD_LIBRARY_PATH; and NVRTC, linkers and plugins are loaded later. */
+        if (facts.rpath || !needed_with_prefix(&facts, "libcudart.so") ||
+            needed_with_prefix(&facts, "libnvrtc.so"))
+            fits = client_put_environment(arena, folder);
+        put_settings(request, target);
     }
     elf_free(&facts);
     return fits;
+}
+
+static void put_real(struct lk_arena *arena, const struct target *target)
+{
+    start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "cuda:%u", target->index));
+    start_put("CUDA_VISIBLE_DEVICES", lk_arena_printf(arena, "%u", target->index));
+}
+
+/* A script or a program from PATH: what it will load is not known. */
+static bool prepare_client(struct lk_arena *arena, const struct request *request,
+                           const struct target *target)
+{
+    const char *folder = target->simulated ? library_folder() : NULL;
+    if (!target->simulated) {
+        put_real(arena, target);
+        return true;
+    }
+    if (!folder)
+        return false;
+    start_put_first(arena, "LD_LIBRARY_PATH", folder);
+    put_settings(request, target);
+    return client_put_environment(arena, folder);
 }
 
 static bool prepare_real(struct lk_arena *arena, const struct target *target, const char *path)
 {
     struct elf_facts facts = elf_read(arena, path);
     bool fits = check_kind(path, &facts);
-    start_put("LOCKSTEP_GPU", lk_arena_printf(arena, "cuda:%u", target->index));
-    start_put("CUDA_VISIBLE_DEVICES", lk_arena_printf(arena, "%u", target->index));
+    put_real(arena, target);
     elf_free(&facts);
     return fits;
 }
@@ -198,38 +220,53 @@ static void put_most_registers(struct lk_arena *arena, int count, char **words)
         start_put("LOCKSTEP_REGISTERS", lk_arena_printf(arena, "%u", most));
 }
 
+static bool choose_gpu(const struct request *request, const struct start *start,
+                       struct target *target)
+{
+    if (!target_parse(request->gpu ? request->gpu : getenv("LOCKSTEP_GPU"), target))
+        return false;
+    if (!start->only_simulated || target->simulated)
+        return true;
+    if (request->gpu || getenv("LOCKSTEP_GPU")) {
+        host_error("a simulated GPU is needed, as in --gpu sim:h200");
+        return false;
+    }
+    return target_parse("sim:h200", target);
+}
+
 /* parse -> choose the GPU -> compile -> set the environment */
 bool start_prepare(struct lk_arena *arena, int count, char **words, struct start *start)
 {
+    const char *command = start->only_simulated ? start->only_simulated : "run";
     struct request request;
     struct target target;
     bool ready = false;
-    if (start->family_verb && start_is_family(count, words))
+    int client = client_at(count, words);
+    if (client == count && start->family_verb && start_is_family(count, words))
         return start_prepare_family(arena, count, words, start);
-    if (!request_parse(arena, start->only_simulated ? start->only_simulated : "run", count, words,
-                       &request))
+    if (client < count ? !request_parse_options(command, client, words, &request)
+                       : !request_parse(arena, command, count, words, &request))
         goto out;
-    if (!target_parse(request.gpu ? request.gpu : getenv("LOCKSTEP_GPU"), &target))
+    if (!choose_gpu(&request, start, &target))
         goto out;
-    if (start->only_simulated && !target.simulated) {
-        if (request.gpu || getenv("LOCKSTEP_GPU")) {
-            host_error("a simulated GPU is needed, as in --gpu sim:h200");
-            goto out;
-        }
-        target_parse("sim:h200", &target);
-    }
     struct built built = {.path = request.program, .name = request.program};
-    if (!request.program && !compile(arena, &request, &target, &built))
-        goto out;
-    if (target.simulated ? !prepare_simulated(arena, &request, &target, built.path)
-                         : !prepare_real(arena, &target, built.path))
-        goto out;
+    if (client < count) {
+        if (!client_find(arena, count - client, words + client, start) ||
+            !prepare_client(arena, &request, &target))
+            goto out;
+    } else {
+        if (!request.program && !compile(arena, &request, &target, &built))
+            goto out;
+        if (target.simulated ? !prepare_simulated(arena, &request, &target, built.path)
+                             : !prepare_real(arena, &target, built.path))
+            goto out;
+        put_most_registers(arena, count, words);
+        start->path = built.path;
+        start->name = built.name;
+        start->arguments = request.arguments;
+    }
     if (request.verbose)
-        fprintf(stderr, "+ %s # on %s\n", built.path, getenv("LOCKSTEP_GPU"));
-    put_most_registers(arena, count, words);
-    start->path = built.path;
-    start->name = built.name;
-    start->arguments = request.arguments;
+        fprintf(stderr, "+ %s # on %s\n", start->path, getenv("LOCKSTEP_GPU"));
     start->gpu = target.simulated;
     ready = true;
 out:

@@ -3,10 +3,9 @@
  * it, nothing else does.
  */
 #include "driver/image.h"
-#include "driver/ptxlink.h"
+#include "driver/linker.h"
 #include "driver/state.h"
 
-#include "base/arena.h"
 #include "host/files.h"
 
 #include <stdlib.h>
@@ -16,9 +15,8 @@ struct CUlinkState_st {
     struct drv_object object;
     CUcontext context;
     struct drv_jit jit;
-    struct drv_list texts;
-    size_t *sizes;
-    char *result;
+    struct lk_linker *linker;
+    bool added, complete;
 };
 
 unsigned drv_linked_registers(const void *image)
@@ -46,6 +44,8 @@ CUresult drv_cuLinkCreate_v2(unsigned count, CUjit_option *options, void **value
     CUlinkState state = drv_new(sizeof *state, DRV_LINK);
     state->context = context;
     state->jit = jit;
+    state->linker =
+        lk_linker_create(context->device->gpu->cc_major, context->device->gpu->cc_minor);
     *result = state;
     return CUDA_SUCCESS;
 }
@@ -69,25 +69,24 @@ CUresult drv_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data
                               const char *name, unsigned count, CUjit_option *options,
                               void **values)
 {
-    char *text, *message;
-    size_t text_size;
+    char *message;
     if (!drv_alive(state, DRV_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!data || !size || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES || state->result)
+    if (!data || !size || (unsigned)type >= CU_JIT_NUM_INPUT_TYPES || state->complete)
         return CUDA_ERROR_INVALID_VALUE;
-    if (type == CU_JIT_INPUT_NVVM || type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) {
-        drv_remark_once("cuLinkAddData takes PTX and fat binaries with PTX; objects, libraries and "
-                        "LTO input are not supported");
+    if (type == CU_JIT_INPUT_NVVM) {
+        drv_remark_once("cuLinkAddData takes PTX, and what has PTX in it: fat binaries, objects, "
+                        "libraries; LTO input is not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
+    enum lk_linker_result result = lk_linker_add(state->linker, data, size, name, &message);
+    if (result == LK_LINKER_OK) {
+        state->added = true;
+        return CUDA_SUCCESS;
+    }
     CUresult status =
-        drv_image_to_ptx(state->context->device->gpu, data, size, &text, &text_size, &message);
-    if (status != CUDA_SUCCESS)
-        return link_fail(state, status, message);
-    drv_list_add(&state->texts, text);
-    state->sizes = lk_realloc(state->sizes, state->texts.count * sizeof *state->sizes);
-    state->sizes[state->texts.count - 1] = text_size;
-    return CUDA_SUCCESS;
+        result == LK_LINKER_NOT_PTX ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
+    return link_fail(state, status, message);
 }
 
 CUresult drv_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
@@ -120,33 +119,27 @@ CUresult drv_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *p
 CUresult drv_cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 {
     CUmodule probe;
-    size_t text_size;
+    char *message;
+    size_t image_size;
     if (!drv_alive(state, DRV_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!cubin || !state->texts.count)
+    if (!cubin || !state->added)
         return CUDA_ERROR_INVALID_VALUE;
-    char *text = ptxlink_merge((const char *const *)state->texts.items, state->sizes,
-                               state->texts.count, &text_size);
-    struct lk_buf image = {0};
-    lk_buf_printf(&image, "%s", DRV_LINKED_MAGIC);
-    if (state->jit.max_registers)
-        lk_buf_printf(&image, "%s%u\n", DRV_LINKED_REGISTERS, state->jit.max_registers);
-    size_t head = image.size;
-    lk_buf_add(&image, text, text_size);
-    free(state->result);
-    state->result = image.data;
-    free(text);
+    state->complete = true;
+    const void *image =
+        lk_linker_finish(state->linker, state->jit.max_registers, &image_size, &message);
+    if (!image)
+        return link_fail(state, CUDA_ERROR_INVALID_PTX, message);
     drv_enter_lock();
-    CUresult status =
-        drv_module_load(state->context, state->result, head + text_size + 1, &state->jit, &probe);
+    CUresult status = drv_module_load(state->context, image, image_size, &state->jit, &probe);
     if (status == CUDA_SUCCESS)
         drv_module_free(probe);
     drv_leave_lock();
     if (status != CUDA_SUCCESS)
         return status;
-    *cubin = state->result;
+    *cubin = (void *)(uintptr_t)image;
     if (size)
-        *size = head + text_size + 1;
+        *size = image_size;
     return CUDA_SUCCESS;
 }
 
@@ -154,11 +147,7 @@ CUresult drv_cuLinkDestroy(CUlinkState state)
 {
     if (!drv_alive(state, DRV_LINK))
         return CUDA_ERROR_INVALID_HANDLE;
-    for (size_t i = 0; i < state->texts.count; i++)
-        free(state->texts.items[i]);
-    drv_list_free(&state->texts);
-    free(state->sizes);
-    free(state->result);
+    lk_linker_free(state->linker);
     drv_delete(state);
     return CUDA_SUCCESS;
 }

@@ -27,6 +27,17 @@ static struct view look(CUdeviceptr address)
     return view;
 }
 
+/* The bytes of device memory as the host may touch them, for operators that run on the CPU in the
+ * place of machine code (python/clients/lockstep_torch.py); NULL where there is no such memory. */
+__attribute__((visibility("default"))) void *lk_driver_bytes(CUdeviceptr address, size_t size);
+void *lk_driver_bytes(CUdeviceptr address, size_t size)
+{
+    drv_enter_lock();
+    void *bytes = drv_host(address, size);
+    drv_leave_lock();
+    return bytes;
+}
+
 #define PUT(type, value) (*(type *)data = (value), CUDA_SUCCESS)
 
 static CUresult attribute_of(const struct view *view, CUdeviceptr address, void *data,

@@ -8,6 +8,7 @@
  *   - renumber the source files of .file and .loc.
  */
 #include "driver/ptxlink.h"
+#include "driver/devicert.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -311,7 +312,7 @@ static bool gives_way(const struct statement *statement, struct lk_map *choices)
     return choice && choice->start != statement->start;
 }
 
-char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
+static char *merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
 {
     struct lk_buf out = {0};
     struct lk_map choices = {0};
@@ -352,4 +353,24 @@ char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count,
     lk_buf_add(&out, "", 0);
     *size = out.size;
     return out.data ? out.data : lk_alloc_zeroed(1);
+}
+
+/* With our device runtime if a text calls it. */
+char *ptxlink_merge(const char *const *texts, const size_t *sizes, size_t count, size_t *size)
+{
+    bool calls = false;
+    for (size_t i = 0; i < count; i++)
+        calls = calls || memmem(texts[i], sizes[i], DEVICERT_MARK, strlen(DEVICERT_MARK));
+    if (!calls)
+        return merge(texts, sizes, count, size);
+    const char **all = lk_alloc((count + 1) * sizeof *all);
+    size_t *all_sizes = lk_alloc((count + 1) * sizeof *all_sizes);
+    memcpy(all, texts, count * sizeof *all);
+    memcpy(all_sizes, sizes, count * sizeof *all_sizes);
+    all[count] = DEVICERT_TEXT;
+    all_sizes[count] = strlen(DEVICERT_TEXT);
+    char *merged = merge(all, all_sizes, count + 1, size);
+    free(all);
+    free(all_sizes);
+    return merged;
 }

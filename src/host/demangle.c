@@ -25,6 +25,13 @@ static void open_runtime(void)
     }
 }
 
+/* Tags, as in "fill[abi:v1]": Numba's names have long ones that say which compilation they are of. */
+static void cut_tags(char *name)
+{
+    for (char *tag; name && (tag = strstr(name, "[abi:")) && strchr(tag, ']');)
+        memmove(tag, strchr(tag, ']') + 1, strlen(strchr(tag, ']')));
+}
+
 /* "void tools::fill<float, 3>(float*)"; NULL if it is not a mangled name. */
 static char *ask_runtime(const char *mangled)
 {
@@ -33,7 +40,9 @@ static char *ask_runtime(const char *mangled)
     if (strncmp(mangled, "_Z", 2) != 0)
         return NULL;
     pthread_once(&once, open_runtime);
-    return demangle ? demangle(mangled, NULL, NULL, &status) : NULL;
+    char *name = demangle ? demangle(mangled, NULL, NULL, &status) : NULL;
+    cut_tags(name);
+    return name;
 }
 
 /* Where the bracket that text[end - 1] closes was opened; end itself if it was not. */

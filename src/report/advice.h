@@ -63,6 +63,8 @@ struct advice_sum advice_total(const struct advice_context *context, const struc
                                unsigned *most);
 
 /* Where the kernel begins: for advice about all of it. */
+/* Is the kernel Triton's? Its words are programs, block sizes and num_warps then, not threads. */
+bool advice_is_triton(const struct advice_context *context);
 const struct profile_code *advice_kernel_place(const struct advice_context *context);
 
 /* Executions of an instruction taken away: from its class, from issue, from what waits for loads.

@@ -62,6 +62,9 @@ static const char *remedy(const struct advice_context *context, const struct adv
 {
     const struct profile_memory *m = &sum->memory;
     long long stride = llabs((long long)m->stride);
+    if (advice_is_triton(context))
+        return "let the last dimension of the offsets, tl.arange(0, BLOCK), be the contiguous one "
+               "in memory: swap the strides, or transpose the block after the load (tl.trans)";
     if (!m->strided || 2 * m->strided < m->requests)
         return "neighbouring threads go to far addresses: group the work by address, or stage the "
                "data in shared memory";
@@ -296,7 +299,9 @@ void advice_spills(struct advice_context *context)
     const struct profile_code *place = advice_kernel_place(context);
     if (kernel->spill_bytes)
         advice_note(context, place->source, place->line,
-                    "ptxas spills %u B a thread to local memory: allow more registers "
-                    "(__launch_bounds__, -maxrregcount) or keep fewer values at a time",
-                    kernel->spill_bytes);
+                    "ptxas spills %u B a thread to local memory: allow more registers (%s) or keep "
+                    "fewer values at a time",
+                    kernel->spill_bytes,
+                    advice_is_triton(context) ? "smaller blocks, more num_warps"
+                                              : "__launch_bounds__, -maxrregcount");
 }

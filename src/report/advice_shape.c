@@ -63,12 +63,17 @@ void advice_occupancy(struct advice_context *context)
     const struct profile_code *place = advice_kernel_place(context);
     char change[96] = "", a[REPORT_UNIT], b[REPORT_UNIT];
     if (best.registers != launch->shape.registers)
-        snprintf(change, sizeof change, "%u registers a thread instead of %u (__launch_bounds__)",
-                 best.registers, launch->shape.registers);
+        snprintf(change, sizeof change, "%u registers a thread instead of %u (%s)", best.registers,
+                 launch->shape.registers,
+                 advice_is_triton(context) ? "smaller blocks, more num_warps or maxnreg"
+                                           : "__launch_bounds__");
     else if (best.shared != launch->shape.shared)
         snprintf(change, sizeof change, "%s of shared memory a block instead of %s",
                  report_bytes(a, (double)best.shared),
                  report_bytes(b, (double)launch->shape.shared));
+    else if (advice_is_triton(context))
+        snprintf(change, sizeof change, "num_warps=%u instead of %u", best.threads / 32,
+                 launch->shape.threads / 32);
     else
         snprintf(change, sizeof change, "blocks of %u threads instead of %u", best.threads,
                  launch->shape.threads);
@@ -94,7 +99,9 @@ void advice_few_blocks(struct advice_context *context)
     change.shape.threads = (unsigned)threads;
     const struct profile_code *place = advice_kernel_place(context);
     char smaller[48] = "";
-    if (threads < launch->shape.threads)
+    if (advice_is_triton(context))
+        snprintf(smaller, sizeof smaller, "a smaller block size (constexpr): ");
+    else if (threads < launch->shape.threads)
         snprintf(smaller, sizeof smaller, "smaller blocks (%u threads), or ", (unsigned)threads);
     advice_say(context, place->source, place->line, advice_gain(context, &change),
                "%llu block%s for %llu SMs: %llu have nothing to do; use %smore blocks with less "

@@ -36,6 +36,7 @@ struct group {
     const struct profile_launch *first;
     unsigned count;
     double seconds;
+    const char *name; /* of a Python kernel that was compiled in several ways; else NULL */
 };
 
 static struct group *find_groups(const struct profile *profile, unsigned *count)
@@ -61,6 +62,57 @@ static int longest_first(const void *left, const void *right)
     if (a->seconds != b->seconds)
         return a->seconds < b->seconds ? 1 : -1;
     return a->first->number < b->first->number ? -1 : 1;
+}
+
+/* Trials: the ways in which one Python kernel was compiled, as an autotuner tries them
+ * ---------------
+ */
+
+static bool is_python(const struct profile_launch *launch)
+{
+    const char *path = launch->line_count ? launch->lines[0].source->path : "";
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".py") == 0;
+}
+
+static double seconds_each(const struct group *group)
+{
+    return group->seconds / group->count;
+}
+
+/* What an autotuner has chosen is launched once more. */
+static bool is_preferred(const struct group *a, const struct group *b)
+{
+    return a->count != b->count ? a->count > b->count : seconds_each(a) < seconds_each(b);
+}
+
+/* One group stays for each such kernel; the others move behind the last that stays. */
+static void set_trials_aside(struct group *groups, unsigned *count)
+{
+    unsigned kept = 0;
+    struct group *aside = lk_alloc((*count + 1) * sizeof *aside);
+    unsigned aside_count = 0;
+    for (unsigned i = 0; i < *count; i++) {
+        unsigned at = 0;
+        const struct profile_kernel *kernel = groups[i].first->kernel;
+        while (at < kept && !(is_python(groups[at].first) && is_python(groups[i].first) &&
+                              strcmp(groups[at].first->kernel->name, kernel->name) == 0))
+            at++;
+        if (at == kept) {
+            groups[kept++] = groups[i];
+            continue;
+        }
+        struct group *shown = &groups[at], other = groups[i];
+        if (is_preferred(&other, shown)) {
+            other = *shown;
+            *shown = groups[i];
+        }
+        other.name = shown->name = kernel->name;
+        aside[aside_count++] = other;
+    }
+    memcpy(groups + kept, aside, aside_count * sizeof *aside);
+    free(aside);
+    *count = kept;
 }
 
 static const char *dimensions(char buf[64], const unsigned *d)
@@ -422,15 +474,48 @@ static void print_occupancy(const struct printer *p, const struct profile_launch
                         launch->shape.registers, launch->shape.shared);
 }
 
+/* The other ways, fastest first. */
+static void print_trials(const struct printer *p, const struct group *shown,
+                         const struct group *aside, unsigned count)
+{
+    enum { LISTED = 8 };
+    char time[REPORT_UNIT], grid[64], block[64];
+    unsigned all = 0, listed = 0;
+    for (unsigned i = 0; i < count; i++)
+        all += aside[i].name && strcmp(aside[i].name, shown->name) == 0;
+    fprintf(p->out,
+            "\n  it ran compiled or launched in %u ways; this one is reported, the others took\n",
+            all + 1);
+    for (double last = -1; listed < all && listed < LISTED;) {
+        const struct group *next = NULL;
+        for (unsigned i = 0; i < count; i++)
+            if (strcmp(aside[i].name, shown->name) == 0 && seconds_each(&aside[i]) > last &&
+                (!next || seconds_each(&aside[i]) < seconds_each(next)))
+                next = &aside[i];
+        if (!next)
+            break;
+        last = seconds_each(next);
+        listed++;
+        fprintf(p->out, "    %10s  <<<%s, %s>>>, %u registers, %zu B shared%s, launch %u%s\n",
+                report_seconds(time, last), dimensions(grid, next->first->grid),
+                dimensions(block, next->first->block), next->first->shape.registers,
+                next->first->shape.shared, p->paint->dim, next->first->number, p->paint->plain);
+    }
+    if (all > listed)
+        fprintf(p->out, "    and %u more\n", all - listed);
+}
+
 void report_profile_text(FILE *out, const struct report_paint *paint, const struct profile *profile)
 {
     struct printer p = {out, paint, profile};
-    unsigned count;
+    unsigned count, all;
     struct group *groups = find_groups(profile, &count);
     if (count > 0)
         qsort(groups, count, sizeof(*groups), longest_first);
     if (count > 1)
         print_overview(&p, groups, count);
+    all = count;
+    set_trials_aside(groups, &count);
     report_timeline_text(out, paint, &profile->timelines);
     for (unsigned i = 0; i < count && i < DETAILED_GROUPS; i++) {
         const struct profile_launch *launch = groups[i].first;
@@ -442,6 +527,8 @@ void report_profile_text(FILE *out, const struct report_paint *paint, const stru
         print_source(&p, launch);
         print_occupancy(&p, launch);
         print_advice(&p, launch);
+        if (groups[i].name)
+            print_trials(&p, &groups[i], groups + count, all - count);
     }
     if (count > DETAILED_GROUPS)
         fprintf(out, "\n%sthe other %u are shown with --launch N or --kernel NAME%s\n", paint->dim,

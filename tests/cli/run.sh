@@ -15,6 +15,7 @@ export HOME="$work/home" XDG_CACHE_HOME="$work/cache" XDG_DATA_HOME="$work/data"
 unset LOCKSTEP_GPU LOCKSTEP_THREADS LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT LOCKSTEP_POISON LOCKSTEP_CACHE_MIB LD_LIBRARY_PATH
 mkdir -p "$work/bin" "$HOME" "$work/src"
 cp "$LOCKSTEP" "$lockstep"
+cp "$BUILD/liblockstep_audit.so" "$work/bin/"
 echo 'libcudart.so.13 { global: *; };' >"$work/map"
 gcc -shared -fPIC -o "$work/bin/libcudart.so.13" -Wl,-soname,libcudart.so.13 \
     -Wl,--version-script="$work/map" "$here/stub_cudart.c"
@@ -228,6 +229,33 @@ expect run-error-leaves-nothing 0 '^ *$' sh -c "ls '$XDG_CACHE_HOME/lockstep/run
 "$NVCC" -cudart static -gencode arch=compute_75,code=compute_75 -o static two.cu helper.cpp
 expect run-static-runtime 2 'rebuild it with .nvcc -cudart shared' \
     "$lockstep" run --gpu sim:h200 ./static
+
+# Scripts, modules and commands on PATH: what follows is theirs; our libraries come first
+cat >show.py <<'SCRIPT'
+import ctypes, os, sys
+ctypes.CDLL("libcuda.so.1"); ctypes.CDLL(os.path.abspath("theirs/libcudart.so.13"))
+loaded = sorted({line.split()[-1] for line in open("/proc/self/maps") if "libcuda" in line})
+print("args", sys.argv[1:], "gpu", os.environ["LOCKSTEP_GPU"], "loaded", *loaded)
+SCRIPT
+mkdir -p theirs
+gcc -shared -fPIC -o theirs/libcudart.so.13 -Wl,-soname,libcudart.so.13 -DOTHER "$here/stub_cudart.c"
+expect client-script 0 "args \\['--json', '-n', '5'\\] gpu sim:a100 loaded $work/bin/libcuda.so.1 $work/bin/libcudart.so.13" \
+    "$lockstep" run --gpu sim:a100 show.py --json -n 5
+expect client-script-dashes 0 "args \\['--', 'x'\\]" "$lockstep" run show.py -- -- x
+expect client-module 0 "args \\['-m', '64'\\].*sim:h200" "$lockstep" run --gpu=sim:h200 -m show -m 64
+expect client-command 0 '^5 $' "$lockstep" run python3 -c 'import sys; print(len(sys.argv) + 2)' a b
+expect client-missing 2 "nothing.py: no such file" "$lockstep" run nothing.py
+expect client-tools 0 "$work/bin/clients/ptxas" "$lockstep" run sh -c 'echo $TRITON_PTXAS_PATH'
+printf '#!/bin/sh\necho "mine $*"\n' >mine
+chmod +x mine
+expect client-script-with-shebang 0 '^mine a -b $' "$lockstep" run ./mine a -b
+mkdir -p env/bin
+printf '#!/bin/sh\necho "environment $*"\n' >env/bin/python
+chmod +x env/bin/python
+expect client-virtual-environment 0 '^environment show.py 1 $' env VIRTUAL_ENV="$PWD/env" "$lockstep" run show.py 1
+printf '#!%s\n' "$PWD/mine" >own.py
+expect client-own-interpreter 0 '^mine own.py 1 $' "$lockstep" run own.py 1
+expect client-not-our-option 2 "is not a source file|no such file|not understood" "$lockstep" run -O3 show.py
 
 # RPATH goes before LD_LIBRARY_PATH, so ours must go before it in another way
 mkdir -p theirs

@@ -1,0 +1,105 @@
+"""lockstep_hooks.py: small changes to packages, made right after one of their modules was imported.
+
+`hooks` maps a module's name to the function that gets it.
+"""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+
+
+def numba_lines(module):
+    """@cuda.jit with line numbers, which leave the code as it is, for `profile` and `check`."""
+    if not (os.environ.get("LOCKSTEP_PROFILE") or os.environ.get("LOCKSTEP_CHECK")):
+        return
+    if os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") != "0":
+        return  # Numba has both, or one of them
+    jit = module.jit
+
+    @functools.wraps(jit)
+    def with_lines(*words, **options):
+        if not options.get("debug"):
+            options.setdefault("lineinfo", True)
+        return jit(*words, **options)
+
+    module.jit = with_lines
+
+
+def triton_bench(module):
+    """do_bench times a modelled GPU: one run is as good as thousands, and takes as long as one."""
+
+    def once(fn, grad_to_none, quantiles, return_mode):
+        interface = module.runtime.driver.active.get_device_interface()
+        fn()
+        for tensor in grad_to_none or []:
+            tensor.grad = None
+        start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
+        start.record()
+        fn()
+        end.record()
+        interface.synchronize()
+        return module._summarize_statistics([start.elapsed_time(end)], quantiles, return_mode)
+
+    def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
+        return once(fn, grad_to_none, quantiles, return_mode)
+
+    def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
+        return once(fn, grad_to_none, quantiles, return_mode)
+
+    module.do_bench = do_bench
+    if hasattr(module, "do_bench_cudagraph"):
+        module.do_bench_cudagraph = do_bench_cudagraph
+
+
+def torch_operators(module):
+    if module.version.cuda is None:
+        return
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    try:
+        import lockstep_torch
+    finally:
+        sys.path.pop(0)
+    lockstep_torch.install(module)
+
+
+hooks = {
+    "torch": torch_operators,
+    "triton.testing": triton_bench,
+    "numba.cuda.decorators": numba_lines,
+}
+
+
+class _Loader(importlib.abc.Loader):
+    """The module's own loader, and then our function."""
+
+    def __init__(self, loader, hook):
+        self.loader, self.hook = loader, hook
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.hook(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        hook = hooks.get(name)
+        if hook is None:
+            return None
+        for finder in sys.meta_path:
+            if isinstance(finder, _Finder) or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None and hasattr(spec.loader, "exec_module"):
+                spec.loader = _Loader(spec.loader, hook)
+                return spec
+        return None
+
+
+def install():
+    sys.meta_path.insert(0, _Finder())

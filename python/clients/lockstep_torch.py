@@ -1,0 +1,249 @@
+"""lockstep_torch.py: PyTorch's CUDA operators on a simulated GPU.
+
+Eager operators of the CUDA wheel are machine code, which no PTX machine can run. The memory of a
+simulated GPU is host memory, so here they are registered anew, for the dispatch key CUDA: each waits
+for the device, sees its tensors as CPU tensors over the same bytes, and calls the CPU's operator.
+Autograd, autocast, views and hooks lie above that key and stay PyTorch's own; kernels that a program
+brings itself (Triton's, NVRTC's) run on the machine. See docs/clients.md.
+"""
+
+import ctypes
+import os
+
+import torch
+
+CPU = torch.device("cpu")
+
+# These need no kernel: PyTorch's own go through the CUDA runtime.
+KEPT = {
+    "empty.memory_format", "empty_strided", "as_strided", "view", "view_as_real", "view_as_complex",
+    "_reshape_alias", "unfold", "set_", "set_.source_Storage", "set_.source_Tensor",
+    "set_.source_Storage_storage_offset", "resize_", "_local_scalar_dense", "record_stream",
+    "is_pinned", "_pin_memory", "is_set_to", "_debug_has_internal_overlap", "_has_same_storage_numel",
+    "_cudnn_init_dropout_state", "alias", "detach", "squeeze", "squeeze.dim", "squeeze.dims",
+    "unsqueeze", "expand", "permute", "transpose.int", "select.int", "slice.Tensor", "split.Tensor",
+    "split_with_sizes", "unbind.int", "t", "diagonal", "lift", "lift_fresh",
+}
+# Without a kernel for CUDA of their own, they would choose machine code by the device.
+ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
+         "convolution_backward_overrideable", "native_batch_norm", "native_batch_norm_backward",
+         "_native_batch_norm_legit", "_native_batch_norm_legit.no_stats"]
+
+_driver = ctypes.CDLL("libcuda.so.1")
+_driver.lk_driver_bytes.restype = ctypes.c_void_p
+_driver.lk_driver_bytes.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
+_driver.cuMemcpyHtoD_v2.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t]
+_checked = bool(os.environ.get("LOCKSTEP_CHECK"))
+_storage = torch._C._construct_storage_from_data_pointer
+
+
+class Unsupported(NotImplementedError):
+    pass
+
+
+def wait(name):
+    if torch.cuda.is_current_stream_capturing():
+        raise Unsupported(f"lockstep: aten::{name} cannot be captured into a CUDA graph on a simulated "
+                          "GPU: PyTorch's eager operators run on the CPU there")
+    status = _driver.cuCtxSynchronize()
+    if status:
+        raise RuntimeError(f"lockstep: the device failed before aten::{name}: CUDA error {status}")
+
+
+def bytes_of(address, size):
+    """Where the host may touch device memory."""
+    place = _driver.lk_driver_bytes(address, size)
+    if not place:
+        raise RuntimeError(f"lockstep: {size} bytes at {address:#x} are not device memory")
+    return place
+
+
+def wrote(tensor):
+    """The checker learns what was written here from a copy of the bytes onto themselves."""
+    storage = tensor.untyped_storage()
+    if _checked and storage.nbytes():
+        _driver.cuMemcpyHtoD_v2(storage.data_ptr(), bytes_of(storage.data_ptr(), storage.nbytes()),
+                                storage.nbytes())
+
+
+def on_cpu(tensor):
+    """The same bytes, as a CPU tensor."""
+    storage = tensor.untyped_storage()
+    size = storage.nbytes()
+    if tensor.numel() == 0 or size == 0:
+        return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
+    alias = torch.empty(0, dtype=tensor.dtype)
+    alias.set_(_storage(bytes_of(storage.data_ptr(), size), CPU, size), tensor.storage_offset(),
+               tensor.size(), tensor.stride())
+    return alias
+
+
+def fill(tensor, source, size):
+    """size bytes from a CPU tensor into a CUDA tensor; both begin at their first element."""
+    if size:
+        ctypes.memmove(bytes_of(tensor.data_ptr(), size), source.data_ptr(), size)
+        wrote(tensor)
+
+
+def on_device(tensor, device):
+    """A copy of a CPU tensor in device memory."""
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
+    span = 1 + sum((n - 1) * step for n, step in zip(tensor.size(), tensor.stride()))
+    fill(copy, tensor, span * tensor.element_size() if tensor.numel() else 0)
+    return copy
+
+
+class Call:
+    """One call: what stands for what, on the way in and on the way out."""
+
+    def __init__(self):
+        self.device = None
+        self.aliases = {}  # id of the CPU tensor: the CUDA tensor
+        self.keep = []
+        self.generators = []
+
+    def enter(self, value):
+        if isinstance(value, torch.Tensor):
+            if value.device.type != "cuda":
+                return value
+            self.device = self.device or value.device
+            alias = on_cpu(value)
+            self.aliases[id(alias)] = value
+            self.keep.append(alias)
+            return alias
+        if isinstance(value, torch.device):
+            if value.type != "cuda":
+                return value
+            self.device = self.device or value
+            return CPU
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.enter(each) for each in value)
+        if isinstance(value, torch.Generator) and value.device.type == "cuda":
+            return self.generator(value)
+        return value
+
+    def generator(self, given):
+        """A CPU generator for this call; the CUDA one keeps seed and place, as it would."""
+        offset = given.get_offset()
+        mine = torch.Generator().manual_seed((given.initial_seed() * 1000003 + offset) % (1 << 63))
+        given.set_offset(offset + 4)
+        return mine
+
+    def leave(self, value):
+        if isinstance(value, torch.Tensor):
+            if value.device.type != "cpu":
+                return value
+            given = self.aliases.get(id(value))
+            if given is None:
+                return on_device(value, self.device)
+            if given.size() != value.size():  # out= of another size
+                given.resize_(value.size())
+                fill(given, value.contiguous(), value.numel() * value.element_size())
+            else:
+                wrote(given)
+            return given
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.leave(each) for each in value)
+        return value
+
+
+def kernel_for(operator, name, on_tensors):
+    writes = any(argument.alias_info is not None and argument.alias_info.is_write
+                 for argument in operator._schema.arguments) and _checked
+    draws = any(argument.name == "generator" for argument in operator._schema.arguments)
+
+    def run(*words, **options):
+        call = Call()
+        wait(name)
+        words = [call.enter(word) for word in words]
+        options = {key: call.enter(value) for key, value in options.items()}
+        if call.device is None:
+            call.device = torch.device("cuda", torch.cuda.current_device())
+        if draws and options.get("generator") is None:
+            index = call.device.index if call.device.index is not None else torch.cuda.current_device()
+            if not torch.cuda.default_generators:
+                torch.cuda.init()
+            options["generator"] = call.generator(torch.cuda.default_generators[index])
+        if options.get("pin_memory"):
+            options["pin_memory"] = False
+        result = call.leave(on_tensors(*words, **options))
+        for alias in call.keep if writes else ():
+            wrote(call.aliases[id(alias)])
+        return result
+
+    return run
+
+
+def rms_norm_backward(grad, x, shape, rstd, weight, mask):
+    """y = x * rstd * weight, where rstd is 1 / sqrt(mean(x * x) + eps) over the last dimensions."""
+    dims = list(range(x.dim() - len(shape), x.dim()))
+    scaled = (grad if weight is None else grad * weight).to(rstd.dtype)
+    norm = x.to(rstd.dtype) * rstd
+    to_x = rstd * (scaled - norm * (scaled * norm).mean(dims, keepdim=True)) if mask[0] else None
+    outer = list(range(x.dim() - len(shape)))
+    to_weight = grad.to(rstd.dtype) * norm if mask[1] and weight is not None else None
+    if to_weight is not None and outer:
+        to_weight = to_weight.sum(outer)
+    return (None if to_x is None else to_x.to(x.dtype),
+            None if to_weight is None else to_weight.to(weight.dtype))
+
+
+# Of those without a CPU kernel, the ones that have a simple meaning; the rest say that they have none.
+INSTEAD = {
+    "mm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
+    "bmm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
+    "addmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.addmm(
+        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
+    "baddbmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.baddbmm(
+        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
+    "_fused_rms_norm_backward": rms_norm_backward,
+}
+
+
+def no_kernel(name):
+    def run(*words, **options):
+        raise Unsupported(f"lockstep: aten::{name} is machine code that a simulated GPU cannot run, and "
+                          "the CPU has no kernel for it; docs/clients.md says what there is instead")
+
+    return run
+
+
+def has_cpu_kernel(name):
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    return any(has("aten::" + name, key) for key in
+               ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd",
+                "CompositeExplicitAutogradNonFunctional"))
+
+
+def register():
+    """All of aten's operators that have a kernel for CUDA and one for the CPU."""
+    library = torch.library.Library("aten", "IMPL")
+    names = [name.split("::")[1] for name in
+             torch._C._dispatch_get_registrations_for_dispatch_key("CUDA") if name.startswith("aten::")]
+    for name in names + ADDED:
+        if name in KEPT:
+            continue
+        base, _, overload = name.partition(".")
+        packet = getattr(torch.ops.aten, base, None)
+        operator = getattr(packet, overload or "default", None)
+        if operator is None:
+            continue
+        if name in INSTEAD or has_cpu_kernel(name):
+            kernel = kernel_for(operator, name, INSTEAD.get(name, operator))
+        else:
+            kernel = no_kernel(name)
+        library.impl(name, kernel, "CUDA", allow_override=True)
+    return library
+
+
+def install(module):
+    # Virtual machines announce AMX and then refuse it: oneDNN would end the program there.
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+    torch.backends.cudnn.enabled = False
+    # Attention by plain products: the fused ones are machine code.
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    module._lockstep_library = register()
