@@ -108,12 +108,8 @@ template <class pair> static __device__ __forceinline__ void multiply(const scal
     }
     for (int y = 0; y < 4 && my_row + y < g.m; y++)
         for (int x = 0; x < 4; x += 2) {
-            float scale = scale_of_row(g, my_row + y);
-            float2 result = {(float)sums[y][x] * scale, (float)sums[y][x + 1] * scale};
-            if (g.scaling == SCALE_LINES) {
-                result.x *= scale_at(g.b_scale, smaller(my_column + x, g.n - 1));
-                result.y *= scale_at(g.b_scale, smaller(my_column + x + 1, g.n - 1));
-            }
+            float2 result = finish_pair(g, float2{(float)sums[y][x], (float)sums[y][x + 1]},
+                                        my_row + y, my_column + x);
             store_pair(g, result, my_row + y, my_column + x);
         }
 }

@@ -19,6 +19,7 @@ struct scaled_arguments {
     int m, n, k;
     int scaling;         /* enum scaling */
     int stored;          /* enum stored_type: of D */
+    int fast;            /* sums of FP8 are not promoted */
     int stores_directly; /* number by number */
     int group;           /* rows of tiles that go through the columns together */
     float per_band;      /* 1 over the tiles of a group */
@@ -88,6 +89,19 @@ static __device__ __forceinline__ float scale_of_row(const scaled_arguments &g, 
     else if (g.scaling == SCALE_LINES)
         scale *= scale_at(g.a_scale, row);
     return scale * scale_at(g.d_scale, 0);
+}
+
+/* What is stored for two neighbours' sums. */
+static __device__ __forceinline__ float2 finish_pair(const scaled_arguments &g, float2 sum, int row,
+                                                     int column)
+{
+    float scale = scale_of_row(g, smaller(row, g.m - 1));
+    float2 x = {sum.x * scale, sum.y * scale};
+    if (g.scaling == SCALE_LINES) {
+        x.x *= scale_at(g.b_scale, smaller(column, g.n - 1));
+        x.y *= scale_at(g.b_scale, smaller(column + 1, g.n - 1));
+    }
+    return x;
 }
 
 /* Two neighbours in a row, without TMA: odd widths and f32. */

@@ -276,7 +276,7 @@ static void explained(void **state)
     char text[500];
     lk_gemm_desc desc = LK_GEMM_DESC(LK_E4M3, 4096, 4096, 4096);
     must(lk_gemm_explain(&desc, text, sizeof text));
-    assert_non_null(strstr(text, "gemm_scaled/general, kernel general_e4m3"));
+    assert_non_null(strstr(text, "gemm_scaled/mma_sync, kernel mma_any_e4m3"));
     desc.b_order = LK_COLUMNS;
     must(lk_gemm_explain(&desc, text, sizeof text));
     assert_non_null(strstr(text, "gemm_scaled/tiles_e4m3, kernel tiles_"));

@@ -106,14 +106,16 @@ static struct scaled_request request_of(const struct zoo_problem *problem,
     };
 }
 
-static CUresult launch(struct zoo_call *call, bool general)
+static CUresult launch(struct zoo_call *call, enum scaled_kind kind)
 {
     struct scaled_request request = request_of(call->problem, call->buffer);
     struct scaled_plan plan;
     if (!request.m || !request.n)
         return CUDA_SUCCESS;
+    if (kind == SCALED_MMA_SYNC)
+        request.stages = zoo_tunable(call, "STAGES");
     CUresult status =
-        scaled_plan_make(&request, general, call->device->cuda, call->device->sm_count, &plan);
+        scaled_plan_make(&request, kind, call->device->cuda, call->device->sm_count, &plan);
     if (status != CUDA_SUCCESS)
         return status;
     return ZOO_LAUNCH(call, plan.kernel, plan.grid, &plan.arguments);
@@ -121,15 +123,20 @@ static CUresult launch(struct zoo_call *call, bool general)
 
 static CUresult launch_tiles(struct zoo_call *call)
 {
-    return launch(call, false);
+    return launch(call, SCALED_TILES);
 }
 
 static CUresult launch_general(struct zoo_call *call)
 {
-    return launch(call, true);
+    return launch(call, SCALED_GENERAL);
 }
 
-static bool takes_general(const struct zoo_problem *problem)
+static CUresult launch_mma_sync(struct zoo_call *call)
+{
+    return launch(call, SCALED_MMA_SYNC);
+}
+
+static bool takes_any(const struct zoo_problem *problem)
 {
     return problem->value[SCALED_SCALES] != SCALE_BLOCKS ||
            problem->value[SCALED_TYPE] != SCALED_S8;
@@ -176,8 +183,10 @@ static bool takes_s8(const struct zoo_problem *problem)
     }
 /* clang-format off */
 static const struct zoo_variant variants[] = {
-    {"general", "tiles in shared memory, any alignment", launch_general, .takes = takes_general,
+    {"general", "tiles in shared memory, any alignment", launch_general, .takes = takes_any,
      .traits = ZOO_DETERMINISTIC},
+    {"mma_sync", "products of 16 x 8 x 32 by a warp, ldmatrix", launch_mma_sync,
+     .takes = takes_any, .traits = ZOO_DETERMINISTIC},
     TILES(e4m3, "sums promoted every 128 of k"),
     TILES(e4m3_fast, "sums of 14 bits"),
     TILES(e4m3_blocks, "sums scaled and promoted every 128 of k"),

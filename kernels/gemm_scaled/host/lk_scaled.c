@@ -124,8 +124,8 @@ lk_status scaled_make_plan(struct scaled_request *r, bool d_by_columns,
     if (d_by_columns)
         turn(r);
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
-    CUresult status = scaled_plan_make(r, !has_tma || !scaled_plan_fits_tma(r), device->cuda,
-                                       device->sm_count, plan);
+    enum scaled_kind kind = has_tma && scaled_plan_fits_tma(r) ? SCALED_TILES : SCALED_MMA_SYNC;
+    CUresult status = scaled_plan_make(r, kind, device->cuda, device->sm_count, plan);
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");
     return LK_OK;

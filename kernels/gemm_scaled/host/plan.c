@@ -122,6 +122,7 @@ static void fill_arguments(const struct scaled_request *r, struct scaled_argumen
         .k = (int)r->k,
         .scaling = (int)r->scaling,
         .stored = (int)r->stored,
+        .fast = r->fast,
         .stores_directly = !takes_pieces(r),
         .group = 8,
         .alpha = r->alpha,
@@ -166,16 +167,48 @@ static CUresult plan_tiles(const struct scaled_request *r, const struct lk_drive
     return make_maps(cuda, r, w, &plan->arguments);
 }
 
-CUresult scaled_plan_make(const struct scaled_request *r, bool general,
-                          const struct lk_driver *cuda, int sms, struct scaled_plan *plan)
+/* Lines along k that cp.async may copy in pieces of 16 bytes. */
+static bool is_wide(const struct scaled_request *r)
 {
-    *plan = (struct scaled_plan){.is_general = general};
-    fill_arguments(r, &plan->arguments);
-    if (!general)
-        return plan_tiles(r, cuda, sms, plan);
+    return !r->a_by_columns && r->b_by_columns && lines_fit(r->a, r->a_pitch, r->m) &&
+           lines_fit(r->b, r->b_pitch, r->n);
+}
+
+static void plan_mma_sync(const struct scaled_request *r, struct scaled_plan *plan)
+{
+    const int stages = r->stages ? r->stages : 3;
+    plan->grid = (struct zoo_grid){
+        .x = (unsigned)(ceil_div(r->m, 128) * ceil_div(r->n, 128)),
+        .threads = 256,
+        .shared = (unsigned)(stages * 2 * 128 * BK),
+    };
+    snprintf(plan->variant, sizeof plan->variant, "mma_sync");
+    snprintf(plan->kernel, sizeof plan->kernel, "mma_%s_%s", is_wide(r) ? "wide" : "any",
+             number_names[r->number]);
+}
+
+static void plan_general(const struct scaled_request *r, struct scaled_plan *plan)
+{
     plan->grid =
         (struct zoo_grid){.x = (unsigned)(ceil_div(r->m, 64) * ceil_div(r->n, 64)), .threads = 256};
     snprintf(plan->variant, sizeof plan->variant, "general");
     snprintf(plan->kernel, sizeof plan->kernel, "general_%s", number_names[r->number]);
-    return CUDA_SUCCESS;
+}
+
+CUresult scaled_plan_make(const struct scaled_request *r, enum scaled_kind kind,
+                          const struct lk_driver *cuda, int sms, struct scaled_plan *plan)
+{
+    *plan = (struct scaled_plan){.kind = kind};
+    fill_arguments(r, &plan->arguments);
+    switch (kind) {
+    case SCALED_TILES:
+        return plan_tiles(r, cuda, sms, plan);
+    case SCALED_MMA_SYNC:
+        plan_mma_sync(r, plan);
+        return CUDA_SUCCESS;
+    case SCALED_GENERAL:
+        plan_general(r, plan);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
 }
