@@ -7,7 +7,7 @@
  * What TMA cannot fetch comes this way, too: other orders and rows at odd addresses, byte by byte.
  */
 // arch: sm_89
-#include "scaled.h"
+#include "quantise.h"
 #define BM 128
 #define BN 128
 #define BK 128
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void copy_tile(unsigned to, const unsigned cha
                                                  int k, long long line_step, long long k_step,
                                                  int line, int step)
 {
-#pragma unroll 2
+#pragma unroll 1
     for (unsigned t = 0; t < BM * BK / CHUNK / THREADS; t++) {
         unsigned i = threadIdx.x + t * THREADS;
         int y = line + (int)(i / 8), x = step + (int)(i % 8 * CHUNK);
@@ -81,11 +81,11 @@ static __device__ __forceinline__ void copy_tile(unsigned to, const unsigned cha
 }
 template <bool WIDE>
 static __device__ __forceinline__ void copy_stage(const scaled_arguments &g, unsigned stage,
-                                                  int row, int column, int step)
+                                                  int row, int column, int step, int matrix)
 {
-    copy_tile<WIDE>(stage, (const unsigned char *)g.a_data, g.m, g.k, g.a_row, g.a_column, row,
+    copy_tile<WIDE>(stage, (const unsigned char *)g.a_data + matrix * g.a_stride, g.m, g.k, g.a_row, g.a_column, row,
                     step);
-    copy_tile<WIDE>(stage + A_BYTES, (const unsigned char *)g.b_data, g.n, g.k, g.b_column, g.b_row,
+    copy_tile<WIDE>(stage + A_BYTES, (const unsigned char *)g.b_data + matrix * g.b_stride, g.n, g.k, g.b_column, g.b_row,
                     column, step);
     copy_async_commit();
 }
@@ -131,16 +131,16 @@ static __device__ __forceinline__ void multiply_stage(typename product::sum (&su
 template <class sum>
 static __device__ __forceinline__ void promote(const scaled_arguments &g, float (&sums)[4][4][4],
                                                sum (&parts)[4][4][4], int row, int column,
-                                               int block)
+                                               int block, int matrix)
 {
-    float of_b = g.scaling == SCALE_BLOCKS ? *block_scale_b(g, column, block) : 1;
+    float of_b = g.scaling == SCALE_BLOCKS ? *block_scale_b(g, matrix, column, block) : 1;
 #pragma unroll
     for (int i = 0; i < 4; i++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             float scale = of_b;
             if (g.scaling == SCALE_BLOCKS)
-                scale *= *block_scale_a(g, smaller(row + i * 16 + h * 8, g.m - 1), block);
+                scale *= *block_scale_a(g, matrix, smaller(row + i * 16 + h * 8, g.m - 1), block);
 #pragma unroll
             for (int j = 0; j < 4; j++)
 #pragma unroll
@@ -151,8 +151,50 @@ static __device__ __forceinline__ void promote(const scaled_arguments &g, float 
         }
 }
 
+/* Finished numbers into e4m3 with a scale for each row of the tile, 128 columns: the four warps
+ * across it compare what they have in shared memory. */
+static __device__ __forceinline__ void quantise_tile(const scaled_arguments &g,
+                                                     float (&results)[4][4][4], unsigned *largest,
+                                                     unsigned down, int row, int column, int matrix)
+{
+    unsigned lane = threadIdx.x % 32;
+    __syncthreads(); /* the stages are free */
+    if (threadIdx.x < BM)
+        largest[threadIdx.x] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float most = 0;
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                most = fmaxf(most, fmaxf(fabsf(results[i][j][h * 2]),
+                                         fabsf(results[i][j][h * 2 + 1])));
+            /* Floats that are not negative have the order of their bits. */
+            atomicMax(&largest[down + i * 16 + h * 8 + lane / 4], __float_as_uint(most));
+        }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            quantiser q =
+                quantiser_of(__uint_as_float(largest[down + i * 16 + h * 8 + lane / 4]));
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                results[i][j][h * 2] *= q.factor;
+                results[i][j][h * 2 + 1] *= q.factor;
+            }
+        }
+    if (threadIdx.x < BM && row + (int)threadIdx.x < g.m)
+        ((float *)g.scale_out)[((long long)matrix * blocks_of(g.n) + column / SCALE_BLOCK) * g.m +
+                               row + threadIdx.x] =
+            quantiser_of(__uint_as_float(largest[threadIdx.x])).scale;
+}
+
 template <class product, bool WIDE>
-static __device__ __forceinline__ void multiply(const scaled_arguments &g)
+static __device__ __forceinline__ void multiply(const scaled_arguments &g, int matrix)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     unsigned stages = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -164,28 +206,36 @@ static __device__ __forceinline__ void multiply(const scaled_arguments &g)
     typename product::sum parts[4][4][4] = {};
     float sums[4][4][4] = {};
     for (int i = 0; i < STAGES - 1; i++)
-        copy_stage<WIDE>(g, stages + i * STAGE_BYTES, row, column, i * BK);
+        copy_stage<WIDE>(g, stages + i * STAGE_BYTES, row, column, i * BK, matrix);
     for (int step = 0, at = 0; step < g.k; step += BK, at = (at + 1) % STAGES) {
         copy_async_wait(STAGES - 2);
         __syncthreads(); /* the stage is here, and the one before it is free */
         copy_stage<WIDE>(g, stages + (at + STAGES - 1) % STAGES * STAGE_BYTES, row, column,
-                         step + (STAGES - 1) * BK);
+                         step + (STAGES - 1) * BK, matrix);
         multiply_stage<product>(parts, stages + at * STAGE_BYTES, down, across);
         if (promotes)
-            promote(g, sums, parts, my_row, column, step / BK);
+            promote(g, sums, parts, my_row, column, step / BK, matrix);
     }
     copy_async_wait(0);
     if (!promotes)
-        promote(g, sums, parts, my_row, column, 0);
+        promote(g, sums, parts, my_row, column, 0, matrix);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int p = 0; p < 32; p++) {
+        float(&of)[4] = sums[p / 8][p / 2 % 4];
+        float2 x = finish_pair(g, float2{of[p % 2 * 2], of[p % 2 * 2 + 1]},
+                               my_row + p / 8 * 16 + p % 2 * 8, my_column + p / 2 % 4 * 8, matrix);
+        of[p % 2 * 2] = x.x;
+        of[p % 2 * 2 + 1] = x.y;
+    }
+    if (g.quantises)
+        quantise_tile(g, sums, (unsigned *)memory, down, row, column, matrix);
 #pragma unroll
-        for (int h = 0; h < 2; h++)
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                store_pair(g, finish_pair(g, float2{sums[i][j][h * 2], sums[i][j][h * 2 + 1]},
-                                          my_row + i * 16 + h * 8, my_column + j * 8),
-                           my_row + i * 16 + h * 8, my_column + j * 8);
+    for (int p = 0; p < 32; p++) {
+        const float(&of)[4] = sums[p / 8][p / 2 % 4];
+        store_pair(g, float2{of[p % 2 * 2], of[p % 2 * 2 + 1]}, my_row + p / 8 * 16 + p % 2 * 8,
+                   my_column + p / 2 % 4 * 8, matrix);
+    }
+    __syncthreads(); /* the next matrix takes the same shared memory */
 }
 
 /* WIDE: lines of A and B lie along k and begin at multiples of 16 bytes. */
@@ -193,12 +243,14 @@ static __device__ __forceinline__ void multiply(const scaled_arguments &g)
     extern "C" __global__ void __launch_bounds__(THREADS)                                          \
         mma_wide_##name(const __grid_constant__ scaled_arguments g)                                \
     {                                                                                              \
-        multiply<name##_product, true>(g);                                                         \
+        for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)                       \
+            multiply<name##_product, true>(g, matrix);                                             \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(THREADS)                                          \
         mma_any_##name(const __grid_constant__ scaled_arguments g)                                 \
     {                                                                                              \
-        multiply<name##_product, false>(g);                                                        \
+        for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)                       \
+            multiply<name##_product, false>(g, matrix);                                            \
     }
 GEMM(e4m3)
 GEMM(e4m3_e5m2)
