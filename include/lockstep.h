@@ -212,19 +212,25 @@ lk_status lk_matmul_f32_workspace(int64_t m, int64_t n, int64_t k, size_t *bytes
  *     desc.activation = LK_GELU;
  *     lk_gemm(stream, &desc, a, b, NULL, bias, d);
  *
- * c and bias may be NULL; c may be d. No workspace is needed.
+ * c and bias may be NULL; c may be d. No workspace is needed, but for scales of rows (below).
  *
- * a and b of 8 bits come with scales: d = d_scale alpha (a_scale a) (b_scale b), one product,
- * without c, bias and activation. a by rows and b by columns are fast. Integers are summed without
- * error (k is below 131072); sums of FP8 are in f32, or with fast_sums in the tensor cores' 14
- * bits.
+ * a and b of 8 bits come with scales: d = d_scale f(alpha (a_scale a) (b_scale b) + beta c + bias);
+ * c and bias have d's type, or LK_BF16 where d is LK_E4M3. a by rows and b by columns are fast.
+ * Integers are summed without error (k is below 131072); sums of FP8 are in f32, or with fast_sums
+ * in the tensor cores' 14 bits. In a batch each matrix has its own scales, one set after the other;
+ * a matrix that is the same for all (LK_SAME) has one.
  *
  *     lk_gemm_desc desc = LK_GEMM_DESC(LK_E4M3, m, n, k);
  *     desc.b_order = LK_COLUMNS;
  *     desc.d_type = LK_BF16;
  *     desc.a_scale = a_scale; // device memory
  *     desc.b_scale = b_scale;
- *     lk_gemm(stream, &desc, a, b, NULL, NULL, d); */
+ *     lk_gemm(stream, &desc, a, b, NULL, NULL, d);
+ *
+ * A d in LK_E4M3 can be the next product's a: with d_scaling its scales are computed, such that the
+ * largest number of a row, or of 128 columns of a row, becomes 448, and are stored as that product
+ * wants them for its a_scale. (Where that number is below 2^-110 the scale is 1.) Scales of rows
+ * need a workspace, because no block sees a whole row: lk_gemm_workspace says of how many bytes. */
 typedef enum lk_type {
     LK_BF16,
     LK_F16,
@@ -269,6 +275,13 @@ typedef struct lk_gemm_desc {
     const float *a_scale, *b_scale; /* NULL: 1, but not of blocks */
     const float *d_scale;           /* one number that d is multiplied by; NULL: 1 */
     int fast_sums;                  /* not with LK_SCALE_BLOCKS */
+    /* Of a d in LK_E4M3, by rows: LK_SCALE_TENSORS: d_scale, which is given. Else scales are
+     * computed: LK_SCALE_LINES, m numbers; LK_SCALE_BLOCKS, with N = d's columns / 128, rounded up,
+     * [N][m]. */
+    lk_scaling d_scaling;
+    float *d_scale_out; /* device memory for them */
+    void *workspace;    /* device memory, at a multiple of 16 bytes */
+    size_t workspace_bytes;
 } lk_gemm_desc;
 #define LK_GEMM_DESC(type_, m_, n_, k_)                                                            \
     {                                                                                              \
@@ -277,6 +290,7 @@ typedef struct lk_gemm_desc {
 
 lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const void *b,
                   const void *c, const void *bias, void *d);
+lk_status lk_gemm_workspace(const lk_gemm_desc *desc, size_t *bytes);
 /* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
 lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size);
 

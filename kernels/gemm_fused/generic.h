@@ -6,8 +6,7 @@
 #ifndef LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
 #define LOCKSTEP_KERNELS_GEMM_FUSED_GENERIC_H
 
-#include "activations.h"
-#include "tma.h"
+#include "products.h"
 #include "wgmma.h"
 
 /* kernels/gemm_fused/host/plan.c fills this: keep both alike. */
@@ -31,7 +30,6 @@ struct gemm_arguments {
     tensor_map a, b, d;        /* three dimensions: along a line, lines, matrices of the batch */
     tensor_map b_rest, d_rest; /* the same with boxes for the last columns of a tile, under 64 */
 };
-enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
 
 /* Types of numbers -----------------------------------------------------------------------------*/
 
@@ -45,13 +43,11 @@ struct bf16_numbers {
     }
     static __device__ __forceinline__ unsigned pack(float low, float high)
     {
-        unsigned both;
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-        return both;
+        return pack_bf16(low, high);
     }
     static __device__ __forceinline__ float wide(unsigned short x)
     {
-        return __uint_as_float((unsigned)x << 16);
+        return wide_bf16(x);
     }
     static __device__ __forceinline__ unsigned short narrow(float x)
     {
@@ -69,15 +65,11 @@ struct f16_numbers {
     }
     static __device__ __forceinline__ unsigned pack(float low, float high)
     {
-        unsigned both;
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-        return both;
+        return pack_f16(low, high);
     }
     static __device__ __forceinline__ float wide(unsigned short x)
     {
-        float y;
-        asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
-        return y;
+        return wide_f16(x);
     }
     static __device__ __forceinline__ unsigned short narrow(float x)
     {
@@ -98,22 +90,6 @@ struct f32_numbers {
 };
 
 /* Epilogues ------------------------------------------------------------------------------------*/
-
-static __device__ __forceinline__ float activate(float x, int activation)
-{
-    if (activation == GEMM_RELU)
-        return relu(x);
-    if (activation == GEMM_GELU)
-        return gelu(x);
-    if (activation == GEMM_SILU)
-        return silu(x);
-    return x;
-}
-
-static __device__ __forceinline__ long long smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 /* Two neighbours in a row: what is stored for these sums. */
 template <class numbers>
@@ -154,43 +130,6 @@ static __device__ __forceinline__ void store_pair(const gemm_arguments &g, float
     out[column] = numbers::narrow(x.x);
     if (column + 1 < g.n)
         out[column + 1] = numbers::narrow(x.y);
-}
-
-/* a / b, given about 1 / b: a division of whole numbers takes some hundred cycles, and nothing is
- * loaded before the first is done. a is below 2^22. */
-static __device__ __forceinline__ int quotient(int a, int b, float per_b)
-{
-    int q = (int)((float)a * per_b), rest = a - q * b;
-    return q + (rest >= b) - (rest < 0);
-}
-
-/* Copies with three coordinates ----------------------------------------------------------------*/
-
-static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int x, int y,
-                                                int z, barrier *b)
-{
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(shared)),
-                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b))
-                 : "memory");
-}
-static __device__ __forceinline__ void load_box_for(unsigned short blocks, void *shared,
-                                                    const tensor_map *map, int x, int y, int z,
-                                                    barrier *b)
-{
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(shared_address(shared)),
-        "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(b)), "h"(blocks)
-        : "memory");
-}
-static __device__ __forceinline__ void store_box(const tensor_map *map, int x, int y, int z,
-                                                 const void *shared)
-{
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group "
-                 "[%0, {%1, %2, %3}], [%4];" ::"l"(map),
-                 "r"(x), "r"(y), "r"(z), "r"(shared_address(shared))
-                 : "memory");
 }
 
 #endif

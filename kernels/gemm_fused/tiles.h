@@ -116,7 +116,7 @@ struct tiles {
     {
         int steps = (g.k + BK - 1) / BK, rows = (BM + steps - 1) / steps;
         int row = tile.row + k / BK * rows, columns = g.n - tile.column;
-        int end = (int)smaller(smaller(row + rows, tile.row + BM), g.m);
+        int end = smaller(smaller(row + rows, tile.row + BM), g.m);
         const unsigned short *c = (const unsigned short *)g.c + tile.matrix * g.c_stride +
                                   row * g.c_row + tile.column;
         for (; row < end; row++, c += g.c_row)

@@ -4,7 +4,7 @@
  * blocks of 128, as the tensor cores' are. Right, not fast.
  */
 // arch: sm_89
-#include "scaled.h"
+#include "quantise.h"
 #define TILE 64
 #define DEPTH 16
 #define SIDE 16 /* threads; each makes 4 x 4 results */
@@ -64,28 +64,29 @@ struct s8_pair {
 /* A thread's sums of one block of k, onto those of the blocks before. */
 template <class sum>
 static __device__ __forceinline__ void promote(const scaled_arguments &g, sum (&sums)[4][4],
-                                               sum (&parts)[4][4], int row, int column, int block)
+                                               sum (&parts)[4][4], int row, int column, int block,
+                                               int matrix)
 {
     for (int y = 0; y < 4; y++)
         for (int x = 0; x < 4; x++) {
             float scale = 1;
             if (g.scaling == SCALE_BLOCKS)
-                scale = *block_scale_a(g, smaller(row + y, g.m - 1), block) *
-                        *block_scale_b(g, smaller(column + x, g.n - 1), block);
+                scale = *block_scale_a(g, matrix, smaller(row + y, g.m - 1), block) *
+                        *block_scale_b(g, matrix, smaller(column + x, g.n - 1), block);
             sums[y][x] += g.scaling == SCALE_BLOCKS ? (sum)(parts[y][x] * scale) : parts[y][x];
             parts[y][x] = 0;
         }
 }
 
-template <class pair> static __device__ __forceinline__ void multiply(const scaled_arguments &g)
+template <class pair> static __device__ __forceinline__ void multiply(const scaled_arguments &g, int matrix)
 {
     typedef typename pair::sum sum;
     __shared__ sum tile_a[DEPTH][TILE + 1], tile_b[DEPTH][TILE + 1];
     int across = (g.n + TILE - 1) / TILE;
     int row = blockIdx.x / across * TILE, column = blockIdx.x % across * TILE;
     int my_row = row + threadIdx.x / SIDE * 4, my_column = column + threadIdx.x % SIDE * 4;
-    const unsigned char *a = (const unsigned char *)g.a_data;
-    const unsigned char *b = (const unsigned char *)g.b_data;
+    const unsigned char *a = (const unsigned char *)g.a_data + matrix * g.a_stride;
+    const unsigned char *b = (const unsigned char *)g.b_data + matrix * g.b_stride;
     sum sums[4][4] = {}, parts[4][4] = {};
     for (int k = 0; k < g.k; k += DEPTH) {
         for (int i = threadIdx.x; i < TILE * DEPTH; i += SIDE * SIDE) {
@@ -104,17 +105,13 @@ template <class pair> static __device__ __forceinline__ void multiply(const scal
                                    tile_b[i][threadIdx.x % SIDE * 4 + x];
         __syncthreads();
         if ((k + DEPTH) % SCALE_BLOCK == 0 || k + DEPTH >= g.k)
-            promote(g, sums, parts, my_row, my_column, k / SCALE_BLOCK);
+            promote(g, sums, parts, my_row, my_column, k / SCALE_BLOCK, matrix);
     }
     for (int y = 0; y < 4 && my_row + y < g.m; y++)
         for (int x = 0; x < 4; x += 2) {
-            float scale = scale_of_row(g, my_row + y);
-            float2 result = {(float)sums[y][x] * scale, (float)sums[y][x + 1] * scale};
-            if (g.scaling == SCALE_LINES) {
-                result.x *= scale_at(g.b_scale, smaller(my_column + x, g.n - 1));
-                result.y *= scale_at(g.b_scale, smaller(my_column + x + 1, g.n - 1));
-            }
-            store_pair(g, result, my_row + y, my_column + x);
+            float2 result = finish_pair(g, float2{(float)sums[y][x], (float)sums[y][x + 1]},
+                                        my_row + y, my_column + x, matrix);
+            store_pair(g, result, my_row + y, my_column + x, matrix);
         }
 }
 
@@ -122,7 +119,8 @@ template <class pair> static __device__ __forceinline__ void multiply(const scal
     extern "C" __global__ void __launch_bounds__(SIDE *SIDE)                                       \
         general_##name(const __grid_constant__ scaled_arguments g)                                 \
     {                                                                                              \
-        multiply<name##_pair>(g);                                                                  \
+        for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y)                       \
+            multiply<name##_pair>(g, matrix);                                                      \
     }
 GENERAL(e4m3)
 GENERAL(e4m3_e5m2)

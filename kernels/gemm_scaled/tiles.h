@@ -8,7 +8,7 @@
 #ifndef LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
 #define LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
 
-#include "scaled.h"
+#include "quantise.h"
 
 enum {
     BM = 128,
@@ -43,7 +43,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     };
 
     struct place {
-        int row, column;
+        int row, column, matrix;
     };
     static __device__ __forceinline__ int clusters_down(const scaled_arguments &g)
     {
@@ -53,20 +53,17 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     {
         return (g.n + BN - 1) / BN;
     }
-    /* a / b, given about 1 / b; a is below 2^22. */
-    static __device__ __forceinline__ int quotient(int a, int b, float per_b)
-    {
-        int q = (int)((float)a * per_b), rest = a - q * b;
-        return q + (rest >= b) - (rest < 0);
-    }
     static __device__ __forceinline__ place place_of(const scaled_arguments &g, int number)
     {
         int down = clusters_down(g), across = tiles_across(g);
+        int matrix = g.batch > 1 ? quotient(number, down * across, g.per_matrix) : 0;
+        number -= matrix * down * across;
         int band = quotient(number, g.group * across, g.per_band), first = band * g.group;
         int height = down - first < g.group ? down - first : g.group;
         int inside = number - first * across, rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
         int column = quotient(inside, height, __fdividef(1.0f, (float)height));
-        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN};
+        return place{((first + inside - column * height) * CLUSTER + rank) * BM, column * BN,
+                     matrix};
     }
 
     /* A position in the ring of stages, and the parity of its turn. */
@@ -90,17 +87,18 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     {
         const int lines = BN / CLUSTER;
         int rank = CLUSTER > 1 ? (int)cluster_rank() : 0;
+        int a_matrix = g.a_stays ? 0 : tile.matrix, b_matrix = g.b_stays ? 0 : tile.matrix;
         for (int k = 0; k < g.k; k += BK, at.next()) {
             barrier *full = &s.full[at.stage];
             unsigned char *b = s.b[at.stage] + rank * lines * BK;
             barrier_wait(&s.empty[at.stage], at.parity ^ 1);
             barrier_arrive_expecting(full, (BM + BN) * BK);
-            tma_load(s.a[at.stage], &g.a, k, tile.row, full);
+            load_box(s.a[at.stage], &g.a, k, tile.row, a_matrix, full);
             if (CLUSTER > 1)
-                tma_load_multicast(b, &g.b, k, tile.column + rank * lines, full,
-                                   (1 << CLUSTER) - 1);
+                load_box_for((1 << CLUSTER) - 1, b, &g.b, k, tile.column + rank * lines, b_matrix,
+                             full);
             else
-                tma_load(b, &g.b, k, tile.column, full);
+                load_box(b, &g.b, k, tile.column, b_matrix, full);
         }
     }
 
@@ -109,17 +107,20 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     static __device__ __forceinline__ void produce_scales(const scaled_arguments &g, stages &s,
                                                           turn &at, place tile)
     {
-        int lane = threadIdx.x % 32, blocks = blocks_of_k(g);
+        int lane = threadIdx.x % 32, blocks = blocks_of(g.k);
         for (int block = 0; block < blocks; block++, at.next()) {
             float *to = s.scales[at.stage];
             barrier_wait(&s.empty[at.stage], at.parity ^ 1);
             for (int i = lane; i < BM; i += 32)
                 copy_async_4_to(shared_address(to + i),
-                                block_scale_a(g, smaller(tile.row + i, g.m - 1), block), 4);
+                                block_scale_a(g, tile.matrix, smaller(tile.row + i, g.m - 1), block),
+                                4);
             if (lane < BN / COMMON)
                 copy_async_4_to(
                     shared_address(to + BM + lane),
-                    block_scale_b(g, smaller(tile.column + lane * COMMON, g.n - 1), block), 4);
+                    block_scale_b(g, tile.matrix, smaller(tile.column + lane * COMMON, g.n - 1),
+                                  block),
+                    4);
             barrier_arrive_after_copies(&s.full[at.stage]);
         }
     }
@@ -253,8 +254,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         column_scales scales = {};
         if (!BY_BLOCKS && g.scaling == SCALE_LINES)
             for (int i = 0; i < (BN + 127) / 128; i++)
-                scales.of[i] = scale_at(
-                    g.b_scale, smaller(tile.column + i * 128 + threadIdx.x % 128, g.n - 1));
+                scales.of[i] =
+                    scale_of_column(g, tile.matrix, tile.column + i * 128 + threadIdx.x % 128);
         return scales;
     }
     static __device__ __forceinline__ void put_columns(const scaled_arguments &g, stages &s,
@@ -268,49 +269,96 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         sync_consumer(group);
     }
 
+    /* Results take the place of the sums, in the same registers. */
+    static __device__ __forceinline__ void put(float &to, float x)
+    {
+        to = x;
+    }
+    static __device__ __forceinline__ void put(int &to, float x)
+    {
+        to = __float_as_int(x);
+    }
+    static __device__ __forceinline__ float get(float x)
+    {
+        return x;
+    }
+    static __device__ __forceinline__ float get(int x)
+    {
+        return __int_as_float(x);
+    }
+
     /* What is stored for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8 and
      * eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
      * first on. */
-    static __device__ __forceinline__ void finish(const scaled_arguments &g, const sum *sums,
+    static __device__ __forceinline__ void finish(const scaled_arguments &g, sum *sums,
                                                   const float (&scale)[2], const float *columns,
-                                                  float (&results)[32])
+                                                  place at)
     {
 #pragma unroll
-        for (int i = 0; i < 32; i++)
-            results[i] = (float)sums[i] * scale[i % 4 / 2];
-        if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
-#pragma unroll
-            for (int i = 0; i < 32; i += 4) {
-                float2 factor = *(const float2 *)(columns + i * 2);
-                results[i] *= factor.x;
-                results[i + 1] *= factor.y;
-                results[i + 2] *= factor.x;
-                results[i + 3] *= factor.y;
+        for (int i = 0; i < 32; i += 2) {
+            float2 x = {(float)sums[i] * scale[i % 4 / 2], (float)sums[i + 1] * scale[i % 4 / 2]};
+            if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
+                float2 factor = *(const float2 *)(columns + i / 4 * 8);
+                x.x *= factor.x;
+                x.y *= factor.y;
             }
+            if (g.has_epilogue)
+                x = fuse(g, x, at.row + i % 4 / 2 * 8, at.column + i / 4 * 8, at.matrix);
+            put(sums[i], x.x);
+            put(sums[i + 1], x.y);
         }
     }
 
-    static __device__ __forceinline__ void
-    store_directly(const scaled_arguments &g, const float (&results)[32], int row, int column)
+    /* Numbers of 128 columns, with a scale for each row, which four neighbours share. */
+    static __device__ __forceinline__ void quantise(const scaled_arguments &g, sum *results,
+                                                    place at)
+    {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float largest = 0;
+            int row = at.row + 8 * h;
+#pragma unroll
+            for (int i = 2 * h; i < 64; i += 4)
+                largest =
+                    fmaxf(largest, fmaxf(fabsf(get(results[i])), fabsf(get(results[i + 1]))));
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 1));
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 2));
+            quantiser q = quantiser_of(largest);
+#pragma unroll
+            for (int i = 2 * h; i < 64; i += 4) {
+                put(results[i], get(results[i]) * q.factor);
+                put(results[i + 1], get(results[i + 1]) * q.factor);
+            }
+            if (threadIdx.x % 4 == 0 && row < g.m && at.column < g.n)
+                ((float *)g.scale_out)[((long long)at.matrix * blocks_of(g.n) +
+                                        at.column / SCALE_BLOCK) *
+                                           g.m +
+                                       row] = q.scale;
+        }
+    }
+
+    static __device__ __forceinline__ void store_directly(const scaled_arguments &g,
+                                                          const sum *results, place at)
     {
 #pragma unroll
         for (int i = 0; i < 32; i += 2)
-            store_pair(g, float2{results[i], results[i + 1]}, row + i % 4 / 2 * 8,
-                       column + i / 4 * 8);
+            store_pair(g, float2{get(results[i]), get(results[i + 1])}, at.row + i % 4 / 2 * 8,
+                       at.column + i / 4 * 8, at.matrix);
     }
 
     /* 64 columns of 16 bits: lines of 128 bytes. */
     template <bool IS_BF16>
-    static __device__ __forceinline__ void put_16(unsigned to, const float *results)
+    static __device__ __forceinline__ void put_16(unsigned to, const sum *results)
     {
         unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             unsigned chunk = i * 2 + lane / 16, p[4];
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                p[j] = IS_BF16 ? pack_bf16(results[8 * i + 2 * j], results[8 * i + 2 * j + 1])
-                               : pack_f16(results[8 * i + 2 * j], results[8 * i + 2 * j + 1]);
+            for (int j = 0; j < 4; j++) {
+                float low = get(results[8 * i + 2 * j]), high = get(results[8 * i + 2 * j + 1]);
+                p[j] = IS_BF16 ? pack_bf16(low, high) : pack_f16(low, high);
+            }
             asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
                              to + row * 128 + ((chunk ^ row % 8) << 4)),
                          "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3])
@@ -321,7 +369,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     /* 64 columns of 8 bits: lines of 64 bytes, their four chunks permuted by half the line's
      * number. A thread has two numbers of each eight columns; neighbours exchange, so that each has
      * four of the first eight or four of the second. */
-    static __device__ __forceinline__ void put_8(unsigned to, const float *results)
+    static __device__ __forceinline__ void put_8(unsigned to, const sum *results)
     {
         unsigned lane = threadIdx.x % 32, odd = lane % 2;
         unsigned row = threadIdx.x % 128 / 32 * 16 + lane / 4;
@@ -329,8 +377,9 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         for (int i = 0; i < 32; i += 8)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                unsigned first = pack_e4m3(results[i + 2 * h], results[i + 2 * h + 1]);
-                unsigned second = pack_e4m3(results[i + 4 + 2 * h], results[i + 4 + 2 * h + 1]);
+                unsigned first = pack_e4m3(get(results[i + 2 * h]), get(results[i + 2 * h + 1]));
+                unsigned second =
+                    pack_e4m3(get(results[i + 4 + 2 * h]), get(results[i + 4 + 2 * h + 1]));
                 unsigned theirs = __shfl_xor_sync(0xffffffff, odd ? first : second, 1);
                 unsigned four = odd ? theirs | second << 16 : first | theirs << 16;
                 unsigned line = row + 8 * h, chunk = (i / 8) ^ (line / 2 % 4);
@@ -343,9 +392,9 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     }
 
     /* Through shared memory to the TMA unit. */
-    static __device__ __forceinline__ void store_box(const scaled_arguments &g, unsigned char *from,
-                                                     const float (&results)[32], place tile,
-                                                     int group)
+    static __device__ __forceinline__ void
+    store_by_tma(const scaled_arguments &g, unsigned char *from, const sum *results, place tile,
+                 int group)
     {
         bool asks = threadIdx.x % 128 == 0;
         unsigned to = shared_address(from);
@@ -361,28 +410,35 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         tma_fence();
         sync_consumer(group);
         if (asks) {
-            tma_store(&g.d, tile.column, tile.row + group * 64, from);
+            store_box(&g.d, tile.column, tile.row + group * 64, tile.matrix, from);
             tma_store_commit();
         }
     }
 
-    /* 64 columns at a time. */
+    /* 64 columns at a time; 128 where they are quantised. */
     static __device__ __forceinline__ void store(const scaled_arguments &g, stages &s,
-                                                 const sum (&sums)[BN / 2], place tile, int group)
+                                                 sum (&sums)[BN / 2], place tile, int group)
     {
-        int row = tile.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-        float scale[2] = {scale_of_row(g, smaller(row, g.m - 1)),
-                          scale_of_row(g, smaller(row + 8, g.m - 1))};
+        const bool CAN_QUANTISE = BN % SCALE_BLOCK == 0;
+        int lane_column = threadIdx.x % 4 * 2;
+        place at = {tile.row + group * 64 + (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
+                    tile.column + lane_column, tile.matrix};
+        float scale[2] = {scale_of_row(g, tile.matrix, smaller(at.row, g.m - 1)),
+                          scale_of_row(g, tile.matrix, smaller(at.row + 8, g.m - 1))};
+        const float *columns = s.columns[group] + lane_column;
 #pragma unroll
-        for (int box = 0; box < BN / 64; box++, tile.column += 64) {
-            float results[32];
-            int column = tile.column + threadIdx.x % 4 * 2;
-            finish(g, sums + 32 * box, scale, s.columns[group] + box * 64 + threadIdx.x % 4 * 2,
-                   results);
+        for (int box = 0; box < BN / 64; box++, at.column += 64, tile.column += 64) {
+            if (!CAN_QUANTISE || !g.quantises || box % 2 == 0)
+                finish(g, sums + 32 * box, scale, columns + box * 64, at);
+            if (CAN_QUANTISE && g.quantises && box % 2 == 0) {
+                finish(g, sums + 32 * box + 32, scale, columns + box * 64 + 64,
+                       place{at.row, at.column + 64, at.matrix});
+                quantise(g, sums + 32 * box, at);
+            }
             if (g.stores_directly)
-                store_directly(g, results, row, column);
+                store_directly(g, sums + 32 * box, at);
             else
-                store_box(g, s.out[group][box % LEAVING], results, tile, group);
+                store_by_tma(g, s.out[group][box % LEAVING], sums + 32 * box, tile, group);
         }
     }
 
@@ -393,7 +449,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &s = *(stages *)memory;
         int group = threadIdx.x / 128, clusters = gridDim.x / CLUSTER;
-        int total = clusters_down(g) * tiles_across(g);
+        int total = clusters_down(g) * tiles_across(g) * g.batch;
         if (threadIdx.x == 32) {
             tma_prefetch_map(&g.a);
             tma_prefetch_map(&g.b);
@@ -421,7 +477,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
             }
         } else {
             registers_raise_to<232>();
-            cudaGridDependencySynchronize(); /* so may the scales be */
+            cudaGridDependencySynchronize(); /* so may the scales, C and the bias be */
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 sum sums[BN / 2];
                 place tile = place_of(g, i);

@@ -45,6 +45,9 @@ template <int count> static __device__ __forceinline__ void wgmma_hold(int (&sum
 #define WGMMA8(name, type, types, signs, list)                                                     \
     struct wgmma_##name {                                                                          \
         typedef type sum;                                                                          \
+        WGMMA8_PRODUCT(types, signs, list, 8, 4, 4, 5, 6)                                          \
+        WGMMA8_PRODUCT(types, signs, list, 16, 8, 8, 9, 10)                                        \
+        WGMMA8_PRODUCT(types, signs, list, 32, 16, 16, 17, 18)                                     \
         WGMMA8_PRODUCT(types, signs, list, 64, 32, 32, 33, 34)                                     \
         WGMMA8_PRODUCT(types, signs, list, 96, 48, 48, 49, 50)                                     \
         WGMMA8_PRODUCT(types, signs, list, 128, 64, 64, 65, 66)                                    \

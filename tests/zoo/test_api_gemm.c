@@ -6,22 +6,9 @@
  */
 #include "api_tools.h"
 
-#include "zoo/types.h"
-
 #include <math.h>
-#include <time.h>
 
-enum { ROUNDS = 60, POISON = 0x5a };
-
-static uint64_t seed, counter;
-
-static int64_t any(int64_t below)
-{
-    uint64_t x = seed + ++counter * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) % (uint64_t)below);
-}
+enum { ROUNDS = 60 };
 
 /* A table of one shape, for which plan.c would choose another kernel, in the empty folder that
  * open_gpu has put in the user's place. */
@@ -50,56 +37,8 @@ static int close_all(void **state)
 
 static int open_all(void **state)
 {
-    const char *given = getenv("LOCKSTEP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
+    seed_chance();
     return open_gpu(state) != 0 || !write_table() || lk_open(NULL) != LK_OK ? -1 : 0;
-}
-
-static const enum zoo_type types[] = {[LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16, [LK_F32] = ZOO_F32};
-
-/* A matrix of a case, on the host and on the device. */
-struct matrix {
-    enum zoo_type type;
-    lk_order order;
-    int64_t rows, columns, pitch, stride, batch;
-    size_t count;
-    void *host, *device;
-};
-
-static size_t place(const struct matrix *x, int64_t number, int64_t row, int64_t column)
-{
-    return (size_t)(number * x->stride +
-                    (x->order == LK_ROWS ? row * x->pitch + column : column * x->pitch + row));
-}
-
-static double number(const struct matrix *x, int64_t matrix, int64_t row, int64_t column)
-{
-    return zoo_get(x->type, x->host, place(x, matrix, row, column));
-}
-
-/* wide: rows at multiples of 16 bytes, as most programs have them. */
-static struct matrix make(enum zoo_type type, lk_order order, int64_t rows, int64_t columns,
-                          int64_t batch, bool wide, bool same)
-{
-    int64_t along = order == LK_ROWS ? columns : rows, lines = order == LK_ROWS ? rows : columns;
-    struct matrix x = {type, order, rows, columns, along + any(4) * (wide ? 8 : 1),
-                       0,    batch, 0,    NULL,    NULL};
-    if (wide)
-        x.pitch = (x.pitch + 7) / 8 * 8;
-    x.stride = same ? 0 : lines * x.pitch + any(3) * (wide ? 8 : 1);
-    x.count = (size_t)((batch - 1) * x.stride + lines * x.pitch + 16);
-    x.host = malloc(x.count * zoo_type_bytes[type]);
-    for (size_t i = 0; i < x.count; i++)
-        zoo_put(type, x.host, i, (double)(any(5) - 2));
-    x.device = on_device(x.host, x.count * zoo_type_bytes[type]);
-    return x;
-}
-
-static void done(struct matrix *x)
-{
-    free(x->host);
-    must(lk_free(x->device));
 }
 
 struct case_ {
@@ -117,12 +56,12 @@ static double sum_at(const struct case_ *t, int64_t matrix, int64_t row, int64_t
 {
     double sum = 0;
     for (int64_t i = 0; i < t->desc.k; i++)
-        sum += number(&t->a, matrix, row, i) * number(&t->b, matrix, i, column);
+        sum += number_at(&t->a, matrix, row, i) * number_at(&t->b, matrix, i, column);
     sum *= (double)t->desc.alpha;
     if (t->desc.beta != 0)
-        sum += (double)t->desc.beta * number(&t->c, matrix, row, column);
+        sum += (double)t->desc.beta * number_at(&t->c, matrix, row, column);
     if (t->bias.device)
-        sum += number(&t->bias, 0, 0, t->desc.bias_for_rows ? row : column);
+        sum += number_at(&t->bias, 0, 0, t->desc.bias_for_rows ? row : column);
     return sum;
 }
 
@@ -146,51 +85,34 @@ static double result_at(const struct case_ *t, int64_t matrix, int64_t row, int6
 }
 
 /* Every number of D, and everything around it. */
-static void compare(const struct case_ *t)
+static void compare(struct case_ *t)
 {
-    size_t each = zoo_type_bytes[t->d.type];
-    unsigned char *got = malloc(t->d.count * each);
-    bool *belongs = calloc(t->d.count, 1);
     /* An approximation may fall to the other side of a rounding; in f32 it has some units itself.
      */
     static const double two_units[] = {[LK_BF16] = 0x1p-7, [LK_F16] = 0x1p-10, [LK_F32] = 1e-5};
     bool exact = t->desc.activation == LK_IDENTITY || t->desc.activation == LK_RELU;
-    must(lk_copy_from(got, t->d.device, t->d.count * each));
+    fetch_matrix(&t->d);
     for (int64_t matrix = 0; matrix < t->d.batch; matrix++)
         for (int64_t row = 0; row < t->d.rows; row++)
-            for (int64_t column = 0; column < t->d.columns; column++) {
-                size_t at = place(&t->d, matrix, row, column);
-                double want = result_at(t, matrix, row, column), rounded;
-                unsigned char bits[8];
-                zoo_put(t->d.type, bits, 0, want);
-                rounded = zoo_get(t->d.type, bits, 0);
-                double error = fabs(zoo_get(t->d.type, got, at) - rounded);
-                belongs[at] = true;
-                if (!(error <= (exact ? 0 : two_units[t->desc.type] * fabs(want) + 1e-5)))
-                    fail_msg("d[%lld][%lld][%lld] is %g, not %g", (long long)matrix, (long long)row,
-                             (long long)column, zoo_get(t->d.type, got, at), rounded);
-            }
-    for (size_t i = 0; i < t->d.count; i++)
-        for (size_t j = 0; !belongs[i] && j < each; j++)
-            if (got[i * each + j] != POISON)
-                fail_msg("element %zu is none of d, and was written", i);
-    free(belongs);
-    free(got);
+            for (int64_t column = 0; column < t->d.columns; column++)
+                must_be(&t->d, matrix, row, column, result_at(t, matrix, row, column),
+                        exact ? 0 : two_units[t->desc.type]);
 }
 
 static void run_case(struct case_ *t, bool wide)
 {
     lk_gemm_desc *desc = &t->desc;
-    enum zoo_type type = types[desc->type];
+    enum zoo_type type = zoo_type_of(desc->type);
     bool gate = desc->activation == LK_SILU_GATE, has_bias = any(2);
     bool same_a = any(4) == 0, same_b = any(4) == 0;
-    t->a = make(type, desc->a_order, desc->m, desc->k, desc->batch, wide, same_a);
-    t->b = make(type, desc->b_order, desc->k, desc->n, desc->batch, wide, same_b);
-    t->c = make(type, desc->d_order, desc->m, desc->n, desc->batch, wide, false);
-    t->d =
-        make(type, desc->d_order, desc->m, gate ? desc->n / 2 : desc->n, desc->batch, wide, false);
+    t->a = make_matrix(type, desc->a_order, desc->m, desc->k, desc->batch, wide, same_a);
+    t->b = make_matrix(type, desc->b_order, desc->k, desc->n, desc->batch, wide, same_b);
+    t->c = make_matrix(type, desc->d_order, desc->m, desc->n, desc->batch, wide, false);
+    t->d = make_matrix(type, desc->d_order, desc->m, gate ? desc->n / 2 : desc->n, desc->batch,
+                       wide, false);
     if (has_bias)
-        t->bias = make(type, LK_ROWS, 1, desc->bias_for_rows ? desc->m : desc->n, 1, false, false);
+        t->bias =
+            make_matrix(type, LK_ROWS, 1, desc->bias_for_rows ? desc->m : desc->n, 1, false, false);
     desc->a_pitch = t->a.pitch;
     desc->b_pitch = t->b.pitch;
     desc->c_pitch = t->c.pitch;
@@ -199,21 +121,17 @@ static void run_case(struct case_ *t, bool wide)
     desc->b_stride = same_b ? LK_SAME : t->b.stride;
     desc->c_stride = t->c.stride;
     desc->d_stride = t->d.stride;
-    size_t bytes = t->d.count * zoo_type_bytes[type];
-    unsigned char *poison = malloc(bytes);
-    memset(poison, POISON, bytes);
-    must(lk_copy_to(t->d.device, poison, bytes));
-    free(poison);
+    poison(&t->d);
     must(lk_gemm(NULL, desc, t->a.device, t->b.device, desc->beta != 0 ? t->c.device : NULL,
                  t->bias.device, t->d.device));
     must(lk_wait(NULL));
     compare(t);
-    done(&t->a);
-    done(&t->b);
-    done(&t->c);
-    done(&t->d);
+    free_matrix(&t->a);
+    free_matrix(&t->b);
+    free_matrix(&t->c);
+    free_matrix(&t->d);
     if (has_bias)
-        done(&t->bias);
+        free_matrix(&t->bias);
 }
 
 static void random_products(void **state)

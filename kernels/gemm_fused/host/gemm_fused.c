@@ -2,7 +2,7 @@
  * gemm_fused.c: the gemm_fused family: matrix products as lk_gemm makes them, in 16-bit types and
  * f32, every layout, in batches, with what is done to C on the way out.
  */
-#include "plan.h"
+#include "epilogue.h"
 
 #include "../../gemm/host/gemm.h"
 #include "base/arena.h"
@@ -21,25 +21,11 @@ static const enum zoo_type types[] = {ZOO_F32, ZOO_F16, ZOO_BF16};
 /* A's order, then B's: by rows or by columns. */
 static const char *const order_names[] = {"rr", "rc", "cr", "cc", NULL};
 
-/* What happens to alpha A B on its way out. */
-static const struct epilogue {
-    float alpha, beta;
-    enum gemm_activation activation;
-    bool bias, bias_down;
-} epilogues[] = {
-    {1, 0, GEMM_NONE, false, false}, {1, 0, GEMM_NONE, true, false},
-    {1, 0, GEMM_RELU, true, false},  {1, 0, GEMM_GELU, true, false},
-    {1, 0, GEMM_SILU, false, false}, {1, 0, GEMM_GATE, false, false},
-    {1, 1, GEMM_NONE, true, false},  {0.5F, -2, GEMM_RELU, true, true},
-};
-static const char *const epilogue_names[] = {"none", "bias",     "bias_relu", "bias_gelu", "silu",
-                                             "gate", "residual", "scaled",    NULL};
-
 /* The problem -----------------------------------------------------------------------------------*/
 
-static const struct epilogue *epilogue_of(const struct zoo_problem *problem)
+static const struct gemm_epilogue *epilogue_of(const struct zoo_problem *problem)
 {
-    return &epilogues[problem->value[EPILOGUE]];
+    return &gemm_epilogues[problem->value[EPILOGUE]];
 }
 
 static int64_t columns_of_d(const struct zoo_problem *problem)
@@ -50,7 +36,7 @@ static int64_t columns_of_d(const struct zoo_problem *problem)
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
-    const struct epilogue *epilogue = epilogue_of(problem);
+    const struct gemm_epilogue *epilogue = epilogue_of(problem);
     enum zoo_type type = types[problem->value[TYPE]];
     size_t m = (size_t)problem->value[M], n = (size_t)problem->value[N],
            k = (size_t)problem->value[K], batch = (size_t)problem->value[BATCH];
@@ -70,36 +56,6 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     for (unsigned i = 0; i < count; i++)
         if (i != D)
             zoo_fill(problem, i, buffers[i].type, buffer[i], buffers[i].count);
-}
-
-/* A number and what its error may be. */
-struct result {
-    double value, error;
-};
-
-static struct result silu(struct result x)
-{
-    return (struct result){x.value / (1 + exp(-x.value)), 1.1 * x.error + 0x1p-20 * fabs(x.value)};
-}
-
-static struct result activate(struct result x, enum gemm_activation activation)
-{
-    switch (activation) {
-    case GEMM_RELU:
-        x.value = x.value < 0 ? 0 : x.value;
-        break;
-    case GEMM_GELU: /* 1.5e-7: the approximation's own error */
-        x = (struct result){x.value * 0.5 * erfc(-x.value * M_SQRT1_2),
-                            1.13 * x.error + (0x1p-20 + 1.5e-7) * fabs(x.value)};
-        break;
-    case GEMM_SILU:
-        x = silu(x);
-        break;
-    case GEMM_NONE:
-    case GEMM_GATE:
-        break;
-    }
-    return x;
 }
 
 /* The lines of a matrix along k as doubles, so that sums read them in order: of lines x k elements
@@ -139,21 +95,21 @@ static struct sum sum_products(const double *a, const double *b, int64_t k)
 }
 
 /* One element after its activation; row is of all matrices of the batch. */
-static struct result finish(const struct zoo_problem *problem, void *const *buffer, struct sum sum,
-                            int64_t row, int64_t column)
+static struct gemm_result finish(const struct zoo_problem *problem, void *const *buffer,
+                                 struct sum sum, int64_t row, int64_t column)
 {
     int64_t m = problem->value[M], n = problem->value[N], k = problem->value[K];
     enum zoo_type type = types[problem->value[TYPE]];
-    const struct epilogue *e = epilogue_of(problem);
+    const struct gemm_epilogue *e = epilogue_of(problem);
     /* Tensor cores cut at 24 bits with every step of k; plain f32 rounds with every product. */
     double error = ((double)k + 8) * 0x1p-23 * sum.magnitudes;
-    struct result x = {e->alpha * sum.products, fabs(e->alpha) * error};
+    struct gemm_result x = {e->alpha * sum.products, fabs(e->alpha) * error};
     if (e->beta != 0)
         x.value += e->beta * zoo_get(type, buffer[C], (size_t)(row * n + column));
     if (e->bias)
         x.value += zoo_get(type, buffer[BIAS], (size_t)(e->bias_down ? row % m : column));
     x.error += 4 * 0x1p-24 * (fabs(x.value) + sum.magnitudes + 4);
-    return activate(x, e->activation);
+    return gemm_activate(x, e->activation);
 }
 
 /* a and b are the lines of one matrix of the batch. */
@@ -165,14 +121,12 @@ static void reference_element(const struct zoo_problem *problem, void *const *bu
     int64_t k = problem->value[K], type = problem->value[TYPE];
     int64_t at = row * columns_of_d(problem) + column;
     const double *line = a + row % problem->value[M] * k;
-    struct result x;
+    struct gemm_result x;
     if (epilogue_of(problem)->activation == GEMM_GATE) {
         struct sum left_sum = sum_products(line, b + 2 * column * k, k);
         struct sum right_sum = sum_products(line, b + (2 * column + 1) * k, k);
-        struct result left = silu(finish(problem, buffer, left_sum, row, 2 * column));
-        x = finish(problem, buffer, right_sum, row, 2 * column + 1);
-        x.error = x.error * (fabs(left.value) + left.error) + left.error * fabs(x.value);
-        x.value *= left.value;
+        x = gemm_gate(finish(problem, buffer, left_sum, row, 2 * column),
+                      finish(problem, buffer, right_sum, row, 2 * column + 1));
     } else {
         x = finish(problem, buffer, sum_products(line, b + column * k, k), row, column);
     }
@@ -226,7 +180,7 @@ static const char *unit(const struct zoo_problem *problem)
 static struct gemm_request request_of(const struct zoo_problem *problem, const CUdeviceptr *buffer)
 {
     const int64_t *v = problem->value;
-    const struct epilogue *e = epilogue_of(problem);
+    const struct gemm_epilogue *e = epilogue_of(problem);
     bool a_down = v[ORDER] >= 2, b_down = v[ORDER] % 2;
     return (struct gemm_request){
         .number = (enum gemm_number)v[TYPE],
@@ -443,7 +397,8 @@ const struct zoo_family zoo_gemm_fused = {
                    {"type", "of A, B, C, D and bias", 0, 2, 2, type_names},
                    {"batch", "matrices of each kind", 0, 1 << 16, 1, NULL},
                    {"order", "A's and B's: by rows or by columns", 0, 3, 0, order_names},
-                   {"epilogue", "what is done to the product", 0, 7, 0, epilogue_names},
+                   {"epilogue", "what is done to the product", 0, GEMM_EPILOGUES - 1, 0,
+                    gemm_epilogue_names},
                    {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},
                    {0}},
     .distributions = zoo_distributions,

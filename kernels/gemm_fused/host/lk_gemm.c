@@ -14,9 +14,10 @@
 
 extern const struct zoo_family zoo_gemm_scaled;
 
-enum { A, B, C, BIAS, D, A_SCALE, B_SCALE, D_SCALE, BUFFERS };
-static const char *const buffer_names[BUFFERS] = {"a", "b",       "c",       "bias",
-                                                  "d", "a_scale", "b_scale", "d_scale"};
+/* From D on they are written. */
+enum { A, B, C, BIAS, A_SCALE, B_SCALE, D_SCALE, D, SCALE_OUT, WORKSPACE, BUFFERS };
+static const char *const buffer_names[BUFFERS] = {
+    "a", "b", "c", "bias", "a_scale", "b_scale", "d_scale", "d", "d_scale_out", "workspace"};
 static const unsigned type_bytes[] = {
     [LK_BF16] = 2, [LK_F16] = 2, [LK_F32] = 4, [LK_E4M3] = 1, [LK_E5M2] = 1, [LK_S8] = 1};
 static const enum gemm_number numbers[] = {
@@ -62,13 +63,12 @@ static lk_status check_choices(const lk_gemm_desc *desc)
                     (int)desc->type);
     if (!scaled_is_type(desc->type) &&
         (desc->b_type || (desc->d_type && desc->d_type != desc->type) || desc->scaling ||
-         desc->a_scale || desc->b_scale || desc->d_scale || desc->fast_sums))
+         desc->a_scale || desc->b_scale || desc->d_scale || desc->d_scaling || desc->d_scale_out ||
+         desc->fast_sums))
         return fail("b_type, d_type, scaling, scales and fast_sums belong to types of 8 bits");
     if ((unsigned)desc->a_order > LK_COLUMNS || (unsigned)desc->b_order > LK_COLUMNS ||
         (unsigned)desc->d_order > LK_COLUMNS)
         return fail("an order is neither LK_ROWS nor LK_COLUMNS");
-    if (scaled_is_type(desc->type))
-        return scaled_check(desc);
     if ((unsigned)desc->activation > LK_SILU_GATE)
         return fail("activation is %d; lockstep.h has the list", (int)desc->activation);
     if (desc->activation == LK_SILU_GATE && desc->n % 2 != 0)
@@ -76,7 +76,7 @@ static lk_status check_choices(const lk_gemm_desc *desc)
                     (long long)desc->n);
     if (desc->activation == LK_SILU_GATE && desc->d_order == LK_COLUMNS)
         return fail("LK_SILU_GATE needs d by rows");
-    return LK_OK;
+    return scaled_is_type(desc->type) ? scaled_check(desc) : LK_OK;
 }
 
 /* Fills in what the description leaves at 0; batch is not 0. */
@@ -121,37 +121,25 @@ static bool count_bytes(const struct matrix *matrix, int64_t batch, unsigned eac
 static bool measure(const lk_gemm_desc *desc, const struct matrix *matrix, int64_t batch,
                     struct product *product)
 {
-    unsigned each = type_bytes[desc->type],
-             d_each = product->is_scaled ? type_bytes[desc->d_type] : each;
-    int64_t scales[3] = {0, 0, 0};
-    if (product->is_scaled)
-        scaled_count_scales(desc, scales);
+    unsigned each = type_bytes[desc->type], d_each = each, added = each;
+    int64_t scales[4] = {0, 0, 0, 0};
+    if (product->is_scaled) {
+        d_each = type_bytes[desc->d_type];
+        added = desc->d_type == LK_E4M3 ? type_bytes[LK_BF16] : d_each;
+        scaled_count_scales(&product->scaled, scales);
+        product->bytes[WORKSPACE] = scaled_workspace(&product->scaled);
+    }
+    const unsigned aligned[BUFFERS] = {each, each, added, added, 4, 4, 4, d_each, 4, 16};
     for (int i = 0; i < BUFFERS; i++)
-        product->aligned[i] = i >= A_SCALE ? sizeof(float) : i == D ? d_each : each;
+        product->aligned[i] = aligned[i];
     for (int i = 0; i < 3; i++)
         product->bytes[A_SCALE + i] = (size_t)scales[i] * sizeof(float);
-    product->bytes[BIAS] = (size_t)(desc->bias_for_rows ? desc->m : desc->n) * each;
+    product->bytes[SCALE_OUT] = (size_t)scales[3] * sizeof(float);
+    product->bytes[BIAS] = (size_t)(desc->bias_for_rows ? desc->m : desc->n) * added;
     return count_bytes(&matrix[A], batch, each, &product->bytes[A]) &&
            count_bytes(&matrix[B], batch, each, &product->bytes[B]) &&
-           count_bytes(&matrix[C], batch, each, &product->bytes[C]) &&
+           count_bytes(&matrix[C], batch, added, &product->bytes[C]) &&
            count_bytes(&matrix[D], batch, d_each, &product->bytes[D]);
-}
-
-/* D by columns is D transposed by rows: the product of B and A, transposed. */
-static void turn(struct gemm_request *r)
-{
-    struct gemm_request t = *r;
-    r->m = t.n;
-    r->n = t.m;
-    r->a = t.b;
-    r->b = t.a;
-    r->a_pitch = t.b_pitch;
-    r->b_pitch = t.a_pitch;
-    r->a_stride = t.b_stride;
-    r->b_stride = t.a_stride;
-    r->a_by_columns = !t.b_by_columns;
-    r->b_by_columns = !t.a_by_columns;
-    r->bias_down = !t.bias_down;
 }
 
 static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
@@ -180,16 +168,8 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         return status;
     if (desc->d_stride == LK_SAME && batch > 1)
         return fail("d_stride is LK_SAME: each product needs a matrix of its own");
-    if (!measure(desc, matrix, batch, product))
-        return fail("a matrix goes over the end of any GPU's memory");
-    if (product->is_scaled) {
-        scaled_request_of(desc, matrix[A].pitch, matrix[B].pitch, matrix[D].pitch,
-                          &product->scaled);
-        r->batch = 1;
-        return LK_OK;
-    }
     *r = (struct gemm_request){
-        .number = numbers[desc->type],
+        .number = product->is_scaled ? GEMM_NUMBER_F32 : numbers[desc->type],
         .m = desc->m,
         .n = desc->n,
         .k = desc->k,
@@ -209,6 +189,10 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
         .activation = (enum gemm_activation)desc->activation,
         .bias_down = desc->bias_for_rows != 0,
     };
+    if (product->is_scaled)
+        scaled_request_of(desc, r, &product->scaled);
+    if (!measure(desc, matrix, batch, product))
+        return fail("a matrix goes over the end of any GPU's memory");
     return LK_OK;
 }
 
@@ -220,13 +204,39 @@ static bool overlap(const struct product *product, const void *const *buffer, in
     return a && b && a < b + product->bytes[j] && b < a + product->bytes[i];
 }
 
+/* C may be D, if it lies as D does. */
+static bool is_c_in_place(const struct product *product, const void *const *buffer)
+{
+    return buffer[C] == buffer[D] && product->bytes[C] == product->bytes[D] &&
+           product->request.c_pitch == product->request.d_pitch &&
+           product->request.c_stride == product->request.d_stride;
+}
+
+static lk_status check_overlaps(const struct product *product, const void *const *buffer)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        for (int j = D; j < BUFFERS; j++)
+            if (i < j && overlap(product, buffer, i, j) &&
+                !(i == C && j == D && is_c_in_place(product, buffer)))
+                return fail("%s and %s overlap; give them memory of their own%s", buffer_names[i],
+                            buffer_names[j], i == C && j == D ? ", or let them be the same" : "");
+    return LK_OK;
+}
+
+static bool is_optional(int buffer, const lk_gemm_desc *desc)
+{
+    return buffer == C || buffer == BIAS || buffer == D_SCALE ||
+           ((buffer == A_SCALE || buffer == B_SCALE) && desc->scaling != LK_SCALE_BLOCKS);
+}
+
 static lk_status check_buffers(const struct product *product, const void *const *buffer,
                                const struct api_context *context, const lk_gemm_desc *desc)
 {
+    if (product->bytes[WORKSPACE] > desc->workspace_bytes)
+        return fail("workspace_bytes is %zu; lk_gemm_workspace asks for %zu", desc->workspace_bytes,
+                    product->bytes[WORKSPACE]);
     for (int i = 0; i < BUFFERS; i++) {
-        bool optional = i == C || i == BIAS || (i >= A_SCALE && desc->scaling != LK_SCALE_BLOCKS) ||
-                        i == D_SCALE;
-        if (product->bytes[i] == 0 || (optional && !buffer[i]))
+        if (product->bytes[i] == 0 || (is_optional(i, desc) && !buffer[i]))
             continue;
         if (!buffer[i])
             return fail("%s is NULL; it must be device memory of %zu bytes", buffer_names[i],
@@ -238,26 +248,17 @@ static lk_status check_buffers(const struct product *product, const void *const 
                                             product->bytes[i]);
         if (status != LK_OK)
             return status;
-        if (i != D && overlap(product, buffer, i, D)) {
-            bool same = i == C && buffer[C] == buffer[D] &&
-                        product->bytes[C] == product->bytes[D] &&
-                        product->request.c_pitch == product->request.d_pitch &&
-                        product->request.c_stride == product->request.d_stride;
-            if (!same)
-                return fail("%s and d overlap; give them memory of their own%s", buffer_names[i],
-                            i == C ? ", or let them be the same" : "");
-        }
     }
     if (desc->beta != 0 && !buffer[C] && product->bytes[C])
         return fail("c is NULL, and beta is %g; set beta to 0 or give c", (double)desc->beta);
-    return LK_OK;
+    return check_overlaps(product, buffer);
 }
 
 /* Plans -----------------------------------------------------------------------------------------*/
 
 /* A description and its buffers, as numbers that can be compared at once. */
 struct key {
-    uint64_t number[28];
+    uint64_t number[30];
 };
 
 static uint64_t pair(unsigned high, unsigned low)
@@ -301,6 +302,9 @@ static struct key key_of(const lk_gemm_desc *d, const void *const *buffer)
         (uintptr_t)buffer[D_SCALE],
         pair(d->b_type, d->d_type),
         pair(d->scaling, d->fast_sums != 0),
+        pair(d->d_scaling, 0),
+        (uintptr_t)buffer[SCALE_OUT],
+        (uintptr_t)buffer[WORKSPACE],
     }};
 }
 
@@ -342,19 +346,23 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     struct gemm_request *r = &product->request;
     const struct zoo_device *device = &context->device;
     plan->is_scaled = product->is_scaled;
-    if (product->is_scaled)
-        return scaled_make_plan(&product->scaled, desc->d_order == LK_COLUMNS, device,
-                                (const void *const[]){buffer[A], buffer[B], buffer[D],
-                                                      buffer[A_SCALE], buffer[B_SCALE],
-                                                      buffer[D_SCALE]},
-                                &plan->scaled);
     r->a = (uintptr_t)buffer[A];
     r->b = (uintptr_t)buffer[B];
     r->c = desc->beta != 0 ? (uintptr_t)buffer[C] : 0;
     r->d = (uintptr_t)buffer[D];
     r->bias = (uintptr_t)buffer[BIAS];
+    if (product->is_scaled) {
+        struct scaled_request *scaled = &product->scaled;
+        scaled->product = *r;
+        scaled->a_scale = (uintptr_t)buffer[A_SCALE];
+        scaled->b_scale = (uintptr_t)buffer[B_SCALE];
+        scaled->d_scale = (uintptr_t)buffer[D_SCALE];
+        scaled->scale_out = (uintptr_t)buffer[SCALE_OUT];
+        scaled->workspace = (uintptr_t)buffer[WORKSPACE];
+        return scaled_make_plan(scaled, desc->d_order == LK_COLUMNS, device, &plan->scaled);
+    }
     if (desc->d_order == LK_COLUMNS)
-        turn(r);
+        gemm_request_turn(r);
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
     enum gemm_kind kind = GEMM_GENERAL;
     bool found = has_tma && gemm_plan_find(&context->table, device, r, &kind, &r->choice);
@@ -377,8 +385,7 @@ static CUresult launch(const struct plan *plan, struct api_context *context, voi
         return CUDA_SUCCESS;
     *call = (struct zoo_call){.device = &context->device, .kernels = *kernels, .stream = stream};
     if (plan->is_scaled)
-        return ZOO_LAUNCH(call, plan->scaled.kernel, plan->scaled.grid,
-                          (void *)&plan->scaled.arguments);
+        return scaled_plan_launch(&plan->scaled, call);
     return ZOO_LAUNCH(call, plan->fused.kernel, plan->fused.grid, (void *)&plan->fused.arguments);
 }
 
@@ -403,10 +410,16 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
     lk_status status = read_desc(desc, &product);
     if (status != LK_OK)
         return status;
-    if (product.is_scaled && bias)
-        return fail("bias must be NULL where a and b have 8 bits");
-    const void *buffer[BUFFERS] = {
-        a, b, desc->beta != 0 ? c : NULL, bias, d, desc->a_scale, desc->b_scale, desc->d_scale};
+    const void *buffer[BUFFERS] = {a,
+                                   b,
+                                   desc->beta != 0 ? c : NULL,
+                                   bias,
+                                   desc->a_scale,
+                                   desc->b_scale,
+                                   desc->d_scale,
+                                   d,
+                                   desc->d_scale_out,
+                                   product.bytes[WORKSPACE] ? desc->workspace : NULL};
     status = check(&product, desc, buffer, stream, &context);
     if (status != LK_OK || product.bytes[D] == 0)
         return status;
@@ -437,6 +450,16 @@ lk_status lk_gemm(void *stream, const lk_gemm_desc *desc, const void *a, const v
                              call.error ? call.error : "launching");
 }
 
+lk_status lk_gemm_workspace(const lk_gemm_desc *desc, size_t *bytes)
+{
+    struct product product;
+    if (!bytes)
+        return fail("bytes is NULL");
+    lk_status status = read_desc(desc, &product);
+    *bytes = status == LK_OK ? product.bytes[WORKSPACE] : 0;
+    return status;
+}
+
 static const char *why(const struct plan *plan)
 {
     static const char *const reasons[] = {
@@ -448,10 +471,12 @@ static const char *why(const struct plan *plan)
     if (!plan->is_scaled)
         return plan->fused.from_table ? "the fastest for this shape in a table of 'lockstep tune'"
                                       : reasons[plan->fused.kind];
-    if (!plan->scaled.is_general)
+    if (plan->scaled.kind == SCALED_TILES)
         return "a by rows and b by columns, at multiples of 16 bytes";
-    return "tensor cores take 8 bits with a by rows and b by columns at multiples of 16 bytes, k "
-           "above 0 and on a Hopper GPU: right, not fast";
+    if (plan->scaled.kind == SCALED_SKINNY)
+        return "few rows: 64 columns a warpgroup, blocks share k";
+    return "TMA and wgmma take 8 bits with a by rows and b by columns at multiples of 16 bytes, k "
+           "above 0 and on a Hopper GPU; this one takes any, at a third of their speed or less";
 }
 
 lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
@@ -472,8 +497,10 @@ lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size)
         return status;
     /* Addresses that are not NULL and aligned: c and bias as the description may need them. */
     const void *const somewhere = (const void *)(uintptr_t)4096;
-    const void *buffer[BUFFERS] = {somewhere, somewhere,     somewhere,     NULL,
-                                   somewhere, desc->a_scale, desc->b_scale, desc->d_scale};
+    const void *buffer[BUFFERS] = {
+        [A] = somewhere,           [B] = somewhere,           [C] = somewhere,
+        [A_SCALE] = desc->a_scale, [B_SCALE] = desc->b_scale, [D_SCALE] = desc->d_scale,
+        [D] = somewhere,           [WORKSPACE] = somewhere};
     status = make_plan(&product, desc, buffer, context, &plan);
     if (status != LK_OK)
         return status;

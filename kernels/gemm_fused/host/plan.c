@@ -26,6 +26,22 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+void gemm_request_turn(struct gemm_request *r)
+{
+    struct gemm_request t = *r;
+    r->m = t.n;
+    r->n = t.m;
+    r->a = t.b;
+    r->b = t.a;
+    r->a_pitch = t.b_pitch;
+    r->b_pitch = t.a_pitch;
+    r->a_stride = t.b_stride;
+    r->b_stride = t.a_stride;
+    r->a_by_columns = !t.b_by_columns;
+    r->b_by_columns = !t.a_by_columns;
+    r->bias_down = !t.bias_down;
+}
+
 /* Tiles -----------------------------------------------------------------------------------------*/
 
 static bool has_width(const struct gemm_request *r, const struct width *width)
@@ -60,10 +76,6 @@ static const struct width *best_width(const struct gemm_request *r, int sms)
 
 /* Skinny products -------------------------------------------------------------------------------*/
 
-struct slice {
-    int rows, consumers, stages, parts_log2;
-};
-
 /* More blocks share k, as long as there are SMs for them and each has some steps. */
 static int share_k(int64_t blocks, int64_t steps, int most_log2, int sms)
 {
@@ -75,12 +87,12 @@ static int share_k(int64_t blocks, int64_t steps, int most_log2, int sms)
 }
 
 /* Few rows: B is read once, by as many SMs as possible and in long pieces; a block on each. */
-static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
+static struct gemm_slice slice_of_few_rows(const struct gemm_request *r, int step_k, int sms)
 {
-    struct slice s = {.rows = 8, .consumers = 2, .stages = 6};
+    struct gemm_slice s = {.rows = 8, .consumers = 2, .stages = 6};
     while (s.rows < r->m)
         s.rows *= 2;
-    int64_t steps = ceil_div(r->k, BK), tiles = ceil_div(r->n, 128) * r->batch;
+    int64_t steps = ceil_div(r->k, step_k), tiles = ceil_div(r->n, 128) * r->batch;
     int64_t narrow = ceil_div(r->n, 64) * r->batch;
     if (narrow <= sms && 2 * narrow > sms) {
         s.consumers = 1;
@@ -101,13 +113,13 @@ static struct slice slice_of_few_rows(const struct gemm_request *r, int sms)
 }
 
 /* Small ones: latency is what counts. */
-static struct slice slice_of_small(const struct gemm_request *r, int sms)
+static struct gemm_slice slice_of_small(const struct gemm_request *r, int step_k, int sms)
 {
-    struct slice s = {.rows = 64, .consumers = 1, .stages = 8};
+    struct gemm_slice s = {.rows = 64, .consumers = 1, .stages = 8};
     if (ceil_div(r->m, 64) * ceil_div(r->n, 64) * r->batch <= 16)
         s.rows = 16;
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch;
-    s.parts_log2 = share_k(blocks, ceil_div(r->k, BK), MOST_PARTS_LOG2, sms);
+    s.parts_log2 = share_k(blocks, ceil_div(r->k, step_k), MOST_PARTS_LOG2, sms);
     return s;
 }
 
@@ -116,11 +128,12 @@ static bool is_power_of_two(int value, int least, int most)
     return value >= least && value <= most && (value & (value - 1)) == 0;
 }
 
-static struct slice slice_of(const struct gemm_request *r, int sms)
+struct gemm_slice gemm_slice_of(const struct gemm_request *r, int step_k, int sms)
 {
     static const int stages[] = {[1] = 8, [2] = 6, [4] = 3};
     const struct gemm_choice *choice = &r->choice;
-    struct slice s = r->m <= 64 ? slice_of_few_rows(r, sms) : slice_of_small(r, sms);
+    struct gemm_slice s =
+        r->m <= 64 ? slice_of_few_rows(r, step_k, sms) : slice_of_small(r, step_k, sms);
     if (is_power_of_two(choice->rows, 8, 128))
         s.rows = choice->rows;
     if (is_power_of_two(choice->consumers, 1, 4)) {
@@ -129,7 +142,7 @@ static struct slice slice_of(const struct gemm_request *r, int sms)
     }
     if (is_power_of_two(choice->parts, 1, 1 << MOST_PARTS_LOG2))
         s.parts_log2 = __builtin_ctz((unsigned)choice->parts);
-    while (s.parts_log2 && ceil_div(r->k, BK) < (int64_t)1 << s.parts_log2)
+    while (s.parts_log2 && ceil_div(r->k, step_k) < (int64_t)1 << s.parts_log2)
         s.parts_log2--;
     return s;
 }
@@ -137,7 +150,7 @@ static struct slice slice_of(const struct gemm_request *r, int sms)
 /* Of a step of k, as above. */
 static double cost_of_small(const struct gemm_request *r, int sms)
 {
-    struct slice s = slice_of_small(r, sms);
+    struct gemm_slice s = slice_of_small(r, BK, sms);
     int64_t parts = (int64_t)1 << s.parts_log2, steps = ceil_div(r->k, BK);
     int64_t blocks = ceil_div(r->m, s.rows) * ceil_div(r->n, 64) * r->batch * parts;
     double each = 50 * (double)ceil_div(blocks, sms);
@@ -328,7 +341,7 @@ static CUresult plan_tiles(const struct gemm_request *r, const struct lk_driver 
 static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
                             struct gemm_plan *plan)
 {
-    struct slice s = slice_of(r, sms);
+    struct gemm_slice s = gemm_slice_of(r, BK, sms);
     struct gemm_arguments *g = &plan->arguments;
     g->stages = s.stages;
     g->parts_log2 = s.parts_log2;

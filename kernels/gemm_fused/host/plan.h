@@ -63,6 +63,14 @@ struct gemm_plan {
     struct gemm_arguments arguments;
 };
 
+/* D by columns is D transposed by rows: makes of a request that of B and A, transposed. */
+void gemm_request_turn(struct gemm_request *request);
+/* How a skinny product is divided: rows and warpgroups of a block, stages, and 2^parts_log2 blocks
+ * that share k, of which a stage has step_k. */
+struct gemm_slice {
+    int rows, consumers, stages, parts_log2;
+};
+struct gemm_slice gemm_slice_of(const struct gemm_request *request, int step_k, int sms);
 /* May TMA fetch A and B? Else only GEMM_GENERAL can. */
 bool gemm_plan_fits_tma(const struct gemm_request *request);
 /* The kind that is expected to be fastest. */

@@ -38,10 +38,15 @@ lk_status scaled_check(const lk_gemm_desc *desc)
         return fail("d_type is none of LK_BF16, LK_F16, LK_F32 and LK_E4M3");
     if ((unsigned)desc->scaling > LK_SCALE_BLOCKS)
         return fail("scaling is none of LK_SCALE_TENSORS, LK_SCALE_LINES and LK_SCALE_BLOCKS");
-    if (desc->batch != 0 && desc->batch != 1)
-        return fail("batch is not 1: with 8 bits there is one product to a call");
-    if (desc->beta != 0 || desc->activation != LK_IDENTITY)
-        return fail("beta and activation must be 0: with 8 bits nothing is added to the product");
+    if ((unsigned)desc->d_scaling > LK_SCALE_BLOCKS)
+        return fail("d_scaling is none of LK_SCALE_TENSORS, LK_SCALE_LINES and LK_SCALE_BLOCKS");
+    if (desc->d_scaling != LK_SCALE_TENSORS && desc->d_type != LK_E4M3)
+        return fail("d_scaling is for a d in LK_E4M3: other types are stored as they are");
+    if (desc->d_scaling != LK_SCALE_TENSORS && desc->d_scale)
+        return fail("d_scale is given, and d_scaling asks for scales that are computed; set one of "
+                    "them to 0");
+    if (desc->d_scaling != LK_SCALE_TENSORS && desc->d_order == LK_COLUMNS)
+        return fail("computed scales need d by rows");
     if (desc->type == LK_S8 && desc->k > MOST_K)
         return fail("k is above 131071: sums of LK_S8 would not fit 32 bits");
     if (blocks && desc->type == LK_S8)
@@ -53,79 +58,50 @@ lk_status scaled_check(const lk_gemm_desc *desc)
     return LK_OK;
 }
 
-void scaled_count_scales(const lk_gemm_desc *desc, int64_t *count)
-{
-    int64_t blocks = (desc->k + SCALE_BLOCK - 1) / SCALE_BLOCK;
-    count[0] = count[1] = count[2] = 1;
-    if (desc->scaling == LK_SCALE_LINES) {
-        count[0] = desc->m;
-        count[1] = desc->n;
-    } else if (desc->scaling == LK_SCALE_BLOCKS) {
-        count[0] = blocks * desc->m;
-        count[1] = blocks * ((desc->n + SCALE_BLOCK - 1) / SCALE_BLOCK);
-    }
-}
-
-void scaled_request_of(const lk_gemm_desc *desc, int64_t a_pitch, int64_t b_pitch, int64_t d_pitch,
+void scaled_request_of(const lk_gemm_desc *desc, const struct gemm_request *product,
                        struct scaled_request *request)
 {
     static const enum scaled_stored stored[] = {
         [LK_BF16] = STORE_BF16, [LK_F16] = STORE_F16, [LK_F32] = STORE_F32, [LK_E4M3] = STORE_E4M3};
     *request = (struct scaled_request){
+        .product = *product,
         .number = desc->type == LK_S8          ? SCALED_S8
                   : desc->type == LK_E5M2      ? SCALED_E5M2_E4M3
                   : type_of_b(desc) == LK_E5M2 ? SCALED_E4M3_E5M2
                                                : SCALED_E4M3,
         .scaling = (enum scaled_scaling)desc->scaling,
         .stored = stored[desc->d_type],
-        .alpha = desc->alpha,
+        .quantised = (enum scaled_scaling)desc->d_scaling,
         .fast = desc->fast_sums != 0,
-        .m = desc->m,
-        .n = desc->n,
-        .k = desc->k,
-        .a_by_columns = desc->a_order == LK_COLUMNS,
-        .b_by_columns = desc->b_order == LK_COLUMNS,
-        .a_pitch = a_pitch,
-        .b_pitch = b_pitch,
-        .d_pitch = d_pitch,
     };
 }
 
-/* D by columns is D transposed by rows: the product of B and A, transposed. */
-static void turn(struct scaled_request *r)
+void scaled_count_scales(const struct scaled_request *r, int64_t *count)
 {
-    struct scaled_request t = *r;
-    r->m = t.n;
-    r->n = t.m;
-    r->a = t.b;
-    r->b = t.a;
-    r->a_scale = t.b_scale;
-    r->b_scale = t.a_scale;
-    r->a_pitch = t.b_pitch;
-    r->b_pitch = t.a_pitch;
-    r->a_by_columns = !t.b_by_columns;
-    r->b_by_columns = !t.a_by_columns;
-    if (t.number == SCALED_E4M3_E5M2)
-        r->number = SCALED_E5M2_E4M3;
-    else if (t.number == SCALED_E5M2_E4M3)
-        r->number = SCALED_E4M3_E5M2;
+    const struct gemm_request *p = &r->product;
+    count[0] = scaled_count_a(r->scaling, p->m, p->k) * (p->a_stride == 0 ? 1 : p->batch);
+    count[1] = scaled_count_b(r->scaling, p->n, p->k) * (p->b_stride == 0 ? 1 : p->batch);
+    count[2] = 1;
+    count[3] = r->quantised == SCALE_TENSORS
+                   ? 0
+                   : scaled_count_a(r->quantised, p->m, scaled_columns_of_d(r)) * p->batch;
 }
 
 lk_status scaled_make_plan(struct scaled_request *r, bool d_by_columns,
-                           const struct zoo_device *device, const void *const *buffer,
-                           struct scaled_plan *plan)
+                           const struct zoo_device *device, struct scaled_plan *plan)
 {
-    r->a = (uintptr_t)buffer[0];
-    r->b = (uintptr_t)buffer[1];
-    r->d = (uintptr_t)buffer[2];
-    r->a_scale = (uintptr_t)buffer[3];
-    r->b_scale = (uintptr_t)buffer[4];
-    r->d_scale = (uintptr_t)buffer[5];
-    if (d_by_columns)
-        turn(r);
+    if (d_by_columns) {
+        struct scaled_request t = *r;
+        gemm_request_turn(&r->product);
+        r->a_scale = t.b_scale;
+        r->b_scale = t.a_scale;
+        r->number = t.number == SCALED_E4M3_E5M2   ? SCALED_E5M2_E4M3
+                    : t.number == SCALED_E5M2_E4M3 ? SCALED_E4M3_E5M2
+                                                   : t.number;
+    }
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
-    CUresult status = scaled_plan_make(r, !has_tma || !scaled_plan_fits_tma(r), device->cuda,
-                                       device->sm_count, plan);
+    CUresult status = scaled_plan_make(r, has_tma ? scaled_plan_kind(r) : SCALED_MMA_SYNC,
+                                       device->cuda, device->sm_count, plan);
     if (status != CUDA_SUCCESS)
         return api_driver_failed(device->cuda, status, "gemm", "describing a matrix to it");
     return LK_OK;

@@ -11,13 +11,13 @@
 bool scaled_is_type(lk_type type);
 /* What the description says beside sizes and places. */
 lk_status scaled_check(const lk_gemm_desc *desc);
-/* Of a, b and d, in numbers. */
-void scaled_count_scales(const lk_gemm_desc *desc, int64_t *count);
-void scaled_request_of(const lk_gemm_desc *desc, int64_t a_pitch, int64_t b_pitch, int64_t d_pitch,
+/* `product` has the description's sizes and places. */
+void scaled_request_of(const lk_gemm_desc *desc, const struct gemm_request *product,
                        struct scaled_request *request);
-/* buffer: a, b, d and their scales. */
+/* Of a, b, d, and those of d that are computed; for the whole batch. */
+void scaled_count_scales(const struct scaled_request *request, int64_t *count);
+/* With all addresses in place. */
 lk_status scaled_make_plan(struct scaled_request *request, bool d_by_columns,
-                           const struct zoo_device *device, const void *const *buffer,
-                           struct scaled_plan *plan);
+                           const struct zoo_device *device, struct scaled_plan *plan);
 
 #endif

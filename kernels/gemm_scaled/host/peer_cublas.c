@@ -19,7 +19,8 @@ bool scaled_cublas_takes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     if (v[SCALED_M] == 0 || v[SCALED_N] % 16 != 0 || v[SCALED_K] % 16 != 0 ||
-        v[SCALED_TYPE] == SCALED_S8)
+        v[SCALED_TYPE] == SCALED_S8 || v[SCALED_OUT] > OUT_E4M3 || v[SCALED_BATCH] != 1 ||
+        v[SCALED_EPILOGUE] != 0)
         return false;
     return v[SCALED_SCALES] != SCALE_BLOCKS ||
            (v[SCALED_K] % SCALE_BLOCK == 0 && v[SCALED_N] % SCALE_BLOCK == 0 &&
