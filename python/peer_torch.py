@@ -97,7 +97,9 @@ class Bridge:
 
     def leave(self, request):
         torch.cuda.synchronize()
-        COMPILED.clear()
+        if COMPILED:
+            COMPILED.clear()
+            torch._dynamo.reset()
         self.forget()
         torch.cuda.empty_cache()
         if self.address is not None:

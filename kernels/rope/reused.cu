@@ -28,19 +28,19 @@ static __device__ __forceinline__ void reused(T *x, table t, long long tokens, i
                                               float sign)
 {
     T *token = x + (long long)blockIdx.x * heads * dim;
-    int wide = dim / (2 * PER<T>); // threads for one head
+    int wide = dim / (2 * PAIRS<halves, T>); // threads for one head
     if (!in_vectors(x, t, dim) || wide > BLOCK) {
         one_by_one<halves>(token, t, heads, dim, sign);
         return;
     }
-    int at_once = BLOCK / wide, first = threadIdx.x / wide, p = threadIdx.x % wide * PER<T>;
+    int at_once = BLOCK / wide, first = threadIdx.x / wide, p = threadIdx.x % wide * PAIRS<halves, T>;
     if (first >= at_once)
         return;
-    float cosine[PER<T>], sine[PER<T>];
+    float cosine[PAIRS<halves, T>], sine[PAIRS<halves, T>];
     load_angles(t, (long long)blockIdx.x * (dim / 2) + p, sign, cosine, sine);
 #pragma unroll 1
     for (int from = first; from < heads; from += at_once * HEADS) {
-        two_vectors v[HEADS];
+        pairs_of_thread v[HEADS];
 #pragma unroll
         for (int k = 0; k < HEADS; k++)
             if (from + k * at_once < heads)

@@ -31,37 +31,43 @@ static __device__ __forceinline__ void turn_pair(T *head, int dim, int p, float 
     narrow(b, second);
 }
 
-/* Two vectors of a head, with the pairs p to p + PER - 1: apart by half a head, or side by side. */
-struct two_vectors {
-    uint4 first, second;
+/* What a thread takes at a time: of halves the 16 bytes of PER pairs' first numbers and those of their
+ * second ones; of neighbours 16 bytes, which are half as many pairs. Neighbouring threads take
+ * neighbouring vectors. */
+template <bool halves, class T> static constexpr int PAIRS = halves ? PER<T> : PER<T> / 2;
+
+struct pairs_of_thread {
+    uint4 first, second; // of neighbours only the first
 };
 template <bool halves, class T>
-static __device__ __forceinline__ two_vectors load_pairs(const T *head, int dim, int p)
+static __device__ __forceinline__ pairs_of_thread load_pairs(const T *head, int dim, int p)
 {
     const T *at = head + (halves ? p : 2 * p);
-    return two_vectors{load_once((const uint4 *)at),
-                       load_once((const uint4 *)(at + (halves ? dim / 2 : PER<T>)))};
+    pairs_of_thread v;
+    v.first = load_once((const uint4 *)at);
+    v.second = halves ? load_once((const uint4 *)(at + dim / 2)) : v.first;
+    return v;
 }
 template <bool halves, class T>
-static __device__ __forceinline__ void turn_pairs(T *head, int dim, int p, two_vectors v,
-                                                  const float (&cosine)[PER<T>],
-                                                  const float (&sine)[PER<T>])
+static __device__ __forceinline__ void turn_pairs(T *head, int dim, int p, pairs_of_thread v,
+                                                  const float (&cosine)[PAIRS<halves, T>],
+                                                  const float (&sine)[PAIRS<halves, T>])
 {
     float a[PER<T>], b[PER<T>];
-    widen_all<T>(v.first, a);
-    widen_all<T>(v.second, b);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++) {
-        if (halves)
-            turn(a[k], b[k], cosine[k], sine[k]);
-        else if (k < PER<T> / 2)
-            turn(a[2 * k], a[2 * k + 1], cosine[k], sine[k]);
-        else
-            turn(b[2 * k - PER<T>], b[2 * k - PER<T> + 1], cosine[k], sine[k]);
-    }
     T *at = head + (halves ? p : 2 * p);
+    widen_all<T>(v.first, a);
+    if constexpr (halves) {
+        widen_all<T>(v.second, b);
+#pragma unroll
+        for (int k = 0; k < PER<T>; k++)
+            turn(a[k], b[k], cosine[k], sine[k]);
+        store_stream((uint4 *)(at + dim / 2), narrow_all<T>(b));
+    } else {
+#pragma unroll
+        for (int k = 0; k < PER<T> / 2; k++)
+            turn(a[2 * k], a[2 * k + 1], cosine[k], sine[k]);
+    }
     store_stream((uint4 *)at, narrow_all<T>(a));
-    store_stream((uint4 *)(at + (halves ? dim / 2 : PER<T>)), narrow_all<T>(b));
 }
 
 /* Of the pairs from `at` on, counted over all tokens. */
@@ -69,12 +75,19 @@ template <int N>
 static __device__ __forceinline__ void load_angles(table t, long long at, float sign,
                                                    float (&cosine)[N], float (&sine)[N])
 {
+    if constexpr (N == 2) { // neighbours in f32
+        float2 c = *(const float2 *)(t.cosines + at), s = *(const float2 *)(t.sines + at);
+        cosine[0] = c.x, cosine[1] = c.y;
+        sine[0] = sign * s.x, sine[1] = sign * s.y;
+    } else {
 #pragma unroll
-    for (int k = 0; k < N; k += 4) {
-        float4 c = *(const float4 *)(t.cosines + at + k), s = *(const float4 *)(t.sines + at + k);
-        cosine[k] = c.x, cosine[k + 1] = c.y, cosine[k + 2] = c.z, cosine[k + 3] = c.w;
-        sine[k] = sign * s.x, sine[k + 1] = sign * s.y;
-        sine[k + 2] = sign * s.z, sine[k + 3] = sign * s.w;
+        for (int k = 0; k < N; k += 4) {
+            float4 c = *(const float4 *)(t.cosines + at + k);
+            float4 s = *(const float4 *)(t.sines + at + k);
+            cosine[k] = c.x, cosine[k + 1] = c.y, cosine[k + 2] = c.z, cosine[k + 3] = c.w;
+            sine[k] = sign * s.x, sine[k + 1] = sign * s.y;
+            sine[k + 2] = sign * s.z, sine[k + 3] = sign * s.w;
+        }
     }
 }
 

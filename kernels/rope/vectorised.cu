@@ -1,7 +1,7 @@
 /*
- * vectorised.cu: one thread for 16 bytes of pairs' first numbers and the 16 bytes of their second ones.
- * It loads twice as many bytes of the table as of x, though from the caches. Heads that are no multiple
- * of two vectors are done pair by pair.
+ * vectorised.cu: 16 bytes of pairs' first numbers and the 16 bytes of their second ones at a time; of
+ * neighbours 16 bytes with both. A thread loads twice as many bytes of the table as of x, though from
+ * the caches. Heads that are no multiple of two vectors are done pair by pair.
  */
 // arch: sm_80
 #include "turn.h"
@@ -13,7 +13,7 @@ static __device__ __forceinline__ void vectorised(T *x, table t, long long token
                                                   float sign)
 {
     bool vectors = in_vectors(x, t, dim);
-    int pairs = dim / 2, step = vectors ? PER<T> : 1;
+    int pairs = dim / 2, step = vectors ? PAIRS<halves, T> : 1;
     long long all = tokens * heads * pairs;
     long long i = ((long long)blockIdx.x * BLOCK + threadIdx.x) * step;
 #pragma unroll 1
@@ -25,8 +25,8 @@ static __device__ __forceinline__ void vectorised(T *x, table t, long long token
                               sign * t.sines[token * pairs + p]);
             continue;
         }
-        float cosine[PER<T>], sine[PER<T>];
-        two_vectors v = load_pairs<halves>(x + head * dim, dim, p);
+        float cosine[PAIRS<halves, T>], sine[PAIRS<halves, T>];
+        pairs_of_thread v = load_pairs<halves>(x + head * dim, dim, p);
         load_angles(t, token * pairs + p, sign, cosine, sine);
         turn_pairs<halves>(x + head * dim, dim, p, v, cosine, sine);
     }

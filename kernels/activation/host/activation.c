@@ -239,32 +239,36 @@ static const struct zoo_variant variants[] = {
      launch_in_flight, .traits = ZOO_DETERMINISTIC},
     {0}};
 
-/* torch has no gated functions: as written they are two operations, and torch.compile makes one. f
- * is the function, b its backward; arrays that are packed are views of their halves. */
-#define TORCH_DIRECTION                                                                            \
-    "(lambda f, b, v, dy: (f(v[0]) * v[1] if len(v) == 2 else f(v[0])) if direction == 'forward' " \
-    "else "                                                                                        \
-    "((b(dy * v[1], v[0]), dy * f(v[0])) if len(v) == 2 else b(dy, v[0])))"
-#define TORCH_ARGUMENTS                                                                            \
-    "*{'gelu': (torch.ops.aten.gelu, torch.ops.aten.gelu_backward), "                              \
-    "'gelu_tanh': (lambda v: torch.ops.aten.gelu(v, approximate='tanh'), "                         \
-    "lambda d, v: torch.ops.aten.gelu_backward(d, v, approximate='tanh')), "                       \
-    "'silu': (torch.ops.aten.silu, torch.ops.aten.silu_backward), "                                \
-    "'geglu': (torch.ops.aten.gelu, torch.ops.aten.gelu_backward), "                               \
-    "'swiglu': (torch.ops.aten.silu, torch.ops.aten.silu_backward)}[op], "                         \
-    "x[:2] if op in ('geglu', 'swiglu') else x[:1], x[2 if op in ('geglu', 'swiglu') else 1]"
+/* The function, and its backward. */
+#define TORCH_FUNCTION                                                                             \
+    "{'gelu': torch.ops.aten.gelu, 'geglu': torch.ops.aten.gelu, 'silu': torch.ops.aten.silu, "    \
+    "'swiglu': torch.ops.aten.silu, "                                                              \
+    "'gelu_tanh': lambda v: torch.ops.aten.gelu(v, approximate='tanh')}[op]"
+#define TORCH_BACKWARD                                                                             \
+    "{'gelu': torch.ops.aten.gelu_backward, 'geglu': torch.ops.aten.gelu_backward, "               \
+    "'silu': torch.ops.aten.silu_backward, 'swiglu': torch.ops.aten.silu_backward, "               \
+    "'gelu_tanh': lambda d, v: torch.ops.aten.gelu_backward(d, v, approximate='tanh')}[op]"
 
-/* Halves of one array are no two tensors of the same list. */
-static bool peer_takes(const struct zoo_problem *problem)
+/* Functions without a gate are single operations of PyTorch. Those with one are two, which
+ * torch.compile makes one of: by themselves they round in between. */
+static bool takes_plain(const struct zoo_problem *problem)
 {
-    return !is_packed(problem);
+    return !is_gated(problem);
+}
+static bool takes_gated(const struct zoo_problem *problem)
+{
+    return is_gated(problem) && !is_packed(problem);
 }
 
 static const struct zoo_peer peers[] = {
-    {"torch", ZOO_PEER_PYTHON, .call = TORCH_DIRECTION "(" TORCH_ARGUMENTS ")",
-     .takes = peer_takes},
-    {"torch_compile", ZOO_PEER_PYTHON, .call = "compiled(" TORCH_DIRECTION ")(" TORCH_ARGUMENTS ")",
-     .takes = peer_takes},
+    {"torch", ZOO_PEER_PYTHON,
+     .call = TORCH_FUNCTION "(x[0]) if direction == 'forward' else " TORCH_BACKWARD "(x[1], x[0])",
+     .takes = takes_plain},
+    {"torch_compile", ZOO_PEER_PYTHON,
+     .call = "compiled(lambda v, up: " TORCH_FUNCTION "(v) * up)(x[0], x[1]) "
+             "if direction == 'forward' else compiled(lambda v, up, dy: (" TORCH_BACKWARD
+             "(dy * up, v), dy * " TORCH_FUNCTION "(v)))(x[0], x[1], x[2])",
+     .takes = takes_gated},
     {0}};
 
 static const char *const edges[] = {

@@ -138,7 +138,8 @@ static CUresult launch_naive(struct zoo_call *call)
 
 static CUresult launch_vectorised(struct zoo_call *call)
 {
-    int64_t per = 16 / zoo_type_bytes[type_of(call->problem)];
+    int64_t per =
+        (call->problem->value[PAIRS] == 0 ? 16 : 8) / zoo_type_bytes[type_of(call->problem)];
     return launch(call, zoo_ceil_div(all_pairs(call->problem), zoo_tunable(call, "BLOCK") * per));
 }
 
@@ -168,11 +169,10 @@ static bool peer_takes(const struct zoo_problem *problem)
     return problem->value[PAIRS] == 0 && problem->value[DIRECTION] == 0;
 }
 
-static const struct zoo_peer peers[] = {
-    {"torch", ZOO_PEER_PYTHON, .call = TORCH_HALVES TORCH_ARGUMENTS, .takes = peer_takes},
-    {"torch_compile", ZOO_PEER_PYTHON, .call = "compiled(" TORCH_HALVES ")" TORCH_ARGUMENTS,
-     .takes = peer_takes},
-    {0}};
+static const struct zoo_peer peers[] = {{"torch_compile", ZOO_PEER_PYTHON,
+                                         .call = "compiled(" TORCH_HALVES ")" TORCH_ARGUMENTS,
+                                         .takes = peer_takes},
+                                        {0}};
 
 static const char *const edges[] = {
     "tokens=0,1,2,5 heads=1,3 dim=0,2,4,6,16,18,64 pairs=halves,neighbours direction=forward "
