@@ -6,6 +6,8 @@
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
+#   make test-clients   Triton, Numba, cuda.core and PyTorch on the machine, with part of their own suites;
+#                       fetches 3.5 GB from PyPI (docs/clients.md)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)
@@ -427,6 +429,11 @@ test-export: all $(BUILD)/tests/export/test_export
 # `make test` has a handful of programs with these libraries, in tests/programs.
 test-accusations: all
 	@BUILD=$(abspath $(BUILD)) tests/accusations/run_all
+
+# `make test` has a small program with each client that is in the cache, and fetches the small ones.
+.PHONY: test-clients
+test-clients: all
+	@BUILD=$(abspath $(BUILD)) tests/clients/run_suites
 
 unit: $(UNIT_BIN)
 

@@ -149,7 +149,19 @@ class Call:
         return value
 
 
+def numbers_to_tensors(words, places):
+    """PyTorch hands a number that stands where a tensor may be (x % 127) on as it is; here it becomes
+    a tensor of the type that the two give together."""
+    beside = next((word for word in words if isinstance(word, torch.Tensor)), None)
+    for at in places:
+        if at < len(words) and isinstance(words[at], (bool, int, float, complex)):
+            dtype = None if beside is None else torch.result_type(beside, words[at])
+            words[at] = torch.scalar_tensor(words[at], dtype=dtype)
+
+
 def kernel_for(operator, name, on_tensors):
+    tensors = [at for at, argument in enumerate(operator._schema.arguments)
+               if not argument.kwarg_only and str(argument.type) == "Tensor"]
     writes = any(argument.alias_info is not None and argument.alias_info.is_write
                  for argument in operator._schema.arguments) and _checked
     draws = any(argument.name == "generator" for argument in operator._schema.arguments)
@@ -159,6 +171,7 @@ def kernel_for(operator, name, on_tensors):
         wait(name)
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
+        numbers_to_tensors(words, tensors)
         if call.device is None:
             call.device = torch.device("cuda", torch.cuda.current_device())
         if draws and options.get("generator") is None:

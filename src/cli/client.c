@@ -131,10 +131,12 @@ static char *find_python(struct lk_arena *arena, const char *script)
         found = host_find_program(arena, "python3");
     if (!found)
         found = host_find_program(arena, "python");
-    if (!found)
-        host_error("there is no Python here: no $VIRTUAL_ENV, no python3 on PATH; "
-                   "apt-get install python3");
     return found;
+}
+
+char *client_python(struct lk_arena *arena)
+{
+    return find_python(arena, NULL);
 }
 
 bool client_find(struct lk_arena *arena, int count, char **words, struct start *start)
@@ -148,6 +150,9 @@ bool client_find(struct lk_arena *arena, int count, char **words, struct start *
     }
     if (module || script) {
         start->path = find_python(arena, script ? words[0] : NULL);
+        if (!start->path)
+            host_error("there is no Python here: no $VIRTUAL_ENV, no python3 on PATH; "
+                       "apt-get install python3");
         arguments[used++] = words[0];
     } else {
         start->path = is_file(words[0]) ? words[0] : host_find_program(arena, words[0]);
@@ -174,6 +179,12 @@ static void put_cache(const char *variable, const char *name)
     free(path);
 }
 
+const char *client_hooks_folder(struct lk_arena *arena)
+{
+    return toolchain_find_folder(arena, "LOCKSTEP_HOOKS", "/../python/clients",
+                                 "/../share/lockstep/python/clients");
+}
+
 bool client_put_environment(struct lk_arena *arena, const char *folder)
 {
     char *audit = lk_arena_printf(arena, "%s/liblockstep_audit.so", folder);
@@ -191,8 +202,7 @@ bool client_put_environment(struct lk_arena *arena, const char *folder)
     start_put("TRITON_PTXAS_BLACKWELL_PATH", ptxas); /* Triton's name for sm_90 and newer */
     start_put("TRITON_LIBCUDA_PATH", folder);
     start_put("NUMBA_CUDA_DRIVER", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
-    const char *hooks = toolchain_find_folder(arena, "LOCKSTEP_HOOKS", "/../python/clients",
-                                              "/../share/lockstep/python/clients");
+    const char *hooks = client_hooks_folder(arena);
     if (hooks)
         start_put_first(arena, "PYTHONPATH", hooks);
     put_cache("CUPY_CACHE_DIR", "cupy");

@@ -14,6 +14,11 @@
 int client_at(int count, char **words);
 /* words: from client_at on. Sets what is to be started; false after printing an error. */
 bool client_find(struct lk_arena *arena, int count, char **words, struct start *start);
+/* The Python that runs scripts without one of their own; NULL if there is none. */
+char *client_python(struct lk_arena *arena);
+/* python/clients: what a client's Python imports at its start, and a program to try each with. NULL
+ * if it is not found. */
+const char *client_hooks_folder(struct lk_arena *arena);
 /* Puts our libraries and tools in front, for a simulated GPU; false after printing an error. */
 bool client_put_environment(struct lk_arena *arena, const char *folder);
 

@@ -12,10 +12,14 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: lockstep doctor [--json]\n"
+    "usage: lockstep doctor [--clients] [--json]\n"
     "\n"
     "Looks for the compilers, libraries and GPUs that lockstep uses, and names the command that\n"
     "installs each missing one. Exit status 1 if 'lockstep run' cannot work.\n"
+    "\n"
+    "  --clients   also run a small program with each Python package that brings kernels (Triton,\n"
+    "              Numba, cuda.core, PyTorch, CuPy) and is installed: a minute or so\n"
+    "  --json      for programs\n"
     "\n"
     "examples:\n"
     "  lockstep doctor\n"
@@ -149,8 +153,12 @@ json_t *doctor_json(const struct doctor_finding *findings, size_t count)
 
 static int run(int count, char **words)
 {
-    bool json = false;
+    bool json = false, try_clients = false;
     for (int at = 0; at < count;) {
+        if (cli_flag(words, &at, "--clients")) {
+            try_clients = true;
+            continue;
+        }
         if (!cli_flag(words, &at, "--json")) {
             host_error("'%s' is not understood; see 'lockstep doctor --help'", words[at]);
             return CLI_USAGE;
@@ -158,7 +166,7 @@ static int run(int count, char **words)
         json = true;
     }
     struct lk_arena *arena = lk_arena_create();
-    const struct doctor_finding findings[] = {
+    struct doctor_finding findings[10 + DOCTOR_CLIENTS] = {
         doctor_find_nvcc(arena),
         find_host_compiler(arena),
         find_library(arena, "libcuda.so.1"),
@@ -171,6 +179,7 @@ static int run(int count, char **words)
         doctor_find_gpu(arena),
     };
     const size_t total = sizeof findings / sizeof findings[0];
+    doctor_find_clients(arena, try_clients, findings + 10);
     bool ready = doctor_is_ready(findings, total);
     if (json) {
         json_t *report =

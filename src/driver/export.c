@@ -158,11 +158,19 @@ CUresult drv_cuGetProcAddress(const char *name, void **function, int version, cu
     return drv_cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
 
+/* What NVIDIA's CUDA runtime asks for first, and cannot do without. Ours never asks. */
+static const unsigned char runtime_table[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                                0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
 /* NVIDIA's own libraries share private tables through this; there are none here. */
 CUresult drv_cuGetExportTable(const void **table, const CUuuid *id)
 {
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
+    if (memcmp(id, runtime_table, sizeof runtime_table) == 0)
+        drv_remark_once("the program, or a library of its, has NVIDIA's CUDA runtime linked into "
+                        "it, which talks to NVIDIA's driver only: its calls fail. Link it with "
+                        "'nvcc -cudart shared', or see docs/clients.md for packages");
     *table = NULL;
     return CUDA_ERROR_INVALID_VALUE;
 }

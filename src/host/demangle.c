@@ -32,6 +32,14 @@ static void cut_tags(char *name)
         memmove(tag, strchr(tag, ']') + 1, strlen(strchr(tag, ']')));
 }
 
+/* Numba's names begin with the Python module; of a script that says nothing. */
+static void cut_main(char *name)
+{
+    static const char module[] = "__main__::";
+    if (name && strncmp(name, module, sizeof module - 1) == 0)
+        memmove(name, name + sizeof module - 1, strlen(name + sizeof module - 1) + 1);
+}
+
 /* "void tools::fill<float, 3>(float*)"; NULL if it is not a mangled name. */
 static char *ask_runtime(const char *mangled)
 {
@@ -42,6 +50,7 @@ static char *ask_runtime(const char *mangled)
     pthread_once(&once, open_runtime);
     char *name = demangle ? demangle(mangled, NULL, NULL, &status) : NULL;
     cut_tags(name);
+    cut_main(name);
     return name;
 }
 

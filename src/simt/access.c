@@ -39,6 +39,21 @@ bool simt_access_scattered(struct simt_warp *w, const struct simt_inst *in, enum
     return true;
 }
 
+/* Addresses of a kernel's parameters in registers of 32 bits: see cvta_param_64. */
+static bool near_params(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
+                        bool is_write, uint8_t *hosts[SIMT_LANES])
+{
+    uint64_t above = w->block->launch->params_address >> 32 << 32;
+    for (uint32_t rest = w->mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        hosts[lane] = simt_translate(w, in, PTX_SPACE_GENERIC,
+                                     above | lane_address(w, in, 32, lane), size, lane, is_write);
+        if (!hosts[lane])
+            return false;
+    }
+    return true;
+}
+
 bool simt_access_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t size,
                        bool is_write, uint8_t *hosts[SIMT_LANES])
 {
@@ -56,6 +71,8 @@ bool simt_access_hosts(struct simt_warp *w, const struct simt_inst *in, uint32_t
             hosts[lane] = w->block->launch->params + in->imm;
         return true;
     }
+    if (space == PTX_SPACE_PARAM && bits == 32 && !w->path->frame->parent)
+        return near_params(w, in, size, is_write, hosts);
     if (space == PTX_SPACE_PARAM) /* an address that was taken */
         space = w->path->frame->parent ? PTX_SPACE_LOCAL : PTX_SPACE_GENERIC;
     return simt_access_scattered(w, in, space, bits, size, is_write, hosts);

@@ -68,6 +68,19 @@ static void replace_field(struct simt_warp *w, const struct simt_inst *in, struc
         map->address = value;
 }
 
+/* Kernels may write zeros and then replace the fields that are to be others, as Triton's do. A GPU
+ * keeps rank, box and steps less one: zeros mean a map of bytes with one dimension. */
+static void start_blank(struct tensormap *map)
+{
+    static const struct tensormap blank;
+    if (memcmp(map, &blank, sizeof blank) != 0)
+        return;
+    map->magic = TENSORMAP_MAGIC;
+    map->rank = 1;
+    for (int i = 0; i < TENSORMAP_RANKS; i++)
+        map->box[i] = map->steps[i] = 1;
+}
+
 SIMT_BODY(run_replace)
 {
     bool is_shared = ptx_has(in->ptx, PTX_MOD_SHARED_CTA);
@@ -84,6 +97,7 @@ SIMT_BODY(run_replace)
         if (!host)
             return NULL;
         struct tensormap *map = (struct tensormap *)(void *)host;
+        start_blank(map);
         if (map->magic != TENSORMAP_MAGIC)
             return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
                               "%s: there is no tensor map at 0x%llx", in->ptx->text,

@@ -111,6 +111,11 @@ UNPACK_2(unpack_2x16, uint32_t, uint16_t, 16)
 CVTA_BODIES(cvta_shared, SIMT_SHARED_WINDOW)
 CVTA_BODIES(cvta_local, SIMT_LOCAL_WINDOW)
 
+/* LLVM keeps addresses of parameters in 32 bits (nvptx-short-ptr), and widens them for cvta.param:
+ * what is above them is that of the buffer they lie in. */
+SIMT_MAP1(cvta_param_64, uint64_t, uint64_t,
+          x >> 32 ? x : (w->block->launch->params_address >> 32 << 32 | x))
+
 static bool is_const_address(const struct simt_module *module, uint64_t address)
 {
     for (uint32_t i = 0; i < module->ptx->var_count; i++)
@@ -255,6 +260,8 @@ static simt_body *select_cvta(const struct simt_operands *operands, bool to)
                   ptx_has(ptx, PTX_MOD_SHARED_CLUSTER);
     bool local = ptx_has(ptx, PTX_MOD_LOCAL);
     bool from_wide = operands->a_bits == 64, wide = operands->d_bits == 64;
+    if (ptx_has(ptx, PTX_MOD_PARAM) && !to && wide && from_wide)
+        return cvta_param_64;
     if (!shared && !local)
         return wide ? (from_wide ? mov_64 : mov_32_to_64) : (from_wide ? mov_64_to_32 : mov_32);
     if (to && from_wide)

@@ -35,6 +35,9 @@ static const struct {
     {"_ZZ4sortPiE4tile", "sort(int*)::tile", "tile"},
     {"_ZZN5tools4sortIiEEvPT_E4tile", "tools::sort<int>(int*)::tile", "tile"},
     {"_ZN5tools5tableE", "tools::table", "tools::table"},
+    {"_Z4fillB2v1B3cxxPf", "fill", "fill"},      /* tags */
+    {"_ZN8__main__4fillB2v1Ev", "fill", "fill"}, /* Numba's, of a script */
+    {"_ZN5shape4fillB2v1Ev", "shape::fill", "shape::fill"},
     {"_Z", "_Z", "_Z"},
     {"_Z99short", "_Z99short", "_Z99short"},
     {"_ZN", "_ZN", "_ZN"},

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Python packages on the machine: a small program with each, and the Python line in what profile and
+# check report. Numba and cuda.core are fetched into a cache (270 MB, once); Triton is as large again,
+# and tested where `make test-clients` or scripts/get-clients has brought it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+. "$here/../expect.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TRITON_CACHE_DIR="$work/triton" CUPY_CACHE_DIR="$work/cupy" TRITON_DEFAULT_FP_FUSION=1
+unset LOCKSTEP_GPU VIRTUAL_ENV PYTHONPATH
+
+# The linker and ptxas need no package.
+printf '.version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/good.ptx"
+printf '.version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { add.s3 %%r; }\n' >"$work/bad.ptx"
+expect ptxas 0 'LKPTX .*entry k' sh -c "'$BUILD/clients/ptxas' -lineinfo -v --gpu-name=sm_90a '$work/good.ptx' -o '$work/k.o' && cat '$work/k.o'"
+expect ptxas-bad 255 'bad.ptx:4.*aborted due to errors' "$BUILD/clients/ptxas" --gpu-name=sm_90a "$work/bad.ptx" -o "$work/k.o"
+expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --version
+
+# in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.
+in_place() {
+    how=
+    [ "$1" = numba ] && [ "${LOCKSTEP_FETCH:-yes}" = yes ] || how=--find
+    VIRTUAL_ENV=$("$root/scripts/get-clients" $how "$1" 2>"$work/why")
+    export VIRTUAL_ENV
+    [ -n "$VIRTUAL_ENV" ] && return 0
+    if [ -s "$work/why" ]; then
+        skip "clients-$1" "$(tail -n 1 "$work/why")"
+    else
+        skip "clients-$1" "not in the cache; scripts/get-clients $1 fetches it"
+    fi
+    return 1
+}
+
+works() { # NAME SCRIPT
+    expect "$1" 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$root/python/clients/$2"
+}
+
+if in_place numba; then
+    works numba try_numba.py
+    works cuda-core try_cuda_core.py
+    cat >"$work/no_guard.py" <<'SCRIPT'
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def fill(out):
+    i = cuda.grid(1)
+    out[i] = i
+
+@cuda.jit
+def columns(x, out):
+    i = cuda.grid(1)
+    for k in range(64):
+        out[i] += x[i * 64 + k]
+
+fill[4, 64](cuda.device_array(250, np.int32))
+columns[64, 128](cuda.to_device(np.zeros(8192 * 64, np.float32)), cuda.to_device(np.zeros(8192, np.float32)))
+cuda.synchronize()
+SCRIPT
+    expect numba-check-names-the-line 1 'no_guard.py:7: out of bounds: write of 4 bytes.*in kernel fill' \
+        "$LOCKSTEP" check "$work/no_guard.py"
+    expect numba-profile-names-the-line 0 "columns <<<64, 128>>>.*line [^ ]*no_guard.py.* 13 +out.i. .= x.*stride 256 B" \
+        env LOCKSTEP_LIMIT=100000000 "$LOCKSTEP" profile --kernel columns "$work/no_guard.py"
+fi
+
+if in_place triton; then
+    works triton try_triton.py
+    sed 's/^x = Buffer.*/&\nsmall = Buffer([0.0] * 900, ctypes.c_float, "float32")/; s/scale_add\[.*/scale_add[(4,)](x, y, small, n, BLOCK=256)/; /^assert out/,$d' \
+        "$root/python/clients/try_triton.py" >"$work/no_mask.py"
+    line=$(grep -n 'tl.store(out + i' "$work/no_mask.py" | cut -d: -f1)
+    expect triton-check-names-the-line 1 "no_mask.py:$line: out of bounds: write.*in kernel scale_add" \
+        "$LOCKSTEP" check "$work/no_mask.py"
+    expect triton-profile-names-the-line 0 "scale_add <<<4, 128>>>.*line no_mask.py.*tl.store" \
+        "$LOCKSTEP" profile --kernel scale_add "$work/no_mask.py"
+    for gpu in sim:a100 sim:t4; do
+        expect "triton-on-$gpu" 0 'works: tensor cores by mma' \
+            "$LOCKSTEP" run --gpu $gpu "$root/python/clients/try_triton.py"
+    done
+fi
+
+if in_place torch; then
+    works torch try_torch.py
+fi
