@@ -2,8 +2,9 @@
  * mma_sync.cu: both products on tensor cores. A block of eight warps takes 128 queries, 16 for each
  * warp, and goes through the keys in tiles of 64. Scores come out of mma.sync in the very registers
  * in which the second product wants its first factor: the weights never leave them. Tiles come by
- * cp.async; V is on its way while the scores are made, and the next K while V is used. ldmatrix reads
- * chunks of 16 bytes that are permuted by XOR with the row's number, so that it meets all banks.
+ * cp.async; V is on its way while the scores are made, and the next K while V is used. ldmatrix
+ * reads chunks of 16 bytes that are permuted by XOR with the row's number, so that it meets all
+ * banks.
  */
 // arch: sm_80
 #include "rows.h"

@@ -1,7 +1,7 @@
 /*
  * naive.cu: as the formula says it, in three kernels: all scores into memory, softmax of each row,
- * weights times V. The matrix of scores is written and read three times, and its size grows with the
- * square of the length: 16 heads of 16 K tokens need 17 GB.
+ * weights times V. The matrix of scores is written and read three times, and its size grows with
+ * the square of the length: 16 heads of 16 K tokens need 17 GB.
  */
 // arch: sm_80
 #include "attention.h"

@@ -1,9 +1,9 @@
 /*
- * online_softmax.cu: no matrix of scores. A block keeps 64 queries and goes through the keys in tiles
- * of 32: scores, their softmax relative to the largest so far, and weights times V, all within the
- * block. When a larger score turns up, the sum and the output so far shrink by the same factor. What
- * a tile leaves behind is the output, two numbers a row, and nothing else. Any type and alignment; in
- * f32, by fused multiply-adds.
+ * online_softmax.cu: no matrix of scores. A block keeps 64 queries and goes through the keys in
+ * tiles of 32: scores, their softmax relative to the largest so far, and weights times V, all
+ * within the block. When a larger score turns up, the sum and the output so far shrink by the same
+ * factor. What a tile leaves behind is the output, two numbers a row, and nothing else. Any type
+ * and alignment; in f32, by fused multiply-adds.
  */
 // arch: sm_80
 #include "attention.h"
@@ -11,8 +11,8 @@
 #define KEYS 32
 #define THREADS 256 /* 16 x 16: four rows and two keys, or a sixteenth of the columns, for each */
 
-/* A tile in shared memory as f32; rows outside the sequence are zero. A row has an element more than
- * it needs, so that threads on different rows meet different banks. */
+/* A tile in shared memory as f32; rows outside the sequence are zero. A row has an element more
+ * than it needs, so that threads on different rows meet different banks. */
 template <class type, int DIM>
 static __device__ __forceinline__ void load_tile(float *to, const void *from, long long at,
                                                  long long pitch, int rows, int inside)

@@ -1,44 +1,13 @@
 /*
- * overlapped.cu: softmax beside the tensor cores. A warpgroup asks for the next tile's scores before
- * it multiplies this tile's weights by V, and computes the next weights while that product is under
- * way. And the two warpgroups take turns (ping-pong): a named barrier lets one ask for its products
- * while the other is busy with exponentials. Weights go from the sums of one product straight into
- * the registers of the next. Blocks are persistent; under a causal mask the longest rows of tiles
- * come first, every other round backwards, so that all blocks end together.
+ * overlapped.cu: softmax beside the tensor cores. A warpgroup asks for the next tile's scores
+ * before it multiplies this tile's weights by V, and computes the next weights while that product
+ * is under way. And the two warpgroups take turns (ping-pong): a named barrier lets one ask for its
+ * products while the other is busy with exponentials. Weights go from the sums of one product
+ * straight into the registers of the next. Blocks are persistent; under a causal mask the longest
+ * rows of tiles come first, every other round backwards, so that all blocks end together.
  */
 // arch: sm_90a
-#include "rows.h"
-#include "wgmma_registers.h"
-#define QUERIES 128
-#define STAGES 2 /* step<0> and step<1> */
-#define CONSUMERS 2
-#define THREADS (128 * (1 + CONSUMERS))
-#define LINE 128 /* bytes of a line of the swizzle: 64 numbers */
-
-template <int n>
-static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], unsigned long long a,
-                                                unsigned long long b, int add)
-{
-    wgmma_bf16<0, 0>(sums, a, b, add);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(f16, float (&sums)[n], unsigned long long a,
-                                                unsigned long long b, int add)
-{
-    wgmma_f16<0, 0>(sums, a, b, add);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], const unsigned (&a)[4],
-                                                unsigned long long b)
-{
-    wgmma_bf16_from_registers<1>(sums, a, b, 1);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(f16, float (&sums)[n], const unsigned (&a)[4],
-                                                unsigned long long b)
-{
-    wgmma_f16_from_registers<1>(sums, a, b, 1);
-}
+#include "tiles.h"
 
 /* The two warpgroups' turns: barriers 1 and 2. */
 static __device__ __forceinline__ void turn_wait(int group)
@@ -50,19 +19,9 @@ static __device__ __forceinline__ void turn_pass(int group)
     asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
 }
 
-/* 128 queries of a head, and the tiles of keys that they see. */
-struct place {
-    sequence s;
-    int row, first, last; /* tiles from the one before `last` down to `first` */
-};
-
-template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
-    static const int BOXES = (DIM + 63) / 64;
-    struct stages {
-        unsigned char q[BOXES][QUERIES * LINE];
-        unsigned char k[STAGES][BOXES][KEYS * LINE], v[STAGES][BOXES][KEYS * LINE];
-        barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
-    };
+template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type, DIM, KEYS> {
+    typedef tiles<type, DIM, KEYS> in;
+    typedef typename in::stages stages;
 
     /* The block's tile of a round; false if there is none. */
     static __device__ __forceinline__ bool place_of(const attention_arguments &g, int round,
@@ -75,23 +34,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
         if (number >= down * heads)
             return false;
         int tile = is_causal ? number / heads : number % down;
-        p.s = sequence_of(g, is_causal ? number - tile * heads : number / down);
-        p.row = (is_causal ? down - 1 - tile : tile) * QUERIES;
-        int diagonal = p.row + p.s.keys - p.s.queries, below = min(QUERIES, p.s.queries - p.row);
-        int begin = max(diagonal - g.left, 0), end = min(diagonal + below + g.right, p.s.keys);
-        p.first = begin / KEYS;
-        p.last = end > begin ? (end + KEYS - 1) / KEYS : p.first;
+        p = in::place_at(g, is_causal ? number - tile * heads : number / down,
+                         (is_causal ? down - 1 - tile : tile) * QUERIES);
         return true;
-    }
-
-    static __device__ __forceinline__ void load(unsigned char (&to)[BOXES][KEYS * LINE],
-                                                const tensor_map *map, const sequence &s, int tile,
-                                                barrier *full, barrier *empty, unsigned parity)
-    {
-        barrier_wait(empty, parity ^ 1);
-        barrier_arrive_expecting(full, sizeof to);
-        for (int i = 0; i < BOXES; i++)
-            load_box(to[i], map, i * 64, s.k_first + tile * KEYS, s.kv_head, s.batch, full);
     }
 
     /* By one thread. The first tile of keys goes to stage 0, the next to stage 1, and so on. */
@@ -103,55 +48,17 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
-            barrier_arrive_expecting(&m.q_full, sizeof m.q);
-            for (int i = 0; i < BOXES; i++)
-                load_box(m.q[i], &g.q_map, i * 64, p.s.q_first + p.row, p.s.head, p.s.batch,
-                         &m.q_full);
+            in::load_queries(m, g, p);
             phases ^= 4;
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
                 unsigned parity = phases >> stage & 1;
-                load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage], parity);
-                load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage], parity);
+                in::load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
+                         parity);
+                in::load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
+                         parity);
                 phases ^= 1 << stage;
             }
         }
-    }
-
-    /* The descriptor of what lies so many bytes further on. */
-    static __device__ __forceinline__ unsigned long long beyond(unsigned long long tile,
-                                                                unsigned bytes)
-    {
-        return tile + (bytes >> 4);
-    }
-
-    /* scores = Q K^T for the warpgroup's 64 rows; not waited for. */
-    static __device__ __forceinline__ void ask_scores(float (&scores)[KEYS / 2],
-                                                      unsigned long long q, unsigned char *of_k)
-    {
-        unsigned long long k = wgmma_tile(shared_address(of_k), 1024, 0);
-#pragma unroll
-        for (int i = 0; i < DIM / 16; i++)
-            multiply(type(), scores, beyond(q, i / 4 * (QUERIES * LINE) + i % 4 * 32),
-                     beyond(k, i / 4 * (KEYS * LINE) + i % 4 * 32), i > 0);
-        wgmma_commit();
-    }
-
-    /* out += weights V; not waited for. */
-    static __device__ __forceinline__ void ask_output(float (&out)[DIM / 2],
-                                                      const unsigned (&weights)[KEYS / 16][4],
-                                                      unsigned char *of_v)
-    {
-        unsigned long long v = wgmma_tile(shared_address(of_v), 1024, KEYS * LINE);
-#pragma unroll
-        for (int i = 0; i < KEYS / 16; i++)
-            multiply(type(), out, weights[i], beyond(v, i * 2048));
-        wgmma_commit();
-    }
-
-    static __device__ __forceinline__ void leave(barrier *empty)
-    {
-        if (threadIdx.x % 128 == 0)
-            barrier_arrive(empty);
     }
 
     /* What a warpgroup is at. */
@@ -174,20 +81,20 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
         turn_wait(w.group);
         wgmma_hold(w.out);
         wgmma_fence();
-        ask_scores(w.scores, w.q, m.k[STAGE][0]);
+        in::ask_scores(w.scores, w.q, m.k[STAGE][0]);
         barrier_wait(&m.v_full[STAGE ^ 1], w.phases >> (STAGE ^ 1) & 1);
         w.phases ^= 1 << (STAGE ^ 1);
         wgmma_fence();
-        ask_output(w.out, w.weights, m.v[STAGE ^ 1][0]);
+        in::ask_output(w.out, w.weights, m.v[STAGE ^ 1][0]);
         turn_pass(w.group);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
-        leave(&m.k_empty[STAGE]);
+        in::leave(&m.k_empty[STAGE]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row, tile * KEYS,
                               w.r);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        leave(&m.v_empty[STAGE ^ 1]);
+        in::leave(&m.v_empty[STAGE ^ 1]);
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
             w.out[i] *= w.r.shrink[i / 2 % 2];
@@ -201,10 +108,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
         w.phases ^= 4;
         barrier_wait(&m.k_full[0], w.phases & 1);
         wgmma_fence();
-        ask_scores(w.scores, w.q, m.k[0][0]);
+        in::ask_scores(w.scores, w.q, m.k[0][0]);
         wgmma_wait<0>();
         wgmma_hold(w.scores);
-        leave(&m.k_empty[0]);
+        in::leave(&m.k_empty[0]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
                               (p.last - 1) * KEYS, w.r);
         pack<type>(w.weights, w.scores);
@@ -217,15 +124,15 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
             step<0>(m, g, p, tile--, w);
             last = 0;
         }
-        leave(&m.q_empty);
+        in::leave(&m.q_empty);
         barrier_wait(&m.v_full[last], w.phases >> last & 1);
         w.phases ^= 1 << last;
         wgmma_hold(w.out);
         wgmma_fence();
-        ask_output(w.out, w.weights, m.v[last][0]);
+        in::ask_output(w.out, w.weights, m.v[last][0]);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        leave(&m.v_empty[last]);
+        in::leave(&m.v_empty[last]);
     }
 
     static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
@@ -257,17 +164,8 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash {
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &m = *(stages *)memory;
         int group = threadIdx.x / 128;
-        if (threadIdx.x == 0) {
-            barrier_make(&m.q_full, 1);
-            barrier_make(&m.q_empty, CONSUMERS);
-            for (int i = 0; i < STAGES; i++) {
-                barrier_make(&m.k_full[i], 1);
-                barrier_make(&m.v_full[i], 1);
-                barrier_make(&m.k_empty[i], CONSUMERS);
-                barrier_make(&m.v_empty[i], CONSUMERS);
-            }
-            barrier_made();
-        }
+        if (threadIdx.x == 0)
+            in::make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
             registers_lower_to<24>();

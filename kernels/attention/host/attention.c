@@ -202,6 +202,10 @@ static CUresult launch_mma(struct zoo_call *call)
 {
     return launch(call, ATTENTION_MMA);
 }
+static CUresult launch_wgmma(struct zoo_call *call)
+{
+    return launch(call, ATTENTION_WGMMA);
+}
 static CUresult launch_overlapped(struct zoo_call *call)
 {
     return launch(call, ATTENTION_OVERLAPPED);
@@ -225,6 +229,10 @@ static bool takes_mma(const struct zoo_problem *problem)
 {
     return takes(problem, ATTENTION_MMA);
 }
+static bool takes_wgmma(const struct zoo_problem *problem)
+{
+    return takes(problem, ATTENTION_WGMMA);
+}
 static bool takes_overlapped(const struct zoo_problem *problem)
 {
     return takes(problem, ATTENTION_OVERLAPPED);
@@ -243,7 +251,9 @@ static const struct zoo_variant variants[] = {
      .takes = takes_online, .traits = ZOO_DETERMINISTIC},
     {"mma_sync", "tensor cores; the weights stay in registers", launch_mma, .takes = takes_mma,
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
-    {"overlapped", "TMA and wgmma; softmax beside the next tile's scores", launch_overlapped,
+    {"wgmma", "TMA brings tiles, warpgroups multiply", launch_wgmma, .takes = takes_wgmma,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"overlapped", "turns; softmax beside the next tile's scores", launch_overlapped,
      .takes = takes_overlapped, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 

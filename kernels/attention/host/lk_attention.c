@@ -15,9 +15,8 @@
 enum { Q, K, V, O, LSE, Q_BEGIN, K_BEGIN, BUFFERS };
 static const char *const buffer_names[BUFFERS] = {"q", "k", "v", "o", "lse", "q_begin", "k_begin"};
 static const char *const variants[] = {
-    [ATTENTION_NAIVE] = "naive",
-    [ATTENTION_ONLINE] = "online_softmax",
-    [ATTENTION_MMA] = "mma_sync",
+    [ATTENTION_NAIVE] = "naive",           [ATTENTION_ONLINE] = "online_softmax",
+    [ATTENTION_MMA] = "mma_sync",          [ATTENTION_WGMMA] = "wgmma",
     [ATTENTION_OVERLAPPED] = "overlapped",
 };
 
@@ -100,12 +99,12 @@ static lk_status place(const char *name, lk_steps given, const lk_attention_desc
     if (step->row < 0 || step->head < 0 || step->batch < 0 || step->row > most ||
         step->head > most || step->batch > most)
         return fail("a step of %s is below 0 or above 2^40", name);
-    if (name[0] == 'o' && ((rows > 1 && step->row < d->dim) || (heads > 1 && step->head < d->dim) ||
-                           (batch > 1 && step->batch < d->dim)))
-        return fail("a step of o is less than dim: its rows would overlap");
     *bytes = 0;
     if (!batch || !rows)
         return LK_OK;
+    if (name[0] == 'o' && ((rows > 1 && step->row < d->dim) || (heads > 1 && step->head < d->dim) ||
+                           (batch > 1 && step->batch < d->dim)))
+        return fail("a step of o is less than dim: its rows would overlap");
     if (__builtin_mul_overflow(batch - 1, step->batch, &last) || last > most * 64)
         return fail("%s goes over the end of any GPU's memory", name);
     last += (heads - 1) * step->head;
@@ -305,6 +304,7 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
         [ATTENTION_ONLINE] = "f32, or rows that do not begin at multiples of 16 bytes: right, not "
                              "fast",
         [ATTENTION_MMA] = "packed sequences, steps of 0, no keys, or no Hopper GPU",
+        [ATTENTION_WGMMA] = "",
         [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper"};
     static const char *const types[] = {"bf16", "f16", "f32"};
     struct attention a;

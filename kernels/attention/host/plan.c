@@ -37,6 +37,7 @@ static bool fits_grid(const struct attention_request *r, enum attention_kind kin
     case ATTENTION_ONLINE:
         return heads <= most;
     case ATTENTION_MMA:
+    case ATTENTION_WGMMA:
         return r->queries <= most * 128;
     default:
         return heads * ((r->queries + 127) / 128) < (int64_t)1 << 31;
@@ -205,20 +206,25 @@ static int keys_of_tile(const struct attention_request *r)
     return 176;
 }
 
-static CUresult plan_overlapped(const struct attention_request *r, const struct lk_driver *cuda,
-                                int sms, struct attention_plan *plan)
+/* wgmma has a block for each tile, overlapped one for each SM. */
+static CUresult plan_hopper(const struct attention_request *r, enum attention_kind kind,
+                            const struct lk_driver *cuda, int sms, struct attention_plan *plan)
 {
     enum { QUERIES = 128, STAGES = 2, BARRIERS = 1024 };
     struct attention_launch *launch = &plan->launch[0];
-    int64_t heads = r->heads * r->group,
-            tiles = r->batch * heads * zoo_ceil_div(r->queries, QUERIES);
-    int keys = keys_of_tile(r);
+    unsigned down = zoo_ceil_div(r->queries, QUERIES);
+    int64_t heads = r->heads * r->group, tiles = r->batch * heads * down;
+    int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
              (int)r->dim, keys, r->softcap != 0 ? "_capped" : "");
     launch->grid = (struct zoo_grid){
         .x = (unsigned)(tiles < sms ? tiles : sms),
         .threads = 384,
         .shared = (unsigned)(QUERIES + 2 * STAGES * keys) * row_bytes(r) + BARRIERS};
+    if (kind == ATTENTION_WGMMA) {
+        launch->grid.x = (unsigned)(r->batch * heads);
+        launch->grid.y = down;
+    }
     CUresult status =
         make_map(cuda, r, &plan->arguments.q_map, r->q, r->q_step, r->queries, heads, QUERIES);
     if (status == CUDA_SUCCESS)
@@ -245,6 +251,6 @@ CUresult attention_plan_make(const struct attention_request *r, enum attention_k
         plan_mma(r, plan);
         return CUDA_SUCCESS;
     default:
-        return plan_overlapped(r, cuda, sms, plan);
+        return plan_hopper(r, kind, cuda, sms, plan);
     }
 }

@@ -10,7 +10,13 @@
 extern const struct zoo_family zoo_attention;
 
 enum attention_number { ATTENTION_BF16, ATTENTION_F16, ATTENTION_F32 };
-enum attention_kind { ATTENTION_NAIVE, ATTENTION_ONLINE, ATTENTION_MMA, ATTENTION_OVERLAPPED };
+enum attention_kind {
+    ATTENTION_NAIVE,
+    ATTENTION_ONLINE,
+    ATTENTION_MMA,
+    ATTENTION_WGMMA,
+    ATTENTION_OVERLAPPED
+};
 #define ATTENTION_NO_LIMIT (1 << 28) /* of left and right */
 
 /* From a row to the next, a head to the next, a sequence to the next; in elements. */
