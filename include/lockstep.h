@@ -308,6 +308,50 @@ lk_status lk_pairwise_l2_f32(void *stream, const float *x, const float *y, int64
                              int64_t d, float *out, void *workspace, size_t workspace_bytes);
 lk_status lk_pairwise_l2_f32_workspace(int64_t n, int64_t m, int64_t d, size_t *bytes);
 
+/* Attention --------------------------------------------------------------------------------------
+ * o = softmax(scale q k^T) v for each head of each sequence, and the logarithm of each row's sum of
+ * exponentials. Query i of Q stands at key i + K - Q. It sees all keys; with causal those up to
+ * where it stands; with a window of w only the w nearest ones on each side, itself among them. If
+ * it sees none, o is 0 and lse minus infinity. heads / kv_heads heads of q share one of k and v.
+ *
+ *     lk_attention_desc desc = LK_ATTENTION_DESC(LK_BF16, batch, heads, queries, keys, dim);
+ *     desc.causal = 1;
+ *     lk_attention_forward(stream, &desc, q, k, v, o, NULL, NULL, 0);
+ *
+ * Tensors are [batch][head][row][dim] unless their steps say otherwise. Packed sequences have
+ * q_begin and k_begin, in device memory: sequence b has rows from begin[b] up to begin[b + 1] of
+ * tensors [row][head][dim]; what they hold is not checked. lse is [batch][heads][queries], packed
+ * [row][heads]. It may be NULL. */
+typedef struct lk_steps {
+    int64_t row, head, batch; /* elements from one to the next; 0: they follow each other */
+} lk_steps;
+typedef struct lk_attention_desc {
+    lk_type type; /* of q, k, v and o: LK_BF16, LK_F16 or LK_F32 */
+    int64_t batch;
+    int64_t heads, kv_heads; /* of q and o, of k and v; kv_heads 0: as many */
+    int64_t queries, keys;   /* of each sequence; packed: of the longest */
+    int64_t dim;             /* fast: 64, 96, 128, 256; others, up to 512, need a workspace */
+    float scale;             /* 0: 1 / sqrt(dim) */
+    float softcap;           /* c: a score s becomes c tanh(s / c); 0: it stays */
+    int causal;
+    int64_t window;                   /* 0: none */
+    const int32_t *q_begin, *k_begin; /* [batch + 1]; NULL: not packed */
+    int64_t all_queries, all_keys;    /* packed: rows in all, q_begin[batch] and k_begin[batch] */
+    lk_steps q, k, v, o;
+} lk_attention_desc;
+#define LK_ATTENTION_DESC(type_, batch_, heads_, queries_, keys_, dim_)                            \
+    {                                                                                              \
+        .type = (type_), .batch = (batch_), .heads = (heads_), .queries = (queries_),              \
+        .keys = (keys_), .dim = (dim_)                                                             \
+    }
+
+lk_status lk_attention_forward(void *stream, const lk_attention_desc *desc, const void *q,
+                               const void *k, const void *v, void *o, float *lse, void *workspace,
+                               size_t workspace_bytes);
+lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *bytes);
+/* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
+lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,7 +22,7 @@
 #include "base/buf.h"
 #include "zoo/zoo.h"
 
-#define EXPORT_CONSTANTS 12
+#define EXPORT_CONSTANTS 32
 
 struct export_constant {
     char name[32];

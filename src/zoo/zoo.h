@@ -24,7 +24,7 @@ struct zoo_family;
 
 /* Problems --------------------------------------------------------------------------------------*/
 
-#define ZOO_PARAMETERS 10
+#define ZOO_PARAMETERS 12
 #define ZOO_BUFFERS 8
 
 struct zoo_parameter {

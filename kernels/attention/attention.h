@@ -1,0 +1,173 @@
+/*
+ * attention.h: what the kernels of this family share: their arguments, which keys a query sees, and
+ * a few functions of CUDA C's missing words.
+ *
+ * Query i of a sequence with Q queries and K keys stands at the diagonal i + K - Q: the last query
+ * sees the last key. It sees keys from `left` before the diagonal to `right` after it.
+ */
+#ifndef LOCKSTEP_KERNELS_ATTENTION_H
+#define LOCKSTEP_KERNELS_ATTENTION_H
+
+#include "tma.h"
+
+/* kernels/attention/host/plan.h declares the same: keep both alike. Distances are in elements. */
+struct attention_arguments {
+    const void *q, *k, *v; // [batch][heads * group or heads][queries or keys][dim]
+    void *o;               // as q
+    void *lse;             // float [batch][heads * group][queries]; may be NULL
+    void *workspace;
+    const void *q_begin, *k_begin; // int [batch + 1]: where sequences begin; NULL: all alike
+    long long q_row, q_head, q_batch, k_row, k_head, k_batch;
+    long long v_row, v_head, v_batch, o_row, o_head, o_batch;
+    int batch, heads, group; // heads of K and V, and the queries' heads for each of them
+    int queries, keys;       // of a sequence; of the longest if they differ
+    int dim, left, right;
+    int lse_row, lse_head; // from a query to the next, from a head to the next
+    float scale;   // what a score is multiplied by, times log2(e)
+    float softcap; // in scores before they are scaled; 0: none
+    float inner;   // 1 / softcap, as far as there is one
+    tensor_map q_map, k_map, v_map;
+};
+
+/* One head of one sequence. */
+struct sequence {
+    int q_first, k_first; // rows where it begins, beyond its batch
+    int queries, keys, head, kv_head, batch;
+};
+
+static __device__ __forceinline__ sequence sequence_of(const attention_arguments &g, int number)
+{
+    sequence s;
+    int heads = g.heads * g.group, batch = number / heads;
+    s.head = number - batch * heads;
+    s.kv_head = s.head / g.group;
+    s.batch = g.q_begin ? 0 : batch;
+    s.q_first = s.k_first = 0;
+    s.queries = g.queries;
+    s.keys = g.keys;
+    if (g.q_begin) {
+        const int *q = (const int *)g.q_begin + batch, *k = (const int *)g.k_begin + batch;
+        s.q_first = q[0];
+        s.k_first = k[0];
+        s.queries = q[1] - q[0];
+        s.keys = k[1] - k[0];
+    }
+    return s;
+}
+
+/* The keys that a query sees: from `first` to `last`. */
+struct seen {
+    int first, last;
+};
+static __device__ __forceinline__ seen seen_by(const attention_arguments &g, const sequence &s,
+                                               int query)
+{
+    int diagonal = query + s.keys - s.queries;
+    return seen{max(diagonal - g.left, 0), min(diagonal + g.right, s.keys - 1)};
+}
+
+static __device__ __forceinline__ float lowest(void)
+{
+    return __int_as_float(0xff800000); /* minus infinity */
+}
+/* 2 to the x; numbers below 2^-126 become 0. */
+static __device__ __forceinline__ float exp2_fast(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+static __device__ __forceinline__ float log2_fast(float x)
+{
+    float y;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+/* tanh by an exponential, whose error is some units of 2^-24, where tanh.approx has 2^-11. */
+static __device__ __forceinline__ float tanh_fast(float x)
+{
+    return 1.0f - __fdividef(2.0f, 1.0f + exp2_fast(x * 2.885390082f));
+}
+static __device__ __forceinline__ float cap_score(const attention_arguments &g, float score)
+{
+    return g.softcap * tanh_fast(score * g.inner);
+}
+/* A score in units of log2, ready for exp2. */
+static __device__ __forceinline__ float scale_score(const attention_arguments &g, float score)
+{
+    return (g.softcap != 0 ? cap_score(g, score) : score) * g.scale;
+}
+
+/* A row's log-sum-exp from its largest score (in units of log2) and the sum of exponentials. */
+static __device__ __forceinline__ float lse_of(float largest, float sum)
+{
+    return sum == 0 ? lowest() : (largest + log2_fast(sum)) * 0.6931471806f;
+}
+static __device__ __forceinline__ void store_lse(const attention_arguments &g, const sequence &s,
+                                                 int row, float lse)
+{
+    if (g.lse)
+        ((float *)g.lse)[(long long)s.batch * g.heads * g.group * g.queries +
+                         (long long)s.head * g.lse_head +
+                         (long long)(s.q_first + row) * g.lse_row] = lse;
+}
+
+/* A box of a tensor [batch][head][row][column], by TMA. */
+static __device__ __forceinline__ void load_box(void *shared, const tensor_map *map, int column,
+                                                int row, int head, int batch, barrier *b)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(shared)),
+                 "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
+                 : "memory");
+}
+
+/* Types of numbers -----------------------------------------------------------------------------*/
+
+/* Two numbers in 32 bits, the first one in the lower half. */
+struct bf16 {
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+    static __device__ __forceinline__ float load(const void *from, long long at)
+    {
+        return __uint_as_float((unsigned)((const unsigned short *)from)[at] << 16);
+    }
+    static __device__ __forceinline__ void store(void *to, long long at, float x)
+    {
+        ((unsigned short *)to)[at] = (unsigned short)pack(x, 0);
+    }
+};
+struct f16 {
+    static __device__ __forceinline__ unsigned pack(float low, float high)
+    {
+        unsigned both;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+        return both;
+    }
+    static __device__ __forceinline__ float load(const void *from, long long at)
+    {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(((const unsigned short *)from)[at]));
+        return x;
+    }
+    static __device__ __forceinline__ void store(void *to, long long at, float x)
+    {
+        ((unsigned short *)to)[at] = (unsigned short)pack(x, 0);
+    }
+};
+struct f32 {
+    static __device__ __forceinline__ float load(const void *from, long long at)
+    {
+        return ((const float *)from)[at];
+    }
+    static __device__ __forceinline__ void store(void *to, long long at, float x)
+    {
+        ((float *)to)[at] = x;
+    }
+};
+
+#endif

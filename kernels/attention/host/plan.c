@@ -1,0 +1,256 @@
+/*
+ * plan.c: how an attention is launched; see plan.h.
+ */
+#include "plan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const numbers[] = {"bf16", "f16", "f32"};
+
+/* What a kind takes -----------------------------------------------------------------------------*/
+
+static bool steps_fit(struct attention_steps step, CUdeviceptr at)
+{
+    return at % 16 == 0 && (step.row | step.head | step.batch) % 8 == 0;
+}
+
+/* 16 bytes at a time. */
+static bool is_aligned(const struct attention_request *r)
+{
+    return steps_fit(r->q_step, r->q) && steps_fit(r->k_step, r->k) && steps_fit(r->v_step, r->v) &&
+           steps_fit(r->o_step, r->o);
+}
+
+static bool has_tile(int64_t dim)
+{
+    return dim == 64 || dim == 96 || dim == 128 || dim == 256;
+}
+
+/* Blocks along y and z. */
+static bool fits_grid(const struct attention_request *r, enum attention_kind kind)
+{
+    int64_t heads = r->batch * r->heads * r->group, most = 65535;
+    switch (kind) {
+    case ATTENTION_NAIVE:
+        return heads <= most && r->queries <= most * 16;
+    case ATTENTION_ONLINE:
+        return heads <= most;
+    case ATTENTION_MMA:
+    case ATTENTION_WGMMA:
+        return r->queries <= most * 128;
+    default:
+        return heads * ((r->queries + 127) / 128) < (int64_t)1 << 31;
+    }
+}
+
+/* TMA's boxes would bring rows of the next sequence into a tile; and a tensor map has no steps of
+ * 0.
+ */
+static bool fits_maps(const struct attention_request *r)
+{
+    return !r->packed && r->q_step.row > 0 && r->k_step.row > 0 && r->v_step.row > 0 &&
+           r->q_step.head > 0 && r->k_step.head > 0 && r->v_step.head > 0 && r->q_step.batch > 0 &&
+           r->k_step.batch > 0 && r->v_step.batch > 0;
+}
+
+bool attention_takes(const struct attention_request *r, enum attention_kind kind)
+{
+    if (!fits_grid(r, kind))
+        return false;
+    switch (kind) {
+    case ATTENTION_NAIVE:
+        return true;
+    case ATTENTION_ONLINE:
+        return has_tile(r->dim);
+    case ATTENTION_MMA:
+        return has_tile(r->dim) && r->number != ATTENTION_F32 && is_aligned(r);
+    default:
+        return has_tile(r->dim) && r->number != ATTENTION_F32 && is_aligned(r) && r->keys > 0 &&
+               fits_maps(r);
+    }
+}
+
+size_t attention_workspace(const struct attention_request *r, enum attention_kind kind)
+{
+    if (kind != ATTENTION_NAIVE)
+        return 0;
+    return (size_t)(r->batch * r->heads * r->group) * (size_t)r->queries * (size_t)r->keys * 4;
+}
+
+/* Arguments -------------------------------------------------------------------------------------*/
+
+static struct attention_arguments arguments_of(const struct attention_request *r)
+{
+    const double log2_e = 1.4426950408889634;
+    double cap = r->softcap;
+    int64_t heads = r->heads * r->group;
+    return (struct attention_arguments){
+        .q = r->q,
+        .k = r->k,
+        .v = r->v,
+        .o = r->o,
+        .lse = r->lse,
+        .workspace = r->workspace,
+        .q_begin = r->packed ? r->q_begin : 0,
+        .k_begin = r->packed ? r->k_begin : 0,
+        .q_row = r->q_step.row,
+        .q_head = r->q_step.head,
+        .q_batch = r->q_step.batch,
+        .k_row = r->k_step.row,
+        .k_head = r->k_step.head,
+        .k_batch = r->k_step.batch,
+        .v_row = r->v_step.row,
+        .v_head = r->v_step.head,
+        .v_batch = r->v_step.batch,
+        .o_row = r->o_step.row,
+        .o_head = r->o_step.head,
+        .o_batch = r->o_step.batch,
+        .batch = (int)r->batch,
+        .heads = (int)r->heads,
+        .group = (int)r->group,
+        .queries = (int)r->queries,
+        .keys = (int)r->keys,
+        .dim = (int)r->dim,
+        .left = (int)r->left,
+        .right = (int)r->right,
+        .lse_row = r->packed ? (int)heads : 1,
+        .lse_head = r->packed ? 1 : (int)r->queries,
+        .scale = (float)(r->scale * log2_e),
+        .softcap = (float)(cap / r->scale),
+        .inner = cap != 0 ? (float)(r->scale / cap) : 0,
+    };
+}
+
+/* A tensor [batch][heads][rows][dim] in boxes of `box_rows` lines of 64 numbers, swizzled. */
+static CUresult make_map(const struct lk_driver *cuda, const struct attention_request *r,
+                         CUtensorMap *map, CUdeviceptr at, struct attention_steps step,
+                         int64_t rows, int64_t heads, int box_rows)
+{
+    cuuint64_t size[4] = {(cuuint64_t)r->dim, (cuuint64_t)rows, (cuuint64_t)heads,
+                          (cuuint64_t)r->batch};
+    cuuint64_t pitch[3] = {(cuuint64_t)step.row * 2, (cuuint64_t)step.head * 2,
+                           (cuuint64_t)step.batch * 2};
+    cuuint32_t box[4] = {64, (cuuint32_t)box_rows, 1, 1}, each[4] = {1, 1, 1, 1};
+    if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return cuda->cuTensorMapEncodeTiled(
+        map,
+        r->number == ATTENTION_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                    : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        4, (void *)(uintptr_t)at, size, pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+static void plan_naive(const struct attention_request *r, struct attention_plan *plan)
+{
+    unsigned heads = (unsigned)(r->batch * r->heads * r->group),
+             down = zoo_ceil_div(r->queries, 16);
+    plan->launches = 3;
+    snprintf(plan->launch[0].kernel, sizeof plan->launch[0].kernel, "scores_%s",
+             numbers[r->number]);
+    plan->launch[0].grid = (struct zoo_grid){
+        .x = zoo_ceil_div(r->keys, 16), .y = down, .z = heads, .threads = 16, .ty = 16};
+    snprintf(plan->launch[1].kernel, sizeof plan->launch[1].kernel, "softmax");
+    plan->launch[1].grid = (struct zoo_grid){.x = (unsigned)r->queries, .y = heads, .threads = 128};
+    snprintf(plan->launch[2].kernel, sizeof plan->launch[2].kernel, "product_%s",
+             numbers[r->number]);
+    plan->launch[2].grid = (struct zoo_grid){
+        .x = zoo_ceil_div(r->dim, 16), .y = down, .z = heads, .threads = 16, .ty = 16};
+}
+
+static void plan_online(const struct attention_request *r, struct attention_plan *plan)
+{
+    enum { QUERIES = 64, KEYS = 32 };
+    struct attention_launch *launch = &plan->launch[0];
+    unsigned row = (unsigned)r->dim + 1;
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d", numbers[r->number],
+             (int)r->dim);
+    launch->grid =
+        (struct zoo_grid){.x = zoo_ceil_div(r->queries, QUERIES),
+                          .y = (unsigned)(r->batch * r->heads * r->group),
+                          .threads = 256,
+                          .shared = 4 * ((QUERIES + 2 * KEYS) * row + QUERIES * (KEYS + 1))};
+}
+
+/* Bytes of a row in shared memory: whole lines of 64 numbers. */
+static unsigned row_bytes(const struct attention_request *r)
+{
+    return zoo_ceil_div(r->dim, 64) * 128;
+}
+
+static void plan_mma(const struct attention_request *r, struct attention_plan *plan)
+{
+    enum { QUERIES = 128, KEYS = 64 };
+    struct attention_launch *launch = &plan->launch[0];
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d%s", numbers[r->number],
+             (int)r->dim, r->softcap != 0 ? "_capped" : "");
+    launch->grid = (struct zoo_grid){.x = (unsigned)(r->batch * r->heads * r->group),
+                                     .y = zoo_ceil_div(r->queries, QUERIES),
+                                     .threads = 256,
+                                     .shared = (QUERIES + 2 * KEYS) * row_bytes(r)};
+}
+
+/* Longer tiles have less to do around them, but more of them lies beyond a mask. */
+static int keys_of_tile(const struct attention_request *r)
+{
+    bool limited = r->left < r->keys || r->right < r->keys;
+    int64_t seen = r->left + r->right < r->keys ? r->left + r->right : r->keys;
+    if (r->dim == 256)
+        return 80;
+    if (r->dim == 96 || r->softcap != 0 || seen <= (limited ? 8000 : 128))
+        return 128;
+    return 176;
+}
+
+/* wgmma has a block for each tile, overlapped one for each SM. */
+static CUresult plan_hopper(const struct attention_request *r, enum attention_kind kind,
+                            const struct lk_driver *cuda, int sms, struct attention_plan *plan)
+{
+    enum { QUERIES = 128, STAGES = 2, BARRIERS = 1024 };
+    struct attention_launch *launch = &plan->launch[0];
+    unsigned down = zoo_ceil_div(r->queries, QUERIES);
+    int64_t heads = r->heads * r->group, tiles = r->batch * heads * down;
+    int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
+             (int)r->dim, keys, r->softcap != 0 ? "_capped" : "");
+    launch->grid = (struct zoo_grid){
+        .x = (unsigned)(tiles < sms ? tiles : sms),
+        .threads = 384,
+        .shared = (unsigned)(QUERIES + 2 * STAGES * keys) * row_bytes(r) + BARRIERS};
+    if (kind == ATTENTION_WGMMA) {
+        launch->grid.x = (unsigned)(r->batch * heads);
+        launch->grid.y = down;
+    }
+    CUresult status =
+        make_map(cuda, r, &plan->arguments.q_map, r->q, r->q_step, r->queries, heads, QUERIES);
+    if (status == CUDA_SUCCESS)
+        status =
+            make_map(cuda, r, &plan->arguments.k_map, r->k, r->k_step, r->keys, r->heads, keys);
+    if (status == CUDA_SUCCESS)
+        status =
+            make_map(cuda, r, &plan->arguments.v_map, r->v, r->v_step, r->keys, r->heads, keys);
+    return status;
+}
+
+CUresult attention_plan_make(const struct attention_request *r, enum attention_kind kind,
+                             const struct lk_driver *cuda, int sms, struct attention_plan *plan)
+{
+    *plan = (struct attention_plan){.launches = 1, .arguments = arguments_of(r)};
+    switch (kind) {
+    case ATTENTION_NAIVE:
+        plan_naive(r, plan);
+        return CUDA_SUCCESS;
+    case ATTENTION_ONLINE:
+        plan_online(r, plan);
+        return CUDA_SUCCESS;
+    case ATTENTION_MMA:
+        plan_mma(r, plan);
+        return CUDA_SUCCESS;
+    default:
+        return plan_hopper(r, kind, cuda, sms, plan);
+    }
+}

@@ -1,0 +1,209 @@
+/*
+ * reference.c: what attention must be, in f64, and how far off it may be:
+ *
+ *   A score is a sum of `dim` products in f32 (tensor cores cut each at 24 bits below the largest),
+ *   scaled and subtracted from the row's largest with a rounding each. What that changes a weight
+ * by changes the output by as much of it, and the log-sum-exp. Weights are rounded to the type of
+ * V. Of random numbers these errors are a random walk. The sums over the keys and the output are
+ * rounded once more.
+ */
+#include "attention.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define SINGLE 0x1p-24 /* half a unit of f32 */
+
+struct head {
+    const struct zoo_problem *problem;
+    struct attention_request request;
+    void *const *buffer;
+    int64_t queries, keys;
+    size_t q, k, v; /* where the first element of each lies; O lies as Q */
+};
+
+/* A row at work. */
+struct row {
+    double *score, *error;                 /* [keys], in natural units */
+    double *query;                         /* [dim] */
+    double *sum, *size, *square, *spoiled; /* [dim]: of w v, w |v|, (w v)^2 and w |v| error */
+};
+
+static double *numbers(int64_t count)
+{
+    double *list = calloc((size_t)count + 1, sizeof *list);
+    if (!list)
+        abort();
+    return list;
+}
+
+static void make_scores(const struct head *h, struct row *row, int64_t first, int64_t last)
+{
+    enum zoo_type type = attention_type(h->problem);
+    int64_t dim = h->request.dim;
+    double scale = h->request.scale, cap = h->request.softcap;
+    for (int64_t j = first; j <= last; j++) {
+        double sum = 0, size = 0;
+        for (int64_t i = 0; i < dim; i++) {
+            double product =
+                row->query[i] * zoo_get(type, h->buffer[ATTENTION_B_K],
+                                        h->k + (size_t)(j * h->request.k_step.row + i));
+            sum += product;
+            size += fabs(product);
+        }
+        double exact = type == ZOO_F32 ? (double)dim + 2 : (double)dim / 4 + 8;
+        row->error[j] = scale * (exact * SINGLE * size + 2 * SINGLE * fabs(sum));
+        row->score[j] = scale * sum;
+        if (cap != 0) {
+            row->score[j] = cap * tanh(scale * sum / cap);
+            row->error[j] += cap * 0x1p-20; /* tanh_fast */
+        }
+    }
+}
+
+static double largest_score(const struct row *row, int64_t first, int64_t last)
+{
+    double most = -INFINITY;
+    for (int64_t j = first; j <= last; j++)
+        most = fmax(most, row->score[j]);
+    return most;
+}
+
+/* The sums of weights, and of weights times their relative error. */
+struct weights {
+    double sum, spoiled, most;
+};
+
+static struct weights weigh(const struct head *h, struct row *row, int64_t first, int64_t last)
+{
+    enum zoo_type type = attention_type(h->problem);
+    int64_t dim = h->request.dim;
+    struct weights w = {0, 0, largest_score(row, first, last)};
+    for (int64_t i = 0; i < dim; i++)
+        row->sum[i] = row->size[i] = row->square[i] = row->spoiled[i] = 0;
+    for (int64_t j = first; j <= last; j++) {
+        double weight = exp(row->score[j] - w.most);
+        /* The argument of exp2 and its result; a weight that starts with another base. */
+        double error =
+            row->error[j] + 0x1p-21 +
+            4 * SINGLE * (fabs(w.most) + fabs(row->score[j]) + fabs(row->score[j] - w.most));
+        w.sum += weight;
+        w.spoiled += weight * error;
+        for (int64_t i = 0; i < dim; i++) {
+            double v = zoo_get(type, h->buffer[ATTENTION_B_V],
+                               h->v + (size_t)(j * h->request.v_step.row + i));
+            row->sum[i] += weight * v;
+            row->size[i] += weight * fabs(v);
+            row->square[i] += weight * weight * v * v;
+            row->spoiled[i] += weight * error * fabs(v);
+        }
+    }
+    return w;
+}
+
+/* How much one number of the output may be off. */
+static double bound_of(const struct head *h, const struct row *row, struct weights w, int64_t i,
+                       int64_t count)
+{
+    static const double units[] = {0x1p-8, 0x1p-11, SINGLE},
+                        least[] = {0x1p-134, 0x1p-25, 0x1p-150};
+    enum attention_number number = h->request.number;
+    bool random =
+        h->problem->distribution == ATTENTION_UNIFORM || h->problem->distribution == ATTENTION_HUGE;
+    double value = row->sum[i] / w.sum, keys = (double)count;
+    double rounded = units[number] * row->size[i], walk = 8 * units[number] * sqrt(row->square[i]);
+    if (random && walk < rounded)
+        rounded = walk;
+    double error = row->spoiled[i] + fabs(value) * w.spoiled + rounded + least[number] * keys;
+    error += (keys / 4 + 16) * 2 * SINGLE * row->size[i]; /* sums over the keys, and shrinking */
+    if (number == ATTENTION_F32)
+        error += keys * SINGLE * row->size[i];
+    error /= w.sum;
+    return error * 1.001 + (fabs(value) + error) * units[number] * 1.0001 + least[number];
+}
+
+static void one_row(const struct head *h, struct row *row, int64_t query, size_t o, size_t lse,
+                    struct zoo_expected *expected)
+{
+    const struct attention_request *r = &h->request;
+    int64_t diagonal = query + h->keys - h->queries, first = diagonal - r->left,
+            last = diagonal + r->right;
+    struct weights w = {0, 0, 0};
+    first = first > 0 ? first : 0;
+    last = last < h->keys - 1 ? last : h->keys - 1;
+    for (int64_t i = 0; i < r->dim; i++)
+        row->query[i] = zoo_get(attention_type(h->problem), h->buffer[ATTENTION_B_Q],
+                                h->q + (size_t)(query * r->q_step.row + i));
+    if (first <= last) {
+        make_scores(h, row, first, last);
+        w = weigh(h, row, first, last);
+    }
+    for (int64_t i = 0; i < r->dim; i++) {
+        expected[ATTENTION_B_O].value[o + (size_t)i] = w.sum > 0 ? row->sum[i] / w.sum : 0;
+        expected[ATTENTION_B_O].bound[o + (size_t)i] =
+            w.sum > 0 ? bound_of(h, row, w, i, last - first + 1) : 0;
+    }
+    if (h->problem->value[ATTENTION_P_LSE]) {
+        double value = w.sum > 0 ? w.most + log(w.sum) : -INFINITY;
+        expected[ATTENTION_B_LSE].value[lse] = value;
+        expected[ATTENTION_B_LSE].bound[lse] =
+            w.sum > 0 ? 1.001 * (w.spoiled / w.sum + ((double)(last - first) + 16) * SINGLE) +
+                            8 * SINGLE * (fabs(value) + fabs(w.most)) + 0x1p-21
+                      : 0;
+    }
+}
+
+static void one_head(struct head *h, int64_t batch, int64_t head, int64_t q_first, int64_t k_first,
+                     struct zoo_expected *expected)
+{
+    const struct attention_request *r = &h->request;
+    int64_t heads = r->heads * r->group, kv_head = head / r->group;
+    int64_t in_batch = r->packed ? 0 : batch;
+    struct row row = {numbers(h->keys), numbers(h->keys), numbers(r->dim), numbers(r->dim),
+                      numbers(r->dim),  numbers(r->dim),  numbers(r->dim)};
+    h->q = (size_t)(in_batch * r->q_step.batch + head * r->q_step.head + q_first * r->q_step.row);
+    h->k =
+        (size_t)(in_batch * r->k_step.batch + kv_head * r->k_step.head + k_first * r->k_step.row);
+    h->v = h->k;
+    for (int64_t i = 0; i < h->queries; i++) {
+        size_t lse = (size_t)(r->packed ? (q_first + i) * heads + head
+                                        : (batch * heads + head) * h->queries + i);
+        one_row(h, &row, i, h->q + (size_t)(i * r->q_step.row), lse, expected);
+    }
+    free(row.score);
+    free(row.error);
+    free(row.query);
+    free(row.sum);
+    free(row.size);
+    free(row.square);
+    free(row.spoiled);
+}
+
+void attention_reference(const struct zoo_problem *problem, void *const *buffer,
+                         struct zoo_expected *expected)
+{
+    struct attention_request request = attention_request_of(problem, (CUdeviceptr[ZOO_BUFFERS]){0});
+    int64_t heads = request.heads * request.group, rows = 0;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t number = 0; number < request.batch * heads; number++) {
+        int64_t batch = number / heads, q_first = 0, k_first = 0;
+        for (int64_t i = 0; request.packed && i < batch; i++) {
+            q_first += attention_length(problem, i, false);
+            k_first += attention_length(problem, i, true);
+        }
+        struct head h = {.problem = problem,
+                         .request = request,
+                         .buffer = buffer,
+                         .queries = attention_length(problem, batch, false),
+                         .keys = attention_length(problem, batch, true)};
+        one_head(&h, batch, number % heads, q_first, k_first, expected);
+    }
+    if (!request.packed) /* else there may be room behind the last sequence */
+        return;
+    for (int64_t i = 0; i < request.batch; i++)
+        rows += attention_length(problem, i, false);
+    expected[ATTENTION_B_O].count = (size_t)(rows * heads * request.dim);
+    if (problem->value[ATTENTION_P_LSE])
+        expected[ATTENTION_B_LSE].count = (size_t)(rows * heads);
+}

@@ -1,0 +1,137 @@
+/*
+ * tiles.h: what the Hopper steps share: tiles of Q, K and V in shared memory, in lines of the
+ * swizzle, how TMA fetches them, and the two products of a warpgroup.
+ */
+#ifndef LOCKSTEP_KERNELS_ATTENTION_TILES_H
+#define LOCKSTEP_KERNELS_ATTENTION_TILES_H
+
+#include "rows.h"
+#include "wgmma_registers.h"
+#define QUERIES 128
+#define STAGES 2
+#define CONSUMERS 2
+#define THREADS (128 * (1 + CONSUMERS))
+#define LINE 128 /* bytes of a line of the swizzle: 64 numbers */
+
+template <int n>
+static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], unsigned long long a,
+                                                unsigned long long b, int add)
+{
+    wgmma_bf16<0, 0>(sums, a, b, add);
+}
+template <int n>
+static __device__ __forceinline__ void multiply(f16, float (&sums)[n], unsigned long long a,
+                                                unsigned long long b, int add)
+{
+    wgmma_f16<0, 0>(sums, a, b, add);
+}
+template <int n>
+static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], const unsigned (&a)[4],
+                                                unsigned long long b)
+{
+    wgmma_bf16_from_registers<1>(sums, a, b, 1);
+}
+template <int n>
+static __device__ __forceinline__ void multiply(f16, float (&sums)[n], const unsigned (&a)[4],
+                                                unsigned long long b)
+{
+    wgmma_f16_from_registers<1>(sums, a, b, 1);
+}
+
+/* 128 queries of a head, and the tiles of keys that they see. */
+struct place {
+    sequence s;
+    int row, first, last; /* tiles from the one before `last` down to `first` */
+};
+
+template <class type, int DIM, int KEYS> struct tiles {
+    static const int BOXES = (DIM + 63) / 64;
+    struct stages {
+        unsigned char q[BOXES][QUERIES * LINE];
+        unsigned char k[STAGES][BOXES][KEYS * LINE], v[STAGES][BOXES][KEYS * LINE];
+        barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
+    };
+
+    /* By one thread, before the block synchronises. */
+    static __device__ __forceinline__ void make_barriers(stages &m)
+    {
+        barrier_make(&m.q_full, 1);
+        barrier_make(&m.q_empty, CONSUMERS);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_make(&m.k_full[i], 1);
+            barrier_make(&m.v_full[i], 1);
+            barrier_make(&m.k_empty[i], CONSUMERS);
+            barrier_make(&m.v_empty[i], CONSUMERS);
+        }
+        barrier_made();
+    }
+
+    /* Queries of a head from row `row` on. */
+    static __device__ __forceinline__ place place_at(const attention_arguments &g, int head,
+                                                     int row)
+    {
+        place p = {sequence_of(g, head), row, 0, 0};
+        int diagonal = row + p.s.keys - p.s.queries, below = min(QUERIES, p.s.queries - row);
+        int begin = max(diagonal - g.left, 0), end = min(diagonal + below + g.right, p.s.keys);
+        p.first = begin / KEYS;
+        p.last = end > begin ? (end + KEYS - 1) / KEYS : p.first;
+        return p;
+    }
+
+    static __device__ __forceinline__ void load_queries(stages &m, const attention_arguments &g,
+                                                        const place &p)
+    {
+        barrier_arrive_expecting(&m.q_full, sizeof m.q);
+        for (int i = 0; i < BOXES; i++)
+            load_box(m.q[i], &g.q_map, i * 64, p.s.q_first + p.row, p.s.head, p.s.batch,
+                     &m.q_full);
+    }
+    static __device__ __forceinline__ void load(unsigned char (&to)[BOXES][KEYS * LINE],
+                                                const tensor_map *map, const sequence &s, int tile,
+                                                barrier *full, barrier *empty, unsigned parity)
+    {
+        barrier_wait(empty, parity ^ 1);
+        barrier_arrive_expecting(full, sizeof to);
+        for (int i = 0; i < BOXES; i++)
+            load_box(to[i], map, i * 64, s.k_first + tile * KEYS, s.kv_head, s.batch, full);
+    }
+
+    /* The descriptor of what lies so many bytes further on. */
+    static __device__ __forceinline__ unsigned long long beyond(unsigned long long tile,
+                                                                unsigned bytes)
+    {
+        return tile + (bytes >> 4);
+    }
+
+    /* scores = Q K^T for the warpgroup's 64 rows; not waited for. */
+    static __device__ __forceinline__ void ask_scores(float (&scores)[KEYS / 2],
+                                                      unsigned long long q, unsigned char *of_k)
+    {
+        unsigned long long k = wgmma_tile(shared_address(of_k), 1024, 0);
+#pragma unroll
+        for (int i = 0; i < DIM / 16; i++)
+            multiply(type(), scores, beyond(q, i / 4 * (QUERIES * LINE) + i % 4 * 32),
+                     beyond(k, i / 4 * (KEYS * LINE) + i % 4 * 32), i > 0);
+        wgmma_commit();
+    }
+
+    /* out += weights V; not waited for. */
+    static __device__ __forceinline__ void ask_output(float (&out)[DIM / 2],
+                                                      const unsigned (&weights)[KEYS / 16][4],
+                                                      unsigned char *of_v)
+    {
+        unsigned long long v = wgmma_tile(shared_address(of_v), 1024, KEYS * LINE);
+#pragma unroll
+        for (int i = 0; i < KEYS / 16; i++)
+            multiply(type(), out, weights[i], beyond(v, i * 2048));
+        wgmma_commit();
+    }
+
+    static __device__ __forceinline__ void leave(barrier *empty)
+    {
+        if (threadIdx.x % 128 == 0)
+            barrier_arrive(empty);
+    }
+};
+
+#endif
