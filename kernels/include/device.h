@@ -51,6 +51,14 @@ static __device__ __forceinline__ float4 load_once(const float4 *at)
                  : "l"(at));
     return v;
 }
+static __device__ __forceinline__ uint4 load_once(const uint4 *at)
+{
+    uint4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(at));
+    return v;
+}
 /* The same, and the L2 fetches the 256 bytes around it. */
 static __device__ __forceinline__ float4 load_once_256(const float4 *at)
 {
@@ -65,6 +73,13 @@ static __device__ __forceinline__ void store_whole(float4 *at, float4 v)
 {
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y), "f"(v.z),
                  "f"(v.w)
+                 : "memory");
+}
+/* Not read again soon: leaves the L2 first. */
+static __device__ __forceinline__ void store_stream(uint4 *at, uint4 v)
+{
+    asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(v.x), "r"(v.y),
+                 "r"(v.z), "r"(v.w)
                  : "memory");
 }
 
