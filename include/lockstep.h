@@ -294,6 +294,41 @@ lk_status lk_gemm_workspace(const lk_gemm_desc *desc, size_t *bytes);
 /* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
 lk_status lk_gemm_explain(const lk_gemm_desc *desc, char *text, size_t size);
 
+/* Rows --------------------------------------------------------------------------------------------
+ * Softmax of each row of [rows][cols]: exp(scale x) over its sum; the logarithm of that; or the
+ * logarithm of the sum, one f32 a row. Sums are made in f32. A temperature is 1 / scale.
+ *
+ *     lk_softmax_desc desc = LK_SOFTMAX_DESC(LK_BF16, rows, cols);
+ *     desc.causal = 1;
+ *     desc.group = queries; // rows are [heads][queries], columns are keys
+ *     lk_softmax(stream, &desc, scores, probabilities);
+ *
+ * What a row does not see has probability 0, and gradient 0. A row that sees nothing, or minus
+ * infinity alone, gets zeros, and minus infinity for a logarithm; with NaN or plus infinity among
+ * what it sees, all NaN. out may be in, and dx may be y or dy. No workspace is needed. */
+typedef enum lk_softmax_op { LK_SOFTMAX, LK_LOG_SOFTMAX, LK_LOG_SUM_EXP } lk_softmax_op;
+typedef struct lk_softmax_desc {
+    lk_type type; /* of in, bias and out: LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    lk_softmax_op op;
+    float scale;            /* above 0; 0 counts as 1 */
+    int64_t group;          /* rows that belong together, as a head's queries; 0 counts as 1 */
+    int causal;             /* row q of a group sees columns up to cols - group + q */
+    const int32_t *lengths; /* a number for each group: columns that its rows see; NULL: all */
+    const void *bias;       /* [group][cols], added to scale x; NULL: none. Not used by backward */
+} lk_softmax_desc;
+#define LK_SOFTMAX_DESC(type_, rows_, cols_)                                                       \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .scale = 1                              \
+    }
+
+lk_status lk_softmax(void *stream, const lk_softmax_desc *desc, const void *in, void *out);
+/* dx of softmax or log-softmax, from the result y and its gradient dy. */
+lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const void *y,
+                              const void *dy, void *dx);
+/* Which variant would run, and why; the text is cut to size. */
+lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */

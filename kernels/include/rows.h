@@ -6,6 +6,7 @@
 #ifndef LOCKSTEP_KERNELS_ROWS_H
 #define LOCKSTEP_KERNELS_ROWS_H
 
+#include "bulk.h" /* barriers, of sm_90 */
 #include "device.h"
 
 /* Numbers of 16 bits, and f32 by the same names -------------------------------------------------*/
@@ -213,26 +214,63 @@ static __device__ __forceinline__ unsigned cluster_size(void)
     asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
     return size;
 }
-/* In two steps: what stands between them need not wait for the other blocks. */
+/* In two steps: what stands between them need not wait for the other blocks. Written as a release the
+ * first one would wait for every load and store under way, which costs more than the barrier. */
 static __device__ __forceinline__ void cluster_arrive(void)
 {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 static __device__ __forceinline__ void cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-/* To the place in block `rank` where `at` is in this block: distributed shared memory. */
-static __device__ __forceinline__ void store_in_block(float2 *at, unsigned rank, float2 value)
+/* To the place in block `rank` where `at` is in this block (distributed shared memory); its 8 bytes count
+ * at that block's barrier. */
+static __device__ __forceinline__ void send_to_block(float2 *at, barrier *b, unsigned rank,
+                                                     float2 value)
 {
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
-                 "st.shared::cluster.v2.f32 [there], {%2, %3}; }" ::"r"(shared_address(at)),
-                 "r"(rank), "f"(value.x), "f"(value.y)
+    asm volatile("{ .reg .b32 there, counter; mapa.shared::cluster.u32 there, %0, %2; "
+                 "mapa.shared::cluster.u32 counter, %1, %2; "
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [there], {%3, %4}, "
+                 "[counter]; }" ::"r"(shared_address(at)),
+                 "r"(shared_address(b)), "r"(rank), "f"(value.x), "f"(value.y)
                  : "memory");
+}
+
+/* What each block of a cluster tells all others: two numbers. Every thread calls begin first and
+ * exchange once; lane k of every warp gets the numbers of block k. A block alone has nobody to tell:
+ * launched without a cluster, the H200 refuses the instructions. */
+struct exchange {
+    float2 of_block[16];
+    barrier all_here;
+};
+static __device__ __forceinline__ void exchange_begin(exchange *e)
+{
+    if (cluster_size() == 1)
+        return;
+    if (threadIdx.x == 0) {
+        barrier_make(&e->all_here, 1);
+        barrier_made();
+        barrier_arrive_expecting(&e->all_here, cluster_size() * sizeof(float2));
+    }
+    cluster_arrive();
+}
+static __device__ __forceinline__ float2 exchange_numbers(exchange *e, float2 mine, float2 none)
+{
+    unsigned lane = threadIdx.x % 32, blocks = cluster_size();
+    if (blocks == 1)
+        return lane == 0 ? mine : none;
+    cluster_wait(); // every block has begun, and has a barrier that counts
+    if (threadIdx.x < blocks)
+        send_to_block(&e->of_block[cluster_rank()], &e->all_here, threadIdx.x, mine);
+    barrier_wait(&e->all_here, 0);
+    return lane < blocks ? e->of_block[lane] : none;
 }
 #endif
 
-/* Powers of two ----------------------------------------------------------------------------------*/#define LOG2_E 1.4426950408889634f
+/* Powers of two ----------------------------------------------------------------------------------*/
+
+#define LOG2_E 1.4426950408889634f
 #define LN_2 0.6931471805599453f
 
 #endif

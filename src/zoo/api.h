@@ -70,6 +70,8 @@ lk_status api_submit(struct api_request *request, void *stream, const void *cons
                      void *workspace, size_t workspace_bytes);
 /* Only sets context and chosen: for lk_NAME_workspace and lk_explain. */
 lk_status api_choose(struct api_request *request);
+/* " on GPU: FAMILY/VARIANT ..", and why: behind the call's name, after api_choose. */
+void api_explain_choice(const struct api_request *request, struct lk_buf *text);
 /* For row `id`, as far as api_shape. */
 lk_status api_request_row(struct api_request *request, enum api_id id, const int64_t *sizes,
                           bool with_scalars);

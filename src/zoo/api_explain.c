@@ -8,19 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void explain(const struct api_request *request, const struct api_call *call,
-                    struct lk_buf *text)
+void api_explain_choice(const struct api_request *request, struct lk_buf *text)
 {
     const struct zoo_choice *choice = &request->chosen->choice;
     const struct zoo_family *family = request->problem.family;
     const struct zoo_device *device = &request->context->device;
     const struct zoo_source *source = zoo_source(family, choice->variant);
-    lk_buf_printf(text, "lk_%s", call->name);
-    for (unsigned i = 0; i < call->size_count; i++)
-        lk_buf_printf(text, "%s%s=%lld", i ? ", " : "(",
-                      family->parameters[call->parameter[i]].name,
-                      (long long)request->problem.value[call->parameter[i]]);
-    lk_buf_printf(text, ") on %s%s: %s/%s", device->name,
+    lk_buf_printf(text, " on %s%s: %s/%s", device->name,
                   device->cuda->simulated ? " (simulated)" : "", family->name,
                   choice->variant->name);
     for (unsigned i = 0; i < source->tunable_count; i++)
@@ -43,6 +37,18 @@ static void explain(const struct api_request *request, const struct api_call *ca
         lk_buf_printf(text, ": %.3g us for %s", row->seconds * 1e6, row->measured);
     lk_buf_printf(text, "\n");
     api_remarks(request->context, text);
+}
+
+static void explain(const struct api_request *request, const struct api_call *call,
+                    struct lk_buf *text)
+{
+    lk_buf_printf(text, "lk_%s", call->name);
+    for (unsigned i = 0; i < call->size_count; i++)
+        lk_buf_printf(text, "%s%s=%lld", i ? ", " : "(",
+                      request->problem.family->parameters[call->parameter[i]].name,
+                      (long long)request->problem.value[call->parameter[i]]);
+    lk_buf_printf(text, ")");
+    api_explain_choice(request, text);
 }
 
 static lk_status find_call(const char *name, enum api_id *id)
