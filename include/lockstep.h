@@ -251,7 +251,8 @@ typedef enum lk_activation {
     LK_RELU,
     LK_GELU,     /* x times the normal distribution function of x */
     LK_SILU,     /* x / (1 + exp(-x)) */
-    LK_SILU_GATE /* d has n / 2 columns: silu(column 2 j) times column 2 j + 1 */
+    LK_SILU_GATE, /* d has n / 2 columns: silu(column 2 j) times column 2 j + 1 */
+    LK_GELU_TANH  /* GELU by tanh; not in lk_gemm */
 } lk_activation;
 #define LK_SAME (-1) /* as a stride: every product of the batch takes the same matrix */
 
@@ -328,6 +329,50 @@ lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const v
                               const void *dy, void *dx);
 /* Which variant would run, and why; the text is cut to size. */
 lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size);
+
+/* Each element of [rows][cols]: y = f(x), or with a gate y = f(x) up: SwiGLU with LK_SILU, GeGLU with
+ * LK_GELU. Backward dx = dy f'(x), and with a gate dx = dy up f'(x) and dup = dy f(x). Packed, x is
+ * [rows][2 cols]: a row of x, then its row of up, and so is dx; up and dup are then NULL, as they are
+ * without a gate. An output may be one of the inputs. No workspace is needed.
+ *
+ *     lk_activation_desc desc = LK_ACTIVATION_DESC(LK_BF16, LK_SILU, tokens, 14336);
+ *     desc.gate = LK_GATE;
+ *     lk_activation_forward(stream, &desc, x, up, y); */
+typedef enum lk_gate { LK_NO_GATE, LK_GATE, LK_GATE_PACKED } lk_gate;
+typedef struct lk_activation_desc {
+    lk_type type;           /* LK_BF16, LK_F16 or LK_F32 */
+    lk_activation function; /* LK_GELU, LK_SILU, or without a gate LK_GELU_TANH */
+    lk_gate gate;
+    int64_t rows, cols;
+} lk_activation_desc;
+#define LK_ACTIVATION_DESC(type_, function_, rows_, cols_)                                         \
+    {                                                                                              \
+        .type = (type_), .function = (function_), .rows = (rows_), .cols = (cols_)                 \
+    }
+
+lk_status lk_activation_forward(void *stream, const lk_activation_desc *desc, const void *x,
+                                const void *up, void *y);
+lk_status lk_activation_backward(void *stream, const lk_activation_desc *desc, const void *x,
+                                 const void *up, const void *dy, void *dx, void *dup);
+lk_status lk_activation_explain(const lk_activation_desc *desc, int backward, char *text,
+                                size_t size);
+
+/* Rotary position embedding of x, [tokens][heads][dim], in place: the two numbers of each pair of a
+ * head are turned by the angle whose cosine and sine are in [tokens][dim / 2]. */
+typedef struct lk_rope_desc {
+    lk_type type; /* of x: LK_BF16, LK_F16 or LK_F32 */
+    int64_t tokens, heads, dim;
+    int neighbours; /* a pair is elements 2 i and 2 i + 1 of a head; else i and i + dim / 2 */
+    int backward;   /* turns the other way: the gradient of x from that of the result */
+} lk_rope_desc;
+#define LK_ROPE_DESC(type_, tokens_, heads_, dim_)                                                 \
+    {                                                                                              \
+        .type = (type_), .tokens = (tokens_), .heads = (heads_), .dim = (dim_)                     \
+    }
+
+lk_status lk_rope(void *stream, const lk_rope_desc *desc, void *x, const float *cosines,
+                  const float *sines);
+lk_status lk_rope_explain(const lk_rope_desc *desc, char *text, size_t size);
 
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].

@@ -72,6 +72,11 @@ lk_status api_submit(struct api_request *request, void *stream, const void *cons
 lk_status api_choose(struct api_request *request);
 /* " on GPU: FAMILY/VARIANT ..", and why: behind the call's name, after api_choose. */
 void api_explain_choice(const struct api_request *request, struct lk_buf *text);
+/* All of lk_NAME_explain for a request that api_shape has seen; the text is cut to size. */
+lk_status api_explain_problem(struct api_request *request, char *text, size_t size);
+/* A size in a description against the limits of the family's parameter. */
+lk_status api_check_size(const char *call, const struct zoo_family *family, unsigned parameter,
+                         int64_t value);
 /* For row `id`, as far as api_shape. */
 lk_status api_request_row(struct api_request *request, enum api_id id, const int64_t *sizes,
                           bool with_scalars);

@@ -39,6 +39,24 @@ void api_explain_choice(const struct api_request *request, struct lk_buf *text)
     api_remarks(request->context, text);
 }
 
+lk_status api_explain_problem(struct api_request *request, char *text, size_t size)
+{
+    if (!text || size == 0)
+        return api_fail(LK_BAD_ARGUMENT, request->name, "explain: text is NULL or has no room");
+    *text = 0;
+    lk_status status = api_choose(request);
+    if (status != LK_OK)
+        return status;
+    struct lk_buf words = {0};
+    lk_buf_printf(&words, "lk_%s(", request->name);
+    zoo_problem_print(&request->problem, &words);
+    lk_buf_printf(&words, ")");
+    api_explain_choice(request, &words);
+    snprintf(text, size, "%s", words.data);
+    lk_buf_free(&words);
+    return LK_OK;
+}
+
 static void explain(const struct api_request *request, const struct api_call *call,
                     struct lk_buf *text)
 {

@@ -7,6 +7,16 @@
 
 /* Arguments -------------------------------------------------------------------------------------*/
 
+lk_status api_check_size(const char *call, const struct zoo_family *family, unsigned parameter,
+                         int64_t value)
+{
+    const struct zoo_parameter *p = &family->parameters[parameter];
+    if (value >= p->least && value <= p->most)
+        return LK_OK;
+    return api_fail(LK_BAD_ARGUMENT, call, "%s is %lld; it goes from %lld to %lld", p->name,
+                    (long long)value, (long long)p->least, (long long)p->most);
+}
+
 lk_status api_shape(struct api_request *request)
 {
     request->count = request->problem.family->shape(&request->problem, request->buffer);

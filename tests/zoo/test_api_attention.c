@@ -9,29 +9,15 @@
 #include "zoo/types.h"
 
 #include <math.h>
-#include <time.h>
 
-enum { ROUNDS = 60, POISON = 0x5a, SEQUENCES = 5 };
-
-static uint64_t seed, counter;
-
-static int64_t any(int64_t below)
-{
-    uint64_t x = seed + ++counter * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) % (uint64_t)below);
-}
+enum { ROUNDS = 60, SEQUENCES = 5 };
 
 static int open_all(void **state)
 {
-    const char *given = getenv("LOCKSTEP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
+    seed_chance();
     return open_gpu(state) != 0 || lk_open(NULL) != LK_OK ? -1 : 0;
 }
 
-static const enum zoo_type types[] = {[LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16, [LK_F32] = ZOO_F32};
 static const double roundings[] = {[LK_BF16] = 0x1p-8, [LK_F16] = 0x1p-11, [LK_F32] = 0x1p-20};
 
 /* A tensor with gaps. */
@@ -51,7 +37,7 @@ static size_t bytes_of(const struct tensor *x)
 static struct tensor make(lk_type type, int64_t batch, int64_t heads, int64_t rows, int64_t dim,
                           bool by_rows, bool even)
 {
-    struct tensor x = {.type = types[type]};
+    struct tensor x = {.type = zoo_type_of(type)};
     int64_t gap = even ? 8 * any(3) : any(5), line = dim + gap;
     x.step = by_rows ? (lk_steps){heads * line, line, rows * heads * line}
                      : (lk_steps){line, rows * line, rows * heads * line};

@@ -4,95 +4,20 @@
  * that; wrong arguments; in place; what lies around the output stays as it was.
  * LOCKSTEP_TEST_SEED=N repeats a run.
  */
-#include "api_tools.h"
-
-#include "zoo/types.h"
+#include "api_arrays.h"
 
 #include <math.h>
-#include <time.h>
 
-enum { ROUNDS = 60, POISON = 0x5a, AROUND = 64 };
-
-static uint64_t seed, counter;
-
-static int64_t any(int64_t below)
-{
-    uint64_t x = seed + ++counter * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) % (uint64_t)below);
-}
+enum { ROUNDS = 60 };
 
 static int open_all(void **state)
 {
-    const char *given = getenv("LOCKSTEP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
+    seed_chance();
     return open_gpu(state) != 0 || lk_open(NULL) != LK_OK ? -1 : 0;
 }
 
-static const enum zoo_type types[] = {[LK_BF16] = ZOO_BF16, [LK_F16] = ZOO_F16, [LK_F32] = ZOO_F32};
-
 /* A relative error that covers rounding to the type and the arithmetic in f32. */
 static const double allowed[] = {[LK_BF16] = 0x1p-7, [LK_F16] = 0x1p-10, [LK_F32] = 2e-5};
-
-struct numbers {
-    enum zoo_type type;
-    size_t count;
-    void *host, *device;
-};
-
-static struct numbers make(enum zoo_type type, int64_t count, double least, double most)
-{
-    struct numbers x = {.type = type, .count = (size_t)count};
-    x.host = malloc(x.count * zoo_type_bytes[type] + 1);
-    for (size_t i = 0; i < x.count; i++)
-        zoo_put(type, x.host, i, least + (most - least) * (double)any(1 << 20) * 0x1p-20);
-    x.device = on_device(x.host, x.count * zoo_type_bytes[type]);
-    return x;
-}
-
-static void drop(struct numbers *x)
-{
-    free(x->host);
-    must(lk_free(x->device));
-}
-
-static double get(const struct numbers *x, int64_t i)
-{
-    return zoo_get(x->type, x->host, (size_t)i);
-}
-
-/* Room for an output of this type, with something known around it. */
-struct output {
-    enum zoo_type type;
-    size_t bytes;
-    char *host, *device;
-};
-
-static struct output make_output(enum zoo_type type, int64_t count)
-{
-    struct output out = {.type = type, .bytes = (size_t)count * zoo_type_bytes[type]};
-    out.host = malloc(out.bytes + 2 * AROUND);
-    memset(out.host, POISON, out.bytes + 2 * AROUND);
-    out.device = on_device(out.host, out.bytes + 2 * AROUND);
-    return out;
-}
-
-static void fetch(struct output *out)
-{
-    must(lk_copy_from(out->host, out->device, out->bytes + 2 * AROUND));
-    for (size_t i = 0; i < AROUND; i++) {
-        assert_int_equal(out->host[i], POISON);
-        assert_int_equal(out->host[AROUND + out->bytes + i], POISON);
-    }
-}
-
-static void drop_output(struct output *out)
-{
-    free(out->host);
-    must(lk_free(out->device));
-}
 
 /* The reference ---------------------------------------------------------------------------------*/
 
@@ -101,8 +26,8 @@ static int64_t seen(const lk_softmax_desc *d, const struct numbers *lengths, int
     int64_t group = d->group ? d->group : 1, end = d->cols;
     if (d->causal)
         end = d->cols - group + row % group + 1;
-    if (d->lengths && (int64_t)get(lengths, row / group) < end)
-        end = (int64_t)get(lengths, row / group);
+    if (d->lengths && (int64_t)number_of(lengths, row / group) < end)
+        end = (int64_t)number_of(lengths, row / group);
     return end < 0 ? 0 : end < d->cols ? end : d->cols;
 }
 
@@ -127,8 +52,8 @@ static void row_values(const lk_softmax_desc *d, const struct numbers *in,
 {
     int64_t group = d->group ? d->group : 1;
     for (int64_t k = 0; k < d->cols; k++)
-        value[k] = (d->scale == 0 ? 1 : d->scale) * get(in, row * d->cols + k) +
-                   (d->bias ? get(bias, row % group * d->cols + k) : 0);
+        value[k] = (d->scale == 0 ? 1 : d->scale) * number_of(in, row * d->cols + k) +
+                   (d->bias ? number_of(bias, row % group * d->cols + k) : 0);
 }
 
 static void near(double got, double wanted, double relative, double least, const char *what,
@@ -156,13 +81,13 @@ static struct case_ draw(lk_type type)
     int64_t group = d->group ? d->group : 1;
     d->scale = any(3) ? (float)(1 + any(16)) / 8 : 0;
     d->causal = any(3) == 0;
-    c.in = make(types[d->type], d->rows * d->cols, -6, 6);
+    c.in = make_numbers(zoo_type_of(d->type), d->rows * d->cols, -6, 6);
     if (any(3) == 0) {
-        c.bias = make(types[d->type], group * d->cols, -3, 3);
+        c.bias = make_numbers(zoo_type_of(d->type), group * d->cols, -3, 3);
         d->bias = c.bias.device;
     }
     if (any(3) == 0) {
-        c.lengths = make(ZOO_I32, (d->rows + group - 1) / group, -1, (double)d->cols + 2);
+        c.lengths = make_numbers(ZOO_I32, (d->rows + group - 1) / group, -1, (double)d->cols + 2);
         d->lengths = c.lengths.device;
     }
     return c;
@@ -170,11 +95,11 @@ static struct case_ draw(lk_type type)
 
 static void drop_case(struct case_ *c)
 {
-    drop(&c->in);
+    free_numbers(&c->in);
     if (c->desc.bias)
-        drop(&c->bias);
+        free_numbers(&c->bias);
     if (c->desc.lengths)
-        drop(&c->lengths);
+        free_numbers(&c->lengths);
 }
 
 static void test_forward(void **state)
@@ -185,9 +110,9 @@ static void test_forward(void **state)
         d->op = (lk_softmax_op)any(3);
         bool sums = d->op == LK_LOG_SUM_EXP;
         struct output out =
-            make_output(sums ? ZOO_F32 : types[d->type], sums ? d->rows : d->rows * d->cols);
+            make_output(sums ? ZOO_F32 : zoo_type_of(d->type), sums ? d->rows : d->rows * d->cols);
         must(lk_softmax(NULL, d, c.in.device, out.device + AROUND));
-        fetch(&out);
+        fetch_output(&out);
         double *value = malloc(2 * sizeof *value * (size_t)d->cols), *y = value + d->cols;
         for (int64_t row = 0; row < d->rows; row++) {
             row_values(d, &c.in, &c.bias, row, value);
@@ -200,7 +125,7 @@ static void test_forward(void **state)
                      allowed[d->type], d->op == LK_SOFTMAX ? 1e-7 : 1e-5, "out", row, k);
         }
         free(value);
-        drop_output(&out);
+        free_output(&out);
         drop_case(&c);
     }
 }
@@ -215,7 +140,7 @@ static double slope(const lk_softmax_desc *d, double *value, int64_t end, int64_
         value[k] = before + sign * h * scale;
         softmax_row(d->op, value, end, d->cols, y);
         for (int64_t i = 0; i < end; i++)
-            sum += sign * get(dy, row * d->cols + i) * y[i];
+            sum += sign * number_of(dy, row * d->cols + i) * y[i];
     }
     value[k] = before;
     return sum / (2 * h);
@@ -227,12 +152,12 @@ static void test_backward(void **state)
         struct case_ c = draw(LK_F32); /* rounding to 16 bits would hide the slope */
         lk_softmax_desc *d = &c.desc;
         d->op = (lk_softmax_op)any(2);
-        struct numbers dy = make(types[d->type], d->rows * d->cols, -1, 1);
-        struct output y = make_output(types[d->type], d->rows * d->cols);
-        struct output dx = make_output(types[d->type], d->rows * d->cols);
+        struct numbers dy = make_numbers(zoo_type_of(d->type), d->rows * d->cols, -1, 1);
+        struct output y = make_output(zoo_type_of(d->type), d->rows * d->cols);
+        struct output dx = make_output(zoo_type_of(d->type), d->rows * d->cols);
         must(lk_softmax(NULL, d, c.in.device, y.device + AROUND));
         must(lk_softmax_backward(NULL, d, y.device + AROUND, dy.device, dx.device + AROUND));
-        fetch(&dx);
+        fetch_output(&dx);
         double *value = malloc(2 * sizeof *value * (size_t)d->cols), *work = value + d->cols;
         double scale = d->scale == 0 ? 1 : d->scale;
         for (int64_t row = 0; row < d->rows; row++) {
@@ -246,9 +171,9 @@ static void test_backward(void **state)
             }
         }
         free(value);
-        drop_output(&y);
-        drop_output(&dx);
-        drop(&dy);
+        free_output(&y);
+        free_output(&dx);
+        free_numbers(&dy);
         drop_case(&c);
     }
 }
@@ -308,21 +233,21 @@ static void test_in_place(void **state)
         struct output out = make_output(c.in.type, (int64_t)c.in.count);
         char *again = malloc(bytes + 1);
         must(lk_softmax(NULL, &c.desc, c.in.device, out.device + AROUND));
-        fetch(&out);
+        fetch_output(&out);
         must(lk_softmax(NULL, &c.desc, c.in.device, c.in.device));
         must(lk_copy_from(again, c.in.device, bytes));
         assert_memory_equal(again, out.host + AROUND, bytes);
         struct output dx = make_output(c.in.type, (int64_t)c.in.count);
-        struct numbers dy = make(c.in.type, (int64_t)c.in.count, -1, 1);
+        struct numbers dy = make_numbers(c.in.type, (int64_t)c.in.count, -1, 1);
         must(lk_softmax_backward(NULL, &c.desc, c.in.device, dy.device, dx.device + AROUND));
         must(lk_softmax_backward(NULL, &c.desc, c.in.device, dy.device, dy.device));
-        fetch(&dx);
+        fetch_output(&dx);
         must(lk_copy_from(again, dy.device, bytes));
         assert_memory_equal(again, dx.host + AROUND, bytes);
         free(again);
-        drop(&dy);
-        drop_output(&dx);
-        drop_output(&out);
+        free_numbers(&dy);
+        free_output(&dx);
+        free_output(&out);
         drop_case(&c);
     }
 }

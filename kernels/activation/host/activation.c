@@ -3,15 +3,10 @@
  * (SwiGLU, GeGLU), forward and backward. A few bytes and some twenty instructions an element: the
  * question is whether the arithmetic hides behind the memory.
  */
-#include "zoo/zoo.h"
+#include "activation.h"
 
 #include <math.h>
 #include <stdio.h>
-
-enum { ROWS, COLS, OP, DIRECTION, TYPE, LAYOUT };
-enum { OP_GELU, OP_GELU_TANH, OP_SILU, OP_GEGLU, OP_SWIGLU };
-enum { FORWARD, BACKWARD };
-enum { APART, PACKED };
 
 static const char *const operations[] = {"gelu", "gelu_tanh", "silu", "geglu", "swiglu", NULL};
 static const char *const directions[] = {"forward", "backward", NULL};
@@ -23,28 +18,28 @@ static const char *const layouts[] = {"apart", "packed", NULL};
 static enum zoo_type type_of(const struct zoo_problem *problem)
 {
     static const enum zoo_type of[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
-    return of[problem->value[TYPE]];
+    return of[problem->value[ACT_TYPE]];
 }
 
 static bool is_gated(const struct zoo_problem *problem)
 {
-    return problem->value[OP] >= OP_GEGLU;
+    return problem->value[ACT_OP] >= OP_GEGLU;
 }
 
 static bool is_backward(const struct zoo_problem *problem)
 {
-    return problem->value[DIRECTION] == BACKWARD;
+    return problem->value[ACT_DIRECTION] == ACT_BACKWARD;
 }
 
 /* One array has the rows of x and up, each half a row. */
 static bool is_packed(const struct zoo_problem *problem)
 {
-    return is_gated(problem) && problem->value[LAYOUT] == PACKED;
+    return is_gated(problem) && problem->value[ACT_LAYOUT] == ACT_PACKED;
 }
 
 static size_t elements(const struct zoo_problem *problem)
 {
-    return (size_t)problem->value[ROWS] * (size_t)problem->value[COLS];
+    return (size_t)problem->value[ACT_ROWS] * (size_t)problem->value[ACT_COLS];
 }
 
 /* x, up (unless x has both), dy, then the outputs. */
@@ -130,7 +125,7 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
 {
     enum zoo_type type = type_of(problem);
     bool gated = is_gated(problem), packed = is_packed(problem), backward = is_backward(problem);
-    int64_t cols = problem->value[COLS], operation = problem->value[OP];
+    int64_t cols = problem->value[ACT_COLS], operation = problem->value[ACT_OP];
     unsigned dy_at = gated && !packed ? 2 : 1, out = dy_at + (backward ? 1 : 0);
 #pragma omp parallel for schedule(static) if (elements(problem) > 100000)
     for (int64_t i = 0; i < (int64_t)elements(problem); i++) {
@@ -167,7 +162,7 @@ static double bytes(const struct zoo_problem *problem)
 static double flops(const struct zoo_problem *problem)
 {
     static const double forward[] = {18, 10, 4, 19, 5}, backward[] = {26, 18, 9, 44, 14};
-    int64_t operation = problem->value[OP];
+    int64_t operation = problem->value[ACT_OP];
     return (double)elements(problem) *
            (is_backward(problem) ? backward[operation] : forward[operation]);
 }
@@ -177,11 +172,11 @@ static double flops(const struct zoo_problem *problem)
 /* Arrays whose rows follow each other are one long row. */
 static int64_t rows_of(const struct zoo_problem *problem)
 {
-    return is_packed(problem) ? problem->value[ROWS] : 1;
+    return is_packed(problem) ? problem->value[ACT_ROWS] : 1;
 }
 static int64_t cols_of(const struct zoo_problem *problem)
 {
-    return is_packed(problem) ? problem->value[COLS] : (int64_t)elements(problem);
+    return is_packed(problem) ? problem->value[ACT_COLS] : (int64_t)elements(problem);
 }
 
 static CUresult launch(struct zoo_call *call, int64_t blocks)
@@ -197,8 +192,8 @@ static CUresult launch(struct zoo_call *call, int64_t blocks)
     char kernel[48];
     if (elements(problem) == 0)
         return CUDA_SUCCESS;
-    snprintf(kernel, sizeof kernel, "%s_%s_%s", operations[problem->value[OP]],
-             directions[problem->value[DIRECTION]], types[problem->value[TYPE]]);
+    snprintf(kernel, sizeof kernel, "%s_%s_%s", operations[problem->value[ACT_OP]],
+             directions[problem->value[ACT_DIRECTION]], types[problem->value[ACT_TYPE]]);
     return ZOO_LAUNCH(
         call, kernel,
         ((struct zoo_grid){.x = (unsigned)blocks, .threads = (unsigned)zoo_tunable(call, "BLOCK")}),

@@ -3,12 +3,11 @@
  * angle that depends on the token's position and on the pair. One read and one write of x; the
  * angles are small beside it, if the heads of a token share them.
  */
-#include "zoo/zoo.h"
+#include "rope.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { TOKENS, HEADS, DIM, PAIRS, DIRECTION, TYPE };
 enum { X, COSINES, SINES };
 
 static const char *const pairings[] = {"halves", "neighbours", NULL};
@@ -20,23 +19,23 @@ static const char *const types[] = {"bf16", "f16", "f32", NULL};
 static enum zoo_type type_of(const struct zoo_problem *problem)
 {
     static const enum zoo_type of[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
-    return of[problem->value[TYPE]];
+    return of[problem->value[ROPE_TYPE]];
 }
 
 /* A pair has two numbers: of an odd size the last one stays as it is. */
 static int64_t pairs_of_head(const struct zoo_problem *problem)
 {
-    return problem->value[DIM] / 2;
+    return problem->value[ROPE_DIM] / 2;
 }
 
 static size_t angles(const struct zoo_problem *problem)
 {
-    return (size_t)problem->value[TOKENS] * (size_t)pairs_of_head(problem);
+    return (size_t)problem->value[ROPE_TOKENS] * (size_t)pairs_of_head(problem);
 }
 
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
-    size_t heads = (size_t)problem->value[TOKENS] * (size_t)problem->value[HEADS];
+    size_t heads = (size_t)problem->value[ROPE_TOKENS] * (size_t)problem->value[ROPE_HEADS];
     buffers[X] = (struct zoo_buffer){"x", ZOO_IN_OUT, type_of(problem),
                                      heads * (size_t)pairs_of_head(problem) * 2};
     buffers[COSINES] = (struct zoo_buffer){"cosines", ZOO_IN, ZOO_F32, angles(problem)};
@@ -78,10 +77,10 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
                       struct zoo_expected *expected)
 {
     enum zoo_type type = type_of(problem);
-    int64_t pairs = pairs_of_head(problem), heads = problem->value[HEADS];
-    int64_t all = problem->value[TOKENS] * heads * pairs;
-    bool halves = problem->value[PAIRS] == 0;
-    double sign = problem->value[DIRECTION] == 0 ? 1 : -1;
+    int64_t pairs = pairs_of_head(problem), heads = problem->value[ROPE_HEADS];
+    int64_t all = problem->value[ROPE_TOKENS] * heads * pairs;
+    bool halves = problem->value[ROPE_PAIRS] == 0;
+    double sign = problem->value[ROPE_DIRECTION] == 0 ? 1 : -1;
     const float *cosines = buffer[COSINES], *sines = buffer[SINES];
 #pragma omp parallel for schedule(static) if (all > 100000)
     for (int64_t i = 0; i < all; i++) {
@@ -97,13 +96,13 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
 
 static double bytes(const struct zoo_problem *problem)
 {
-    double x = (double)angles(problem) * 2 * (double)problem->value[HEADS];
+    double x = (double)angles(problem) * 2 * (double)problem->value[ROPE_HEADS];
     return 2 * x * zoo_type_bytes[type_of(problem)] + (double)angles(problem) * 8;
 }
 
 static double flops(const struct zoo_problem *problem)
 {
-    return (double)angles(problem) * (double)problem->value[HEADS] * 6;
+    return (double)angles(problem) * (double)problem->value[ROPE_HEADS] * 6;
 }
 
 /* Launches --------------------------------------------------------------------------------------*/
@@ -111,14 +110,14 @@ static double flops(const struct zoo_problem *problem)
 static CUresult launch(struct zoo_call *call, int64_t blocks)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t tokens = problem->value[TOKENS];
-    int heads = (int)problem->value[HEADS], dim = (int)pairs_of_head(problem) * 2;
-    float sign = problem->value[DIRECTION] == 0 ? 1 : -1;
+    int64_t tokens = problem->value[ROPE_TOKENS];
+    int heads = (int)problem->value[ROPE_HEADS], dim = (int)pairs_of_head(problem) * 2;
+    float sign = problem->value[ROPE_DIRECTION] == 0 ? 1 : -1;
     char kernel[32];
     if (angles(problem) == 0 || heads == 0)
         return CUDA_SUCCESS;
-    snprintf(kernel, sizeof kernel, "%s_%s", pairings[problem->value[PAIRS]],
-             types[problem->value[TYPE]]);
+    snprintf(kernel, sizeof kernel, "%s_%s", pairings[problem->value[ROPE_PAIRS]],
+             types[problem->value[ROPE_TYPE]]);
     return ZOO_LAUNCH(
         call, kernel,
         ((struct zoo_grid){.x = (unsigned)blocks, .threads = (unsigned)zoo_tunable(call, "BLOCK")}),
@@ -128,7 +127,7 @@ static CUresult launch(struct zoo_call *call, int64_t blocks)
 
 static int64_t all_pairs(const struct zoo_problem *problem)
 {
-    return (int64_t)angles(problem) * problem->value[HEADS];
+    return (int64_t)angles(problem) * problem->value[ROPE_HEADS];
 }
 
 static CUresult launch_naive(struct zoo_call *call)
@@ -139,13 +138,13 @@ static CUresult launch_naive(struct zoo_call *call)
 static CUresult launch_vectorised(struct zoo_call *call)
 {
     int64_t per =
-        (call->problem->value[PAIRS] == 0 ? 16 : 8) / zoo_type_bytes[type_of(call->problem)];
+        (call->problem->value[ROPE_PAIRS] == 0 ? 16 : 8) / zoo_type_bytes[type_of(call->problem)];
     return launch(call, zoo_ceil_div(all_pairs(call->problem), zoo_tunable(call, "BLOCK") * per));
 }
 
 static CUresult launch_reused(struct zoo_call *call)
 {
-    return launch(call, call->problem->value[TOKENS]);
+    return launch(call, call->problem->value[ROPE_TOKENS]);
 }
 
 static const struct zoo_variant variants[] = {
@@ -166,7 +165,7 @@ static const struct zoo_variant variants[] = {
 
 static bool peer_takes(const struct zoo_problem *problem)
 {
-    return problem->value[PAIRS] == 0 && problem->value[DIRECTION] == 0;
+    return problem->value[ROPE_PAIRS] == 0 && problem->value[ROPE_DIRECTION] == 0;
 }
 
 static const struct zoo_peer peers[] = {{"torch_compile", ZOO_PEER_PYTHON,
