@@ -62,7 +62,7 @@ struct trial {
     int32_t q_begin[SEQUENCES + 1], k_begin[SEQUENCES + 1];
 };
 
-static size_t place(const struct tensor *x, int64_t batch, int64_t head, int64_t row)
+static size_t row_of(const struct tensor *x, int64_t batch, int64_t head, int64_t row)
 {
     return (size_t)(batch * x->step.batch + head * x->step.head + row * x->step.row);
 }
@@ -85,12 +85,12 @@ static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t quer
     int64_t in = d->q_begin ? 0 : batch,
             kv = head / (d->heads / (d->kv_heads ? d->kv_heads : d->heads));
     int64_t stands = query + keys - queries;
-    size_t q = place(&t->q, in, head, q_first + query), o = place(&t->o, in, head, q_first + query);
+    size_t q = row_of(&t->q, in, head, q_first + query), o = row_of(&t->o, in, head, q_first + query);
     double *score = malloc((size_t)(keys + 1) * sizeof *score), most = -INFINITY, sum = 0;
     for (int64_t j = 0; j < keys; j++) {
         bool hidden = (d->causal && j > stands) ||
                       (d->window && (j <= stands - d->window || j >= stands + d->window));
-        score[j] = hidden ? -INFINITY : weight_of(t, q, place(&t->k, in, kv, k_first + j));
+        score[j] = hidden ? -INFINITY : weight_of(t, q, row_of(&t->k, in, kv, k_first + j));
         most = fmax(most, score[j]);
     }
     for (int64_t j = 0; j < keys; j++)
@@ -99,7 +99,7 @@ static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t quer
         double value = 0, got = zoo_get(t->o.type, t->o.host, o + (size_t)i);
         for (int64_t j = 0; j < keys && sum > 0; j++)
             value += score[j] / sum *
-                     zoo_get(t->v.type, t->v.host, place(&t->v, in, kv, k_first + j) + (size_t)i);
+                     zoo_get(t->v.type, t->v.host, row_of(&t->v, in, kv, k_first + j) + (size_t)i);
         /* |v| <= 2, and weights and output are rounded once each */
         if (!(fabs(got - value) <= 4 * roundings[d->type] + 1e-4))
             fail_msg("batch %d head %d query %d [%d]: %g, not %g", (int)batch, (int)head,
