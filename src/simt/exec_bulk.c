@@ -33,8 +33,10 @@ static uint8_t *shared_of(struct simt_warp *w, const struct simt_inst *in, uint3
     uint32_t count;
     struct simt_block *const *blocks = simt_cluster_blocks(&block, &count);
     if (rank < count && (first + bytes > blocks[rank]->shared_bytes || first + bytes < first)) {
-        simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, lane,
-                   "bulk copy of %llu bytes at 0x%llx: outside of the block's shared memory",
+        /* Of tensors an H200 showed which error it is. */
+        bool is_tensor = ptx_has(in->ptx, PTX_MOD_TENSOR);
+        simt_raise(w, in, is_tensor ? SIMT_FAULT_ILLEGAL_ADDRESS : SIMT_FAULT_ILLEGAL_INSTRUCTION,
+                   lane, "bulk copy of %llu bytes at 0x%llx: outside of the block's shared memory",
                    (unsigned long long)bytes, (unsigned long long)first);
         return NULL;
     }

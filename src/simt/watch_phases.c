@@ -5,7 +5,8 @@
  * comes from another one, or that follows a store which may have changed what it reads, starts a
  * new phase. A block that is a small counted loop is unrolled four times by the assembler, unless
  * .pragma "nounroll" forbids it: its turns are looked at together, for what they load may be
- * started together too.
+ * started together too. A small block that a branch skips becomes guarded instructions of the block
+ * before it, and what follows them goes on with that.
  */
 #include "simt/watch.h"
 
@@ -13,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { TURNS = 4, UNROLLED_SLOTS = 64 };
+enum { TURNS = 4, UNROLLED_SLOTS = 64, GUARDED_SLOTS = 6 };
 
 struct ready { /* when a register's value is known: after how many loads, and cycles of arithmetic
                 */
@@ -196,20 +197,86 @@ static bool is_unrolled(const struct flow *flow, uint32_t block, const uint32_t 
     return is_counted && slots <= UNROLLED_SLOTS;
 }
 
+/* Where the blocks that lead to a block lie: an empty range if there are none. */
+struct callers {
+    uint32_t first, last;
+};
+
+static struct callers *find_callers(const struct flow *flow)
+{
+    struct callers *callers = lk_alloc_zeroed((flow->block_count + 1) * sizeof(*callers));
+    for (uint32_t i = 0; i <= flow->block_count; i++)
+        callers[i] = (struct callers){UINT32_MAX, 0};
+    for (uint32_t i = 0; i < flow->edge_count; i++) {
+        struct callers *its = &callers[flow->edges[i].to];
+        its->first = flow->edges[i].from < its->first ? flow->edges[i].from : its->first;
+        its->last = flow->edges[i].from > its->last ? flow->edges[i].from : its->last;
+    }
+    return callers;
+}
+
+/* May the assembler guard the instructions of a block in place of the branch over it? They are few,
+ * and it has no branches of its own. */
+static bool is_guarded(const struct flow *flow, uint32_t block, const struct callers *callers,
+                       const uint32_t *places, const struct watch_inst *whats)
+{
+    unsigned slots = 0;
+    if (callers[block].first != block - 1 || callers[block].last != block - 1 ||
+        flow->first_edge[block + 1] - flow->first_edge[block] != 1 ||
+        flow->edges[flow->first_edge[block]].to != block + 1)
+        return false;
+    for (uint32_t i = flow->start[block]; i < flow->start[block + 1]; i++) {
+        const struct watch_inst *what = &whats[places[i]];
+        slots += what->slots;
+        if (what->class == GPU_CLASS_BARRIER || what->class == GPU_CLASS_TENSOR ||
+            flow->function->insts[i].op == PTX_OP_CALL)
+            return false;
+    }
+    return slots <= GUARDED_SLOTS;
+}
+
+/* [block]: does it go on with the one before it, in the assembler's eyes? */
+static bool *find_joined(const struct flow *flow, const uint32_t *places,
+                         const struct watch_inst *whats)
+{
+    bool *joined = lk_alloc_zeroed((flow->block_count + 1) * sizeof(*joined));
+    struct callers *callers = find_callers(flow);
+    for (uint32_t block = 1; block + 1 < flow->block_count; block++) {
+        bool is_skipped = false; /* by a branch of the block before it */
+        for (uint32_t i = flow->first_edge[block - 1]; i < flow->first_edge[block]; i++)
+            is_skipped |= flow->edges[i].to == block + 1;
+        if (!is_skipped || !is_guarded(flow, block, callers, places, whats))
+            continue;
+        joined[block] = true;
+        joined[block + 1] =
+            callers[block + 1].first >= block - 1 && callers[block + 1].last <= block;
+    }
+    free(callers);
+    return joined;
+}
+
 static uint16_t of_4(unsigned all, unsigned turns)
 {
     return later(all * (TURNS / turns), 0);
 }
 
+static uint8_t of_1(unsigned all)
+{
+    return (uint8_t)(all < UINT8_MAX ? all : UINT8_MAX);
+}
+
 static void block_phases(struct phases *phases, const struct flow *flow, uint32_t block,
-                         const uint32_t *places, struct watch_inst *whats)
+                         bool is_joined, const uint32_t *places, struct watch_inst *whats)
 {
     const struct ptx_function *function = flow->function;
     uint32_t first = flow->start[block], end = flow->start[block + 1];
     struct watch_inst *leader = &whats[places[first]];
     unsigned turns = is_unrolled(flow, block, places, whats) ? TURNS : 1;
-    memset(phases->regs, 0, function->reg_count * sizeof(*phases->regs));
-    *phases = (struct phases){.regs = phases->regs, .stored = PTX_NO_REG};
+    if (!is_joined) {
+        memset(phases->regs, 0, function->reg_count * sizeof(*phases->regs));
+        *phases = (struct phases){.regs = phases->regs, .stored = PTX_NO_REG};
+    }
+    const struct ready before = phases->deepest;
     for (unsigned turn = 0; turn < turns; turn++) {
         for (uint32_t i = first; i < end; i++) {
             bool waits = whats[places[i]].waits;
@@ -218,14 +285,12 @@ static void block_phases(struct phases *phases, const struct flow *flow, uint32_
         }
         if (turn)
             continue;
-        leader->load_phases =
-            (uint8_t)(phases->deepest.global < 255 ? phases->deepest.global : 255);
-        leader->shared_phases =
-            (uint8_t)(phases->deepest.shared < 255 ? phases->deepest.shared : 255);
+        leader->load_phases = of_1(phases->deepest.global - before.global);
+        leader->shared_phases = of_1(phases->deepest.shared - before.shared);
     }
-    leader->load_phases_of_4 = of_4(phases->deepest.global, turns);
-    leader->shared_phases_of_4 = of_4(phases->deepest.shared, turns);
-    leader->chain_of_4 = of_4(phases->deepest.cycles, turns);
+    leader->load_phases_of_4 = of_4(phases->deepest.global - before.global, turns);
+    leader->shared_phases_of_4 = of_4(phases->deepest.shared - before.shared, turns);
+    leader->chain_of_4 = of_4(phases->deepest.cycles - before.cycles, turns);
     for (uint32_t i = first; i < end; i++)
         whats[places[i]].alone = whats[places[i]].slots;
     leader->alone = later(leader->alone + leader->chain_of_4 / TURNS, 0);
@@ -240,9 +305,11 @@ void simt_watch_phases(const struct ptx_function *function, const uint32_t *plac
                                 lk_alloc_zeroed((function->reg_count + 1) * sizeof(*phases.regs))};
     for (uint32_t i = 0; i < function->inst_count; i++)
         insts[places[i]].slots = (uint8_t)simt_watch_slots(&function->insts[i], &insts[places[i]]);
+    bool *joined = find_joined(&flow, places, insts);
     for (uint32_t block = 0; block < flow.block_count; block++)
         if (flow.start[block] < flow.start[block + 1])
-            block_phases(&phases, &flow, block, places, insts);
+            block_phases(&phases, &flow, block, joined[block], places, insts);
+    free(joined);
     free(phases.regs);
     flow_free(&flow);
 }

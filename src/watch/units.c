@@ -3,6 +3,7 @@
  * tests/timing/units.cu; what a GPU's table gives is taken from there.
  */
 #include "watch/units.h"
+#include "watch/units_remote.h"
 
 #include "gpu/model.h"
 #include "simt/cluster.h"
@@ -20,7 +21,6 @@
 #define WAKE_CYCLES 60.0     /* and until a warp that waits there goes on, */
 #define PASS_CYCLES 25.0     /* or one that need not wait */
 #define REMOTE_CYCLES 165.0  /* of a load from another block, more than from its own */
-#define REMOTE_BYTES 17.0    /* a cycle */
 #define BULK_L2_CYCLES 257.0 /* from a bulk copy's issue to its bytes' arrival */
 #define BULK_DRAM_CYCLES 606.0
 #define PORT_BYTES 57.0          /* a cycle, from the L2 to an SM, */
@@ -538,8 +538,8 @@ uint32_t units_access(struct units *units, const struct watch_access *access,
     struct unit_warp *warp = catch_up(units, access->w);
     struct sm *sm = &units->sms[access->w->block->units->sm];
     if (access->block != access->w->block) {
-        double bytes = (double)access->bytes * __builtin_popcount(access->mask);
-        warp->now = later(warp->now, calendar_take(&sm->port, warp->now, bytes / REMOTE_BYTES));
+        double cycles = units_remote_cycles(access);
+        warp->now = later(warp->now, calendar_take(&sm->port, warp->now, cycles));
         return (uint32_t)REMOTE_CYCLES;
     }
     double from = warp->now;

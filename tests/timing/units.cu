@@ -402,6 +402,37 @@ __global__ void __cluster_dims__(2, 1, 1) remote_loads(long long *out, int turns
         out[2] = 1;
 }
 
+/* Accesses to the other block's memory by all warps, of lanes side by side or anywhere. */
+enum { REMOTE_LOAD, REMOTE_STORE, REMOTE_ADD };
+template <int WHAT>
+__global__ void __cluster_dims__(2, 1, 1) remote_words(long long *out, int turns, int scattered)
+{
+    __shared__ unsigned words[2048];
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x)
+        words[i] = 0;
+    cluster_sync();
+    unsigned base = there(words, cluster_rank() ^ 1), at = threadIdx.x * 2654435761u, sum = 0;
+    long long begin = now();
+    for (int i = 0; i < turns; i++) {
+        at = at * 1664525u + 1013904223u;
+        unsigned v, to = base + (scattered ? at >> 21 : (i * 1024 + threadIdx.x) % 2048) * 4;
+        if (WHAT == REMOTE_LOAD) {
+            asm volatile("ld.relaxed.cluster.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(to));
+            sum += v;
+        } else if (WHAT == REMOTE_STORE) {
+            asm volatile("st.relaxed.cluster.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(at));
+        } else {
+            asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], 1;" ::"r"(to));
+        }
+    }
+    cluster_sync();
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        out[0] = now() - begin;
+    if (sum == 0x12345678)
+        out[2] = 1;
+    cluster_sync();
+}
+
 /* The host's side ------------------------------------------------------------------------------*/
 
 typedef CUresult encode_tiled(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
@@ -513,6 +544,17 @@ static void bulk_lines(char *big, int sms)
     }
 }
 
+template <int WHAT> static void remote_line(const char *name)
+{
+    enum { TURNS = 256 };
+    for (int scattered = 0; scattered < 2; scattered++) {
+        remote_words<WHAT><<<2, 1024>>>(out, TURNS, scattered);
+        check(cudaDeviceSynchronize(), "remote words");
+        printf("%s another block's memory, %s, cycles a warp\t%.1f\n", name,
+               scattered ? "lanes anywhere" : "lanes side by side", out[0] / (32.0 * TURNS));
+    }
+}
+
 static void barrier_lines(void)
 {
     enum { TURNS = 256 };
@@ -536,6 +578,9 @@ static void barrier_lines(void)
     remote_loads<<<2, 1024>>>(out, TURNS);
     check(cudaDeviceSynchronize(), "remote");
     printf("loads from another block, bytes a cycle\t%.1f\n", TURNS * 1024 * 4.0 / out[1]);
+    remote_line<REMOTE_LOAD>("loads from");
+    remote_line<REMOTE_STORE>("stores to");
+    remote_line<REMOTE_ADD>("atomics on");
 }
 
 /* Work for seconds, again and again: what is left of the clock, and when it began and ended, so that

@@ -134,6 +134,25 @@ static void turns_of_a_loop(void **state)
     assert_int_equal(phases(HEAD ENTRY TURNS(".pragma \"used_bytes_mask 0x1\";\n", "-1", "")), 2);
 }
 
+/* Loads of a part that a branch skips begin with those before it, if the part is small and has no
+ * branch of its own; what follows it goes on there. */
+#define PARTS(PART)                                                                                \
+    HEAD ENTRY "mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 99;\n"                                  \
+               "ld.global.u32 %r4, [%rd1];\n@%p1 bra SKIP;\n" PART                                 \
+               "SKIP: ld.global.u32 %r5, [%rd1+128];\nret;\n}\n"
+#define PART "ld.global.u32 %r6, [%rd1+64];\nadd.u32 %r6, %r6, 1;\n"
+
+static void parts_under_a_condition(void **state)
+{
+    assert_int_equal(phases(PARTS(PART)), 1);
+    assert_int_equal(phases(PARTS("bar.sync 0;\n" PART)), 3);
+    assert_int_equal(phases(PARTS("setp.ge.u32 %p1, %r1, 98;\n@%p1 bra SKIP;\n" PART)), 3);
+    /* One whose address comes from the load before it waits all the same. */
+    assert_int_equal(phases(PARTS("cvt.u64.u32 %rd3, %r4;\nadd.u64 %rd3, %rd3, %rd1;\n"
+                                  "ld.global.u32 %r6, [%rd3];\n")),
+                     2);
+}
+
 /* Each block reaches into the other of its cluster, and once into its own memory that way. */
 static void clusters_are_counted(void **state)
 {
@@ -293,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters),
         cmocka_unit_test(turns_of_a_loop),
+        cmocka_unit_test(parts_under_a_condition),
         cmocka_unit_test(clusters_are_counted),
         cmocka_unit_test(tensor_copies),
         cmocka_unit_test(tensor_instructions),
