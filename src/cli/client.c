@@ -208,5 +208,7 @@ bool client_put_environment(struct lk_arena *arena, const char *folder)
     put_cache("CUPY_CACHE_DIR", "cupy");
     put_cache("NUMBA_CACHE_DIR", "numba");
     put_cache("TORCHINDUCTOR_CACHE_DIR", "inductor");
+    if (!getenv("TORCHINDUCTOR_COMPILE_THREADS")) /* its workers do not answer here */
+        start_put("TORCHINDUCTOR_COMPILE_THREADS", "1");
     return true;
 }

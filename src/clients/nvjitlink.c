@@ -37,6 +37,7 @@ struct link {
     unsigned option_count;
     struct lto_input *inputs; /* LTO-IR; it is linked when all are there */
     size_t input_count;
+    struct lk_buf ptx; /* what they became, for a link with -ptx */
     const void *image;
     size_t size;
     struct lk_buf errors;
@@ -153,6 +154,7 @@ static enum result destroy(handle *link)
         free((*link)->inputs[i].name);
     }
     free((*link)->inputs);
+    lk_buf_free(&(*link)->ptx);
     lk_buf_free(&(*link)->errors);
     free(*link);
     *link = NULL;
@@ -211,13 +213,10 @@ static enum result add_file(handle link, unsigned type, const char *path)
 
 static enum result add_lto(handle link)
 {
-    struct lk_buf ptx = {0};
-    enum result result = NVVM_COMPILE;
-    if (lto_to_ptx(link->inputs, link->input_count, (const char *const *)link->options,
-                   link->option_count, &ptx, &link->errors))
-        result = add_data(link, INPUT_PTX, ptx.data, ptx.size, "optimised LTO-IR");
-    lk_buf_free(&ptx);
-    return result;
+    if (!lto_to_ptx(link->inputs, link->input_count, (const char *const *)link->options,
+                    link->option_count, &link->ptx, &link->errors))
+        return NVVM_COMPILE;
+    return add_data(link, INPUT_PTX, link->ptx.data, link->ptx.size, "optimised LTO-IR");
 }
 
 static enum result complete(handle link)
@@ -251,7 +250,24 @@ static enum result cubin(handle link, void *to)
     return SUCCESS;
 }
 
-/* Only a link with LTO makes PTX or LTO-IR. */
+/* Only a link of LTO-IR makes PTX. */
+static enum result ptx_size(handle link, size_t *size)
+{
+    if (!link || !size || !link->image || !link->ptx.size)
+        return INVALID_INPUT;
+    *size = link->ptx.size + 1;
+    return SUCCESS;
+}
+
+static enum result ptx(handle link, char *to)
+{
+    if (!link || !to || !link->image || !link->ptx.size)
+        return INVALID_INPUT;
+    memcpy(to, link->ptx.data, link->ptx.size + 1);
+    return SUCCESS;
+}
+
+/* LTO-IR comes out of none. */
 static enum result no_size(handle link, size_t *size)
 {
     (void)link;
@@ -330,8 +346,8 @@ CALL(AddFile, add_file, (handle link, unsigned type, const char *path), (link, t
 CALL(Complete, complete, (handle link), (link))
 CALL(GetLinkedCubinSize, cubin_size, (handle link, size_t *size), (link, size))
 CALL(GetLinkedCubin, cubin, (handle link, void *to), (link, to))
-CALL(GetLinkedPtxSize, no_size, (handle link, size_t *size), (link, size))
-CALL(GetLinkedPtx, no_text, (handle link, void *to), (link, to))
+CALL(GetLinkedPtxSize, ptx_size, (handle link, size_t *size), (link, size))
+CALL(GetLinkedPtx, ptx, (handle link, char *to), (link, to))
 CALL(GetLinkedLTOIRSize, no_size, (handle link, size_t *size), (link, size))
 CALL(GetLinkedLTOIR, no_text, (handle link, void *to), (link, to))
 CALL(GetErrorLogSize, errors_size, (handle link, size_t *size), (link, size))

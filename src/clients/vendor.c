@@ -53,18 +53,15 @@ static void *open_in_list(const char *list, const char *name)
     void *library = NULL;
     while (!library && list && *list) {
         size_t length = strcspn(list, ":");
-        char folder[4096], path[PATH_MAX], own[PATH_MAX];
+        char folder[4096], candidate[4096 + 64], path[PATH_MAX], own[PATH_MAX];
         Dl_info self;
         snprintf(folder, sizeof folder, "%.*s", (int)length, list);
+        snprintf(candidate, sizeof candidate, "%s/%s", folder, name);
         list += length + (list[length] == ':');
-        char *candidate = *folder && strlen(folder) + strlen(name) + 2 < sizeof folder
-                              ? strcat(strcat(folder, "/"), name)
-                              : NULL;
-        if (!candidate || !realpath(candidate, path))
+        if (!*folder || !realpath(candidate, path))
             continue;
         if (!dladdr(own_place, &self) || !realpath(self.dli_fname, own) || strcmp(path, own) == 0)
             continue;
-        folder[strlen(folder) - strlen(name) - 1] = 0;
         library = open_in(folder, "", name);
     }
     return library;

@@ -93,6 +93,8 @@ typedef struct CUdevprop_st {
 typedef CUdevprop_v1 CUdevprop;
 typedef struct CUlinkState_st *CUlinkState;
 typedef void (*CUhostFn)(void *userData);
+typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
+typedef void (*CUlogsCallback)(void *data, unsigned logLevel, char *message, size_t length);
 typedef struct CUaccessPolicyWindow_st {
     void *base_ptr;
     size_t num_bytes;

@@ -35,3 +35,23 @@ CUresult drv_cuGetErrorString(CUresult error, const char **result)
     *result = known ? text : NULL;
     return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+/* A program may listen to what the driver logs. Ours logs nothing: what it has to say it prints. */
+struct CUlogsCallbackEntry_st {
+    char unused;
+};
+static struct CUlogsCallbackEntry_st log_listener;
+
+CUresult drv_cuLogsRegisterCallback(CUlogsCallback callback, void *data,
+                                    CUlogsCallbackHandle *handle)
+{
+    if (!callback || !handle)
+        return CUDA_ERROR_INVALID_VALUE;
+    *handle = &log_listener;
+    return CUDA_SUCCESS;
+}
+
+CUresult drv_cuLogsUnregisterCallback(CUlogsCallbackHandle handle)
+{
+    return handle == &log_listener ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

@@ -25,7 +25,7 @@ static void open_runtime(void)
     }
 }
 
-/* Tags, as in "fill[abi:v1]": Numba's names have long ones that say which compilation they are of. */
+/* Tags, as in "fill[abi:v1]": Numba's names have long ones. */
 static void cut_tags(char *name)
 {
     for (char *tag; name && (tag = strstr(name, "[abi:")) && strchr(tag, ']');)

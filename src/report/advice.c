@@ -176,11 +176,8 @@ void advice_note(struct advice_context *context, struct profile_source *source, 
 /* Lines of a .py file, and a plain name: Numba mangles its own. */
 bool advice_is_triton(const struct advice_context *context)
 {
-    const struct profile_launch *launch = context->launch;
-    const char *path = launch->line_count ? launch->lines[0].source->path : "";
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".py") == 0 &&
-           strncmp(launch->kernel->mangled, "_Z", 2) != 0;
+    return profile_is_python(context->launch) &&
+           strncmp(context->launch->kernel->mangled, "_Z", 2) != 0;
 }
 
 const struct profile_code *advice_kernel_place(const struct advice_context *context)

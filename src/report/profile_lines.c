@@ -135,6 +135,18 @@ void profile_evaluate(struct profile *profile)
     }
 }
 
+/* The hottest line may have no source: any line will do. */
+bool profile_is_python(const struct profile_launch *launch)
+{
+    for (unsigned i = 0; i < launch->line_count; i++) {
+        const char *path = launch->lines[i].source ? launch->lines[i].source->path : "";
+        size_t length = strlen(path);
+        if (length > 3 && strcmp(path + length - 3, ".py") == 0)
+            return true;
+    }
+    return false;
+}
+
 bool profile_same(const struct profile_launch *a, const struct profile_launch *b)
 {
     return a->kernel == b->kernel && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&

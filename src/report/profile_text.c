@@ -68,13 +68,6 @@ static int longest_first(const void *left, const void *right)
  * ---------------
  */
 
-static bool is_python(const struct profile_launch *launch)
-{
-    const char *path = launch->line_count ? launch->lines[0].source->path : "";
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".py") == 0;
-}
-
 static double seconds_each(const struct group *group)
 {
     return group->seconds / group->count;
@@ -95,8 +88,9 @@ static void set_trials_aside(struct group *groups, unsigned *count)
     for (unsigned i = 0; i < *count; i++) {
         unsigned at = 0;
         const struct profile_kernel *kernel = groups[i].first->kernel;
-        while (at < kept && !(is_python(groups[at].first) && is_python(groups[i].first) &&
-                              strcmp(groups[at].first->kernel->name, kernel->name) == 0))
+        while (at < kept &&
+               !(profile_is_python(groups[at].first) && profile_is_python(groups[i].first) &&
+                 strcmp(groups[at].first->kernel->name, kernel->name) == 0))
             at++;
         if (at == kept) {
             groups[kept++] = groups[i];

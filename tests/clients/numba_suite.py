@@ -45,6 +45,11 @@ class Result(unittest.TextTestResult):
         super().addFailure(test, error)
         self.say(test, error)
 
+    def addSubTest(self, test, subtest, error):
+        super().addSubTest(test, subtest, error)
+        if error is not None:
+            self.say(subtest, error)
+
 
 def main():
     warnings.simplefilter("ignore")
