@@ -113,13 +113,20 @@ template <class numbers, int ROWS> struct skinny {
                                                    int group, const sum (&parts)[ROWS / 2],
                                                    sum (&sums)[ROWS / 2])
     {
-        const bool by_blocks = g.scaling == SCALE_BLOCKS;
-        float of_b = by_blocks ? scales[ROWS + group] : 1;
+        if (g.scaling != SCALE_BLOCKS) {
 #pragma unroll
-        for (int i = 0; i < ROWS / 2; i++) {
-            float of_a = by_blocks ? scales[threadIdx.x % 4 * 2 + i / 4 * 8 + i % 2] : 1;
-            sums[i] += by_blocks ? (sum)(parts[i] * (of_a * of_b)) : parts[i];
+            for (int i = 0; i < ROWS / 2; i++)
+                sums[i] += parts[i];
+            return;
         }
+        float2 of_a[ROWS / 8];
+        float of_b = scales[ROWS + group];
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++) /* all of them before the first is needed */
+            of_a[i] = *(const float2 *)(scales + threadIdx.x % 4 * 2 + i * 8);
+#pragma unroll
+        for (int i = 0; i < ROWS / 2; i++)
+            sums[i] += (sum)(parts[i] * ((i % 2 ? of_a[i / 4].y : of_a[i / 4].x) * of_b));
     }
 
     static __device__ __forceinline__ void consume(const scaled_arguments &g, const places &s,
