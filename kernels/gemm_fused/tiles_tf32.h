@@ -22,7 +22,8 @@ enum {
     BOX = 32 * 128 /* bytes: 32 columns of B and 32 of k */
 };
 
-template <bool DOWN_B> struct tiles_tf32_of {
+/* PLAIN: D is the product and no more, stored in pairs. */
+template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
     struct stages {
         unsigned char a[STAGES][BM * BK * 4], b[STAGES][BK * BN * 4];
         barrier full[STAGES], empty[STAGES];
@@ -178,26 +179,69 @@ template <bool DOWN_B> struct tiles_tf32_of {
         leave(&s.empty[(at.stage + STAGES - 1) % STAGES]);
     }
 
-    /* sums[4 i + 2 h + e] is row 8 i + t % 4 * 2 + e of D's tile, column + h. */
-    static __device__ __forceinline__ void store(const gemm_arguments &g,
-                                                 const float (&sums)[BM / 2], place tile,
-                                                 int column)
+    /* sums[4 i + 2 h + e] is row 8 i + e of D's tile from `at` on, column h. Below and beside D the
+     * nearest number of C and of the bias is read. Every choice stands outside a loop: with one for
+     * each number the code would not fit the instruction cache. */
+    static __device__ __forceinline__ void finish_all(const gemm_arguments &g,
+                                                      float (&sums)[BM / 2], place at)
     {
-        tile.row += threadIdx.x % 4 * 2;
-        tile.column += column;
+        const float *bias = (const float *)g.bias;
+        int last_row = g.m - 1, columns[2] = {smaller(at.column, g.n - 1),
+                                              smaller(at.column + 1, g.n - 1)};
 #pragma unroll
-        for (int i = 0; i < BM / 2; i += 4)
+        for (int i = 0; i < BM / 2; i++)
+            sums[i] *= g.alpha;
+        if (g.c) {
+            const float *c = (const float *)g.c + at.matrix * g.c_stride;
 #pragma unroll
-            for (int e = 0; e < 2; e++) {
-                int row = tile.row + i * 2 + e;
-                float2 x = finish<f32_numbers>(g, float2{sums[i + e], sums[i + e + 2]}, row,
-                                               tile.column, tile.matrix);
-                if (g.stores_directly)
-                    store_pair<f32_numbers>(g, x, row, tile.column, tile.matrix);
-                else if (row < g.m && tile.column < g.n)
-                    *(float2 *)((float *)g.out + tile.matrix * g.out_stride + row * g.out_row +
-                                tile.column) = x;
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] += g.beta * c[smaller(at.row + i / 4 * 8 + i % 2, last_row) * g.c_row +
+                                      columns[i % 4 / 2]];
+        }
+        if (g.bias && g.bias_down) {
+#pragma unroll
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] += bias[smaller(at.row + i / 4 * 8 + i % 2, last_row)];
+        } else if (g.bias) {
+            float add[2] = {bias[columns[0]], bias[columns[1]]};
+#pragma unroll
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] += add[i % 4 / 2];
+        }
+        if (g.activation == GEMM_RELU) {
+#pragma unroll
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] = relu(sums[i]);
+        } else if (g.activation == GEMM_GELU) {
+#pragma unroll
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] = gelu(sums[i]);
+        } else if (g.activation == GEMM_SILU) {
+#pragma unroll
+            for (int i = 0; i < BM / 2; i++)
+                sums[i] = silu(sums[i]);
+        }
+    }
+
+    static __device__ __forceinline__ void store(const gemm_arguments &g,
+                                                 const float (&sums)[BM / 2], place at)
+    {
+        float *out = (float *)g.out + at.matrix * g.out_stride + at.column;
+        if (!PLAIN && g.stores_directly) {
+#pragma unroll
+            for (int i = 0; i < BM / 2; i += 2) {
+                int e = i / 2 % 2, first = i / 4 * 4 + e;
+                store_pair<f32_numbers>(g, float2{sums[first], sums[first + 2]},
+                                        at.row + i / 4 * 8 + e, at.column, at.matrix);
             }
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < BM / 2; i += 2) {
+            int e = i / 2 % 2, first = i / 4 * 4 + e, row = at.row + i / 4 * 8 + e;
+            if (row < g.m && at.column < g.n)
+                *(float2 *)(out + row * g.out_row) = float2{sums[first], sums[first + 2]};
+        }
     }
 
     static __device__ __forceinline__ void run(const gemm_arguments &g)
@@ -229,7 +273,12 @@ template <bool DOWN_B> struct tiles_tf32_of {
             for (int i = blockIdx.x / CLUSTER; i < total; i += clusters) {
                 float sums[BM / 2];
                 consume(g, s, sums, group, at);
-                store(g, sums, place_of(g, i), column_of_thread(group));
+                place at_tile = place_of(g, i);
+                at_tile.row += threadIdx.x % 4 * 2;
+                at_tile.column += column_of_thread(group);
+                if (!PLAIN)
+                    finish_all(g, sums, at_tile);
+                store(g, sums, at_tile);
             }
         }
         cluster_sync(); /* a block's shared memory stays until the other no longer copies into it */
@@ -240,7 +289,12 @@ template <bool DOWN_B> struct tiles_tf32_of {
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         tiles_tf32(const __grid_constant__ gemm_arguments g)                                       \
     {                                                                                              \
-        tiles_tf32_of<down_b>::run(g);                                                             \
+        tiles_tf32_of<down_b, false>::run(g);                                                      \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        tiles_tf32_plain(const __grid_constant__ gemm_arguments g)                                 \
+    {                                                                                              \
+        tiles_tf32_of<down_b, true>::run(g);                                                       \
     }
 
 #endif

@@ -20,7 +20,8 @@ enum {
     MOST_THREADS = 128 * (MOST_CONSUMERS + 1)
 };
 
-template <class numbers, int ROWS> struct skinny {
+/* PLAIN: D is the product with its scales and no more, four numbers at once. */
+template <class numbers, int ROWS, bool PLAIN> struct skinny {
     typedef typename numbers::sum sum;
     static const int A_BYTES = (ROWS * BK + 1023) / 1024 * 1024; /* of a stage */
     static const bool EXACT = (sum)1 / 2 == 0; /* integers */
@@ -194,7 +195,7 @@ template <class numbers, int ROWS> struct skinny {
                                                       float2 high, int row, int column, int matrix)
     {
         long long at = matrix * g.out_stride + row * g.out_row + column;
-        if (g.stores_directly) {
+        if (!PLAIN && g.stores_directly) {
             store_pair(g, low, row, column, matrix);
             store_pair(g, high, row, column + 2, matrix);
         } else if (g.stored == STORE_F32) {
@@ -238,11 +239,11 @@ template <class numbers, int ROWS> struct skinny {
             sum total[4] = {0, 0, 0, 0};
             for (int other = 0; other < parts; other++) /* in every block in this order */
                 add_from(other, at, total);
-            float2 low = finish_pair(g, float2{(float)total[0], (float)total[1]}, row, column,
-                                     p.matrix);
-            float2 high = finish_pair(g, float2{(float)total[2], (float)total[3]}, row, column + 2,
-                                      p.matrix);
-            if (g.quantises)
+            float2 low = {(float)total[0], (float)total[1]};
+            float2 high = {(float)total[2], (float)total[3]};
+            low = finish_pair<PLAIN>(g, low, row, column, p.matrix);
+            high = finish_pair<PLAIN>(g, high, row, column + 2, p.matrix);
+            if (!PLAIN && g.quantises)
                 quantise_four(g, low, high, row, column, p.matrix);
             if (row < g.m && column < g.n)
                 store_four(g, low, high, row, column, p.matrix);
@@ -305,7 +306,12 @@ template <class numbers, int ROWS> struct skinny {
     extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
         skinny_##rows(const __grid_constant__ scaled_arguments g)                                  \
     {                                                                                              \
-        skinny<numbers, rows>::run(g);                                                             \
+        skinny<numbers, rows, false>::run(g);                                                      \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
+        skinny_##rows##_plain(const __grid_constant__ scaled_arguments g)                          \
+    {                                                                                              \
+        skinny<numbers, rows, true>::run(g);                                                       \
     }
 /* Of B's and A's types, in this order. */
 #define ALL_SKINNY(numbers)                                                                        \

@@ -403,7 +403,7 @@ static CUresult plan_tiles_tf32(const struct gemm_request *r, const struct lk_dr
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "tiles_tf32_r%c", r->b_by_columns ? 'c' : 'r');
-    snprintf(plan->kernel, sizeof plan->kernel, "tiles_tf32");
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_tf32%s", is_plain(r, g) ? "_plain" : "");
     CUresult status =
         make_map(cuda, r, &g->a, r->a, r->k, r->m, r->a_pitch, r->a_stride, DEEP, ROWS / CLUSTER);
     return status == CUDA_SUCCESS ? map_b(cuda, r, &g->b, 32, DEEP) : status;
