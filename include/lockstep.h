@@ -283,6 +283,7 @@ typedef struct lk_gemm_desc {
     float *d_scale_out; /* device memory for them */
     void *workspace;    /* device memory, at a multiple of 16 bytes */
     size_t workspace_bytes;
+    int tf32; /* with LK_F32: tensor cores may round a and b to TF32, 11 bits; sums stay in f32 */
 } lk_gemm_desc;
 #define LK_GEMM_DESC(type_, m_, n_, k_)                                                            \
     {                                                                                              \

@@ -7,16 +7,17 @@
  */
 // arch: sm_80
 #include "device.h"
-#define BM 128
-#define BN 128
+#define BM 128 // tune: 64 128
+#define BN 128 // tune: 64 128 256
 #define BK 64
 #define STAGES 3 // tune: 2 3 4
-#define THREADS 256 /* 2 x 4 warps of 64 x 32 elements */
+#define WARPS_ACROSS (BN / 32) /* of 64 x 32 elements */
+#define THREADS (BM / 64 * WARPS_ACROSS * 32)
 #define CHUNK 8     /* elements of 16 bytes */
 #define A_BYTES (BM * BK * 2)
 #define STAGE_BYTES (A_BYTES + BK * BN * 2)
 
-/* Chunk `chunk` of a row of A's tile (8 chunks) or B's (16). */
+/* Chunk `chunk` of a row of A's tile (8 chunks) or B's (BN / 8). */
 static __device__ __forceinline__ unsigned place_in_a(unsigned row, unsigned chunk)
 {
     return row * (BK * 2) + ((chunk ^ row % 8) << 4);
@@ -61,8 +62,8 @@ static __device__ __forceinline__ void copy_stage(unsigned stage, const unsigned
                          step + (int)(i % 8 * CHUNK));
 #pragma unroll
     for (unsigned i = threadIdx.x; i < BK * BN / CHUNK; i += THREADS)
-        copy_chunk<WIDE>(stage + A_BYTES + place_in_b(i / 16, i % 16), b, k, n, step + (int)(i / 16),
-                         column + (int)(i % 16 * CHUNK));
+        copy_chunk<WIDE>(stage + A_BYTES + place_in_b(i / (BN / CHUNK), i % (BN / CHUNK)), b, k, n,
+                         step + (int)(i / (BN / CHUNK)), column + (int)(i % (BN / CHUNK) * CHUNK));
     copy_async_commit();
 }
 
@@ -162,7 +163,7 @@ static __device__ __forceinline__ void gemm(const unsigned short *a, const unsig
 {
     extern __shared__ __align__(128) unsigned char memory[];
     unsigned stages = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    unsigned down = warp / 4 * 64, across = warp % 4 * 32;
+    unsigned down = warp / WARPS_ACROSS * 64, across = warp % WARPS_ACROSS * 32;
     int row = (int)blockIdx.x * BM, column = (int)blockIdx.y * BN;
     float sums[4][4][4] = {0};
     for (int i = 0; i < STAGES - 1; i++)

@@ -136,7 +136,8 @@ static __device__ __forceinline__ float2 fuse(const scaled_arguments &g, float2 
     return float2{activate(x.x, g.activation) * scale, activate(x.y, g.activation) * scale};
 }
 
-/* What is stored for two neighbours' sums. */
+/* What is stored for two neighbours' sums. PLAIN: their scales are all that there is. */
+template <bool PLAIN = false>
 static __device__ __forceinline__ float2 finish_pair(const scaled_arguments &g, float2 sum, int row,
                                                      int column, int matrix)
 {
@@ -146,7 +147,7 @@ static __device__ __forceinline__ float2 finish_pair(const scaled_arguments &g, 
         x.x *= scale_of_column(g, matrix, column);
         x.y *= scale_of_column(g, matrix, column + 1);
     }
-    return g.has_epilogue ? fuse(g, x, row, column, matrix) : x;
+    return !PLAIN && g.has_epilogue ? fuse(g, x, row, column, matrix) : x;
 }
 
 static __device__ __forceinline__ void store_number(const scaled_arguments &g, float x,

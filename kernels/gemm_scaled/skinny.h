@@ -20,7 +20,8 @@ enum {
     MOST_THREADS = 128 * (MOST_CONSUMERS + 1)
 };
 
-template <class numbers, int ROWS> struct skinny {
+/* PLAIN: D is the product with its scales and no more, four numbers at once. */
+template <class numbers, int ROWS, bool PLAIN> struct skinny {
     typedef typename numbers::sum sum;
     static const int A_BYTES = (ROWS * BK + 1023) / 1024 * 1024; /* of a stage */
     static const bool EXACT = (sum)1 / 2 == 0; /* integers */
@@ -113,13 +114,20 @@ template <class numbers, int ROWS> struct skinny {
                                                    int group, const sum (&parts)[ROWS / 2],
                                                    sum (&sums)[ROWS / 2])
     {
-        const bool by_blocks = g.scaling == SCALE_BLOCKS;
-        float of_b = by_blocks ? scales[ROWS + group] : 1;
+        if (g.scaling != SCALE_BLOCKS) {
 #pragma unroll
-        for (int i = 0; i < ROWS / 2; i++) {
-            float of_a = by_blocks ? scales[threadIdx.x % 4 * 2 + i / 4 * 8 + i % 2] : 1;
-            sums[i] += by_blocks ? (sum)(parts[i] * (of_a * of_b)) : parts[i];
+            for (int i = 0; i < ROWS / 2; i++)
+                sums[i] += parts[i];
+            return;
         }
+        float2 of_a[ROWS / 8];
+        float of_b = scales[ROWS + group];
+#pragma unroll
+        for (int i = 0; i < ROWS / 8; i++) /* all of them before the first is needed */
+            of_a[i] = *(const float2 *)(scales + threadIdx.x % 4 * 2 + i * 8);
+#pragma unroll
+        for (int i = 0; i < ROWS / 2; i++)
+            sums[i] += (sum)(parts[i] * ((i % 2 ? of_a[i / 4].y : of_a[i / 4].x) * of_b));
     }
 
     static __device__ __forceinline__ void consume(const scaled_arguments &g, const places &s,
@@ -187,7 +195,7 @@ template <class numbers, int ROWS> struct skinny {
                                                       float2 high, int row, int column, int matrix)
     {
         long long at = matrix * g.out_stride + row * g.out_row + column;
-        if (g.stores_directly) {
+        if (!PLAIN && g.stores_directly) {
             store_pair(g, low, row, column, matrix);
             store_pair(g, high, row, column + 2, matrix);
         } else if (g.stored == STORE_F32) {
@@ -231,11 +239,11 @@ template <class numbers, int ROWS> struct skinny {
             sum total[4] = {0, 0, 0, 0};
             for (int other = 0; other < parts; other++) /* in every block in this order */
                 add_from(other, at, total);
-            float2 low = finish_pair(g, float2{(float)total[0], (float)total[1]}, row, column,
-                                     p.matrix);
-            float2 high = finish_pair(g, float2{(float)total[2], (float)total[3]}, row, column + 2,
-                                      p.matrix);
-            if (g.quantises)
+            float2 low = {(float)total[0], (float)total[1]};
+            float2 high = {(float)total[2], (float)total[3]};
+            low = finish_pair<PLAIN>(g, low, row, column, p.matrix);
+            high = finish_pair<PLAIN>(g, high, row, column + 2, p.matrix);
+            if (!PLAIN && g.quantises)
                 quantise_four(g, low, high, row, column, p.matrix);
             if (row < g.m && column < g.n)
                 store_four(g, low, high, row, column, p.matrix);
@@ -298,7 +306,12 @@ template <class numbers, int ROWS> struct skinny {
     extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
         skinny_##rows(const __grid_constant__ scaled_arguments g)                                  \
     {                                                                                              \
-        skinny<numbers, rows>::run(g);                                                             \
+        skinny<numbers, rows, false>::run(g);                                                      \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(MOST_THREADS)                                     \
+        skinny_##rows##_plain(const __grid_constant__ scaled_arguments g)                          \
+    {                                                                                              \
+        skinny<numbers, rows, true>::run(g);                                                       \
     }
 /* Of B's and A's types, in this order. */
 #define ALL_SKINNY(numbers)                                                                        \

@@ -23,7 +23,8 @@ enum {
 /* How sums are kept: in the tensor cores alone; promoted; promoted and scaled by blocks. */
 enum keeping { KEEP_FAST, KEEP_PROMOTED, KEEP_BLOCKS };
 
-template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct tiles {
+/* PLAIN: D is the product with its scales and no more, and leaves by TMA. */
+template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAIN> struct tiles {
     typedef typename numbers::sum sum;
     /* Sums under way and promoted ones share the registers: the widest tiles are made in two parts,
      * one after the other; at 192 columns both parts can be under way. */
@@ -287,26 +288,111 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
         return __int_as_float(x);
     }
 
-    /* What is stored for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8 and
-     * eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
+    /* The scales of A and B for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8
+     * and eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
      * first on. */
+    static __device__ __forceinline__ void scale_all(const scaled_arguments &g, sum *sums,
+                                                     const float (&scale)[2], const float *columns)
+    {
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            put(sums[i], (float)sums[i] * scale[i % 4 / 2]);
+        if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
+#pragma unroll
+            for (int i = 0; i < 32; i += 4) {
+                float2 factor = *(const float2 *)(columns + i * 2);
+                put(sums[i], get(sums[i]) * factor.x);
+                put(sums[i + 1], get(sums[i + 1]) * factor.y);
+                put(sums[i + 2], get(sums[i + 2]) * factor.x);
+                put(sums[i + 3], get(sums[i + 3]) * factor.y);
+            }
+        }
+    }
+
+    /* What is added to them, and the rest. Every choice stands outside a loop: with one for each
+     * number the code would not fit the instruction cache. Outside D the nearest number of C and of
+     * the bias is read. */
+    static __device__ __forceinline__ void fuse_all(const scaled_arguments &g, sum *results,
+                                                    place at)
+    {
+        int last_row = g.m - 1, last = g.n - 1;
+        if (g.c) {
+            long long rows[2] = {
+                at.matrix * g.c_stride + smaller(at.row, last_row) * g.c_row,
+                at.matrix * g.c_stride + smaller(at.row + 8, last_row) * g.c_row};
+            if (g.added == STORE_F32) {
+#pragma unroll
+                for (int i = 0; i < 32; i++)
+                    put(results[i],
+                        get(results[i]) +
+                            g.beta * ((const float *)g.c)[rows[i % 4 / 2] +
+                                                          column_of(at, i, last)]);
+            } else {
+                bool is_bf16 = g.added == STORE_BF16;
+#pragma unroll
+                for (int i = 0; i < 32; i++) {
+                    unsigned short x = ((const unsigned short *)
+                                            g.c)[rows[i % 4 / 2] + column_of(at, i, last)];
+                    put(results[i],
+                        get(results[i]) + g.beta * (is_bf16 ? wide_bf16(x) : wide_f16(x)));
+                }
+            }
+        }
+        if (g.bias && g.bias_down) {
+            float add[2] = {added_at(g, g.bias, smaller(at.row, last_row)),
+                            added_at(g, g.bias, smaller(at.row + 8, last_row))};
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i], get(results[i]) + add[i % 4 / 2]);
+        } else if (g.bias && g.added == STORE_F32) {
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i],
+                    get(results[i]) + ((const float *)g.bias)[column_of(at, i, last)]);
+        } else if (g.bias) {
+            bool is_bf16 = g.added == STORE_BF16;
+#pragma unroll
+            for (int i = 0; i < 32; i++) {
+                unsigned short x = ((const unsigned short *)g.bias)[column_of(at, i, last)];
+                put(results[i], get(results[i]) + (is_bf16 ? wide_bf16(x) : wide_f16(x)));
+            }
+        }
+        activate_all(g, results);
+    }
+    static __device__ __forceinline__ int column_of(place at, int i, int last)
+    {
+        return smaller(at.column + i / 4 * 8 + i % 2, last);
+    }
+    static __device__ __forceinline__ void activate_all(const scaled_arguments &g, sum *results)
+    {
+        if (g.activation == GEMM_RELU) {
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i], relu(get(results[i])));
+        } else if (g.activation == GEMM_GELU) {
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i], gelu(get(results[i])));
+        } else if (g.activation == GEMM_SILU) {
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i], silu(get(results[i])));
+        }
+        if (g.d_scale && g.activation != GEMM_GATE) { /* a gate's comes later */
+            float scale = scale_at(g.d_scale, 0);
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                put(results[i], get(results[i]) * scale);
+        }
+    }
+
     static __device__ __forceinline__ void finish(const scaled_arguments &g, sum *sums,
                                                   const float (&scale)[2], const float *columns,
                                                   place at)
     {
-#pragma unroll
-        for (int i = 0; i < 32; i += 2) {
-            float2 x = {(float)sums[i] * scale[i % 4 / 2], (float)sums[i + 1] * scale[i % 4 / 2]};
-            if (!BY_BLOCKS && g.scaling == SCALE_LINES) {
-                float2 factor = *(const float2 *)(columns + i / 4 * 8);
-                x.x *= factor.x;
-                x.y *= factor.y;
-            }
-            if (g.has_epilogue)
-                x = fuse(g, x, at.row + i % 4 / 2 * 8, at.column + i / 4 * 8, at.matrix);
-            put(sums[i], x.x);
-            put(sums[i + 1], x.y);
-        }
+        scale_all(g, sums, scale, columns);
+        if (!PLAIN && g.has_epilogue)
+            fuse_all(g, sums, at);
     }
 
     /* Numbers of 128 columns, with a scale for each row, which four neighbours share. */
@@ -318,9 +404,11 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
             float largest = 0;
             int row = at.row + 8 * h;
 #pragma unroll
-            for (int i = 2 * h; i < 64; i += 4)
-                largest =
-                    fmaxf(largest, fmaxf(fabsf(get(results[i])), fabsf(get(results[i + 1]))));
+            for (int i = 2 * h; i < 64; i += 4) { /* outside D there is anything */
+                int column = at.column + i / 4 * 8;
+                largest = fmaxf(largest, column < g.n ? fabsf(get(results[i])) : 0);
+                largest = fmaxf(largest, column + 1 < g.n ? fabsf(get(results[i + 1])) : 0);
+            }
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 1));
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, 2));
             quantiser q = quantiser_of(largest);
@@ -419,7 +507,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     static __device__ __forceinline__ void store(const scaled_arguments &g, stages &s,
                                                  sum (&sums)[BN / 2], place tile, int group)
     {
-        const bool CAN_QUANTISE = BN % SCALE_BLOCK == 0;
+        const bool CAN_QUANTISE = !PLAIN && BN % SCALE_BLOCK == 0;
         int lane_column = threadIdx.x % 4 * 2;
         place at = {tile.row + group * 64 + (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
                     tile.column + lane_column, tile.matrix};
@@ -435,7 +523,7 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
                        place{at.row, at.column + 64, at.matrix});
                 quantise(g, sums + 32 * box, at);
             }
-            if (g.stores_directly)
+            if (!PLAIN && g.stores_directly)
                 store_directly(g, sums + 32 * box, at);
             else
                 store_by_tma(g, s.out[group][box % LEAVING], sums + 32 * box, tile, group);
@@ -500,7 +588,12 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING> struct ti
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
         tiles_##bn(const __grid_constant__ scaled_arguments g)                                     \
     {                                                                                              \
-        tiles<numbers, bn, stages, cluster, keeping>::run(g);                                      \
+        tiles<numbers, bn, stages, cluster, keeping, false>::run(g);                               \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        tiles_##bn##_plain(const __grid_constant__ scaled_arguments g)                             \
+    {                                                                                              \
+        tiles<numbers, bn, stages, cluster, keeping, true>::run(g);                                \
     }
 /* The widths that kernels/gemm_scaled/host/plan.c chooses from, with their stages and clusters. */
 #define ALL_TILES(numbers, keeping)                                                                \

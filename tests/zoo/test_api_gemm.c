@@ -155,16 +155,17 @@ static void random_products(void **state)
             .activation = (lk_activation)any(5),
             .bias_for_rows = (int)any(2),
         };
+        t.desc.tf32 = t.desc.type == LK_F32 && any(2);
         if (t.desc.activation == LK_SILU_GATE) {
             t.desc.n += t.desc.n % 2;
             t.desc.d_order = LK_ROWS;
         }
         print_message(
-            "# %d: type %d, m %lld n %lld k %lld batch %lld, orders %d%d%d, activation %d, "
+            "# %d: type %d%s, m %lld n %lld k %lld batch %lld, orders %d%d%d, activation %d, "
             "%s\n",
-            round, t.desc.type, (long long)t.desc.m, (long long)t.desc.n, (long long)t.desc.k,
-            (long long)t.desc.batch, t.desc.a_order, t.desc.b_order, t.desc.d_order,
-            t.desc.activation, wide ? "wide" : "narrow");
+            round, t.desc.type, t.desc.tf32 ? " in tf32" : "", (long long)t.desc.m,
+            (long long)t.desc.n, (long long)t.desc.k, (long long)t.desc.batch, t.desc.a_order,
+            t.desc.b_order, t.desc.d_order, t.desc.activation, wide ? "wide" : "narrow");
         run_case(&t, wide);
     }
 }
@@ -217,6 +218,33 @@ static void remembered_plans(void **state)
     must(lk_free(d));
 }
 
+/* In f32 all digits count; in TF32 a factor has 11 bits. */
+static void rounded_to_tf32(void **state)
+{
+    (void)state;
+    enum { SIDE = 16 };
+    float fine[SIDE * SIDE], ones[SIDE * SIDE], got[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        fine[i] = 1 + 0x1p-12F;
+        ones[i] = 1;
+    }
+    void *a = on_device(fine, sizeof fine), *b = on_device(ones, sizeof ones);
+    void *d = on_device(NULL, sizeof got);
+    lk_gemm_desc desc = LK_GEMM_DESC(LK_F32, SIDE, SIDE, SIDE);
+    for (int round = 0; round < 8; round++) {
+        desc.tf32 = round % 2;
+        desc.a_order = (lk_order)(round / 2 % 2);
+        desc.b_order = (lk_order)(round / 4);
+        must(lk_gemm(NULL, &desc, a, b, NULL, NULL, d));
+        must(lk_copy_from(got, d, sizeof got));
+        for (int i = 0; i < SIDE * SIDE; i++)
+            assert_true(got[i] == (desc.tf32 ? SIDE : SIDE * (1 + 0x1p-12F)));
+    }
+    must(lk_free(a));
+    must(lk_free(b));
+    must(lk_free(d));
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -236,6 +264,7 @@ static void refused(void **state)
     REFUSES(desc.a_pitch = 8, "a_pitch is 8; a row of a has 16", a, b, NULL, NULL, d);
     REFUSES((desc.batch = 2, desc.d_stride = 5), "d_stride is 5", a, b, NULL, NULL, d);
     REFUSES((desc.batch = 2, desc.d_stride = LK_SAME), "a matrix of its own", a, b, NULL, NULL, d);
+    REFUSES(desc.tf32 = 1, "tf32 is for LK_F32", a, b, NULL, NULL, d);
     REFUSES(desc.beta = 1, "c is NULL", a, b, NULL, NULL, d);
     REFUSES((desc.activation = LK_SILU_GATE, desc.n = 15), "even", a, b, NULL, NULL, d);
     REFUSES((desc.activation = LK_SILU_GATE, desc.d_order = LK_COLUMNS), "by rows", a, b, NULL,
@@ -263,6 +292,12 @@ static void explained(void **state)
     desc.type = LK_F32;
     must(lk_gemm_explain(&desc, text, sizeof text));
     assert_non_null(strstr(text, "general_f32"));
+    desc.tf32 = 1;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "gemm_fused/tiles_tf32_rr, kernel tiles_tf32"));
+    desc.a_order = LK_COLUMNS;
+    must(lk_gemm_explain(&desc, text, sizeof text));
+    assert_non_null(strstr(text, "gemm_fused/mma_sync_tf32"));
     desc.k = -1;
     must_fail(lk_gemm_explain(&desc, text, sizeof text), LK_BAD_ARGUMENT, "k is -1");
 }
@@ -291,9 +326,10 @@ static void chosen_by_a_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_products),  cmocka_unit_test(many_matrices),
-        cmocka_unit_test(remembered_plans), cmocka_unit_test(refused),
-        cmocka_unit_test(explained),        cmocka_unit_test(chosen_by_a_table),
+        cmocka_unit_test(random_products),   cmocka_unit_test(many_matrices),
+        cmocka_unit_test(remembered_plans),  cmocka_unit_test(rounded_to_tf32),
+        cmocka_unit_test(refused),           cmocka_unit_test(explained),
+        cmocka_unit_test(chosen_by_a_table),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

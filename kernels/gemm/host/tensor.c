@@ -59,19 +59,26 @@ static bool is_trivial(struct zoo_call *call, CUresult *status)
 
 /* By pointers -----------------------------------------------------------------------------------*/
 
-static CUresult launch_pointers(struct zoo_call *call, const char *kernel, int stage_bytes)
+/* A block for each tile of bm x bn. */
+static CUresult launch_tiles(struct zoo_call *call, const char *kernel, int bm, int bn, int threads,
+                             int stage_bytes)
 {
     CUresult status;
     if (is_trivial(call, &status))
         return status;
     int m = (int)call->problem->value[M], n = (int)call->problem->value[N],
         k = (int)call->problem->value[K];
-    struct zoo_grid grid = {.x = zoo_ceil_div(m, BM),
-                            .y = zoo_ceil_div(n, 128),
-                            .threads = 256,
+    struct zoo_grid grid = {.x = zoo_ceil_div(m, bm),
+                            .y = zoo_ceil_div(n, bn),
+                            .threads = (unsigned)threads,
                             .shared = (unsigned)(zoo_tunable(call, "STAGES") * stage_bytes)};
     return ZOO_LAUNCH(call, kernel, grid, &call->buffer[A], &call->buffer[B], &call->buffer[C], &m,
                       &n, &k);
+}
+
+static CUresult launch_pointers(struct zoo_call *call, const char *kernel, int stage_bytes)
+{
+    return launch_tiles(call, kernel, BM, 128, 256, stage_bytes);
 }
 
 static bool loads_wide(const struct zoo_call *call)
@@ -90,7 +97,9 @@ CUresult gemm_launch_mma_sync(struct zoo_call *call)
     bool is_f16 = gemm_is_f16(call->problem);
     const char *wide = is_f16 ? "gemm_wide_f16" : "gemm_wide_bf16";
     const char *any = is_f16 ? "gemm_any_f16" : "gemm_any_bf16";
-    return launch_pointers(call, loads_wide(call) ? wide : any, 32768);
+    int bm = zoo_tunable(call, "BM"), bn = zoo_tunable(call, "BN");
+    return launch_tiles(call, loads_wide(call) ? wide : any, bm, bn, bm / 64 * (bn / 32) * 32,
+                        (bm + bn) * BK * 2);
 }
 
 CUresult gemm_launch_mma_sync_tf32(struct zoo_call *call)

@@ -15,8 +15,8 @@
 enum { M, N, K, TYPE, BATCH, ORDER, EPILOGUE, WIDTH }; /* the first four as in the family gemm */
 enum { A, B, D, C, BIAS };
 
-static const char *const type_names[] = {"f32", "f16", "bf16", NULL};
-static const enum zoo_type types[] = {ZOO_F32, ZOO_F16, ZOO_BF16};
+static const char *const type_names[] = {"f32", "f16", "bf16", "tf32", NULL};
+static const enum zoo_type types[] = {ZOO_F32, ZOO_F16, ZOO_BF16, ZOO_F32};
 
 /* A's order, then B's: by rows or by columns. */
 static const char *const order_names[] = {"rr", "rc", "cr", "cc", NULL};
@@ -103,6 +103,8 @@ static struct gemm_result finish(const struct zoo_problem *problem, void *const 
     const struct gemm_epilogue *e = epilogue_of(problem);
     /* Tensor cores cut at 24 bits with every step of k; plain f32 rounds with every product. */
     double error = ((double)k + 8) * 0x1p-23 * sum.magnitudes;
+    if (problem->value[TYPE] == GEMM_NUMBER_TF32) /* both factors are rounded to 11 bits */
+        error += (0x1p-10 + 0x1p-22) * sum.magnitudes;
     struct gemm_result x = {e->alpha * sum.products, fabs(e->alpha) * error};
     if (e->beta != 0)
         x.value += e->beta * zoo_get(type, buffer[C], (size_t)(row * n + column));
@@ -117,7 +119,8 @@ static void reference_element(const struct zoo_problem *problem, void *const *bu
                               const double *a, const double *b, int64_t row, int64_t column,
                               struct zoo_expected *expected)
 {
-    static const double units[] = {0x1p-24, 0x1p-11, 0x1p-8}, least[] = {0, 0x1p-25, 0x1p-134};
+    static const double units[] = {0x1p-24, 0x1p-11, 0x1p-8, 0x1p-24},
+                        least[] = {0, 0x1p-25, 0x1p-134, 0};
     int64_t k = problem->value[K], type = problem->value[TYPE];
     int64_t at = row * columns_of_d(problem) + column;
     const double *line = a + row % problem->value[M] * k;
@@ -171,7 +174,7 @@ static double flops(const struct zoo_problem *problem)
 
 static const char *unit(const struct zoo_problem *problem)
 {
-    static const char *const units[] = {"f32", "tensor-f16", "tensor-bf16"};
+    static const char *const units[] = {"f32", "tensor-f16", "tensor-bf16", "tensor-tf32"};
     return units[problem->value[TYPE]];
 }
 
@@ -220,6 +223,8 @@ static const struct zoo_tunable of_skinny[] = {ZOO_AT_LAUNCH("ROWS", 0, 0, 8, 16
                                                ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8),
                                                {{0}}};
 
+static const struct zoo_tunable no_tunables[] = {{{0}}};
+
 static void choose(struct gemm_choice *choice, enum gemm_kind kind, const int *value)
 {
     if (kind == GEMM_TILES) {
@@ -236,9 +241,10 @@ static CUresult launch(struct zoo_call *call, enum gemm_kind kind)
 {
     struct gemm_request request = request_of(call->problem, call->buffer);
     int value[ZOO_TUNABLES] = {0};
-    const struct zoo_tunable *tunable = kind == GEMM_TILES    ? of_tiles
-                                        : kind == GEMM_SKINNY ? of_skinny
-                                                              : &(struct zoo_tunable){{0}};
+    const struct zoo_tunable *tunable = request.number == GEMM_NUMBER_TF32 ? no_tunables
+                                        : kind == GEMM_TILES               ? of_tiles
+                                        : kind == GEMM_SKINNY              ? of_skinny
+                                                                           : no_tunables;
     for (int i = 0; *tunable[i].name; i++)
         value[i] = zoo_tunable(call, tunable[i].name);
     choose(&request.choice, kind, value);
@@ -260,6 +266,11 @@ static CUresult launch_tiles(struct zoo_call *call)
 static CUresult launch_skinny(struct zoo_call *call)
 {
     return launch(call, GEMM_SKINNY);
+}
+
+static CUresult launch_mma_sync(struct zoo_call *call)
+{
+    return launch(call, GEMM_MMA_SYNC);
 }
 
 static CUresult launch_general(struct zoo_call *call)
@@ -289,6 +300,16 @@ TAKES(f16_rr, GEMM_NUMBER_F16, 0)
 TAKES(f16_rc, GEMM_NUMBER_F16, 1)
 TAKES(f16_cr, GEMM_NUMBER_F16, 2)
 TAKES(f16_cc, GEMM_NUMBER_F16, 3)
+TAKES(tf32_rr, GEMM_NUMBER_TF32, 0)
+TAKES(tf32_rc, GEMM_NUMBER_TF32, 1)
+static bool takes_tf32(const struct zoo_problem *problem)
+{
+    return problem->value[TYPE] == GEMM_NUMBER_TF32;
+}
+static bool takes_but_tf32(const struct zoo_problem *problem)
+{
+    return !takes_tf32(problem);
+}
 
 #define TILES(name, text)                                                                          \
     {                                                                                              \
@@ -299,7 +320,7 @@ TAKES(f16_cc, GEMM_NUMBER_F16, 3)
 /* clang-format off */
 static const struct zoo_variant variants[] = {
     {"general", "tiles in shared memory, any alignment", launch_general,
-     .traits = ZOO_DETERMINISTIC},
+     .takes = takes_but_tf32, .traits = ZOO_DETERMINISTIC},
     {"skinny_bf16_r", "a cluster shares k; few rows; B by rows", launch_skinny,
      .takes = takes_bf16_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = of_skinny},
@@ -320,6 +341,12 @@ static const struct zoo_variant variants[] = {
     TILES(f16_rc, "A by rows, B by columns"),
     TILES(f16_cr, "A by columns, B by rows"),
     TILES(f16_cc, "A and B by columns"),
+    {"mma_sync_tf32", "products of 16 x 8 x 8 by a warp, any layout", launch_mma_sync,
+     .takes = takes_tf32, .traits = ZOO_DETERMINISTIC},
+    {"tiles_tf32_rr", "a persistent grid of clusters; A and B by rows", launch_tiles,
+     .takes = takes_tf32_rr, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"tiles_tf32_rc", "a persistent grid of clusters; A by rows, B by columns", launch_tiles,
+     .takes = takes_tf32_rc, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 /* clang-format on */
 
@@ -350,14 +377,25 @@ static const char *const edges[] = {
     "m=130 n=72 k=136 width=8,16,32,64,128 order=rr,rc type=bf16,f16",
     "m=136 n=520 k=72 epilogue=gate,residual width=192,256",
     "m=5 n=72 k=8200",
+    "m=0,1,3 n=0,1,2 k=0,1,5 type=tf32 epilogue=none,scaled",
+    "m=33,130 n=35 k=37 type=tf32 order=rr,rc,cr,cc epilogue=bias_relu,residual",
+    "m=65,300 n=264 k=64,72 type=tf32 order=rr,rc,cr,cc epilogue=none,scaled",
+    "m=70,270 n=80 k=72 type=tf32 order=rr,rc,cr,cc epilogue=gate batch=3",
+    "m=130 n=200 k=64 type=tf32 order=rr,rc,cc dist=constant,ascending,adversarial",
+    "m=300 n=300 k=36 type=tf32 order=rr,rc epilogue=bias_gelu",
     NULL};
 
-static const char *const bench[] = {
-    "m=4K n=4K k=4K",     "m=4K n=4K k=4K order=rc epilogue=bias_gelu",
-    "m=1 n=14336 k=4096", "m=16 n=4096 k=14336",
-    "m=64 n=6144 k=4096", "m=512 n=14336 k=4096",
-    "m=1K n=1K k=1K",     "m=512 n=512 k=512",
-    "m=128 n=128 k=128",  NULL};
+static const char *const bench[] = {"m=4K n=4K k=4K",
+                                    "m=4K n=4K k=4K order=rc epilogue=bias_gelu",
+                                    "m=1 n=14336 k=4096",
+                                    "m=16 n=4096 k=14336",
+                                    "m=64 n=6144 k=4096",
+                                    "m=512 n=14336 k=4096",
+                                    "m=1K n=1K k=1K",
+                                    "m=512 n=512 k=512",
+                                    "m=128 n=128 k=128",
+                                    "m=4K n=4K k=4K type=tf32 order=rr,rc",
+                                    NULL};
 
 /* Tables --------------------------------------------------------------------------------------*/
 
@@ -376,7 +414,8 @@ bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *devi
     if (!gemm_plan_fits_tma(r) || !zoo_choose(table, device, &problem, demand, &found) ||
         !found.row || zoo_row_distance(found.row, &problem) > ZOO_VERY_NEAR)
         return false;
-    *kind = found.variant->launch == launch_tiles    ? GEMM_TILES
+    *kind = found.variant->launch == launch_mma_sync ? GEMM_MMA_SYNC
+            : found.variant->launch == launch_tiles  ? GEMM_TILES
             : found.variant->launch == launch_skinny ? GEMM_SKINNY
                                                      : GEMM_GENERAL;
     *choice = (struct gemm_choice){0};
@@ -394,7 +433,8 @@ const struct zoo_family zoo_gemm_fused = {
     .parameters = {{"m", "rows of A and D", 0, 1 << 24, 1024, NULL},
                    {"n", "columns of B and D", 0, 1 << 22, 1024, NULL},
                    {"k", "columns of A, rows of B", 0, 1 << 24, 1024, NULL},
-                   {"type", "of A, B, C, D and bias", 0, 2, 2, type_names},
+                   {"type", "of A, B, C, D and bias; tf32: f32, factors rounded to TF32", 0, 3, 2,
+                    type_names},
                    {"batch", "matrices of each kind", 0, 1 << 16, 1, NULL},
                    {"order", "A's and B's: by rows or by columns", 0, 3, 0, order_names},
                    {"epilogue", "what is done to the product", 0, GEMM_EPILOGUES - 1, 0,
@@ -402,7 +442,7 @@ const struct zoo_family zoo_gemm_fused = {
                    {"width", "of tiles; 0: by the shape", 0, 256, 0, NULL},
                    {0}},
     .distributions = zoo_distributions,
-    .profile = "m=512 n=512 k=512 type=bf16,f16 order=rr,rc,cr,cc",
+    .profile = "m=512 n=512 k=512 type=bf16,f16,tf32 order=rr,rc,cr,cc",
     .unit = unit,
     ZOO_FAMILY_PARTS,
 };

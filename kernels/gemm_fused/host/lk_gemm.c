@@ -66,6 +66,8 @@ static lk_status check_choices(const lk_gemm_desc *desc)
          desc->a_scale || desc->b_scale || desc->d_scale || desc->d_scaling || desc->d_scale_out ||
          desc->fast_sums))
         return fail("b_type, d_type, scaling, scales and fast_sums belong to types of 8 bits");
+    if (desc->tf32 && desc->type != LK_F32)
+        return fail("tf32 is for LK_F32: other types are multiplied as they are");
     if ((unsigned)desc->a_order > LK_COLUMNS || (unsigned)desc->b_order > LK_COLUMNS ||
         (unsigned)desc->d_order > LK_COLUMNS)
         return fail("an order is neither LK_ROWS nor LK_COLUMNS");
@@ -169,7 +171,9 @@ static lk_status read_desc(const lk_gemm_desc *desc, struct product *product)
     if (desc->d_stride == LK_SAME && batch > 1)
         return fail("d_stride is LK_SAME: each product needs a matrix of its own");
     *r = (struct gemm_request){
-        .number = product->is_scaled ? GEMM_NUMBER_F32 : numbers[desc->type],
+        .number = product->is_scaled ? GEMM_NUMBER_F32
+                  : desc->tf32       ? GEMM_NUMBER_TF32
+                                     : numbers[desc->type],
         .m = desc->m,
         .n = desc->n,
         .k = desc->k,
@@ -302,7 +306,7 @@ static struct key key_of(const lk_gemm_desc *d, const void *const *buffer)
         (uintptr_t)buffer[D_SCALE],
         pair(d->b_type, d->d_type),
         pair(d->scaling, d->fast_sums != 0),
-        pair(d->d_scaling, 0),
+        pair(d->d_scaling, d->tf32 != 0),
         (uintptr_t)buffer[SCALE_OUT],
         (uintptr_t)buffer[WORKSPACE],
     }};
@@ -364,7 +368,7 @@ static lk_status make_plan(struct product *product, const lk_gemm_desc *desc,
     if (desc->d_order == LK_COLUMNS)
         gemm_request_turn(r);
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
-    enum gemm_kind kind = GEMM_GENERAL;
+    enum gemm_kind kind = gemm_plan_kind_without_tma(r);
     bool found = has_tma && gemm_plan_find(&context->table, device, r, &kind, &r->choice);
     if (has_tma && !found)
         kind = gemm_plan_kind(r, device->sm_count);
@@ -465,6 +469,8 @@ static const char *why(const struct plan *plan)
     static const char *const reasons[] = {
         [GEMM_TILES] = "enough tiles for every SM",
         [GEMM_SKINNY] = "few rows or a small product: 64 columns a warpgroup, blocks share k",
+        [GEMM_MMA_SYNC] = "in TF32 wgmma takes a by rows, at multiples of 16 bytes, on a Hopper "
+                          "GPU; this one takes any",
         [GEMM_GENERAL] =
             "TMA cannot fetch it (f32, rows that do not begin at multiples of 16 bytes, "
             "k = 0, or no Hopper GPU): right, not fast"};

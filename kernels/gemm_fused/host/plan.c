@@ -19,7 +19,12 @@ static const struct width {
 };
 enum { WIDTHS = sizeof widths / sizeof *widths, TILE_ROWS = 128, TILE_OVERHEAD = 24 };
 
-static const char *const number_names[] = {"f32", "f16", "bf16"};
+static const char *const number_names[] = {"f32", "f16", "bf16", "tf32"};
+
+static int64_t bytes_of(const struct gemm_request *r)
+{
+    return r->number == GEMM_NUMBER_F16 || r->number == GEMM_NUMBER_BF16 ? 2 : 4;
+}
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -160,26 +165,33 @@ static double cost_of_small(const struct gemm_request *r, int sms)
 
 /* Choosing --------------------------------------------------------------------------------------*/
 
-static bool lines_fit(CUdeviceptr at, int64_t pitch, int64_t lines, int64_t stride, int64_t batch)
+static bool lines_fit(const struct gemm_request *r, CUdeviceptr at, int64_t pitch, int64_t lines,
+                      int64_t stride)
 {
-    return at % ALIGN == 0 && (lines == 1 || pitch * 2 % ALIGN == 0) &&
-           (batch == 1 || stride * 2 % ALIGN == 0) && pitch < (int64_t)1 << 38 &&
-           stride < (int64_t)1 << 38;
+    int64_t each = bytes_of(r);
+    return at % ALIGN == 0 && (lines == 1 || pitch * each % ALIGN == 0) &&
+           (r->batch == 1 || stride * each % ALIGN == 0) && pitch < (int64_t)1 << 37 &&
+           stride < (int64_t)1 << 37;
 }
 
 bool gemm_plan_fits_tma(const struct gemm_request *r)
 {
     return clusters_of(r, &widths[WIDTHS - 1]) < MOST_TILES && r->number != GEMM_NUMBER_F32 &&
-           r->k > 0 &&
-           lines_fit(r->a, r->a_pitch, r->a_by_columns ? r->k : r->m, r->a_stride, r->batch) &&
-           lines_fit(r->b, r->b_pitch, r->b_by_columns ? r->n : r->k, r->b_stride, r->batch);
+           r->k > 0 && lines_fit(r, r->a, r->a_pitch, r->a_by_columns ? r->k : r->m, r->a_stride) &&
+           lines_fit(r, r->b, r->b_pitch, r->b_by_columns ? r->n : r->k, r->b_stride) &&
+           !(r->number == GEMM_NUMBER_TF32 && r->a_by_columns);
+}
+
+enum gemm_kind gemm_plan_kind_without_tma(const struct gemm_request *r)
+{
+    return r->number == GEMM_NUMBER_TF32 ? GEMM_MMA_SYNC : GEMM_GENERAL;
 }
 
 enum gemm_kind gemm_plan_kind(const struct gemm_request *r, int sms)
 {
     if (!gemm_plan_fits_tma(r))
-        return GEMM_GENERAL;
-    if (r->a_by_columns || r->batch > 65535 || r->m > 65535 * 8)
+        return gemm_plan_kind_without_tma(r);
+    if (r->number == GEMM_NUMBER_TF32 || r->a_by_columns || r->batch > 65535 || r->m > 65535 * 8)
         return GEMM_TILES;
     if (r->m <= 64)
         return GEMM_SKINNY;
@@ -195,17 +207,19 @@ static CUresult make_map(const struct lk_driver *cuda, const struct gemm_request
                          int64_t pitch, int64_t stride, int box_along, int box_lines)
 {
     /* The driver checks steps that are never taken, too: they must be multiples of 16 bytes. */
-    int64_t line = lines == 1 ? (along + 7) / 8 * 8 : pitch;
+    int64_t line = lines == 1 ? (along + 7) / 8 * 8 : pitch, each = bytes_of(r);
     bool many = r->batch > 1 && stride != 0;
     cuuint64_t size[3] = {(cuuint64_t)along, (cuuint64_t)lines, many ? (cuuint64_t)r->batch : 1};
-    cuuint64_t steps[2] = {(cuuint64_t)line * 2, (cuuint64_t)(many ? stride : line * lines) * 2};
+    cuuint64_t steps[2] = {(cuuint64_t)(line * each),
+                           (cuuint64_t)((many ? stride : line * lines) * each)};
     cuuint32_t box[3] = {(cuuint32_t)box_along, (cuuint32_t)box_lines, 1}, one[3] = {1, 1, 1};
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
         map,
-        r->number == GEMM_NUMBER_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        r->number == GEMM_NUMBER_BF16   ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+        : r->number == GEMM_NUMBER_TF32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
         3, (void *)(uintptr_t)at, size, steps, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
@@ -368,13 +382,54 @@ static CUresult plan_skinny(const struct gemm_request *r, const struct lk_driver
     return status;
 }
 
-static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *plan)
+/* As tiles_tf32.h has them. */
+static CUresult plan_tiles_tf32(const struct gemm_request *r, const struct lk_driver *cuda, int sms,
+                                struct gemm_plan *plan)
 {
+    enum { ROWS = 256, COLUMNS = 128, DEEP = 32, STAGES = 4, CLUSTER = 2 };
+    struct gemm_arguments *g = &plan->arguments;
+    int64_t across = ceil_div(r->n, COLUMNS * CLUSTER);
+    int64_t pairs = ceil_div(r->m, ROWS) * across * r->batch, most = sms / CLUSTER;
+    g->per_matrix = 1.0F / (float)(pairs / r->batch);
+    g->per_band = 1.0F / (float)(g->group * across);
+    /* Two neighbours at once. */
+    g->stores_directly = r->activation == GEMM_GATE || r->n % 2 != 0 || r->d % 8 != 0 ||
+                         r->d_pitch % 2 != 0 || (r->batch > 1 && r->d_stride % 2 != 0);
     plan->grid = (struct zoo_grid){
-        .x = (unsigned)(ceil_div(r->m, 64) * ceil_div(r->n, 64)),
+        .x = (unsigned)((pairs < most ? pairs : most) * CLUSTER),
+        .threads = 384,
+        .shared = STAGES * (ROWS + COLUMNS) * DEEP * 4 + 1024, /* for the barriers */
+        .cluster = CLUSTER,
+        .overlaps = true,
+    };
+    snprintf(plan->variant, sizeof plan->variant, "tiles_tf32_r%c", r->b_by_columns ? 'c' : 'r');
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_tf32%s", is_plain(r, g) ? "_plain" : "");
+    CUresult status =
+        make_map(cuda, r, &g->a, r->a, r->k, r->m, r->a_pitch, r->a_stride, DEEP, ROWS / CLUSTER);
+    return status == CUDA_SUCCESS ? map_b(cuda, r, &g->b, 32, DEEP) : status;
+}
+
+static struct zoo_grid grid_of_tiles(const struct gemm_request *r, int side, unsigned shared)
+{
+    return (struct zoo_grid){
+        .x = (unsigned)(ceil_div(r->m, side) * ceil_div(r->n, side)),
         .y = (unsigned)(r->batch < 65535 ? r->batch : 65535), /* a grid has no more */
         .threads = 256,
+        .shared = shared,
     };
+}
+
+static CUresult plan_mma_sync(const struct gemm_request *r, struct gemm_plan *plan)
+{
+    plan->grid = grid_of_tiles(r, 128, 3 * 2 * 128 * 32 * 4);
+    snprintf(plan->variant, sizeof plan->variant, "mma_sync_tf32");
+    snprintf(plan->kernel, sizeof plan->kernel, "mma_sync_tf32");
+    return CUDA_SUCCESS;
+}
+
+static CUresult plan_general(const struct gemm_request *r, struct gemm_plan *plan)
+{
+    plan->grid = grid_of_tiles(r, 64, 0);
     snprintf(plan->variant, sizeof plan->variant, "general");
     snprintf(plan->kernel, sizeof plan->kernel, "general_%s", number_names[r->number]);
     return CUDA_SUCCESS;
@@ -387,9 +442,12 @@ CUresult gemm_plan_make(const struct gemm_request *request, enum gemm_kind kind,
     fill_arguments(request, &plan->arguments);
     switch (kind) {
     case GEMM_TILES:
-        return plan_tiles(request, cuda, sms, plan);
+        return request->number == GEMM_NUMBER_TF32 ? plan_tiles_tf32(request, cuda, sms, plan)
+                                                   : plan_tiles(request, cuda, sms, plan);
     case GEMM_SKINNY:
         return plan_skinny(request, cuda, sms, plan);
+    case GEMM_MMA_SYNC:
+        return plan_mma_sync(request, plan);
     case GEMM_GENERAL:
         return plan_general(request, plan);
     }

@@ -9,9 +9,10 @@
 
 extern const struct zoo_family zoo_gemm_fused;
 
-enum gemm_number { GEMM_NUMBER_F32, GEMM_NUMBER_F16, GEMM_NUMBER_BF16 };
+/* GEMM_NUMBER_TF32: f32 in memory; factors are rounded to TF32. */
+enum gemm_number { GEMM_NUMBER_F32, GEMM_NUMBER_F16, GEMM_NUMBER_BF16, GEMM_NUMBER_TF32 };
 enum gemm_activation { GEMM_NONE, GEMM_RELU, GEMM_GELU, GEMM_SILU, GEMM_GATE };
-enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_GENERAL };
+enum gemm_kind { GEMM_TILES, GEMM_SKINNY, GEMM_MMA_SYNC, GEMM_GENERAL };
 
 /* What a search may choose; 0: what is expected to be fastest. A value that cannot be is treated as
  * 0. */
@@ -71,10 +72,11 @@ struct gemm_slice {
     int rows, consumers, stages, parts_log2;
 };
 struct gemm_slice gemm_slice_of(const struct gemm_request *request, int step_k, int sms);
-/* May TMA fetch A and B? Else only GEMM_GENERAL can. */
+/* May TMA fetch A and B? Else only GEMM_GENERAL can, and GEMM_MMA_SYNC in TF32. */
 bool gemm_plan_fits_tma(const struct gemm_request *request);
-/* The kind that is expected to be fastest. */
+/* The kind that is expected to be fastest, with TMA and without. */
 enum gemm_kind gemm_plan_kind(const struct gemm_request *request, int sms);
+enum gemm_kind gemm_plan_kind_without_tma(const struct gemm_request *request);
 /* What a table of measured times says of a product of (nearly) this shape; false if it has none. */
 struct zoo_table;
 bool gemm_plan_find(const struct zoo_table *table, const struct zoo_device *device,

@@ -196,6 +196,12 @@ static bool takes_pieces(const struct scaled_arguments *g, int64_t piece)
            g->out_row * each % piece == 0 && (g->batch == 1 || g->out_stride * each % piece == 0);
 }
 
+/* Of a kernel's name: is D the product with its scales and no more? */
+static const char *plain_or_not(const struct scaled_arguments *g)
+{
+    return g->has_epilogue || g->quantises || g->stores_directly ? "" : "_plain";
+}
+
 /* What lies in f32 in the workspace is stored by the kernel as its D. */
 static void fill_arguments(const struct scaled_request *request, struct scaled_arguments *g)
 {
@@ -273,7 +279,7 @@ static CUresult plan_tiles(const struct scaled_request *request, const struct lk
     };
     snprintf(plan->variant, sizeof plan->variant, "tiles_%s%s", number_names[request->number],
              kind);
-    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d", w->columns);
+    snprintf(plan->kernel, sizeof plan->kernel, "tiles_%d%s", w->columns, plain_or_not(g));
     CUresult status = map_factors(cuda, r, g, TILE_ROWS, w->columns / w->cluster);
     if (status == CUDA_SUCCESS && !g->stores_directly)
         status = map_d(cuda, request, g);
@@ -311,7 +317,7 @@ static CUresult plan_skinny(const struct scaled_request *request, const struct l
         .overlaps = true,
     };
     snprintf(plan->variant, sizeof plan->variant, "skinny_%s", number_names[request->number]);
-    snprintf(plan->kernel, sizeof plan->kernel, "skinny_%d", s.rows);
+    snprintf(plan->kernel, sizeof plan->kernel, "skinny_%d%s", s.rows, plain_or_not(g));
     return map_factors(cuda, r, g, s.rows, 64);
 }
 
