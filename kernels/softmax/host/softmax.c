@@ -210,6 +210,7 @@ static const char *const bench[] = {"rows=32K cols=4K",
                                     "rows=16K cols=4K type=f32",
                                     "rows=1M cols=128",
                                     "rows=256 cols=1M",
+                                    "rows=16K cols=16001",
                                     "rows=16K cols=16K op=log_softmax,log_sum_exp",
                                     "rows=16K cols=16K mask=causal,additive group=16K scale=0.125",
                                     NULL};
