@@ -1,6 +1,6 @@
 // cluster_async_alone.cu: st.async in a block that is alone: fine in a cluster of one block, an
-// illegal instruction in a launch without a cluster. Its other half, the barrier of the cluster,
-// runs in both. flags: -arch=sm_90
+// illegal instruction in a launch without a cluster. The barrier of the cluster runs in both.
+// flags: -arch=sm_90
 
 #include <cstdio>
 
