@@ -1,7 +1,7 @@
 /*
  * rows.h: for kernels that take one row of numbers at a time (softmax, norms): bf16, f16 and f32 as
- * 16-byte vectors, and what lanes, warps and a cluster's blocks tell each other about their parts of a
- * row. Arithmetic is in f32 whatever the type. sm_80; the cluster needs sm_90.
+ * 16-byte vectors, and what lanes, warps and a cluster's blocks tell each other about their parts
+ * of a row. Arithmetic is in f32 whatever the type. sm_80; the cluster needs sm_90.
  */
 #ifndef LOCKSTEP_KERNELS_ROWS_H
 #define LOCKSTEP_KERNELS_ROWS_H
@@ -18,7 +18,10 @@ struct f16 {
     unsigned short bits;
 };
 
-static __device__ __forceinline__ float widen(float x) { return x; }
+static __device__ __forceinline__ float widen(float x)
+{
+    return x;
+}
 static __device__ __forceinline__ float widen(bf16 x)
 {
     return __uint_as_float((unsigned)x.bits << 16);
@@ -30,7 +33,10 @@ static __device__ __forceinline__ float widen(f16 x)
     return wide;
 }
 /* To nearest. */
-static __device__ __forceinline__ void narrow(float x, float *to) { *to = x; }
+static __device__ __forceinline__ void narrow(float x, float *to)
+{
+    *to = x;
+}
 static __device__ __forceinline__ void narrow(float x, bf16 *to)
 {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to->bits) : "f"(x));
@@ -98,28 +104,43 @@ template <class T> static __device__ __forceinline__ uint4 narrow_all(const floa
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* The part of a row that a thread holds: V vectors. In rows at multiples of 16 bytes each is one
- * load; else neighbouring threads take neighbouring elements, so that a warp still reads stretches. */
+/* The part of a row that a thread holds: V vectors, which begin at multiples of 16 bytes wherever
+ * the row itself does, so that all but the first and the last of a row are one load each. Where the
+ * rows of two buffers lie differently in 16 bytes, neighbouring threads take neighbouring elements
+ * instead. */
 struct share {
-    long long first, step, end; // the first vector, from one to the next, where the row ends
-    bool whole;                 // vectors can be loaded whole
+    long long first, step, end; // the first element, from one vector to the next, the row's length
+    bool whole;                 // vectors at multiples of 16 bytes; else elements `step` apart
 };
 
-/* Of thread `me` of `all`, in V vectors each from element `from` on. */
+/* Of thread `me` of `all`, from element `from` on. */
 template <class T>
-static __device__ __forceinline__ share share_of(unsigned me, unsigned all, long long from,
-                                                 long long end, bool whole)
+static __device__ __forceinline__ share share_of(const T *row, unsigned me, unsigned all,
+                                                 long long from, long long end, bool whole)
 {
-    if (whole)
-        return share{from + (long long)me * PER<T>, (long long)all * PER<T>, end, true};
-    return share{from + me, all, end, false};
+    if (!whole)
+        return share{from + me, all, end, false};
+    long long before = (size_t)row % 16 / sizeof(T);
+    return share{from - before + (long long)me * PER<T>, (long long)all * PER<T>, end, true};
 }
 
-/* What lies behind the end becomes `filler`. */
-template <class T, int V>
-static __device__ __forceinline__ void load_share(const T *row, share s, float filler, uint4 (&x)[V])
+static __device__ __forceinline__ bool is_inside(share s, int vectors, int per)
 {
-    if (s.whole && s.first + (V - 1) * s.step + PER<T> <= s.end) {
+    return s.whole && s.first >= 0 && s.first + (vectors - 1) * s.step + per <= s.end;
+}
+
+/* Where element k of vector v is. */
+template <class T> static __device__ __forceinline__ long long place(share s, int v, int k)
+{
+    return s.whole ? s.first + v * s.step + k : s.first + (v * PER<T> + k) * s.step;
+}
+
+/* What lies outside of the row becomes `filler`. */
+template <class T, int V>
+static __device__ __forceinline__ void load_share(const T *row, share s, float filler,
+                                                  uint4 (&x)[V])
+{
+    if (is_inside(s, V, PER<T>)) {
 #pragma unroll
         for (int v = 0; v < V; v++)
             x[v] = load_once((const uint4 *)(row + s.first + v * s.step));
@@ -127,38 +148,41 @@ static __device__ __forceinline__ void load_share(const T *row, share s, float f
     }
 #pragma unroll
     for (int v = 0; v < V; v++) {
-        long long at = s.first + v * s.step * (s.whole ? 1 : PER<T>), step = s.whole ? 1 : s.step;
+        long long at = s.first + v * s.step;
         vector<T> part;
-        if (s.whole && at + PER<T> <= s.end) {
+        if (s.whole && at >= 0 && at + PER<T> <= s.end) {
             part.words = load_once((const uint4 *)(row + at));
         } else {
 #pragma unroll
-            for (int k = 0; k < PER<T>; k++)
-                if (at + k * step < s.end)
-                    part.element[k] = row[at + k * step];
+            for (int k = 0; k < PER<T>; k++) {
+                long long here = place<T>(s, v, k);
+                if (here >= 0 && here < s.end)
+                    part.element[k] = row[here];
                 else
                     narrow(filler, &part.element[k]);
+            }
         }
         x[v] = part.words;
     }
 }
 
-/* Vector v of the share. s.end is where the row ends in memory, which may be further on than where it
- * was read to. */
+/* Vector v of the share. s.end is where the row ends in memory, which may be further on than where
+ * it was read to. */
 template <class T>
 static __device__ __forceinline__ void store_share(T *row, share s, int v, const float (&y)[PER<T>])
 {
-    if (s.whole) {
-        long long at = s.first + v * s.step;
-        if (at < s.end)
-            store_stream((uint4 *)(row + at), narrow_all<T>(y));
+    long long at = s.first + v * s.step;
+    if (s.whole && at >= 0 && at + PER<T> <= s.end) {
+        store_stream((uint4 *)(row + at), narrow_all<T>(y));
         return;
     }
+    if (s.whole && (at >= s.end || at + PER<T> <= 0))
+        return;
 #pragma unroll
     for (int k = 0; k < PER<T>; k++) {
-        long long at = s.first + (v * PER<T> + k) * s.step;
-        if (at < s.end)
-            narrow(y[k], &row[at]);
+        long long here = place<T>(s, v, k);
+        if (here >= 0 && here < s.end)
+            narrow(y[k], &row[here]);
     }
 }
 
@@ -177,7 +201,8 @@ static __device__ __forceinline__ float max_lanes(float x, unsigned lanes)
     return x;
 }
 
-/* Every thread of a block of whole warps gets the block's; of_warp has 32 places in shared memory. */
+/* Every thread of a block of whole warps gets the block's; of_warp has 32 places in shared memory.
+ */
 static __device__ __forceinline__ float sum_block(float x, float *of_warp)
 {
     unsigned lane = threadIdx.x % 32;
@@ -199,7 +224,8 @@ static __device__ __forceinline__ float max_block(float x, float *of_warp)
     return max_lanes(lane < blockDim.x / 32 ? of_warp[lane] : -INFINITY, 32);
 }
 
-/* Between the blocks of a cluster (sm_90) --------------------------------------------------------*/
+/* Between the blocks of a cluster (sm_90)
+ * --------------------------------------------------------*/
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 static __device__ __forceinline__ unsigned cluster_rank(void)
@@ -214,8 +240,9 @@ static __device__ __forceinline__ unsigned cluster_size(void)
     asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
     return size;
 }
-/* In two steps: what stands between them need not wait for the other blocks. Written as a release the
- * first one would wait for every load and store under way, which costs more than the barrier. */
+/* In two steps: what stands between them need not wait for the other blocks. Written as a release
+ * the first one would wait for every load and store under way, which costs more than the barrier.
+ */
 static __device__ __forceinline__ void cluster_arrive(void)
 {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -224,8 +251,8 @@ static __device__ __forceinline__ void cluster_wait(void)
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-/* To the place in block `rank` where `at` is in this block (distributed shared memory); its 8 bytes count
- * at that block's barrier. */
+/* To the place in block `rank` where `at` is in this block (distributed shared memory); its 8 bytes
+ * count at that block's barrier. */
 static __device__ __forceinline__ void send_to_block(float2 *at, barrier *b, unsigned rank,
                                                      float2 value)
 {
@@ -238,8 +265,8 @@ static __device__ __forceinline__ void send_to_block(float2 *at, barrier *b, uns
 }
 
 /* What each block of a cluster tells all others: two numbers. Every thread calls begin first and
- * exchange once; lane k of every warp gets the numbers of block k. A block alone has nobody to tell:
- * launched without a cluster, the H200 refuses the instructions. */
+ * exchange once; lane k of every warp gets the numbers of block k. A block alone has nobody to
+ * tell: launched without a cluster, the H200 refuses the instructions. */
 struct exchange {
     float2 of_block[16];
     barrier all_here;

@@ -1,7 +1,7 @@
 /*
- * backward.cu: the gradient, with y and dy of a row in registers (gradient.h has the bodies): some lanes of
- * a warp for a short row, a block for a longer one, two reads for one that does not fit. All types,
- * softmax and log-softmax, all masks.
+ * backward.cu: the gradient, with y and dy of a row in registers (gradient.h has the bodies): some
+ * lanes of a warp for a short row, a block for a longer one, two reads for one that does not fit.
+ * All types, softmax and log-softmax, all masks.
  */
 // arch: sm_80
 #include "gradient.h"
@@ -17,7 +17,7 @@
     extern "C" __global__ void __launch_bounds__(256)                                              \
         lanes_##type(GRADIENT_ARGUMENTS(T), unsigned log_lanes)                                    \
     {                                                                                              \
-        gradient_lanes<T, 4>(GRADIENT(T), log_lanes);                                        \
+        gradient_lanes<T, 4>(GRADIENT(T), log_lanes);                                              \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024) block_##type(GRADIENT_ARGUMENTS(T))         \
     {                                                                                              \

@@ -1,11 +1,11 @@
 /*
- * generic.h: softmax, log-softmax and log-sum-exp of rows in f32, f16 and bf16, with a scale and masks:
- * what the ladder's files show for plain bf16 rows, as templates. A row is read once and kept in
- * registers, V vectors of 16 bytes a thread.
+ * generic.h: softmax, log-softmax and log-sum-exp of rows in f32, f16 and bf16, with a scale and
+ * masks: what the ladder's files show for plain bf16 rows, as templates. A row is read once and
+ * kept in registers, V vectors of 16 bytes a thread.
  *
- * A value is x, or scale x + bias, and `factor` turns differences of values into powers of two. Columns
- * that a row does not see count as minus infinity: their probability is 0. A row that sees nothing,
- * or minus infinity alone, has the probabilities 0 and the log-sum-exp minus infinity.
+ * A value is x, or scale x + bias, and `factor` turns differences of values into powers of two.
+ * Columns that a row does not see count as minus infinity: their probability is 0. A row that sees
+ * nothing, or minus infinity alone, has the probabilities 0 and the log-sum-exp minus infinity.
  */
 #ifndef LOCKSTEP_SOFTMAX_GENERIC_H
 #define LOCKSTEP_SOFTMAX_GENERIC_H
@@ -33,7 +33,7 @@ template <class T> struct forward {
     sight sees;
     float scale;
     int op;
-    bool whole; // all rows begin at multiples of 16 bytes
+    bool whole; // rows of all buffers lie alike in 16 bytes
 };
 
 /* Values of vector v of a share; b is the bias that belongs to it. */
@@ -82,8 +82,7 @@ static __device__ __forceinline__ part measure(const uint4 (&x)[V], const uint4 
     return part{most, sum_lanes(sum, lanes)};
 }
 
-template <bool BIAS>
-static __device__ __forceinline__ float log_sum(part p, float scale)
+template <bool BIAS> static __device__ __forceinline__ float log_sum(part p, float scale)
 {
     return base(p.most) * (BIAS ? 1 : scale) + __log2f(p.sum) * LN_2;
 }
@@ -143,7 +142,8 @@ static __device__ __forceinline__ void forward_lanes(forward<T> a, unsigned log_
     unsigned lanes = 1u << log_lanes, me = threadIdx.x & (lanes - 1);
     long long row = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> log_lanes;
     bool mine = row < a.rows;
-    share s = share_of<T>(me, lanes, 0, mine ? visible(a.sees, row) : 0, a.whole);
+    share s =
+        share_of(a.in + row * a.sees.cols, me, lanes, 0, mine ? visible(a.sees, row) : 0, a.whole);
     uint4 x[V], b[V];
     load<T, V, BIAS>(a, mine ? row : 0, s, x, b);
     part p = measure<T, V, BIAS>(x, b, a.scale, lanes);
@@ -156,11 +156,13 @@ static __device__ __forceinline__ void forward_lanes(forward<T> a, unsigned log_
 }
 
 /* A block for each row. */
-template <class T, int V, bool BIAS> static __device__ __forceinline__ void forward_block(forward<T> a)
+template <class T, int V, bool BIAS>
+static __device__ __forceinline__ void forward_block(forward<T> a)
 {
     __shared__ part of_warp[32];
     long long row = blockIdx.x;
-    share s = share_of<T>(threadIdx.x, blockDim.x, 0, visible(a.sees, row), a.whole);
+    share s = share_of(a.in + row * a.sees.cols, threadIdx.x, blockDim.x, 0, visible(a.sees, row),
+                       a.whole);
     uint4 x[V], b[V];
     load<T, V, BIAS>(a, row, s, x, b);
     part p = measure<T, V, BIAS>(x, b, a.scale, 32);
@@ -172,7 +174,8 @@ template <class T, int V, bool BIAS> static __device__ __forceinline__ void forw
 }
 
 /* Rows of any length, by a block each: online, so that they are read twice and not three times. */
-template <class T, int V, bool BIAS> static __device__ __forceinline__ void forward_long(forward<T> a)
+template <class T, int V, bool BIAS>
+static __device__ __forceinline__ void forward_long(forward<T> a)
 {
     __shared__ part of_warp[32];
     long long row = blockIdx.x, round = (long long)blockDim.x * V * PER<T>;
@@ -180,8 +183,8 @@ template <class T, int V, bool BIAS> static __device__ __forceinline__ void forw
     float factor = factor_of<BIAS>(a.scale);
     uint4 x[V], b[V];
     part p = {-INFINITY, 0};
-    for (long long from = 0; from < end; from += round) {
-        share s = share_of<T>(threadIdx.x, blockDim.x, from, end, a.whole);
+    for (long long from = 0; from < end + PER<T>; from += round) {
+        share s = share_of(a.in + row * a.sees.cols, threadIdx.x, blockDim.x, from, end, a.whole);
         load<T, V, BIAS>(a, row, s, x, b);
         part more = measure<T, V, BIAS>(x, b, a.scale, 1);
         float most = fmaxf(p.most, more.most);
@@ -193,8 +196,8 @@ template <class T, int V, bool BIAS> static __device__ __forceinline__ void forw
             a.log_sums[row] = log_sum<BIAS>(p, a.scale);
         return;
     }
-    for (long long from = 0; from < a.sees.cols; from += round) {
-        share s = share_of<T>(threadIdx.x, blockDim.x, from, end, a.whole);
+    for (long long from = 0; from < a.sees.cols + PER<T>; from += round) {
+        share s = share_of(a.in + row * a.sees.cols, threadIdx.x, blockDim.x, from, end, a.whole);
         load<T, V, BIAS>(a, row, s, x, b);
         write<T, V, BIAS>(a, row, s, x, b, p);
     }
@@ -211,11 +214,13 @@ static __device__ __forceinline__ void forward_cluster(forward<T> a)
     long long row = blockIdx.x / cluster_size(), from = (long long)rank * blockDim.x * V * PER<T>;
     float factor = factor_of<BIAS>(a.scale);
     exchange_begin(&of_blocks);
-    share s = share_of<T>(threadIdx.x, blockDim.x, from, visible(a.sees, row), a.whole);
+    share s = share_of(a.in + row * a.sees.cols, threadIdx.x, blockDim.x, from,
+                       visible(a.sees, row), a.whole);
     uint4 x[V], b[V];
     load<T, V, BIAS>(a, row, s, x, b);
     part p = merge_warps(measure<T, V, BIAS>(x, b, a.scale, 32), factor, of_warp);
-    float2 other = exchange_numbers(&of_blocks, make_float2(p.most, p.sum), make_float2(-INFINITY, 0));
+    float2 other =
+        exchange_numbers(&of_blocks, make_float2(p.most, p.sum), make_float2(-INFINITY, 0));
     p = merge_lanes(part{other.x, other.y}, factor, 32);
     if (a.op != LOG_SUM_EXP)
         write<T, V, BIAS>(a, row, s, x, b, p);

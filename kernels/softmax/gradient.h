@@ -1,12 +1,12 @@
 /*
- * gradient.h: the gradient of softmax and log-softmax with respect to their input, from their output y
- * and its gradient dy, as templates for f32, f16 and bf16:
+ * gradient.h: the gradient of softmax and log-softmax with respect to their input, from their
+ * output y and its gradient dy, as templates for f32, f16 and bf16:
  *
  *   softmax      dx = scale y (dy - sum(y dy))
  *   log-softmax  dx = scale (dy - exp(y) sum(dy))
  *
- * Each needs one sum over the row before anything can be written. As in generic.h a row is read once,
- * V vectors of y and of dy a thread. Columns that the row did not see get 0.
+ * Each needs one sum over the row before anything can be written. As in generic.h a row is read
+ * once, V vectors of y and of dy a thread. Columns that the row did not see get 0.
  */
 #ifndef LOCKSTEP_SOFTMAX_GRADIENT_H
 #define LOCKSTEP_SOFTMAX_GRADIENT_H
@@ -29,7 +29,7 @@ template <class T> struct gradient {
     long long rows;
     sight sees;
     float scale;
-    bool log, whole; // whole: all rows begin at multiples of 16 bytes
+    bool log, whole; // whole: rows of all buffers lie alike in 16 bytes
 };
 
 template <class T, int V>
@@ -82,7 +82,8 @@ static __device__ __forceinline__ void gradient_lanes(gradient<T> a, unsigned lo
     unsigned lanes = 1u << log_lanes, me = threadIdx.x & (lanes - 1);
     long long row = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> log_lanes;
     bool mine = row < a.rows;
-    share s = share_of<T>(me, lanes, 0, mine ? visible(a.sees, row) : 0, a.whole);
+    share s =
+        share_of(a.y + row * a.sees.cols, me, lanes, 0, mine ? visible(a.sees, row) : 0, a.whole);
     uint4 y[V], dy[V];
     load<T, V>(a, mine ? row : 0, s, y, dy);
     float sum = sum_lanes(add_up<T, V>(a.log, y, dy), lanes);
@@ -95,7 +96,8 @@ template <class T, int V> static __device__ __forceinline__ void gradient_block(
 {
     __shared__ float of_warp[32];
     long long row = blockIdx.x;
-    share s = share_of<T>(threadIdx.x, blockDim.x, 0, visible(a.sees, row), a.whole);
+    share s = share_of(a.y + row * a.sees.cols, threadIdx.x, blockDim.x, 0, visible(a.sees, row),
+                       a.whole);
     uint4 y[V], dy[V];
     load<T, V>(a, row, s, y, dy);
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);
@@ -110,13 +112,15 @@ template <class T, int V> static __device__ __forceinline__ void gradient_long(g
     long long end = visible(a.sees, row);
     uint4 y[V], dy[V];
     float sum = 0;
-    for (long long from = 0; from < end; from += round) {
-        load<T, V>(a, row, share_of<T>(threadIdx.x, blockDim.x, from, end, a.whole), y, dy);
+    for (long long from = 0; from < end + PER<T>; from += round) {
+        load<T, V>(a, row,
+                   share_of(a.y + row * a.sees.cols, threadIdx.x, blockDim.x, from, end, a.whole),
+                   y, dy);
         sum += add_up<T, V>(a.log, y, dy);
     }
     sum = sum_block(sum, of_warp);
-    for (long long from = 0; from < a.sees.cols; from += round) {
-        share s = share_of<T>(threadIdx.x, blockDim.x, from, end, a.whole);
+    for (long long from = 0; from < a.sees.cols + PER<T>; from += round) {
+        share s = share_of(a.y + row * a.sees.cols, threadIdx.x, blockDim.x, from, end, a.whole);
         load<T, V>(a, row, s, y, dy);
         write<T, V>(a, row, s, y, dy, sum);
     }
@@ -131,7 +135,8 @@ template <class T, int V> static __device__ __forceinline__ void gradient_cluste
     long long row = blockIdx.x / cluster_size();
     long long from = (long long)cluster_rank() * blockDim.x * V * PER<T>;
     exchange_begin(&of_blocks);
-    share s = share_of<T>(threadIdx.x, blockDim.x, from, visible(a.sees, row), a.whole);
+    share s = share_of(a.y + row * a.sees.cols, threadIdx.x, blockDim.x, from, visible(a.sees, row),
+                       a.whole);
     uint4 y[V], dy[V];
     load<T, V>(a, row, s, y, dy);
     float sum = sum_block(add_up<T, V>(a.log, y, dy), of_warp);

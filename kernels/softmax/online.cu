@@ -1,7 +1,8 @@
 /*
- * online.cu: the largest number and the sum in one pass. A thread that meets a larger number multiplies
- * the sum that it has so far by exp(old - new): that is what the sum would be had it known. Two parts of
- * a row, each with its own largest number, become one in the same way. The row is read twice.
+ * online.cu: the largest number and the sum in one pass. A thread that meets a larger number
+ * multiplies the sum that it has so far by exp(old - new): that is what the sum would be had it
+ * known. Two parts of a row, each with its own largest number, become one in the same way. The row
+ * is read twice.
  */
 // arch: sm_80
 #include "rows.h"
@@ -28,8 +29,9 @@ static __device__ part merge_block(part p, float scale)
 {
     __shared__ part of_warp[32];
     for (int lanes = 16; lanes > 0; lanes /= 2)
-        p = merge(p, part{__shfl_xor_sync(0xffffffff, p.most, lanes),
-                          __shfl_xor_sync(0xffffffff, p.sum, lanes)},
+        p = merge(p,
+                  part{__shfl_xor_sync(0xffffffff, p.most, lanes),
+                       __shfl_xor_sync(0xffffffff, p.sum, lanes)},
                   scale);
     if (threadIdx.x % 32 == 0)
         of_warp[threadIdx.x / 32] = p;
@@ -40,8 +42,8 @@ static __device__ part merge_block(part p, float scale)
     return p;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) softmax(const bf16 *in, long long cols,
-                                                            float scale, bf16 *out)
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    softmax(const bf16 *in, long long cols, float scale, bf16 *out)
 {
     long long row = blockIdx.x * cols;
     part p = {-INFINITY, 0};

@@ -1,7 +1,7 @@
 /*
- * part.h: what is known about a part of a row, a lane's, a warp's or a block's: its largest value, and the
- * sum of 2^(factor (value - largest)) over it. Two parts become one as online.cu shows. `factor` is
- * log2 e times the scale, since exp(x) is 2^(x log2 e).
+ * part.h: what is known about a part of a row, a lane's, a warp's or a block's: its largest value,
+ * and the sum of 2^(factor (value - largest)) over it. Two parts become one as online.cu shows.
+ * `factor` is log2 e times the scale, since exp(x) is 2^(x log2 e).
  */
 #ifndef LOCKSTEP_SOFTMAX_PART_H
 #define LOCKSTEP_SOFTMAX_PART_H
@@ -18,8 +18,8 @@ static __device__ __forceinline__ float base(float most)
     return most == -INFINITY ? 0 : most;
 }
 
-/* A part's sum, relative to another largest value. A part of minus infinity alone has nothing to add,
- * unless it met NaN. */
+/* A part's sum, relative to another largest value. A part of minus infinity alone has nothing to
+ * add, unless it met NaN. */
 static __device__ __forceinline__ float relative_to(float most, part p, float factor)
 {
     return p.most == -INFINITY ? p.sum : p.sum * power_of_two((p.most - most) * factor);

@@ -1,16 +1,17 @@
 /*
- * registers.cu: the row is read once, 16 bytes a load, and stays in registers, VECTORS loads in flight
- * per thread. A warp finds its own largest number and the sum relative to it; then the warps exchange
- * both at once, so that the block waits at one barrier for each row. exp(x) is 2^(x log2 e), one
- * instruction. Rows are multiples of 8 numbers; the longest is what a block of 1024 threads holds.
+ * registers.cu: the row is read once, 16 bytes a load, and stays in registers, VECTORS loads in
+ * flight per thread. A warp finds its own largest number and the sum relative to it; then the warps
+ * exchange both at once, so that the block waits at one barrier for each row. exp(x) is 2^(x log2
+ * e), one instruction. Rows are multiples of 8 numbers; the longest is what a block of 1024 threads
+ * holds.
  */
 // arch: sm_80
 #include "part.h"
 
 #define VECTORS 8 // tune: 1 2 4 8
 
-extern "C" __global__ void __launch_bounds__(1024) softmax(const bf16 *in, long long cols,
-                                                           float scale, bf16 *out)
+extern "C" __global__ void __launch_bounds__(1024)
+    softmax(const bf16 *in, long long cols, float scale, bf16 *out)
 {
     __shared__ part of_warp[32];
     const uint4 *from = (const uint4 *)(in + blockIdx.x * cols);
@@ -28,5 +29,6 @@ extern "C" __global__ void __launch_bounds__(1024) softmax(const bf16 *in, long 
 #pragma unroll
     for (int k = 0; k < VECTORS; k++)
         if (thread + k * threads < vectors)
-            store_stream(&to[thread + k * threads], softmax_vector(v[k], base(p.most), scale * LOG2_E, share));
+            store_stream(&to[thread + k * threads],
+                         softmax_vector(v[k], base(p.most), scale * LOG2_E, share));
 }

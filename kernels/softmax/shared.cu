@@ -1,17 +1,18 @@
 /*
- * shared.cu: rows wait in shared memory. A block takes one row after the other; bulk copies, which a
- * hardware unit carries out, fetch the next STAGES - 1 rows while it works on this one, so that memory
- * never waits for the barriers in between. A row is read from shared memory three times and from
- * global memory once. The longest is what shared memory holds STAGES times.
+ * shared.cu: rows wait in shared memory. A block takes one row after the other; bulk copies, which
+ * a hardware unit carries out, fetch the next STAGES - 1 rows while it works on this one, so that
+ * memory never waits for the barriers in between. A row is read from shared memory three times and
+ * from global memory once. The longest is what shared memory holds STAGES times.
  */
 // arch: sm_90
 #include "bulk.h"
 #include "part.h"
 
 #define BLOCK 256 // tune: 128 256 512 1024
-#define STAGES 3 // tune: 2 3 4
+#define STAGES 3  // tune: 2 3 4
 
-static __device__ void fetch(uint4 *stage, const bf16 *in, long long row, long long cols, barrier *full)
+static __device__ void fetch(uint4 *stage, const bf16 *in, long long row, long long cols,
+                             barrier *full)
 {
     barrier_arrive_expecting(full, cols * sizeof(bf16));
     bulk_load(stage, in + row * cols, cols * sizeof(bf16), full);

@@ -1,6 +1,6 @@
 /*
- * sight.h: which columns a row sees: all masks but the additive one end a row early, and what lies behind
- * the end is not even read.
+ * sight.h: which columns a row sees: all masks but the additive one end a row early, and what lies
+ * behind the end is not even read.
  */
 #ifndef LOCKSTEP_SOFTMAX_SIGHT_H
 #define LOCKSTEP_SOFTMAX_SIGHT_H

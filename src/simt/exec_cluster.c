@@ -48,9 +48,14 @@ static uint8_t *remote(struct simt_warp *w, const struct simt_inst *in, uint32_t
     return simt_cluster_shared(w, in, *rank, offset, size, lane, true);
 }
 
-/* st.async [a], b, [mbarrier]: the value is in b, or in the list if it is a vector. */
+/* st.async [a], b, [mbarrier]: the value is in b, or in the list if it is a vector. The H200
+ * refuses it in a launch without a cluster, but not in one with a cluster of one block. */
 SIMT_BODY(run_st_async)
 {
+    if (!w->block->launch->launch->cluster[0])
+        return simt_raise(w, in, SIMT_FAULT_ILLEGAL_INSTRUCTION, __builtin_ctz(w->mask),
+                          "st.async needs a launch with a cluster, if only of one block "
+                          "(cudaLaunchAttributeClusterDimension)");
     const struct ptx_operand *value = &in->ptx->operands[1];
     bool is_vector = value->kind == PTX_OPERAND_VECTOR;
     uint32_t count = is_vector ? value->item_count : 1, each = element_bytes(in->ptx);

@@ -127,8 +127,8 @@ static bool usable(const struct zoo_variant *variant, const struct zoo_tuning *t
     return variant->launch && source && zoo_runs_on(source, device->arch) &&
            (!demand.deterministic || variant->traits & ZOO_DETERMINISTIC) &&
            (demand.aligned_too || !(variant->traits & ZOO_ALIGNED)) &&
-           !(variant->traits & ZOO_FOR_SHOW) &&
-           zoo_takes(variant, problem) && zoo_fits(device, variant, tuning, problem);
+           !(variant->traits & ZOO_FOR_SHOW) && zoo_takes(variant, problem) &&
+           zoo_fits(device, variant, tuning, problem);
 }
 
 static const struct zoo_row *nearest_row(const struct zoo_table *table,

@@ -7,8 +7,14 @@
 
 // One thread a row of four: out = exp(x - less) / sum of exp(x - less), in arithmetic of type T.
 template <class T> __device__ T power(T x);
-template <> __device__ half power(half x) { return hexp(x); }
-template <> __device__ float power(float x) { return expf(x); }
+template <> __device__ half power(half x)
+{
+    return hexp(x);
+}
+template <> __device__ float power(float x)
+{
+    return expf(x);
+}
 
 template <class T> __global__ void softmax(const float *in, bool stable, float *out)
 {
@@ -26,7 +32,8 @@ static void show(const char *name, const float *out)
     printf("%s\n", name);
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 4; k++) // a NaN's sign is nobody's business
-            out[row * 4 + k] == out[row * 4 + k] ? printf(" %.3f", out[row * 4 + k]) : printf(" nan");
+            out[row * 4 + k] == out[row * 4 + k] ? printf(" %.3f", out[row * 4 + k])
+                                                 : printf(" nan");
         printf("\n");
     }
 }

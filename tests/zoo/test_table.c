@@ -242,10 +242,30 @@ static void aligned_ones_are_asked_for(void **state)
     assert_string_equal(choice.variant->name, "tma");
 }
 
+extern const struct zoo_family zoo_softmax;
+
+/* What overflows is never chosen, even if a table says that it is the fastest. */
+static void for_show_alone(void **state)
+{
+    const struct zoo_variant *naive = zoo_find_variant(&zoo_softmax, "naive");
+    struct zoo_row row = {.family = &zoo_softmax, .variant = naive, .where = "", .measured = ""};
+    struct zoo_table table = {.rows = &row, .count = 1};
+    struct zoo_problem problem = zoo_problem_normal(&zoo_softmax);
+    struct zoo_choice choice;
+    assert_true(naive->traits & ZOO_FOR_SHOW);
+    assert_true(zoo_takes(naive, &problem));
+    assert_true(zoo_choose(&table, &h200, &problem, (struct zoo_demand){0}, &choice));
+    assert_string_equal(choice.variant->name, "generic");
+    row.variant = zoo_find_variant(&zoo_softmax, "online");
+    assert_true(zoo_choose(&table, &h200, &problem, (struct zoo_demand){0}, &choice));
+    assert_string_equal(choice.variant->name, "online");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned_ones_are_asked_for),
+        cmocka_unit_test(for_show_alone),
         cmocka_unit_test(conditions),
         cmocka_unit_test(the_nearest_row),
         cmocka_unit_test(ranges),

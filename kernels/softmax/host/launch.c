@@ -9,6 +9,7 @@ enum {
     MOST_BLOCKS = 8 /* of a cluster that every GPU with clusters takes */
 };
 
+/* Of a row that begins at a multiple of 16 bytes. */
 static int64_t vectors_of(const struct zoo_problem *problem)
 {
     return (problem->value[SM_COLS] * zoo_type_bytes[softmax_type(problem)] + VECTOR - 1) / VECTOR;
@@ -123,6 +124,33 @@ static void name_kernel(const struct zoo_problem *problem, const char *stem, cha
     stpcpy(stpcpy(end, "_"), zoo_type_names[softmax_type(problem)]);
 }
 
+/* Do rows of all buffers begin at the same place within 16 bytes? A bias begins anew with each
+ * group. */
+static bool lie_alike(const struct zoo_call *call)
+{
+    const int64_t *value = call->problem->value;
+    const CUdeviceptr *buffer = call->buffer;
+    int64_t bytes = value[SM_COLS] * zoo_type_bytes[softmax_type(call->problem)];
+    bool backward = value[SM_STEP] == STEP_BACKWARD;
+    bool biased = !backward && value[SM_MASK] & MASK_ADDITIVE;
+    bool alike = true;
+    if (backward || biased)
+        alike = (buffer[SM_IN] - buffer[SM_SECOND]) % VECTOR == 0;
+    if (biased)
+        alike = alike && bytes % VECTOR * (value[SM_GROUP] % VECTOR) % VECTOR == 0;
+    if (backward || value[SM_OP] != OP_LOG_SUM_EXP)
+        alike = alike && (buffer[SM_IN] - buffer[SM_OUT]) % VECTOR == 0;
+    return alike;
+}
+
+/* The most that a row touches of vectors that begin at multiples of 16 bytes. */
+static int64_t vectors_touched(const struct zoo_call *call)
+{
+    int64_t bytes = call->problem->value[SM_COLS] * zoo_type_bytes[softmax_type(call->problem)];
+    bool begins_inside = bytes % VECTOR != 0 || call->buffer[SM_IN] % VECTOR != 0;
+    return vectors_of(call->problem) + (lie_alike(call) && begins_inside);
+}
+
 /* log_lanes is the last argument of some kernels; the others do not look at it. */
 static CUresult launch_named(struct zoo_call *call, const char *stem, struct zoo_grid grid,
                              unsigned log_lanes)
@@ -130,14 +158,9 @@ static CUresult launch_named(struct zoo_call *call, const char *stem, struct zoo
     const struct zoo_problem *problem = call->problem;
     int64_t rows = problem->value[SM_ROWS], cols = problem->value[SM_COLS];
     int64_t group = problem->value[SM_GROUP], mask = problem->value[SM_MASK];
-    bool backward = problem->value[SM_STEP] == STEP_BACKWARD;
     int ends = (int)mask & (MASK_CAUSAL | MASK_PADDING), op = (int)problem->value[SM_OP];
     float scale = zoo_as_float(problem->value[SM_SCALE]);
-    const CUdeviceptr *buffer = call->buffer;
-    int whole = buffer[SM_IN] % VECTOR == 0 &&
-                (!(backward || mask & MASK_ADDITIVE) || buffer[SM_SECOND] % VECTOR == 0) &&
-                (op == OP_LOG_SUM_EXP || buffer[SM_OUT] % VECTOR == 0) &&
-                cols * zoo_type_bytes[softmax_type(problem)] % VECTOR == 0;
+    int whole = lie_alike(call);
     char name[32];
     name_kernel(problem, stem, name);
     return ZOO_LAUNCH(call, name, grid, &call->buffer[SM_IN], &call->buffer[SM_SECOND],
@@ -162,7 +185,7 @@ static int vectors_each(const struct zoo_call *call)
 CUresult softmax_launch_generic(struct zoo_call *call)
 {
     enum { LANES_EACH = 4, BLOCK = 256 }; /* as in the kernels */
-    int64_t rows = call->problem->value[SM_ROWS], vectors = vectors_of(call->problem);
+    int64_t rows = call->problem->value[SM_ROWS], vectors = vectors_touched(call);
     unsigned log_lanes = 0, threads = threads_for(vectors, vectors_each(call));
     if (has_nothing_to_do(call->problem))
         return CUDA_SUCCESS;
@@ -181,12 +204,13 @@ CUresult softmax_launch_generic(struct zoo_call *call)
 
 bool softmax_fits_generic_cluster(const struct zoo_call *call)
 {
-    return vectors_of(call->problem) <= (int64_t)MOST_BLOCKS * MOST_THREADS * vectors_each(call);
+    return vectors_of(call->problem) + 1 <=
+           (int64_t)MOST_BLOCKS * MOST_THREADS * vectors_each(call);
 }
 
 CUresult softmax_launch_generic_cluster(struct zoo_call *call)
 {
-    int64_t vectors = vectors_of(call->problem);
+    int64_t vectors = vectors_touched(call);
     int each = vectors_each(call);
     unsigned blocks = blocks_for(vectors, (int64_t)zoo_tunable(call, "THREADS") * each);
     if (has_nothing_to_do(call->problem))

@@ -184,7 +184,7 @@ static void reference_forward(const struct zoo_problem *problem, void *const *bu
     enum zoo_type type = softmax_type(problem);
 #pragma omp parallel for schedule(static) if (rows * cols > 100000)
     for (int64_t row = 0; row < rows; row++) {
-        double *values = malloc(2 * sizeof *values * (size_t)(cols + 1)), *x = values + cols + 1;
+        double *values = calloc(2 * (size_t)(cols + 1), sizeof *values), *x = values + cols + 1;
         int64_t end = softmax_visible(problem, buffer[SM_LENGTHS], row);
         double base = -INFINITY;
         for (int64_t k = 0; k < cols; k++) {

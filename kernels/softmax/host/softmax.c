@@ -183,11 +183,12 @@ static const char *const edges[] = {
     "rows=2 cols=8200,16384,16392 type=bf16,f32 op=softmax,log_sum_exp",
     "rows=2 cols=33000,65544 type=bf16,f16,f32 op=softmax,log_softmax",
     "rows=1 cols=300001,600000 type=bf16,f32",
-    "rows=9 cols=72,1100 dist=large,one_huge,minus_infinity,tiny,special "
-    "type=bf16,f16,f32 op=softmax,log_softmax,log_sum_exp",
+    "rows=9 cols=72,1100 dist=large,one_huge,tiny type=bf16,f16,f32 op=softmax,log_softmax",
+    "rows=9 cols=72,1100 dist=minus_infinity,special type=bf16,f16,f32 op=softmax,log_softmax",
+    "rows=9 cols=72,1100 dist=large,one_huge,minus_infinity,tiny,special type=bf16 op=log_sum_exp",
     "rows=3 cols=17000,70000 dist=minus_infinity,special,one_huge op=softmax,log_sum_exp",
-    "rows=21 cols=1,13,72,600 mask=causal,padding,causal_padding,additive,causal_additive,"
-    "padding_additive,all group=1,5,40",
+    "rows=21 cols=1,13,72,600 mask=causal,padding,causal_padding group=1,5,40",
+    "rows=21 cols=1,13,72,600 mask=additive,causal_additive,padding_additive,all group=1,5,40",
     "rows=6 cols=72,2100 mask=all group=4 type=f16,f32 op=log_softmax,log_sum_exp scale=0.125",
     "rows=3 cols=17000,70001 mask=causal,all group=3",
     "rows=3 cols=40000 mask=additive group=2 type=f16,f32 scale=3 op=softmax,log_softmax",
@@ -197,8 +198,8 @@ static const char *const edges[] = {
     "rows=2 cols=4104,16384,16392,40001 step=backward type=bf16,f32 op=softmax,log_softmax",
     "rows=1 cols=300001 step=backward",
     "rows=9 cols=40,2056 step=backward dist=large,one_huge,minus_infinity op=softmax,log_softmax",
-    "rows=9 cols=40,2056,17000 step=backward mask=causal,padding,causal_padding group=4 "
-    "op=softmax,log_softmax scale=0.25",
+    "rows=9 cols=40,2056 step=backward mask=causal,padding group=4 op=softmax,log_softmax scale=2",
+    "rows=9 cols=40,17000 step=backward mask=causal_padding group=4 op=softmax,log_softmax",
     NULL};
 
 static const char *const bench[] = {"rows=32K cols=4K",
@@ -210,6 +211,7 @@ static const char *const bench[] = {"rows=32K cols=4K",
                                     "rows=16K cols=4K type=f32",
                                     "rows=1M cols=128",
                                     "rows=256 cols=1M",
+                                    "rows=16K cols=16001",
                                     "rows=16K cols=16K op=log_softmax,log_sum_exp",
                                     "rows=16K cols=16K mask=causal,additive group=16K scale=0.125",
                                     NULL};
