@@ -294,7 +294,7 @@ static bool read_constant(struct export_pieces *pieces, const char *line)
 {
     struct export_constant *constant = &pieces->constant[pieces->constant_count];
     const char *equals = strstr(line, " = "), *end = strchr(line, ';');
-    char before[64], expression[96];
+    char before[64], expression[256];
     if (pieces->constant_count == EXPORT_CONSTANTS || !equals || !end || end < equals)
         return false;
     snprintf(before, sizeof before, "%.*s", (int)(equals - line), line);

@@ -22,7 +22,7 @@
 #include "base/buf.h"
 #include "zoo/zoo.h"
 
-#define EXPORT_CONSTANTS 32
+#define EXPORT_CONSTANTS 40
 
 struct export_constant {
     char name[32];

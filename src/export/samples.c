@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESIDENT_ATOMS = 4 };
+enum { RESIDENT_ATOMS = 4, NAMED_ATOMS = 16 /* at least so many can be named later */ };
 static const double MOST_BYTES = 0x1p32; /* larger problems are not asked about */
 
 /* Names -----------------------------------------------------------------------------------------*/
@@ -22,12 +22,24 @@ static bool sums_up(const struct export_atom *a, const struct export_atom *b)
     return a->kind == b->kind && (a->kind == EXPORT_SIZE || a->kind == EXPORT_TUNABLE);
 }
 
-static void add_sum(struct export_fit *fit, unsigned a, unsigned b)
+/* An atom that is made of two others, if there is room for it. */
+static void add_pair(struct export_samples *samples, enum export_atom_kind kind, const char *name,
+                     unsigned a, unsigned b)
 {
+    struct export_fit *fit = &samples->fit;
+    if (fit->atom_count + NAMED_ATOMS >= EXPORT_ATOMS || !export_add_atom(fit, kind, name))
+        return;
+    samples->pair[fit->atom_count - 1][0] = (unsigned char)a;
+    samples->pair[fit->atom_count - 1][1] = (unsigned char)b;
+}
+
+static void add_sum(struct export_samples *samples, unsigned a, unsigned b)
+{
+    const struct export_atom *atom = samples->fit.atom;
     char name[96];
-    snprintf(name, sizeof name, "(%s + %s)", fit->atom[a].name, fit->atom[b].name);
-    export_add_atom(fit, fit->atom[a].kind == EXPORT_SIZE ? EXPORT_SIZE_SUM : EXPORT_TUNABLE_SUM,
-                    name);
+    snprintf(name, sizeof name, "(%s + %s)", atom[a].name, atom[b].name);
+    add_pair(samples, atom[a].kind == EXPORT_SIZE ? EXPORT_SIZE_SUM : EXPORT_TUNABLE_SUM, name, a,
+             b);
 }
 
 static unsigned resident_atoms(const struct export_samples *samples)
@@ -37,14 +49,14 @@ static unsigned resident_atoms(const struct export_samples *samples)
 }
 
 /* "lesser(BLOCKS_PER_SM, resident)": a tunable that is a limit, under another one. */
-static void add_lesser(struct export_fit *fit, unsigned tunable)
+static void add_lesser(struct export_samples *samples, unsigned tunable)
 {
     char name[96];
-    snprintf(name, sizeof name, "lesser(%s, resident)", fit->atom[tunable].name);
-    export_add_atom(fit, EXPORT_DEVICE, name);
+    snprintf(name, sizeof name, "lesser(%s, resident)", samples->fit.atom[tunable].name);
+    add_pair(samples, EXPORT_DEVICE, name, tunable, tunable);
 }
 
-/* In the order in which set_atoms gives their values. */
+/* In the order in which set_atoms gives their values, as far as they are not made of others. */
 static void add_atoms(struct export_samples *samples, const struct export_pieces *pieces)
 {
     struct export_fit *fit = &samples->fit;
@@ -64,9 +76,9 @@ static void add_atoms(struct export_samples *samples, const struct export_pieces
     for (unsigned a = 0, count = fit->atom_count; a < count; a++)
         for (unsigned b = a + 1; b < count; b++)
             if (sums_up(&fit->atom[a], &fit->atom[b]))
-                add_sum(fit, a, b);
+                add_sum(samples, a, b);
     for (unsigned i = 0; i < samples->source->written_count && resident_atoms(samples); i++)
-        add_lesser(fit, tunables + i);
+        add_lesser(samples, tunables + i);
     fit->named = fit->atom_count;
 }
 
@@ -74,7 +86,7 @@ static void set_atoms(struct export_samples *samples, const struct export_settin
                       const struct export_pieces *pieces, unsigned sample)
 {
     struct export_atom *atom = samples->fit.atom;
-    unsigned at = 0, plain, tunables = samples->source->written_count;
+    unsigned at = 0;
     for (unsigned i = 0; i < pieces->constant_count; i++)
         if (pieces->constant[i].whole)
             atom[at++].value[sample] = pieces->constant[i].value;
@@ -84,13 +96,12 @@ static void set_atoms(struct export_samples *samples, const struct export_settin
     atom[at++].value[sample] = setting->device.threads_per_sm;
     for (unsigned i = 0; i < resident_atoms(samples); i++)
         atom[at++].value[sample] = setting->resident[i];
-    plain = at;
-    for (unsigned a = 0; a < plain; a++)
-        for (unsigned b = a + 1; b < plain; b++)
-            if (sums_up(&atom[a], &atom[b]))
-                atom[at++].value[sample] = atom[a].value[sample] + atom[b].value[sample];
-    for (unsigned i = 0; i < tunables && resident_atoms(samples); i++)
-        atom[at++].value[sample] = fmin(setting->tuning.value[i], setting->resident[0]);
+    for (; at < samples->fit.named; at++) {
+        double a = atom[samples->pair[at][0]].value[sample];
+        double b = atom[samples->pair[at][1]].value[sample];
+        atom[at].value[sample] =
+            atom[at].kind == EXPORT_DEVICE ? fmin(a, setting->resident[0]) : a + b;
+    }
 }
 
 /* Samples ---------------------------------------------------------------------------------------*/

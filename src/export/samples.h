@@ -21,12 +21,13 @@ struct export_samples {
     const struct export_request *request;
     const struct zoo_source *source;
     const struct ptx_module *ptx;
-    const char *kernels;             /* their source */
-    struct export_setting setting;   /* what is exported */
-    struct export_recording base;    /* and what it launches */
-    struct export_fit fit;           /* names, and their values in each sample */
-    double (*value)[EXPORT_SAMPLES]; /* [slot][sample] */
-    bool is_size[ZOO_PARAMETERS];    /* the exported program has the parameter as a constant */
+    const char *kernels;                 /* their source */
+    struct export_setting setting;       /* what is exported */
+    struct export_recording base;        /* and what it launches */
+    struct export_fit fit;               /* names, and their values in each sample */
+    unsigned char pair[EXPORT_ATOMS][2]; /* what names of two others are made of */
+    double (*value)[EXPORT_SAMPLES];     /* [slot][sample] */
+    bool is_size[ZOO_PARAMETERS];        /* the exported program has the parameter as a constant */
     /* The slots: the numbers of base, the bytes of the workspace, and each buffer's elements. */
     unsigned slot_count, workspace, buffers;
 };
