@@ -203,7 +203,33 @@ def rms_norm_backward(grad, x, shape, rstd, weight, mask):
             None if to_weight is None else to_weight.to(weight.dtype))
 
 
-# Of those without a CPU kernel, the ones that have a simple meaning; the rest say that they have none.
+def in_float32(operator):
+    """The CPU sums halves in halves here, and a GPU in single precision."""
+    halves = (torch.float16, torch.bfloat16)
+
+    def run(*words, **options):
+        dtype = words[0].dtype
+        if dtype not in halves:
+            return operator(*words, **options)
+        words = [word.float() if isinstance(word, torch.Tensor) and word.dtype in halves else word
+                 for word in words]
+        return tuple(part if part is None else part.to(dtype) for part in operator(*words, **options))
+
+    return run
+
+
+def layer_norm(x, shape, weight, bias, eps):
+    """As CUDA's: mean and deviation of halves are kept in single precision for the backward pass."""
+    forward = torch.ops.aten.native_layer_norm.default
+    if x.dtype not in (torch.float16, torch.bfloat16):
+        return forward(x, shape, weight, bias, eps)
+    weight, bias = (None if each is None else each.float() for each in (weight, bias))
+    y, mean, rstd = forward(x.float(), shape, weight, bias, eps)
+    return y.to(x.dtype), mean, rstd
+
+
+# In place of the CPU's kernel, or where there is none and the meaning is simple; the rest say that they
+# have none.
 INSTEAD = {
     "mm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
     "bmm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
@@ -212,6 +238,9 @@ INSTEAD = {
     "baddbmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.baddbmm(
         c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
     "_fused_rms_norm_backward": rms_norm_backward,
+    "native_layer_norm": layer_norm,
+    "native_layer_norm_backward": in_float32(torch.ops.aten.native_layer_norm_backward.default),
+    "native_group_norm_backward": in_float32(torch.ops.aten.native_group_norm_backward.default),
 }
 
 

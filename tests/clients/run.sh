@@ -18,6 +18,28 @@ expect ptxas 0 'LKPTX .*entry k' sh -c "'$BUILD/clients/ptxas' -lineinfo -v --gp
 expect ptxas-bad 255 'bad.ptx:4.*aborted due to errors' "$BUILD/clients/ptxas" --gpu-name=sm_90a "$work/bad.ptx" -o "$work/k.o"
 expect ptxas-version 0 "Lockstep's.*release 13.0" "$BUILD/clients/ptxas" --version
 
+if [ "$NVCC" = none ]; then
+    skip link-objects "there is no nvcc"
+else
+    cat >"$work/caller.cu" <<'SOURCE'
+extern __device__ int next(int value);
+extern "C" __global__ void answer(int *out) { *out = next(41); }
+SOURCE
+    echo '__device__ int next(int value) { return value + 1; }' >"$work/next.cu"
+    "$NVCC" -rdc=true -arch=compute_90 -ptx "$work/caller.cu" -o "$work/caller.ptx"
+    "$NVCC" -gencode arch=compute_90,code=compute_90 -dc "$work/next.cu" -o "$work/next.o"
+    "$NVCC" -gencode arch=compute_90,code=sm_90 -dc "$work/next.cu" -o "$work/machine.o"
+    ar rc "$work/libnext.a" "$work/next.o"
+    head -c 300 "$work/next.o" >"$work/cut.o"
+    link() { # NAME STATUS PATTERN INPUT
+        expect "$1" "$2" "$3" "$LOCKSTEP" run --gpu sim:h200 "$here/link_objects.py" "$work/caller.ptx" "$4"
+    }
+    link link-object 0 'answer 42' "$work/next.o"
+    link link-library 0 'answer 42' "$work/libnext.a"
+    link link-machine-code 1 'machine.o: has no PTX for sm_90; compile it with -gencode' "$work/machine.o"
+    link link-cut-object 1 'cut.o: is damaged' "$work/cut.o"
+fi
+
 # in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.
 in_place() {
     how=
@@ -70,9 +92,10 @@ if in_place triton; then
     sed 's/^x = Buffer.*/&\nsmall = Buffer([0.0] * 900, ctypes.c_float, "float32")/; s/scale_add\[.*/scale_add[(4,)](x, y, small, n, BLOCK=256)/; /^assert out/,$d' \
         "$root/python/clients/try_triton.py" >"$work/no_mask.py"
     line=$(grep -n 'tl.store(out + i' "$work/no_mask.py" | cut -d: -f1)
+    export TRITON_CACHE_DIR="$work/another" # its key does not have the file, and the kernel is the same
     expect triton-check-names-the-line 1 "no_mask.py:$line: out of bounds: write.*in kernel scale_add" \
         "$LOCKSTEP" check "$work/no_mask.py"
-    expect triton-profile-names-the-line 0 "scale_add <<<4, 128>>>.*line no_mask.py.*tl.store" \
+    expect triton-profile-names-the-line 0 "scale_add <<<4, 128>>>.*line [^ ]*no_mask.py.*tl.store" \
         "$LOCKSTEP" profile --kernel scale_add "$work/no_mask.py"
     for gpu in sim:a100 sim:t4; do
         expect "triton-on-$gpu" 0 'works: tensor cores by mma' \
