@@ -45,9 +45,9 @@ static __device__ __forceinline__ float silu(float x)
 {
     return __fdividef(x, 1 + power_of_two(-1.44269504f * x));
 }
-/* x times the normal distribution function, here as 1 / (1 + 2^-p(x)): p is nearly linear, and an odd
- * polynomial that was fitted up to 5.6 makes an error of the function below 1.5e-7. Beyond, p is
- * continued by a line. */
+/* x times the normal distribution function, here as 1 / (1 + 2^-p(x)): p is nearly linear, and an
+ * odd polynomial that was fitted up to 5.6 makes an error of the function below 1.5e-7. Beyond, p
+ * is continued by a line. */
 static __device__ __forceinline__ float gelu(float x)
 {
     float t = fminf(x * x, 31.36f), p = 5.06723552e-9f;
