@@ -4,7 +4,8 @@
  * with its k in lines (DOWN_B), or by columns, with its k along them. The TMA unit rounds.
  *
  * The product is turned round: a warpgroup makes 64 columns of D as rows of D' = B' A'. A block an
- * SM makes tile after tile; the two blocks of a cluster make neighbours in a row and share A's tile.
+ * SM makes tile after tile; the two blocks of a cluster make neighbours in a row and share A's
+ * tile.
  */
 #ifndef LOCKSTEP_KERNELS_GEMM_FUSED_TILES_TF32_H
 #define LOCKSTEP_KERNELS_GEMM_FUSED_TILES_TF32_H
@@ -52,7 +53,8 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
                      (column * CLUSTER + (int)cluster_rank()) * BN, matrix};
     }
 
-    /* A position in the ring of stages, and the parity of its turn; it goes on from tile to tile. */
+    /* A position in the ring of stages, and the parity of its turn; it goes on from tile to tile.
+     */
     struct turn {
         int stage;
         unsigned parity;
@@ -139,7 +141,8 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
             barrier_arrive_in(empty, threadIdx.x % 128);
     }
 
-    /* One stage. The products of the stage before it run on while this one's elements are loaded. */
+    /* One stage. The products of the stage before it run on while this one's elements are loaded.
+     */
     static __device__ __forceinline__ void consume_stage(stages &s, float (&sums)[BM / 2],
                                                          unsigned (&of_b)[BK / 8][4], turn &at,
                                                          int group, bool first)
@@ -186,8 +189,8 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
                                                       float (&sums)[BM / 2], place at)
     {
         const float *bias = (const float *)g.bias;
-        int last_row = g.m - 1, columns[2] = {smaller(at.column, g.n - 1),
-                                              smaller(at.column + 1, g.n - 1)};
+        int last_row = g.m - 1,
+            columns[2] = {smaller(at.column, g.n - 1), smaller(at.column + 1, g.n - 1)};
 #pragma unroll
         for (int i = 0; i < BM / 2; i++)
             sums[i] *= g.alpha;
@@ -195,8 +198,9 @@ template <bool DOWN_B, bool PLAIN> struct tiles_tf32_of {
             const float *c = (const float *)g.c + at.matrix * g.c_stride;
 #pragma unroll
             for (int i = 0; i < BM / 2; i++)
-                sums[i] += g.beta * c[smaller(at.row + i / 4 * 8 + i % 2, last_row) * g.c_row +
-                                      columns[i % 4 / 2]];
+                sums[i] +=
+                    g.beta *
+                    c[smaller(at.row + i / 4 * 8 + i % 2, last_row) * g.c_row + columns[i % 4 / 2]];
         }
         if (g.bias && g.bias_down) {
 #pragma unroll

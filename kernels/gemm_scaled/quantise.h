@@ -1,7 +1,7 @@
 /*
- * quantise.h: the second kernel of a product whose D is quantised with scales for whole rows (or for
- * 128 columns that a gate has made of 256): no tile sees all of a row, so the product is stored in
- * f32, and this kernel finds the largest number of each row, or of 128 columns, and stores e4m3.
+ * quantise.h: the second kernel of a product whose D is quantised with scales for whole rows (or
+ * for 128 columns that a gate has made of 256): no tile sees all of a row, so the product is stored
+ * in f32, and this kernel finds the largest number of each row, or of 128 columns, and stores e4m3.
  * A block takes a row.
  */
 #ifndef LOCKSTEP_KERNELS_GEMM_SCALED_QUANTISE_H
@@ -71,8 +71,7 @@ extern "C" __global__ void __launch_bounds__(QUANTISE_THREADS)
     for (int matrix = blockIdx.y; matrix < g.batch; matrix += gridDim.y) {
         long long row = (long long)matrix * g.m + blockIdx.x;
         const float *from = (const float *)g.from + row * g.n;
-        unsigned char *to =
-            (unsigned char *)g.out + matrix * g.out_stride + blockIdx.x * g.out_row;
+        unsigned char *to = (unsigned char *)g.out + matrix * g.out_stride + blockIdx.x * g.out_row;
         float *scales = (float *)g.scale_out;
         if (!g.by_blocks) {
             quantise_row(from, to, scales + row, g.n);

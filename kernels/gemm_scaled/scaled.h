@@ -18,15 +18,15 @@ enum { SCALE_BLOCK = 128 };
 /* kernels/gemm_scaled/host/plan.c fills this: keep both alike. */
 struct scaled_arguments {
     int m, n, k, batch;
-    int scaling;         /* enum scaling */
-    int stored;          /* enum stored_type: of D */
-    int added;           /* enum stored_type: of C and bias */
-    int fast;            /* sums of FP8 are not promoted */
-    int stores_directly; /* number by number */
-    int quantises;       /* D's scales are computed, one for 128 columns of a row */
-    int has_epilogue;    /* C, a bias or an activation */
-    int activation;      /* enum gemm_activation */
-    int bias_down;       /* a number for each row, not for each column */
+    int scaling;                /* enum scaling */
+    int stored;                 /* enum stored_type: of D */
+    int added;                  /* enum stored_type: of C and bias */
+    int fast;                   /* sums of FP8 are not promoted */
+    int stores_directly;        /* number by number */
+    int quantises;              /* D's scales are computed, one for 128 columns of a row */
+    int has_epilogue;           /* C, a bias or an activation */
+    int activation;             /* enum gemm_activation */
+    int bias_down;              /* a number for each row, not for each column */
     int a_stays, b_stays;       /* the same matrix for the whole batch: its stride is 0 */
     int group;                  /* rows of tiles that go through the columns together */
     int stages, parts_log2;     /* of skinny kernels; 2^parts_log2 blocks share k */

@@ -24,14 +24,14 @@ enum {
 template <class numbers, int ROWS, bool PLAIN> struct skinny {
     typedef typename numbers::sum sum;
     static const int A_BYTES = (ROWS * BK + 1023) / 1024 * 1024; /* of a stage */
-    static const bool EXACT = (sum)1 / 2 == 0; /* integers */
+    static const bool EXACT = (sum)1 / 2 == 0;                   /* integers */
 
     /* Where things lie in shared memory; kernels/gemm_scaled/host/plan.c asks for as much. */
     struct places {
-        unsigned char *b, *a;                    /* of stage 0 */
-        sum *sums;                               /* in place of the stages, at the end */
-        int pitch;                               /* of sums */
-        float (*scales)[ROWS + MOST_CONSUMERS];  /* of blocks: A's, then B's, for each stage */
+        unsigned char *b, *a;                   /* of stage 0 */
+        sum *sums;                              /* in place of the stages, at the end */
+        int pitch;                              /* of sums */
+        float (*scales)[ROWS + MOST_CONSUMERS]; /* of blocks: A's, then B's, for each stage */
         barrier *full, *empty;
     };
     static __device__ __forceinline__ places places_in(unsigned char *memory, int consumers,
@@ -86,9 +86,8 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
     }
 
     /* By a warp of its own: number by number, so that they need no alignment. */
-    static __device__ __forceinline__ void produce_scales(const scaled_arguments &g,
-                                                          const places &s, int consumers,
-                                                          const part &p)
+    static __device__ __forceinline__ void
+    produce_scales(const scaled_arguments &g, const places &s, int consumers, const part &p)
     {
         int lane = threadIdx.x % 32;
         turn at = {0, 1};
@@ -216,14 +215,15 @@ template <class numbers, int ROWS, bool PLAIN> struct skinny {
                                                          float2 &high, int row, int column,
                                                          int matrix)
     {
-        float largest = fmaxf(fmaxf(fabsf(low.x), fabsf(low.y)), fmaxf(fabsf(high.x), fabsf(high.y)));
+        float largest =
+            fmaxf(fmaxf(fabsf(low.x), fabsf(low.y)), fmaxf(fabsf(high.x), fabsf(high.y)));
         quantiser q = quantiser_of(largest_of_warp(largest));
         low = float2{low.x * q.factor, low.y * q.factor};
         high = float2{high.x * q.factor, high.y * q.factor};
         if (threadIdx.x % 32 == 0 && row < g.m && column < g.n)
-            ((float *)g.scale_out)[((long long)matrix * blocks_of(g.n) + column / SCALE_BLOCK) *
-                                       g.m +
-                                   row] = q.scale;
+            ((float *)
+                 g.scale_out)[((long long)matrix * blocks_of(g.n) + column / SCALE_BLOCK) * g.m +
+                              row] = q.scale;
     }
 
     /* This block's share of the tile, four columns at a time. */

@@ -9,6 +9,7 @@
 #define LOCKSTEP_KERNELS_GEMM_SCALED_TILES_H
 
 #include "quantise.h"
+#include "results.h"
 
 enum {
     BM = 128,
@@ -113,15 +114,14 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
             float *to = s.scales[at.stage];
             barrier_wait(&s.empty[at.stage], at.parity ^ 1);
             for (int i = lane; i < BM; i += 32)
-                copy_async_4_to(shared_address(to + i),
-                                block_scale_a(g, tile.matrix, smaller(tile.row + i, g.m - 1), block),
-                                4);
-            if (lane < BN / COMMON)
                 copy_async_4_to(
-                    shared_address(to + BM + lane),
-                    block_scale_b(g, tile.matrix, smaller(tile.column + lane * COMMON, g.n - 1),
-                                  block),
-                    4);
+                    shared_address(to + i),
+                    block_scale_a(g, tile.matrix, smaller(tile.row + i, g.m - 1), block), 4);
+            if (lane < BN / COMMON)
+                copy_async_4_to(shared_address(to + BM + lane),
+                                block_scale_b(g, tile.matrix,
+                                              smaller(tile.column + lane * COMMON, g.n - 1), block),
+                                4);
             barrier_arrive_after_copies(&s.full[at.stage]);
         }
     }
@@ -270,24 +270,6 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         sync_consumer(group);
     }
 
-    /* Results take the place of the sums, in the same registers. */
-    static __device__ __forceinline__ void put(float &to, float x)
-    {
-        to = x;
-    }
-    static __device__ __forceinline__ void put(int &to, float x)
-    {
-        to = __float_as_int(x);
-    }
-    static __device__ __forceinline__ float get(float x)
-    {
-        return x;
-    }
-    static __device__ __forceinline__ float get(int x)
-    {
-        return __int_as_float(x);
-    }
-
     /* The scales of A and B for the sums of 64 columns. Thread t has rows 16 (t / 32) + t / 4 % 8
      * and eight below, and columns 8 i + t % 4 * 2 and the next; `columns` are the scales from its
      * first on. */
@@ -309,90 +291,13 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
         }
     }
 
-    /* What is added to them, and the rest. Every choice stands outside a loop: with one for each
-     * number the code would not fit the instruction cache. Outside D the nearest number of C and of
-     * the bias is read. */
-    static __device__ __forceinline__ void fuse_all(const scaled_arguments &g, sum *results,
-                                                    place at)
-    {
-        int last_row = g.m - 1, last = g.n - 1;
-        if (g.c) {
-            long long rows[2] = {
-                at.matrix * g.c_stride + smaller(at.row, last_row) * g.c_row,
-                at.matrix * g.c_stride + smaller(at.row + 8, last_row) * g.c_row};
-            if (g.added == STORE_F32) {
-#pragma unroll
-                for (int i = 0; i < 32; i++)
-                    put(results[i],
-                        get(results[i]) +
-                            g.beta * ((const float *)g.c)[rows[i % 4 / 2] +
-                                                          column_of(at, i, last)]);
-            } else {
-                bool is_bf16 = g.added == STORE_BF16;
-#pragma unroll
-                for (int i = 0; i < 32; i++) {
-                    unsigned short x = ((const unsigned short *)
-                                            g.c)[rows[i % 4 / 2] + column_of(at, i, last)];
-                    put(results[i],
-                        get(results[i]) + g.beta * (is_bf16 ? wide_bf16(x) : wide_f16(x)));
-                }
-            }
-        }
-        if (g.bias && g.bias_down) {
-            float add[2] = {added_at(g, g.bias, smaller(at.row, last_row)),
-                            added_at(g, g.bias, smaller(at.row + 8, last_row))};
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i], get(results[i]) + add[i % 4 / 2]);
-        } else if (g.bias && g.added == STORE_F32) {
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i],
-                    get(results[i]) + ((const float *)g.bias)[column_of(at, i, last)]);
-        } else if (g.bias) {
-            bool is_bf16 = g.added == STORE_BF16;
-#pragma unroll
-            for (int i = 0; i < 32; i++) {
-                unsigned short x = ((const unsigned short *)g.bias)[column_of(at, i, last)];
-                put(results[i], get(results[i]) + (is_bf16 ? wide_bf16(x) : wide_f16(x)));
-            }
-        }
-        activate_all(g, results);
-    }
-    static __device__ __forceinline__ int column_of(place at, int i, int last)
-    {
-        return smaller(at.column + i / 4 * 8 + i % 2, last);
-    }
-    static __device__ __forceinline__ void activate_all(const scaled_arguments &g, sum *results)
-    {
-        if (g.activation == GEMM_RELU) {
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i], relu(get(results[i])));
-        } else if (g.activation == GEMM_GELU) {
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i], gelu(get(results[i])));
-        } else if (g.activation == GEMM_SILU) {
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i], silu(get(results[i])));
-        }
-        if (g.d_scale && g.activation != GEMM_GATE) { /* a gate's comes later */
-            float scale = scale_at(g.d_scale, 0);
-#pragma unroll
-            for (int i = 0; i < 32; i++)
-                put(results[i], get(results[i]) * scale);
-        }
-    }
-
     static __device__ __forceinline__ void finish(const scaled_arguments &g, sum *sums,
                                                   const float (&scale)[2], const float *columns,
                                                   place at)
     {
         scale_all(g, sums, scale, columns);
         if (!PLAIN && g.has_epilogue)
-            fuse_all(g, sums, at);
+            fuse_all(g, sums, at.row, at.column, at.matrix);
     }
 
     /* Numbers of 128 columns, with a scale for each row, which four neighbours share. */
@@ -418,10 +323,10 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
                 put(results[i + 1], get(results[i + 1]) * q.factor);
             }
             if (threadIdx.x % 4 == 0 && row < g.m && at.column < g.n)
-                ((float *)g.scale_out)[((long long)at.matrix * blocks_of(g.n) +
-                                        at.column / SCALE_BLOCK) *
-                                           g.m +
-                                       row] = q.scale;
+                ((float *)g
+                     .scale_out)[((long long)at.matrix * blocks_of(g.n) + at.column / SCALE_BLOCK) *
+                                     g.m +
+                                 row] = q.scale;
         }
     }
 
@@ -480,9 +385,9 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
     }
 
     /* Through shared memory to the TMA unit. */
-    static __device__ __forceinline__ void
-    store_by_tma(const scaled_arguments &g, unsigned char *from, const sum *results, place tile,
-                 int group)
+    static __device__ __forceinline__ void store_by_tma(const scaled_arguments &g,
+                                                        unsigned char *from, const sum *results,
+                                                        place tile, int group)
     {
         bool asks = threadIdx.x % 128 == 0;
         unsigned to = shared_address(from);
@@ -509,7 +414,8 @@ template <class numbers, int BN, int STAGES, int CLUSTER, int KEEPING, bool PLAI
     {
         const bool CAN_QUANTISE = !PLAIN && BN % SCALE_BLOCK == 0;
         int lane_column = threadIdx.x % 4 * 2;
-        place at = {tile.row + group * 64 + (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
+        place at = {tile.row + group * 64 +
+                        (int)(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4),
                     tile.column + lane_column, tile.matrix};
         float scale[2] = {scale_of_row(g, tile.matrix, smaller(at.row, g.m - 1)),
                           scale_of_row(g, tile.matrix, smaller(at.row + 8, g.m - 1))};
