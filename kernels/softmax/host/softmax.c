@@ -60,13 +60,19 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     return SM_BUFFERS;
 }
 
-/* Columns that rows see on average; lengths are even from 0 to all columns. */
-static double seen(const struct zoo_problem *problem)
+/* Columns that all rows see together; lengths are even from 0 to all columns. In the order of
+ * export.inc, so that both give the same number. */
+static double seen(const struct zoo_problem *problem, double each)
 {
-    double cols = (double)problem->value[SM_COLS], group = (double)problem->value[SM_GROUP];
-    if (problem->value[SM_MASK] & MASK_CAUSAL)
-        cols = group <= cols ? cols - (group - 1) / 2 : cols * (cols + 1) / 2 / group;
-    return problem->value[SM_MASK] & MASK_PADDING ? cols / 2 : cols;
+    double rows = (double)problem->value[SM_ROWS], cols = (double)problem->value[SM_COLS];
+    double group = (double)problem->value[SM_GROUP], columns = 2 * cols, parts = 2;
+    if (problem->value[SM_MASK] & MASK_CAUSAL) {
+        columns = group > cols ? cols * (cols + 1) : 2 * cols - group + 1;
+        parts = group > cols ? 2 * group : 2;
+    }
+    if (problem->value[SM_MASK] & MASK_PADDING)
+        parts *= 2;
+    return each * rows * columns / parts;
 }
 
 static double bytes(const struct zoo_problem *problem)
@@ -74,8 +80,7 @@ static double bytes(const struct zoo_problem *problem)
     struct zoo_buffer buffers[ZOO_BUFFERS];
     shape(problem, buffers);
     unsigned inputs = problem->value[SM_STEP] == STEP_BACKWARD ? 2 : 1;
-    double sum = inputs * (double)problem->value[SM_ROWS] * seen(problem) *
-                 zoo_type_bytes[softmax_type(problem)];
+    double sum = seen(problem, inputs) * zoo_type_bytes[softmax_type(problem)];
     if (inputs == 1)
         sum += (double)zoo_buffer_bytes(&buffers[SM_SECOND]);
     return sum + (double)zoo_buffer_bytes(&buffers[SM_LENGTHS]) +
@@ -85,7 +90,7 @@ static double bytes(const struct zoo_problem *problem)
 /* A subtraction, two products, a power and an addition; of the gradient a few less. */
 static double flops(const struct zoo_problem *problem)
 {
-    return 5 * (double)problem->value[SM_ROWS] * seen(problem);
+    return seen(problem, 5);
 }
 
 /* Variants --------------------------------------------------------------------------------------*/
