@@ -85,7 +85,8 @@ static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t quer
     int64_t in = d->q_begin ? 0 : batch,
             kv = head / (d->heads / (d->kv_heads ? d->kv_heads : d->heads));
     int64_t stands = query + keys - queries;
-    size_t q = row_of(&t->q, in, head, q_first + query), o = row_of(&t->o, in, head, q_first + query);
+    size_t q = row_of(&t->q, in, head, q_first + query),
+           o = row_of(&t->o, in, head, q_first + query);
     double *score = malloc((size_t)(keys + 1) * sizeof *score), most = -INFINITY, sum = 0;
     for (int64_t j = 0; j < keys; j++) {
         bool hidden = (d->causal && j > stands) ||

@@ -79,6 +79,7 @@ static double result_at(const struct case_ *t, int64_t matrix, int64_t row, int6
     case LK_SILU_GATE:
         return silu(sum_at(t, matrix, row, 2 * column)) * sum_at(t, matrix, row, 2 * column + 1);
     case LK_IDENTITY:
+    case LK_GELU_TANH: /* lk_gemm refuses it */
         break;
     }
     return sum_at(t, matrix, row, column);

@@ -5,24 +5,12 @@
  */
 #include "api_tools.h"
 
-#include <time.h>
-
 enum { ROUNDS = 30, MOST = 40000, ROOM = MOST + 16 };
-
-static uint64_t seed, counter;
-
-static uint64_t any(uint64_t below)
-{
-    uint64_t x = seed + ++counter * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) % below;
-}
 
 /* All magnitudes alike. */
 static int64_t any_size(int64_t most)
 {
-    int64_t n = (int64_t)any((uint64_t)2 << any(16));
+    int64_t n = any((int64_t)2 << any(16));
     return n < most ? n : most;
 }
 
@@ -33,9 +21,7 @@ static const size_t workspace_bytes = 4 << 20;
 
 static int open_all(void **state)
 {
-    const char *given = getenv("LOCKSTEP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("# LOCKSTEP_TEST_SEED=%llu\n", (unsigned long long)seed);
+    seed_chance();
     if (open_gpu(state) != 0 || lk_open(NULL) != LK_OK)
         return -1;
     for (int i = 0; i < 3; i++) {
@@ -133,7 +119,7 @@ static void reduction_of_a_permutation(void **state)
 static void reduction_is_linear(void **state)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        int64_t n = any_size(MOST), part = (int64_t)any((uint64_t)n + 1);
+        int64_t n = any_size(MOST), part = any(n + 1);
         float scalar = (float)any(9) - 4;
         fill(host[0], n);
         fill(host[1], n);
@@ -227,7 +213,7 @@ static void transposed_twice(void **state)
 {
     for (int round = 0; round < ROUNDS; round++) {
         int64_t rows = any_size(MOST), cols = MOST / (rows + 1);
-        cols = cols < 2 ? cols : 1 + (int64_t)any((uint64_t)cols);
+        cols = cols < 2 ? cols : 1 + any(cols);
         fill(host[0], rows * cols);
         float *data = put(0, rows * cols), *result = device[1] + any(8);
         must(lk_transpose_f32(NULL, data, rows, cols, result));

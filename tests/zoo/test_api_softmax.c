@@ -257,8 +257,8 @@ static void test_in_place(void **state)
 static void test_graph(void **state)
 {
     lk_softmax_desc desc = LK_SOFTMAX_DESC(LK_BF16, 2, 70001);
-    struct numbers x = make(ZOO_BF16, desc.rows * desc.cols, -6, 6);
-    struct numbers dy = make(ZOO_BF16, desc.rows * desc.cols, -1, 1);
+    struct numbers x = make_numbers(ZOO_BF16, desc.rows * desc.cols, -6, 6);
+    struct numbers dy = make_numbers(ZOO_BF16, desc.rows * desc.cols, -1, 1);
     struct output y[2], dx[2];
     CUstream stream;
     CUgraph graph;
@@ -276,25 +276,25 @@ static void test_graph(void **state)
         lk_softmax_backward(stream, &desc, y[0].device + AROUND, dy.device, dx[0].device + AROUND));
     assert_int_equal(driver()->cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
     assert_int_equal(driver()->cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
-    fetch(&dx[0]);
+    fetch_output(&dx[0]);
     assert_int_equal(dx[0].host[AROUND], POISON); /* recorded, not run */
     assert_int_equal(driver()->cuGraphLaunch(exec, stream), CUDA_SUCCESS);
     must(lk_wait(stream));
     must(lk_softmax(NULL, &desc, x.device, y[1].device + AROUND));
     must(lk_softmax_backward(NULL, &desc, y[1].device + AROUND, dy.device, dx[1].device + AROUND));
     for (int i = 0; i < 2; i++) {
-        fetch(&y[i]);
-        fetch(&dx[i]);
+        fetch_output(&y[i]);
+        fetch_output(&dx[i]);
     }
     assert_memory_equal(y[0].host, y[1].host, y[0].bytes + 2 * AROUND);
     assert_memory_equal(dx[0].host, dx[1].host, dx[0].bytes + 2 * AROUND);
     assert_int_not_equal(dx[0].host[AROUND], POISON);
     for (int i = 0; i < 2; i++) {
-        drop_output(&y[i]);
-        drop_output(&dx[i]);
+        free_output(&y[i]);
+        free_output(&dx[i]);
     }
-    drop(&x);
-    drop(&dy);
+    free_numbers(&x);
+    free_numbers(&dy);
 }
 
 int main(void)
