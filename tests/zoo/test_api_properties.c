@@ -52,7 +52,7 @@ static void fill(float *data, int64_t n)
 static void shuffle(float *data, int64_t n)
 {
     for (int64_t i = n - 1; i > 0; i--) {
-        int64_t other = (int64_t)any((uint64_t)i + 1);
+        int64_t other = any(i + 1);
         float x = data[i];
         data[i] = data[other];
         data[other] = x;
