@@ -249,8 +249,8 @@ typedef enum lk_order { LK_ROWS, LK_COLUMNS } lk_order; /* whose elements lie si
 typedef enum lk_activation {
     LK_IDENTITY,
     LK_RELU,
-    LK_GELU,     /* x times the normal distribution function of x */
-    LK_SILU,     /* x / (1 + exp(-x)) */
+    LK_GELU,      /* x times the normal distribution function of x */
+    LK_SILU,      /* x / (1 + exp(-x)) */
     LK_SILU_GATE, /* d has n / 2 columns: silu(column 2 j) times column 2 j + 1 */
     LK_GELU_TANH  /* GELU by tanh; not in lk_gemm */
 } lk_activation;
@@ -331,10 +331,10 @@ lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const v
 /* Which variant would run, and why; the text is cut to size. */
 lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size);
 
-/* Each element of [rows][cols]: y = f(x), or with a gate y = f(x) up: SwiGLU with LK_SILU, GeGLU with
- * LK_GELU. Backward dx = dy f'(x), and with a gate dx = dy up f'(x) and dup = dy f(x). Packed, x is
- * [rows][2 cols]: a row of x, then its row of up, and so is dx; up and dup are then NULL, as they are
- * without a gate. An output may be one of the inputs. No workspace is needed.
+/* Each element of [rows][cols]: y = f(x), or with a gate y = f(x) up: SwiGLU with LK_SILU, GeGLU
+ * with LK_GELU. Backward dx = dy f'(x), and with a gate dx = dy up f'(x) and dup = dy f(x). Packed,
+ * x is [rows][2 cols]: a row of x, then its row of up, and so is dx; up and dup are then NULL, as
+ * they are without a gate. An output may be one of the inputs. No workspace is needed.
  *
  *     lk_activation_desc desc = LK_ACTIVATION_DESC(LK_BF16, LK_SILU, tokens, 14336);
  *     desc.gate = LK_GATE;

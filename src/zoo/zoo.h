@@ -82,7 +82,7 @@ enum zoo_trait {
     ZOO_DETERMINISTIC = 1, /* the same bits in every run, whatever the schedule */
     ZOO_COOPERATIVE = 2,   /* needs all its blocks resident at once */
     ZOO_ALIGNED = 4,       /* takes buffers at multiples of 16 bytes alone, as TMA does */
-    ZOO_FOR_SHOW = 8,      /* wrong for some inputs, and kept to show it: public calls never use it */
+    ZOO_FOR_SHOW = 8, /* wrong for some inputs, and kept to show it: public calls never use it */
 };
 
 struct zoo_tunable;

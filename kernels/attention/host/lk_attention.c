@@ -301,8 +301,7 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
 {
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
-        [ATTENTION_ONLINE] = "f32, or rows that do not begin at multiples of 16 bytes: right, not "
-                             "fast",
+        [ATTENTION_ONLINE] = "f32, or rows not at multiples of 16 bytes: right, not fast",
         [ATTENTION_MMA] = "packed sequences, steps of 0, no keys, or no Hopper GPU",
         [ATTENTION_WGMMA] = "",
         [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper"};

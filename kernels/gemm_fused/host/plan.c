@@ -389,8 +389,9 @@ static CUresult plan_tiles_tf32(const struct gemm_request *r, const struct lk_dr
     enum { ROWS = 256, COLUMNS = 128, DEEP = 32, STAGES = 4, CLUSTER = 2 };
     struct gemm_arguments *g = &plan->arguments;
     int64_t across = ceil_div(r->n, COLUMNS * CLUSTER);
-    int64_t pairs = ceil_div(r->m, ROWS) * across * r->batch, most = sms / CLUSTER;
-    g->per_matrix = 1.0F / (float)(pairs / r->batch);
+    int64_t of_matrix = ceil_div(r->m, ROWS) * across;
+    int64_t pairs = of_matrix * r->batch, most = sms / CLUSTER;
+    g->per_matrix = 1.0F / (float)of_matrix;
     g->per_band = 1.0F / (float)(g->group * across);
     /* Two neighbours at once. */
     g->stores_directly = r->activation == GEMM_GATE || r->n % 2 != 0 || r->d % 8 != 0 ||

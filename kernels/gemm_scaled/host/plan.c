@@ -268,7 +268,8 @@ static CUresult plan_tiles(const struct scaled_request *request, const struct lk
     int bytes = stages * (TILE_ROWS + w->columns) * BK + 4 * BOX + scales_bytes;
     /* TMA writes pieces of 16 bytes, beyond n if need be. f32 leaves in full sectors anyway. */
     g->stores_directly = g->stored == STORE_F32 || !takes_pieces(g, ALIGN);
-    g->per_matrix = 1.0F / (float)(clusters / r->batch);
+    int64_t of_matrix = clusters / r->batch;
+    g->per_matrix = 1.0F / (float)of_matrix;
     g->per_band = 1.0F / (float)(g->group * ceil_div(r->n, w->columns));
     plan->grid = (struct zoo_grid){
         .x = (unsigned)((clusters < most ? clusters : most) * w->cluster),

@@ -52,7 +52,8 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     shape(problem, buffers);
     zoo_fill(problem, 0, buffers[X].type, buffer[X], buffers[X].count);
     for (int64_t i = 0; i < (int64_t)angles(problem); i++) {
-        double angle = (double)(i / pairs) * pow(10000, -(double)(i % pairs) / (double)pairs);
+        int64_t position = i / pairs, pair = i % pairs;
+        double angle = (double)position * pow(10000, -(double)pair / (double)pairs);
         cosines[i] = (float)cos(angle);
         sines[i] = (float)sin(angle);
     }
