@@ -81,7 +81,7 @@ work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
 # These fail, or free what is not theirs, to see what the runtime answers.
-purpose=" error_faults error_codes driver_api memory_pools "
+purpose=" error_faults error_codes driver_api memory_pools cluster_async_alone "
 names=${*:-$(ls *.cu | sed 's/\.cu$//')}
 # shellcheck disable=SC2086
 jobs=$(printf 'planted %s\n' $names
