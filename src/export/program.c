@@ -9,6 +9,7 @@
 #include "export/source.h"
 #include "zoo/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,39 @@ static bool add_block(void *context, const char *line, struct lk_buf *text)
     return true;
 }
 
+/* The first place from `at` on where the name stands by itself; NULL: none. */
+static char *find_name(char *at, const char *name)
+{
+    size_t length = strlen(name);
+    for (char *found = strstr(at, name); found; found = strstr(found + 1, name)) {
+        char before = found > at ? found[-1] : ' ', after = found[length];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) &&
+            after != '_')
+            return found;
+    }
+    return NULL;
+}
+
+/* A constant may be there for the floor alone, of which the program prints bytes or operations:
+ * nvcc warns about one that nothing uses. From the last one on, since each may be made of those
+ * above. */
+static void drop_unused_constants(const struct export_pieces *pieces, struct lk_buf *text)
+{
+    for (unsigned i = pieces->constant_count; i-- > 0;) {
+        const char *name = pieces->constant[i].name;
+        char *place = find_name(text->data, name);
+        if (!place || find_name(place + strlen(name), name))
+            continue;
+        char *begin = place, *end = strchr(place, '\n');
+        while (begin > text->data && begin[-1] != '\n')
+            begin--;
+        if (!end || strncmp(begin, "const ", 6) != 0)
+            continue;
+        memmove(begin, end + 1, strlen(end + 1) + 1);
+        text->size -= (size_t)(end + 1 - begin);
+    }
+}
+
 bool export_program(const struct export_request *request, struct lk_buf *text, char **message)
 {
     const struct zoo_family *family = request->problem.family;
@@ -303,6 +337,8 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
             .request = request, .formulas = formulas, .pieces = &pieces, .source = kernels.data};
         host.buffer_count = family->shape(&request->problem, host.buffer);
         fine = export_expand(&request->problem, "host/export.inc", text, add_block, &host, message);
+        if (fine)
+            drop_unused_constants(&pieces, text);
     }
     if (ptx)
         ptx_free(ptx);
