@@ -6,7 +6,7 @@
 // arch: sm_90
 #include "gradient.h"
 
-#define VECTORS 4   // tune: 1 2 4
+#define VECTORS 4 // tune: 1 2 4
 #define THREADS 512 // tune: 128 256 512 1024; more where 8 blocks of them do not hold a row
 
 #define KERNELS(type, T)                                                                           \

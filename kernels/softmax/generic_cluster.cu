@@ -6,7 +6,7 @@
 // arch: sm_90
 #include "generic.h"
 
-#define VECTORS 8   // tune: 2 4 8
+#define VECTORS 8 // tune: 2 4 8
 #define THREADS 256 // tune: 128 256 512 1024; more where 8 blocks of them do not hold a row
 
 #define KERNELS(type, T)                                                                           \

@@ -9,7 +9,7 @@
 #include "part.h"
 
 #define BLOCK 256 // tune: 128 256 512 1024
-#define STAGES 3  // tune: 2 3 4
+#define STAGES 3 // tune: 2 3 4
 
 static __device__ void fetch(uint4 *stage, const bf16 *in, long long row, long long cols,
                              barrier *full)

@@ -71,19 +71,35 @@ bool check_place_apart(const struct ptx_module *module, const struct simt_inst *
 /* Traits
  * ------------------------------------------------------------------------------------------- */
 
-static const struct ptx_inst *only_writer(const struct ptx_function *function, uint32_t reg)
+/* The one instruction that writes each register of a function. Looked up anew for every question it
+ * would cost a large kernel's size squared at each launch. */
+struct writers {
+    const struct ptx_function *function;
+    const struct ptx_inst **of; /* [register]; &several: more than one */
+};
+static const struct ptx_inst several;
+
+static void find_writers(struct writers *writers, const struct ptx_function *function)
 {
-    const struct ptx_inst *found = NULL;
+    free(writers->of);
+    writers->function = function;
+    writers->of = lk_alloc_zeroed((function->reg_count + 1) * sizeof *writers->of);
     for (uint32_t i = 0; i < function->inst_count; i++) {
         const struct ptx_inst *ptx = &function->insts[i];
-        if (!ptx->operand_count || ptx->operands[0].kind != PTX_OPERAND_REG ||
-            ptx->operands[0].reg != reg || !simt_flow_roles(ptx->op)->is_written[0])
-            continue;
-        if (found)
-            return NULL;
-        found = ptx;
+        if (ptx->operand_count && ptx->operands[0].kind == PTX_OPERAND_REG &&
+            simt_flow_roles(ptx->op)->is_written[0]) {
+            const struct ptx_inst **of = &writers->of[ptx->operands[0].reg];
+            *of = *of ? &several : ptx;
+        }
     }
-    return found;
+}
+
+static const struct ptx_inst *only_writer(struct writers *writers,
+                                          const struct ptx_function *function, uint32_t reg)
+{
+    if (writers->function != function)
+        find_writers(writers, function);
+    return writers->of[reg] == &several ? NULL : writers->of[reg];
 }
 
 /* Kernels compute in two's complement, and so does whoever follows them. */
@@ -104,11 +120,12 @@ struct root {
     int64_t imm;
 };
 
-static struct root root_of(const struct ptx_function *function, const struct ptx_operand *address)
+static struct root root_of(struct writers *writers, const struct ptx_function *function,
+                           const struct ptx_operand *address)
 {
     struct root root = {address->reg, address->var, address->imm};
     for (int i = 0; i < 16 && root.reg != PTX_NO_REG; i++) {
-        const struct ptx_inst *ptx = only_writer(function, root.reg);
+        const struct ptx_inst *ptx = only_writer(writers, function, root.reg);
         if (ptx && ptx->op == PTX_OP_ADD && ptx->operands[1].kind == PTX_OPERAND_REG &&
             ptx->operands[2].kind == PTX_OPERAND_IMM) {
             root.reg = ptx->operands[1].reg;
@@ -147,21 +164,45 @@ static const struct ptx_function *owner_of(const struct simt_code *code, const s
     return NULL;
 }
 
-/* Does the function use an atomic of this kind at the address that the load reads? */
-static bool feeds(const struct simt_code *code, const struct ptx_inst *ptx,
-                  bool (*is_wanted)(const struct ptx_inst *atomic))
+/* Where the atomics of one kind are. */
+struct atomics {
+    struct {
+        const struct ptx_function *function;
+        struct root root;
+    } * items;
+    size_t count;
+};
+
+static void find_atomics(const struct simt_code *code, struct writers *writers,
+                         bool (*is_wanted)(const struct ptx_inst *atomic), struct atomics *atomics)
 {
-    const struct ptx_function *function = owner_of(code, ptx);
+    for (uint32_t i = 0; i < code->inst_count; i++) {
+        const struct ptx_inst *ptx = code->insts[i].ptx;
+        if (!is_wanted(ptx))
+            continue;
+        const struct ptx_function *function = owner_of(code, ptx);
+        const struct ptx_operand *address = address_operand(ptx);
+        if (!function || !address)
+            continue;
+        atomics->items = lk_realloc(atomics->items, (atomics->count + 1) * sizeof *atomics->items);
+        atomics->items[atomics->count].function = function;
+        atomics->items[atomics->count++].root = root_of(writers, function, address);
+    }
+}
+
+/* Does the function use one of these atomics at the address that the load reads? */
+static bool feeds(const struct simt_code *code, struct writers *writers, const struct ptx_inst *ptx,
+                  const struct atomics *atomics)
+{
+    const struct ptx_function *function = atomics->count ? owner_of(code, ptx) : NULL;
     const struct ptx_operand *address = address_operand(ptx);
     if (!function || !address)
         return false;
-    struct root mine = root_of(function, address);
-    for (uint32_t i = 0; i < function->inst_count; i++) {
-        const struct ptx_operand *other = address_operand(&function->insts[i]);
-        if (!is_wanted(&function->insts[i]) || !other)
-            continue;
-        struct root theirs = root_of(function, other);
-        if (theirs.reg == mine.reg && theirs.var == mine.var && theirs.imm == mine.imm)
+    struct root mine = root_of(writers, function, address);
+    for (size_t i = 0; i < atomics->count; i++) {
+        const struct root *theirs = &atomics->items[i].root;
+        if (atomics->items[i].function == function && theirs->reg == mine.reg &&
+            theirs->var == mine.var && theirs->imm == mine.imm)
             return true;
     }
     return false;
@@ -183,7 +224,8 @@ bool check_is_idempotent(const struct ptx_inst *ptx)
 }
 
 /* An address that is a variable's plus something stays inside of that variable. */
-static const struct ptx_var *variable_of(const struct ptx_function *function,
+static const struct ptx_var *variable_of(struct writers *writers,
+                                         const struct ptx_function *function,
                                          const struct ptx_operand *operand, int depth)
 {
     if (operand->var)
@@ -191,21 +233,22 @@ static const struct ptx_var *variable_of(const struct ptx_function *function,
     if (operand->reg == PTX_NO_REG || depth > 8 ||
         (operand->kind != PTX_OPERAND_REG && operand->kind != PTX_OPERAND_ADDRESS))
         return NULL;
-    const struct ptx_inst *ptx = only_writer(function, operand->reg);
+    const struct ptx_inst *ptx = only_writer(writers, function, operand->reg);
     if (!ptx)
         return NULL;
     if (ptx->op == PTX_OP_MOV)
-        return variable_of(function, &ptx->operands[1], depth + 1);
+        return variable_of(writers, function, &ptx->operands[1], depth + 1);
     if (ptx->op != PTX_OP_ADD)
         return NULL;
-    const struct ptx_var *left = variable_of(function, &ptx->operands[1], depth + 1);
-    const struct ptx_var *right = variable_of(function, &ptx->operands[2], depth + 1);
+    const struct ptx_var *left = variable_of(writers, function, &ptx->operands[1], depth + 1);
+    const struct ptx_var *right = variable_of(writers, function, &ptx->operands[2], depth + 1);
     return left && right ? NULL : left ? left : right;
 }
 
 void check_shared_variables(struct check *check)
 {
     const struct simt_code *code = check->launch->code;
+    struct writers writers = {0};
     for (uint32_t i = 0; code->shared_var_count > 0 && i < code->inst_count; i++) {
         const struct watch_inst *what = &check->launch->watch->insts[i];
         const struct ptx_inst *ptx = code->insts[i].ptx;
@@ -215,21 +258,24 @@ void check_shared_variables(struct check *check)
             continue;
         const struct ptx_function *function = owner_of(code, ptx);
         const struct ptx_operand *address = address_operand(ptx);
-        const struct ptx_var *var = function && address ? variable_of(function, address, 0) : NULL;
+        const struct ptx_var *var =
+            function && address ? variable_of(&writers, function, address, 0) : NULL;
         for (uint32_t k = 0; var && k < code->shared_var_count; k++)
             if (code->shared_vars[k].var == var)
                 check->caches[i].shared = &code->shared_vars[k];
     }
+    free(writers.of);
 }
 
 /* A single volatile word is a flag; an array is a reduction from before sm_70. */
-static bool is_volatile_array(const struct simt_code *code, const struct ptx_inst *ptx)
+static bool is_volatile_array(const struct simt_code *code, struct writers *writers,
+                              const struct ptx_inst *ptx)
 {
     if ((ptx->op != PTX_OP_LD && ptx->op != PTX_OP_ST) || !ptx_has(ptx, PTX_MOD_VOLATILE))
         return false;
     const struct ptx_function *function = owner_of(code, ptx);
     const struct ptx_operand *address = address_operand(ptx);
-    return function && address && root_of(function, address).reg != PTX_NO_REG;
+    return function && address && root_of(writers, function, address).reg != PTX_NO_REG;
 }
 
 /* Atomics and ordered accesses of block scope; a cluster of one block is no more than that. */
@@ -248,17 +294,16 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
     bool *toolkit = lk_alloc_zeroed(module->file_count + 1); /* [file] */
     for (uint32_t i = 0; i < module->file_count; i++)
         toolkit[i] = module->files[i] && host_is_toolkit_header(module->files[i]);
-    bool has_cas = false, has_others = false;
+    struct writers writers = {0};
+    struct atomics swaps = {0}, others = {0};
+    find_atomics(code, &writers, is_cas, &swaps);
+    find_atomics(code, &writers, check_is_idempotent, &others);
     *has_narrow = false;
     for (uint32_t i = 0; i < code->inst_count; i++) {
-        has_cas |= is_cas(code->insts[i].ptx);
-        has_others |= check_is_idempotent(code->insts[i].ptx);
-    }
-    for (uint32_t i = 0; i < code->inst_count; i++) {
         const struct ptx_inst *ptx = code->insts[i].ptx;
-        if (has_cas && ptx->op == PTX_OP_LD && feeds(code, ptx, is_cas))
+        if (ptx->op == PTX_OP_LD && feeds(code, &writers, ptx, &swaps))
             traits[i] |= CHECK_TRAIT_FEEDS_CAS;
-        if (has_others && ptx->op == PTX_OP_LD && feeds(code, ptx, check_is_idempotent))
+        if (ptx->op == PTX_OP_LD && feeds(code, &writers, ptx, &others))
             traits[i] |= CHECK_TRAIT_PRECHECK;
         const struct ptx_loc *loc =
             ptx->loc && ptx->loc < module->loc_count ? &module->locs[ptx->loc] : NULL;
@@ -266,11 +311,14 @@ uint8_t *check_traits(const struct simt_launch_state *launch, bool *has_narrow)
             traits[i] |= CHECK_TRAIT_NARROW;
             *has_narrow = true;
         }
-        if (is_volatile_array(code, ptx))
+        if (is_volatile_array(code, &writers, ptx))
             traits[i] |= CHECK_TRAIT_VOLATILE;
         if (loc && loc->file < module->file_count && toolkit[loc->file])
             traits[i] |= CHECK_TRAIT_LIBRARY;
     }
+    free(swaps.items);
+    free(others.items);
+    free(writers.of);
     free(toolkit);
     return traits;
 }
@@ -288,6 +336,7 @@ struct value {
 struct tracer {
     const struct watch_access *access;
     const struct ptx_function *function;
+    struct writers writers;
     int lane;
     unsigned steps;
     /* The first widening of a value that did not fit into 32 bits: */
@@ -466,7 +515,7 @@ static struct value register_value(struct tracer *tracer, uint32_t reg)
 {
     if (++tracer->steps > 256)
         return unknown();
-    const struct ptx_inst *found = only_writer(tracer->function, reg);
+    const struct ptx_inst *found = only_writer(&tracer->writers, tracer->function, reg);
     return found ? computed(tracer, found) : unknown();
 }
 
@@ -479,6 +528,7 @@ void check_explain_index(struct check *check, const struct watch_access *access,
     if (!tracer.function || !operand || operand->reg == PTX_NO_REG)
         return;
     register_value(&tracer, operand->reg);
+    free(tracer.writers.of);
     if (tracer.overflow) {
         lk_buf_printf(text,
                       "; the index overflows 32 bits: it should be %lld and becomes %lld (compute "
