@@ -1,6 +1,6 @@
 /*
- * units_barriers.h: for units.cu: kernels that time barriers of a block and of a cluster, and the way
- * to another block's shared memory. now() is units.cu's clock.
+ * units_barriers.h: for units.cu: kernels that time barriers of a block and of a cluster, and the
+ * way to another block's shared memory. now() is units.cu's clock.
  */
 #ifndef LOCKSTEP_TESTS_TIMING_UNITS_BARRIERS_H
 #define LOCKSTEP_TESTS_TIMING_UNITS_BARRIERS_H
@@ -78,7 +78,9 @@ __global__ void __cluster_dims__(2, 1, 1) cluster_barrier(long long *out, int tu
 static __device__ __forceinline__ unsigned there(const void *at, unsigned rank)
 {
     unsigned address;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(at)), "r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(address)
+        : "r"(shared_address(at)), "r"(rank));
     return address;
 }
 
@@ -100,7 +102,8 @@ __global__ void __cluster_dims__(2, 1, 1) remote_loads(long long *out, int turns
 #pragma unroll
         for (int k = 0; k < 8; k++)
             asm volatile("ld.shared::cluster.u32 %0, [%1];"
-                         : "=r"(v[k]) : "r"(base + ((i + k) * 32 + threadIdx.x) % 4096 * 4));
+                         : "=r"(v[k])
+                         : "r"(base + ((i + k) * 32 + threadIdx.x) % 4096 * 4));
 #pragma unroll
         for (int k = 0; k < 8; k++)
             sum += v[k];
