@@ -72,6 +72,12 @@ uint8_t zoo_to_e5m2(double value)
     return (uint8_t)(sign + (exponent + 14) * 4 + (int)nearbyint(ldexp(size, 2 - exponent)));
 }
 
+const struct zoo_precision zoo_precisions[ZOO_TYPES] = {
+    [ZOO_F32] = {0x1p-24, 0x1p-149, 0x1.ffffffp127},
+    [ZOO_F16] = {0x1p-11, 0x1p-25, 65520},
+    [ZOO_BF16] = {0x1p-8, 0x1p-134, 0x1.ffp127},
+};
+
 double zoo_get(enum zoo_type type, const void *data, size_t index)
 {
     switch (type) {

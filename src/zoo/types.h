@@ -21,6 +21,13 @@ double zoo_get(enum zoo_type type, const void *data, size_t index);
 /* Rounds to nearest; integers and e4m3 are cut to their range. */
 void zoo_put(enum zoo_type type, void *data, size_t index, double value);
 
+/* Of f32, f16 and bf16: half a unit of the last place, relative; the same of the smallest numbers;
+ * where rounding gives infinity. */
+struct zoo_precision {
+    double unit, least, most;
+};
+extern const struct zoo_precision zoo_precisions[ZOO_TYPES];
+
 float zoo_from_f16(uint16_t bits);
 uint16_t zoo_to_f16(double value);
 float zoo_from_e4m3(uint8_t bits);

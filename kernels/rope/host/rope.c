@@ -63,15 +63,11 @@ static void generate(const struct zoo_problem *problem, void **buffer)
 static void expect(struct zoo_expected *expected, size_t at, enum zoo_type type, double one,
                    double other)
 {
-    static const struct {
-        double unit, least, most; /* half a unit of the last place; where it is inf */
-    } of[ZOO_TYPES] = {[ZOO_F32] = {0x1p-24, 0x1p-149, 0x1.ffffffp127},
-                       [ZOO_F16] = {0x1p-11, 0x1p-25, 65520},
-                       [ZOO_BF16] = {0x1p-8, 0x1p-134, 0x1.ffp127}};
+    const struct zoo_precision *of = &zoo_precisions[type];
     double value = one + other;
-    expected->value[at] = fabs(value) >= of[type].most ? copysign(INFINITY, value) : value;
+    expected->value[at] = fabs(value) >= of->most ? copysign(INFINITY, value) : value;
     expected->bound[at] =
-        of[type].unit * 1.01 * fabs(value) + 0x1p-23 * (fabs(one) + fabs(other)) + of[type].least;
+        of->unit * 1.01 * fabs(value) + 0x1p-23 * (fabs(one) + fabs(other)) + of->least;
 }
 
 static void reference(const struct zoo_problem *problem, void *const *buffer,

@@ -4,22 +4,11 @@
  */
 #include "softmax.h"
 
-#include "base/text.h"
 #include "zoo/api.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const char forward_name[] = "softmax", backward_name[] = "softmax_backward";
-
-static lk_status check_size(const char *call, unsigned parameter, int64_t value)
-{
-    const struct zoo_parameter *p = &zoo_softmax.parameters[parameter];
-    if (value >= p->least && value <= p->most)
-        return LK_OK;
-    return api_fail(LK_BAD_ARGUMENT, call, "%s is %lld; it goes from %lld to %lld", p->name,
-                    (long long)value, (long long)p->least, (long long)p->most);
-}
 
 static lk_status check_choices(const char *call, const lk_softmax_desc *desc, bool backward)
 {
@@ -53,9 +42,9 @@ static lk_status make_request(const lk_softmax_desc *desc, bool backward,
     if (status != LK_OK)
         return status;
     int64_t group = desc->group ? desc->group : 1;
-    if ((status = check_size(call, SM_ROWS, desc->rows)) != LK_OK ||
-        (status = check_size(call, SM_COLS, desc->cols)) != LK_OK ||
-        (status = check_size(call, SM_GROUP, group)) != LK_OK)
+    if ((status = api_check_size(call, &zoo_softmax, SM_ROWS, desc->rows)) != LK_OK ||
+        (status = api_check_size(call, &zoo_softmax, SM_COLS, desc->cols)) != LK_OK ||
+        (status = api_check_size(call, &zoo_softmax, SM_GROUP, group)) != LK_OK)
         return status;
     *request = (struct api_request){
         .name = call,
@@ -100,20 +89,6 @@ lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const v
 lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size)
 {
     struct api_request request;
-    if (!text || size == 0)
-        return api_fail(LK_BAD_ARGUMENT, "softmax_explain", "text is NULL or has no room");
-    *text = 0;
     lk_status status = make_request(desc, backward != 0, &request);
-    if (status == LK_OK)
-        status = api_choose(&request);
-    if (status != LK_OK)
-        return status;
-    struct lk_buf words = {0};
-    lk_buf_printf(&words, "lk_%s(", request.name);
-    zoo_problem_print(&request.problem, &words);
-    lk_buf_printf(&words, ")");
-    api_explain_choice(&request, &words);
-    snprintf(text, size, "%s", words.data);
-    lk_buf_free(&words);
-    return LK_OK;
+    return status != LK_OK ? status : api_explain_problem(&request, text, size);
 }
