@@ -7,7 +7,7 @@
  * banks.
  */
 // arch: sm_80
-#include "rows.h"
+#include "softmax_rows.h"
 #define QUERIES 128
 #define KEYS 64
 #define WARPS 8

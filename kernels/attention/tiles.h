@@ -5,7 +5,7 @@
 #ifndef LOCKSTEP_KERNELS_ATTENTION_TILES_H
 #define LOCKSTEP_KERNELS_ATTENTION_TILES_H
 
-#include "rows.h"
+#include "softmax_rows.h"
 #include "wgmma_registers.h"
 #define QUERIES 128
 #define STAGES 2

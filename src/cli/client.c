@@ -199,7 +199,7 @@ bool client_put_environment(struct lk_arena *arena, const char *folder)
     if (slash)
         start_put("LOCKSTEP_TOOLKIT", lk_arena_printf(arena, "%.*s", (int)(slash - nvrtc), nvrtc));
     start_put("TRITON_PTXAS_PATH", ptxas);
-    start_put("TRITON_PTXAS_BLACKWELL_PATH", ptxas); /* Triton's name for sm_90 and newer */
+    start_put("TRITON_PTXAS_BLACKWELL_PATH", ptxas); /* for sm_100 and newer */
     start_put("TRITON_LIBCUDA_PATH", folder);
     start_put("NUMBA_CUDA_DRIVER", lk_arena_printf(arena, "%s/libcuda.so.1", folder));
     const char *hooks = client_hooks_folder(arena);

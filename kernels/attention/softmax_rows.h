@@ -1,10 +1,10 @@
 /*
- * rows.h: softmax in the registers of the tensor cores' sums, for mma_sync.cu and the Hopper steps.
- * A warp has 16 rows; a thread has parts of two of them, `row` and row + 8: scores[4 c + 2 h + e]
- * is row + 8 h, column 8 c + threadIdx.x % 4 * 2 + e. So four threads share a row.
+ * softmax_rows.h: softmax in the registers of the tensor cores' sums, for mma_sync.cu and the
+ * Hopper steps. A warp has 16 rows; a thread has parts of two of them, `row` and row + 8: scores[4
+ * c + 2 h + e] is row + 8 h, column 8 c + threadIdx.x % 4 * 2 + e. So four threads share a row.
  */
-#ifndef LOCKSTEP_KERNELS_ATTENTION_ROWS_H
-#define LOCKSTEP_KERNELS_ATTENTION_ROWS_H
+#ifndef LOCKSTEP_ATTENTION_SOFTMAX_ROWS_H
+#define LOCKSTEP_ATTENTION_SOFTMAX_ROWS_H
 
 #include "attention.h"
 
@@ -70,10 +70,9 @@ static __device__ __forceinline__ bool is_whole(const attention_arguments &g, co
 
 /* From scores as the product left them to exponentials. `warp_row` is the warp's first. */
 template <bool CAPPED, int count>
-static __device__ __forceinline__ void finish_scores(float (&scores)[count],
-                                                     const attention_arguments &g,
-                                                     const sequence &s, int warp_row, int row,
-                                                     int key, rows &r)
+static __device__ __forceinline__ void
+finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
+              int row, int key, rows &r)
 {
     if (CAPPED)
 #pragma unroll
