@@ -408,7 +408,6 @@ struct CUmod_st {
     struct simt_module *module;
     struct drv_list functions;
     CUlibrary library; /* loaded for it; NULL: by itself */
-    bool knows_registers;
 };
 
 struct drv_function_settings {
@@ -427,6 +426,7 @@ struct CUfunc_st {
     CUkernel owner;                   /* the library's kernel that it belongs to; NULL: none */
     struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
     struct drv_times *times;          /* what its launches took; NULL: not known yet (times.c) */
+    bool knows_registers;             /* the assembler was asked (registers.c) */
 };
 
 struct CUlib_st {
@@ -469,7 +469,7 @@ void drv_function_free(CUfunction function);
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 
 /* What NVIDIA's assembler gives its kernels, asked once. */
-void drv_ask_registers(CUmodule module);
+void drv_ask_registers(CUfunction function);
 
 /* Checks a launch as a GPU does; then packs it into work. */
 CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kernel);
