@@ -375,6 +375,31 @@ lk_status lk_rope(void *stream, const lk_rope_desc *desc, void *x, const float *
                   const float *sines);
 lk_status lk_rope_explain(const lk_rope_desc *desc, char *text, size_t size);
 
+/* Dropout of n numbers: y = 0 with probability p, else x / (1 - p). p is rounded to a multiple of
+ * 2^-16. Whether element i is dropped depends on seed, offset and i alone, so the backward pass
+ * needs no mask: the same description, dy and dx. Give each call of a training step another offset.
+ * y may be x. No workspace is needed.
+ *
+ *     lk_dropout_desc desc = LK_DROPOUT_DESC(LK_BF16, n, 0.1f, seed, offset);
+ *     lk_dropout(stream, &desc, x, y); ... lk_dropout_backward(stream, &desc, dy, dx); */
+typedef struct lk_dropout_desc {
+    lk_type type; /* LK_BF16, LK_F16 or LK_F32 */
+    int64_t n;
+    float p; /* from 0 to 1 */
+    uint64_t seed, offset;
+    /* Two numbers in device memory that are added to seed and offset, so that each replay of a
+     * graph can have others; NULL: none. */
+    const uint64_t *state;
+} lk_dropout_desc;
+#define LK_DROPOUT_DESC(type_, n_, p_, seed_, offset_)                                             \
+    {                                                                                              \
+        .type = (type_), .n = (n_), .p = (p_), .seed = (seed_), .offset = (offset_)                \
+    }
+
+lk_status lk_dropout(void *stream, const lk_dropout_desc *desc, const void *x, void *y);
+lk_status lk_dropout_backward(void *stream, const lk_dropout_desc *desc, const void *dy, void *dx);
+lk_status lk_dropout_explain(const lk_dropout_desc *desc, char *text, size_t size);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */
