@@ -27,7 +27,7 @@ template <class T>
 static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, long long i, uint4 v)
 {
     float x[PER<T>], y[PER<T>];
-    uint4 words = dropout_words<PER<T>>(d, i);
+    uint4 words = half_words<PER<T>>(d.stream, i);
     widen_all<T>(v, x);
 #pragma unroll
     for (int k = 0; k < PER<T>; k++)

@@ -47,30 +47,34 @@ static __device__ __forceinline__ uint4 random_words(random_stream s, long long 
                   make_uint2((unsigned)s.seed, (unsigned)(s.seed >> 32)));
 }
 
-/* Dropout takes 16 bits an element: element i has half-word i % 8 of words i / 8, whatever its type. It
- * is dropped if those are below `threshold`, which is p 2^16, and else multiplied by 1 / (1 - p). */
-struct dropout {
-    random_stream stream;
-    unsigned threshold;
-    float scale;
-};
-
-/* The words of the N elements (4 or 8) from `at` on, a multiple of N; then element k of them. */
+/* 16 bits an element: element i has half-word i % 8 of words i / 8, whatever its type. The words of the
+ * N elements (4 or 8) from `at` on, a multiple of N; then the bits of element k of them. */
 template <int N>
-static __device__ __forceinline__ uint4 dropout_words(dropout d, long long at)
+static __device__ __forceinline__ uint4 half_words(random_stream s, long long at)
 {
-    uint4 words = random_words(d.stream, at / 8);
+    uint4 words = random_words(s, at / 8);
     if (N == 4 && at % 8 != 0) {
         words.x = words.z;
         words.y = words.w;
     }
     return words;
 }
-static __device__ __forceinline__ float drop(dropout d, uint4 words, int k, float x)
+static __device__ __forceinline__ unsigned half_word(uint4 words, int k)
 {
     unsigned word = k < 4 ? (k < 2 ? words.x : words.y) : (k < 6 ? words.z : words.w);
-    unsigned bits = k % 2 ? word >> 16 : word & 0xffff;
-    return bits < d.threshold ? 0.0f : x * d.scale;
+    return k % 2 ? word >> 16 : word & 0xffff;
+}
+
+/* An element is dropped if its bits are below `threshold`, which is p 2^16, and else multiplied by
+ * 1 / (1 - p). */
+struct dropout {
+    random_stream stream;
+    unsigned threshold;
+    float scale;
+};
+static __device__ __forceinline__ float drop(dropout d, uint4 words, int k, float x)
+{
+    return half_word(words, k) < d.threshold ? 0.0f : x * d.scale;
 }
 static __device__ __forceinline__ float drop_one(dropout d, long long at, float x)
 {
