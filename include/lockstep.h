@@ -400,6 +400,28 @@ lk_status lk_dropout(void *stream, const lk_dropout_desc *desc, const void *x, v
 lk_status lk_dropout_backward(void *stream, const lk_dropout_desc *desc, const void *dy, void *dx);
 lk_status lk_dropout_explain(const lk_dropout_desc *desc, char *text, size_t size);
 
+/* Rows of a table by number: out[t] = table[ids[t]]; backward dtable[v] is the sum of dout[t] over
+ * all t with ids[t] = v, made in f32, and the same bits in every run. Every row of dtable is
+ * written. A number outside of the table, as -1 for padding, gives zeros and gets no gradient. */
+typedef struct lk_embedding_desc {
+    lk_type type; /* of table and out: LK_BF16, LK_F16 or LK_F32 */
+    int64_t tokens, vocab, dim;
+    int wide_ids; /* ids are int64_t; else int32_t */
+} lk_embedding_desc;
+#define LK_EMBEDDING_DESC(type_, tokens_, vocab_, dim_)                                            \
+    {                                                                                              \
+        .type = (type_), .tokens = (tokens_), .vocab = (vocab_), .dim = (dim_)                     \
+    }
+
+lk_status lk_embedding(void *stream, const lk_embedding_desc *desc, const void *ids,
+                       const void *table, void *out);
+lk_status lk_embedding_backward(void *stream, const lk_embedding_desc *desc, const void *ids,
+                                const void *dout, void *dtable, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_embedding_backward_workspace(const lk_embedding_desc *desc, size_t *bytes);
+lk_status lk_embedding_explain(const lk_embedding_desc *desc, int backward, char *text,
+                               size_t size);
+
 /* A step of AdamW for all tensors of a model in one launch; the norm of all their gradients
  * together, and clipping. lk_adamw_table makes a table of the tensors on the host, which the
  * program copies to device memory once; it stays good as long as the tensors stay where they are.
