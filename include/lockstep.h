@@ -375,6 +375,108 @@ lk_status lk_rope(void *stream, const lk_rope_desc *desc, void *x, const float *
                   const float *sines);
 lk_status lk_rope_explain(const lk_rope_desc *desc, char *text, size_t size);
 
+/* Dropout of n numbers: y = 0 with probability p, else x / (1 - p). p is rounded to a multiple of
+ * 2^-16. Whether element i is dropped depends on seed, offset and i alone, so the backward pass
+ * needs no mask: the same description, dy and dx. Give each call of a training step another offset.
+ * y may be x. No workspace is needed.
+ *
+ *     lk_dropout_desc desc = LK_DROPOUT_DESC(LK_BF16, n, 0.1f, seed, offset);
+ *     lk_dropout(stream, &desc, x, y); ... lk_dropout_backward(stream, &desc, dy, dx); */
+typedef struct lk_dropout_desc {
+    lk_type type; /* LK_BF16, LK_F16 or LK_F32 */
+    int64_t n;
+    float p; /* from 0 to 1 */
+    uint64_t seed, offset;
+    /* Two numbers in device memory that are added to seed and offset, so that each replay of a
+     * graph can have others; NULL: none. */
+    const uint64_t *state;
+} lk_dropout_desc;
+#define LK_DROPOUT_DESC(type_, n_, p_, seed_, offset_)                                             \
+    {                                                                                              \
+        .type = (type_), .n = (n_), .p = (p_), .seed = (seed_), .offset = (offset_)                \
+    }
+
+lk_status lk_dropout(void *stream, const lk_dropout_desc *desc, const void *x, void *y);
+lk_status lk_dropout_backward(void *stream, const lk_dropout_desc *desc, const void *dy, void *dx);
+lk_status lk_dropout_explain(const lk_dropout_desc *desc, char *text, size_t size);
+
+/* Rows of a table by number: out[t] = table[ids[t]]; backward dtable[v] is the sum of dout[t] over
+ * all t with ids[t] = v, made in f32, and the same bits in every run. Every row of dtable is
+ * written. A number outside of the table, as -1 for padding, gives zeros and gets no gradient. */
+typedef struct lk_embedding_desc {
+    lk_type type; /* of table and out: LK_BF16, LK_F16 or LK_F32 */
+    int64_t tokens, vocab, dim;
+    int wide_ids; /* ids are int64_t; else int32_t */
+} lk_embedding_desc;
+#define LK_EMBEDDING_DESC(type_, tokens_, vocab_, dim_)                                            \
+    {                                                                                              \
+        .type = (type_), .tokens = (tokens_), .vocab = (vocab_), .dim = (dim_)                     \
+    }
+
+lk_status lk_embedding(void *stream, const lk_embedding_desc *desc, const void *ids,
+                       const void *table, void *out);
+lk_status lk_embedding_backward(void *stream, const lk_embedding_desc *desc, const void *ids,
+                                const void *dout, void *dtable, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_embedding_backward_workspace(const lk_embedding_desc *desc, size_t *bytes);
+lk_status lk_embedding_explain(const lk_embedding_desc *desc, int backward, char *text,
+                               size_t size);
+
+/* A step of AdamW for all tensors of a model in one launch; the norm of all their gradients
+ * together, and clipping. lk_adamw_table makes a table of the tensors on the host, which the
+ * program copies to device memory once; it stays good as long as the tensors stay where they are.
+ *
+ *     lk_adamw_desc desc = LK_ADAMW_DESC(LK_ADAMW_MASTER, count, 1e-3);
+ *     lk_adamw_table(&desc, tensors, rows); // rows: count * LK_TENSOR_BYTES of the host
+ *     lk_copy_to(table, rows, count * LK_TENSOR_BYTES);
+ *     for (desc.step = 1; ; desc.step++) {
+ *         lk_global_norm(stream, &desc, table, 1.0f, norm, workspace, bytes);
+ *         desc.grad_scale = norm + 1; // the step clips: no pass over the gradients of its own
+ *         lk_adamw(stream, &desc, table);
+ *     }
+ *
+ * With g = grad_scale grad: mean += (1 - beta1) (g - mean), square += (1 - beta2) (g^2 - square),
+ * param = param (1 - rate decay) - rate / (1 - beta1^step) mean / (sqrt(square / (1 - beta2^step))
+ * + epsilon), as PyTorch has it; moments and arithmetic are f32. */
+typedef enum lk_adamw_mode {
+    LK_ADAMW_F32,       /* param and grad are f32 */
+    LK_ADAMW_MASTER,    /* param and grad are bf16; the step works on master, f32 */
+    LK_ADAMW_STOCHASTIC /* param and grad are bf16; param is rounded up or down at random */
+} lk_adamw_mode;
+typedef struct lk_tensor { /* device memory, each of count elements */
+    void *param;
+    const void *grad; /* lk_clip_gradients writes it */
+    float *mean, *square;
+    float *master; /* NULL unless LK_ADAMW_MASTER */
+    int64_t count;
+} lk_tensor;
+#define LK_TENSOR_BYTES 64 /* a row of the table */
+typedef struct lk_adamw_desc {
+    lk_adamw_mode mode;
+    int64_t tensors;
+    int64_t units; /* set by lk_adamw_table */
+    double rate, beta1, beta2, epsilon, decay;
+    int64_t step;            /* 1 is the first */
+    const float *grad_scale; /* device memory: one number; NULL: 1 */
+    uint64_t seed;           /* of LK_ADAMW_STOCHASTIC: Philox of seed and step */
+} lk_adamw_desc;
+#define LK_ADAMW_DESC(mode_, tensors_, rate_)                                                      \
+    {                                                                                              \
+        .mode = (mode_), .tensors = (tensors_), .rate = (rate_), .beta1 = 0.9, .beta2 = 0.999,     \
+        .epsilon = 1e-8, .decay = 0.01, .step = 1                                                  \
+    }
+
+lk_status lk_adamw_table(lk_adamw_desc *desc, const lk_tensor *tensors, void *table);
+lk_status lk_adamw(void *stream, const lk_adamw_desc *desc, const void *table);
+lk_status lk_adamw_explain(const lk_adamw_desc *desc, char *text, size_t size);
+/* norm[0]: the norm; norm[1]: min(1, most / (norm[0] + 1e-6)). The same bits in every run. */
+lk_status lk_global_norm(void *stream, const lk_adamw_desc *desc, const void *table, float most,
+                         float *norm, void *workspace, size_t workspace_bytes);
+lk_status lk_global_norm_workspace(const lk_adamw_desc *desc, size_t *bytes);
+/* Multiplies all gradients by norm[1], in place; if that is 1, nothing is read. */
+lk_status lk_clip_gradients(void *stream, const lk_adamw_desc *desc, const void *table,
+                            const float *norm);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */
