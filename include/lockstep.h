@@ -331,6 +331,81 @@ lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const v
 /* Which variant would run, and why; the text is cut to size. */
 lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size);
 
+/* Norms of rows ----------------------------------------------------------------------------------
+ * y = x / sqrt(mean(x^2) + eps) * gamma of each row of [rows][cols], or, layer norm,
+ * y = (x - mean) / sqrt(variance + eps) * gamma + beta.
+ *
+ *     lk_norm_desc desc = LK_NORM_DESC(LK_BF16, rows, cols);
+ *     desc.gamma = gamma;
+ *     desc.residual = desc.sum = stream_of_the_network; // x is added to it first, in place
+ *     lk_rmsnorm(stream, &desc, x, y);
+ *
+ * Backward takes x, or the sum if there was a residual, and stats as forward stored them. y may be
+ * x, sum may be x or residual, dx may be x or dy. Sums over rows have the same bits in every run.
+ * A row whose squares leave the range of f32 is right all the same. */
+typedef struct lk_norm_desc {
+    lk_type
+        type; /* of x, residual, gamma, beta, sum and all gradients: LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    float eps;
+    const void *gamma, *beta; /* [cols]; NULL: 1 and 0. beta: of layer norm alone, with gamma */
+    const void *residual;     /* [rows][cols]; x + residual is normalised; NULL: x is */
+    void *sum;                /* x + residual, with residual */
+    float *stats;             /* 1 / sqrt(..) [rows]; layer norm: means [rows] before it. For
+                                 backward; forward may have NULL */
+    const void *dsum;         /* backward: the gradient of sum, added to dx; NULL: none */
+    lk_type out_type;         /* of y: type, or LK_E4M3, in which out_scale times y is stored */
+    float out_scale;          /* 0 counts as 1 */
+} lk_norm_desc;
+#define LK_NORM_DESC(type_, rows_, cols_)                                                          \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .eps = 1e-5f, .out_type = (type_)       \
+    }
+
+lk_status lk_rmsnorm(void *stream, const lk_norm_desc *desc, const void *x, void *y);
+/* dx, and dgamma [cols] where there is gamma. The workspace is for sums over rows. */
+lk_status lk_rmsnorm_backward(void *stream, const lk_norm_desc *desc, const void *x, const void *dy,
+                              void *dx, void *dgamma, void *workspace, size_t workspace_bytes);
+lk_status lk_rmsnorm_backward_workspace(const lk_norm_desc *desc, size_t *bytes);
+lk_status lk_rmsnorm_explain(const lk_norm_desc *desc, int backward, char *text, size_t size);
+lk_status lk_layernorm(void *stream, const lk_norm_desc *desc, const void *x, void *y);
+lk_status lk_layernorm_backward(void *stream, const lk_norm_desc *desc, const void *x,
+                                const void *dy, void *dx, void *dgamma, void *dbeta,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_layernorm_backward_workspace(const lk_norm_desc *desc, size_t *bytes);
+lk_status lk_layernorm_explain(const lk_norm_desc *desc, int backward, char *text, size_t size);
+
+/* Cross-entropy ----------------------------------------------------------------------------------
+ * loss = log(sum(exp(x))) - (1 - s) x[label] - s mean(x) of each row of [rows][cols] logits, s
+ * being the label smoothing; and, in place of the logits, the gradient of the total.
+ *
+ *     lk_cross_entropy_desc desc = LK_CROSS_ENTROPY_DESC(LK_BF16, tokens, vocabulary);
+ *     lk_cross_entropy(stream, &desc, logits, labels, losses, &total, workspace, bytes);
+ *
+ * Rows whose label is ignore_index have loss and gradient 0, and do not count in the mean; without
+ * any other row the mean is NaN. A label that is no column makes the loss and the gradients of its
+ * row NaN. The same bits in every run. */
+typedef struct lk_cross_entropy_desc {
+    lk_type type; /* of the logits: LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    float smoothing;      /* from 0 to 1 */
+    int64_t ignore_index; /* of 32 bits */
+    int sum;              /* the total is the sum of the losses, not their mean */
+    int loss_only;        /* the logits stay as they are */
+    float scale;          /* of the gradients; 0 counts as 1 */
+} lk_cross_entropy_desc;
+#define LK_CROSS_ENTROPY_DESC(type_, rows_, cols_)                                                 \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .ignore_index = -100, .scale = 1        \
+    }
+
+/* labels and losses are [rows], total is one number. */
+lk_status lk_cross_entropy(void *stream, const lk_cross_entropy_desc *desc, void *logits,
+                           const int64_t *labels, float *losses, float *total, void *workspace,
+                           size_t workspace_bytes);
+lk_status lk_cross_entropy_workspace(const lk_cross_entropy_desc *desc, size_t *bytes);
+lk_status lk_cross_entropy_explain(const lk_cross_entropy_desc *desc, char *text, size_t size);
+
 /* Each element of [rows][cols]: y = f(x), or with a gate y = f(x) up: SwiGLU with LK_SILU, GeGLU
  * with LK_GELU. Backward dx = dy f'(x), and with a gate dx = dy up f'(x) and dup = dy f(x). Packed,
  * x is [rows][2 cols]: a row of x, then its row of up, and so is dx; up and dup are then NULL, as
