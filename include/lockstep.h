@@ -552,6 +552,61 @@ lk_status lk_global_norm_workspace(const lk_adamw_desc *desc, size_t *bytes);
 lk_status lk_clip_gradients(void *stream, const lk_adamw_desc *desc, const void *table,
                             const float *norm);
 
+/* Arrays in 4 and 8 bits ------------------------------------------------------------------------
+ * q = x / scale in the format, to nearest even or by chance; what is too large becomes the largest
+ * number of its sign, NaN stays NaN (in integers 0, in FP4 the largest number). The scale makes the
+ * largest finite number of its group the format's largest. Back: y = q scale. x and y are
+ * [rows][cols]; q is [rows][cols] bytes, or [rows][(cols + 1) / 2] with two numbers in a byte, the
+ * first one low.
+ *
+ *     lk_quantise_desc desc = LK_QUANTISE_DESC(LK_BF16, LK_FORMAT_E4M3, LK_PER_ROW, tokens, 4096);
+ *     lk_quantise(stream, &desc, x, q, scales, NULL, NULL, 0);
+ *
+ * FP8, INT8 and INT4 have scales of type float: 1, [rows], [cols], or [rows][blocks]. MXFP8 and
+ * MXFP4 have a byte (E8M0, a power of two) for 32 numbers of a row, as the OCP document has it;
+ * NVFP4 has a byte (E4M3) for 16, and tensor_scale, one float for all. */
+typedef enum lk_number_format {
+    LK_FORMAT_E4M3,
+    LK_FORMAT_E5M2,
+    LK_FORMAT_INT8,
+    LK_FORMAT_INT4,
+    LK_FORMAT_MXFP8, /* E4M3 */
+    LK_FORMAT_MXFP8_E5M2,
+    LK_FORMAT_MXFP4,
+    LK_FORMAT_NVFP4
+} lk_number_format;
+typedef enum lk_sharing {
+    LK_PER_TENSOR,
+    LK_PER_ROW,
+    LK_PER_CHANNEL, /* a column */
+    LK_PER_32,      /* numbers of a row */
+    LK_PER_128
+} lk_sharing;
+typedef struct lk_quantise_desc {
+    lk_type type; /* of x and y: LK_BF16, LK_F16 or LK_F32 */
+    lk_number_format format;
+    lk_sharing sharing; /* of a scale; MXFP8, MXFP4 and NVFP4 have their own */
+    int64_t rows, cols;
+    int given;      /* scales (of NVFP4: tensor_scale) is an input; not with MXFP8 and MXFP4 */
+    int stochastic; /* rounds up or down by chance, so that the mean is right */
+    uint32_t seed;  /* of that chance: the same seed gives the same bits */
+} lk_quantise_desc;
+#define LK_QUANTISE_DESC(type_, format_, sharing_, rows_, cols_)                                   \
+    {                                                                                              \
+        .type = (type_), .format = (format_), .sharing = (sharing_), .rows = (rows_),              \
+        .cols = (cols_)                                                                            \
+    }
+
+/* tensor_scale: of NVFP4 alone, else NULL. */
+lk_status lk_quantise(void *stream, const lk_quantise_desc *desc, const void *x, void *q,
+                      void *scales, float *tensor_scale, void *workspace, size_t workspace_bytes);
+lk_status lk_quantise_workspace(const lk_quantise_desc *desc, size_t *bytes);
+/* Of desc, given, stochastic and seed do not matter. No workspace is needed. */
+lk_status lk_dequantise(void *stream, const lk_quantise_desc *desc, const void *q,
+                        const void *scales, const float *tensor_scale, void *y);
+lk_status lk_quantise_explain(const lk_quantise_desc *desc, int dequantise, char *text,
+                              size_t size);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */
