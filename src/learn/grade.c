@@ -9,7 +9,9 @@
 #include "base/utf8.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "learn/draw.h"
 #include "learn/limits.h"
+#include "learn/totals.h"
 #include "report/check.h"
 
 #include <errno.h>
@@ -30,6 +32,7 @@ struct job {
     const struct learn_exercise *exercise;
     const char *path, *shown;
     char *folder; /* temporary */
+    uint64_t seed;
     struct learn_verdict *verdict;
 };
 
@@ -60,6 +63,7 @@ static unsigned mib_of(const struct job *job)
 /* gpu: the machine's, with its checker and counters, or a real one. */
 static enum host_end run_worker(const struct job *job, const char *gpu, int *status)
 {
+    char seed[24];
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
     char which[64];
     bool real = gpu == job->grader->real;
@@ -71,7 +75,9 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                  file_in(job, ptx, "kernel.ptx"),
                                  gpu,
                                  file_in(job, result, "result.json"),
+                                 seed,
                                  NULL};
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
     snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
     snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
     snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
@@ -205,7 +211,9 @@ static void check_limits(struct job *job, const struct profile_launch *launch)
 
 static void read_counters(struct job *job)
 {
-    struct profile_filter filter = {.launch = (long)job->exercise->problem.measured};
+    const struct learn_problem *problem = &job->exercise->problem;
+    struct profile_filter filter = {.launch = (long)problem->measured,
+                                    .also = problem->has_near ? (long)problem->listed : 0};
     char path[PATH_MAX], *message = NULL;
     struct profile *profile = profile_read(file_in(job, path, "profile"), &filter, &message);
     if (!profile) {
@@ -213,11 +221,16 @@ static void read_counters(struct job *job)
         return;
     }
     profile_evaluate(profile);
-    if (profile->launch_count && !profile->launches[0]->fault) {
+    if (profile->launch_count && profile->launches[0]->number == problem->measured &&
+        !profile->launches[0]->fault) {
         struct profile_launch *launch = profile->launches[0];
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
+        totals_check(job->exercise, launch,
+                     profile->launch_count > 1 ? profile->launches[1] : NULL, job->path,
+                     job->verdict);
+        profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }
     profile_free(profile);
@@ -346,11 +359,15 @@ static void compile_and_run(struct job *job)
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict)
 {
-    struct job job = {grader, exercise, path, shown, .verdict = verdict};
+    struct learn_exercise drawn = *exercise;
+    struct job job = {grader, &drawn, path, shown, .verdict = verdict};
+    struct lk_arena *arena = lk_arena_create();
     char *message = NULL;
     double begin = lk_seconds();
-    *verdict = (struct learn_verdict){.sizes = exercise->problem.size_count};
-    job.folder = host_temporary_folder("learn", &message);
+    job.seed = grader->seed ? grader->seed : draw_seed();
+    bool fine = draw_sizes(arena, &drawn.problem, job.seed, &message);
+    *verdict = (struct learn_verdict){.sizes = drawn.problem.size_count, .seed = job.seed};
+    job.folder = fine ? host_temporary_folder("learn", &message) : NULL;
     if (job.folder) {
         compile_and_run(&job);
         host_remove_tree(job.folder);
@@ -361,5 +378,6 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
     verdict_finish(verdict, shown);
     free(job.folder);
     free(message);
+    lk_arena_destroy(arena);
     verdict->seconds = lk_seconds() - begin;
 }

@@ -128,6 +128,7 @@ void verdict_finish(struct learn_verdict *verdict, const char *shown)
     }
     lk_replace_bad_utf8(verdict->text);
     lk_replace_bad_utf8(verdict->picture);
+    lk_replace_bad_utf8(verdict->printed);
 }
 
 void learn_verdict_free(struct learn_verdict *verdict)
@@ -139,6 +140,7 @@ void learn_verdict_free(struct learn_verdict *verdict)
     free(verdict->message);
     free(verdict->text);
     free(verdict->picture);
+    free(verdict->printed);
     json_decref(verdict->run);
     *verdict = (struct learn_verdict){0};
 }
@@ -176,6 +178,10 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
         learn_messages_json(verdict), "line", (int)verdict->line, "sizes", (int)verdict->sizes,
         "right", (int)verdict->right, "counters", counters_json(verdict), "time_us",
         verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
+    if (verdict->seed)
+        json_object_set_new(object, "seed", json_integer((json_int_t)verdict->seed));
+    if (verdict->printed)
+        json_object_set_new(object, "printed", json_string(verdict->printed));
     if (verdict->gpu_name[0])
         json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
     if (verdict->measured_us > 0)

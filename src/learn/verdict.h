@@ -38,9 +38,12 @@ struct learn_verdict {
     unsigned message_count;
     char *text; /* malloc'd: the compiler's own words, or the messages as "FILE:LINE: text" lines */
     unsigned sizes, right; /* how many there are, and how many of them were right */
-    struct learn_counter counter[LEARN_LIMITS];
+    struct learn_counter counter[LEARN_LIMITS + LEARN_TOTALS];
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    struct learn_totals totals; /* of the measured size */
+    uint64_t seed;              /* what this check's sizes and values were drawn from */
+    char *printed;              /* malloc'd: what the kernel printed, cut short; NULL: nothing */
     json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */

@@ -12,7 +12,9 @@
 
 #include "host/demangle.h"
 #include "host/files.h"
+#include "learn/draw.h"
 #include "learn/problem.h"
+#include "learn/reader.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -199,17 +201,36 @@ out:
     free(symbol);
 }
 
-bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
-                  const char *result_path)
+/* The exercise as this check sees it: with drawn sizes, or with the large one alone. */
+static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise, uint64_t seed,
+                         char **message)
 {
-    char *message = NULL, *ptx = host_read_text(ptx_path, &message);
+    struct learn_problem *problem = &exercise->problem;
+    struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
+    if (seed)
+        return draw_sizes(arena, problem, seed, message);
+    problem->size_count = 0;
+    problem->measured = 0;
+    bool fine = problem->large && lesson_add_size(&reader, problem, problem->large);
+    if (!fine)
+        *message = reader.error ? reader.error : lk_format("there is no large size");
+    return fine;
+}
+
+bool learn_worker(const struct learn_exercise *exercise, const struct learn_worker_files *files,
+                  uint64_t seed)
+{
+    char *message = NULL, *ptx = host_read_text(files->ptx, &message);
+    struct lk_arena *arena = lk_arena_create();
+    struct learn_exercise chosen = *exercise;
     json_t *result = json_pack("{s[] sn}", "sizes", "error");
-    if (ptx)
-        run_all(exercise, ptx, gpu, result, &message);
+    if (ptx && choose_sizes(arena, &chosen, seed, &message))
+        run_all(&chosen, ptx, files->gpu, result, &message);
     if (message)
         json_object_set_new(result, "error", json_string(message));
-    bool written = result && json_dump_file(result, result_path, JSON_INDENT(1)) == 0;
+    bool written = result && json_dump_file(result, files->result, JSON_INDENT(1)) == 0;
     json_decref(result);
+    lk_arena_destroy(arena);
     free(message);
     free(ptx);
     return written;
