@@ -60,6 +60,29 @@ static unsigned mib_of(const struct job *job)
     return job->grader->mib ? job->grader->mib : MIB;
 }
 
+/* Which buffers may have several writers, as the checker wants it (src/check/owner.c); malloc'd. */
+static char *owner_rule(const struct learn_exercise *exercise)
+{
+    struct lk_buf rule = {0};
+    const json_t *free_ones = exercise->several_writers;
+    const char *before = ":";
+    bool all = false;
+    lk_buf_printf(&rule, "LOCKSTEP_CHECK_OWNERS=%u", exercise->problem.buffer_count);
+    for (size_t i = 0; i < json_array_size(free_ones); i++) {
+        const char *name = json_string_value(json_array_get(free_ones, i));
+        all |= strcmp(name, "*") == 0;
+        for (unsigned b = 0; b < exercise->problem.buffer_count; b++)
+            if (strcmp(exercise->problem.buffer[b].name, name) == 0) {
+                lk_buf_printf(&rule, "%s%u", before, b);
+                before = ",";
+            }
+    }
+    if (!all)
+        return rule.data;
+    lk_buf_free(&rule);
+    return strdup("LOCKSTEP_CHECK_OWNERS");
+}
+
 /* gpu: the machine's, with its checker and counters, or a real one. */
 static enum host_end run_worker(const struct job *job, const char *gpu, int *status)
 {
@@ -81,7 +104,9 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
     snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
     snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
+    char *owners = owner_rule(job->exercise);
     const char *const watched[] = {check,
+                                   owners,
                                    profile,
                                    which,
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
@@ -92,7 +117,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
                                         "LOCKSTEP_GPU", NULL};
     (void)remove(result);
-    return host_run_limited(&(struct host_command){.words = words,
+    enum host_end how = host_run_limited(&(struct host_command){.words = words,
                                                    .environment = real ? plain : watched,
                                                    .output = file_in(job, log, "log"),
                                                    .joined = true},
@@ -101,6 +126,8 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                                   .reserves = true,
                                                   .interrupted = job->grader->interrupted},
                             status);
+    free(owners);
+    return how;
 }
 
 /* Wrong results and faults. False if the counters mean nothing. */
@@ -213,7 +240,7 @@ static void read_counters(struct job *job)
 {
     const struct learn_problem *problem = &job->exercise->problem;
     struct profile_filter filter = {.launch = (long)problem->measured,
-                                    .also = problem->has_near ? (long)problem->listed : 0};
+                                    .also = (long)problem->listed};
     char path[PATH_MAX], *message = NULL;
     struct profile *profile = profile_read(file_in(job, path, "profile"), &filter, &message);
     if (!profile) {
@@ -227,9 +254,7 @@ static void read_counters(struct job *job)
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
-        totals_check(job->exercise, launch,
-                     profile->launch_count > 1 ? profile->launches[1] : NULL, job->path,
-                     job->verdict);
+        totals_check(job->exercise, profile, job->path, job->verdict);
         profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }

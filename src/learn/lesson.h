@@ -42,7 +42,6 @@ struct learn_problem {
     const char *size[LEARN_ALL_SIZES]; /* "n=1000 alpha=2.5" */
     unsigned size_count, measured;   /* the size whose counters are checked */
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
-    bool has_near;   /* the first drawn one is like the measured one, but a little smaller */
     uint64_t seed[LEARN_ALL_SIZES];  /* of their values */
     json_t *hidden;    /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */

@@ -25,6 +25,8 @@ static const struct {
 
 /* What a special case of the tested size may save, against a size that is a little smaller. */
 #define SPECIAL_CASE 1.6
+/* How much longer than in the solution the busiest warp may be, against the others. */
+#define UNEVEN 1.5
 
 struct learn_totals totals_of(const struct profile_launch *launch)
 {
@@ -110,7 +112,7 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
                          "do all of it? A block has its own part: blockIdx.",
                          blocks, times);
-    if (longest > 3 * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
+    if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
         return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
                          "not spread over all threads.",
                          longest / best->value[LEARN_TOTAL_longest_warp]);
@@ -136,12 +138,37 @@ static void refuse(const struct learn_exercise *exercise, const struct profile_l
     verdict_stop(verdict, LEARN_LIMIT, line);
 }
 
-/* A size that is a little smaller cannot cost much more, unless the measured one is special. */
+/* Is the busiest warp longer than in the solution, and the others are not? */
+static bool is_uneven(const struct learn_exercise *exercise, const struct learn_totals *mine)
+{
+    const struct learn_totals *best = &exercise->best;
+    double longest = mine->value[LEARN_TOTAL_longest_warp],
+           best_longest = best->value[LEARN_TOTAL_longest_warp];
+    double share = longest / fmax(1, mine->value[LEARN_TOTAL_warp_instructions]);
+    double best_share = best_longest / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
+    return exercise->total_most[LEARN_TOTAL_longest_warp] > 0 && best_longest > 0 &&
+           longest > UNEVEN * best_longest + infos[LEARN_TOTAL_longest_warp].slack &&
+           share > UNEVEN * best_share;
+}
+
+static bool is_smaller(const struct learn_problem *problem, unsigned size)
+{
+    const double *value = problem->value[size], *most = problem->value[problem->measured];
+    for (unsigned i = 0; i < problem->names.variable_count; i++)
+        if (value[i] > most[i])
+            return false;
+    return true;
+}
+
+/* A size that is smaller cannot cost much more, unless the measured one is special. */
 static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
-                          const struct profile_launch *near, struct learn_verdict *verdict)
+                          const struct profile_launch *drawn, struct learn_verdict *verdict)
 {
     const struct learn_problem *problem = &exercise->problem;
-    struct learn_totals there = totals_of(near);
+    struct learn_totals there = totals_of(drawn);
+    if (drawn->fault || drawn->number >= problem->size_count ||
+        !is_smaller(problem, drawn->number))
+        return;
     static const enum learn_total compared[] = {LEARN_TOTAL_warp_instructions,
                                                 LEARN_TOTAL_longest_warp, LEARN_TOTAL_requests,
                                                 LEARN_TOTAL_atomics};
@@ -153,17 +180,17 @@ static void check_special(const struct learn_exercise *exercise, const struct le
         verdict_add_message(verdict, 0,
                             "for %s it takes %.6g %s, for the larger %s only %.6g: the size that "
                             "is measured is a special case here",
-                            problem->size[problem->listed], there.value[total], infos[total].words,
+                            problem->size[drawn->number], there.value[total], infos[total].words,
                             problem->size[problem->measured], mine->value[total]);
         verdict_stop(verdict, LEARN_LIMIT, 0);
         return;
     }
 }
 
-void totals_check(const struct learn_exercise *exercise, const struct profile_launch *launch,
-                  const struct profile_launch *near, const char *shown,
-                  struct learn_verdict *verdict)
+void totals_check(const struct learn_exercise *exercise, const struct profile *profile,
+                  const char *shown, struct learn_verdict *verdict)
 {
+    const struct profile_launch *launch = profile->launches[0];
     struct learn_totals mine = totals_of(launch);
     /* Causes before effects: the first that is over tells the most. */
     static const enum learn_total order[] = {LEARN_TOTAL_atomics, LEARN_TOTAL_longest_warp,
@@ -184,6 +211,9 @@ void totals_check(const struct learn_exercise *exercise, const struct profile_la
             refused = true;
         }
     }
-    if (near && !near->fault && verdict->stage == LEARN_PASSED)
-        check_special(exercise, &mine, near, verdict);
+    if (!refused && exercise->has_figures && verdict->stage == LEARN_PASSED &&
+        is_uneven(exercise, &mine))
+        refuse(exercise, launch, &mine, LEARN_TOTAL_longest_warp, shown, verdict);
+    for (unsigned i = 1; i < profile->launch_count && verdict->stage == LEARN_PASSED; i++)
+        check_special(exercise, &mine, profile->launches[i], verdict);
 }

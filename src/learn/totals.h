@@ -12,11 +12,10 @@
 extern const char *const totals_names[LEARN_TOTALS];
 
 struct learn_totals totals_of(const struct profile_launch *launch);
-/* Adds the totals to the verdict's counters, and a message if one is over its limit. near: the
- * launch of the drawn size that is a little smaller than the measured one; NULL if there is none.
- * shown: the learner's file, of which a line is blamed. */
-void totals_check(const struct learn_exercise *exercise, const struct profile_launch *launch,
-                  const struct profile_launch *near, const char *shown,
-                  struct learn_verdict *verdict);
+/* Adds the totals to the verdict's counters, and a message if one is over its limit. The profile
+ * has the launch of the measured size, then those of drawn sizes. shown: the learner's file, of
+ * which a line is blamed. */
+void totals_check(const struct learn_exercise *exercise, const struct profile *profile,
+                  const char *shown, struct learn_verdict *verdict);
 
 #endif

@@ -285,7 +285,7 @@ static bool read_launch(struct profile *profile, const json_t *object,
 static bool is_wanted(const struct profile_filter *filter, const struct profile_launch *launch)
 {
     if (filter->launch >= 0 && launch->number != (unsigned long)filter->launch &&
-        (filter->also <= 0 || launch->number != (unsigned long)filter->also))
+        (filter->also <= 0 || launch->number < (unsigned long)filter->also))
         return false;
     return !filter->kernel || strstr(launch->kernel->name, filter->kernel) ||
            strstr(launch->kernel->mangled, filter->kernel);
