@@ -36,7 +36,8 @@ static const char help[] =
     "  --json             print JSON\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
     "  --gpu cuda:0       also run correct kernels on this machine's GPU, and time them\n"
-    "  --file FILE        check, picture: grade this file in place of yours\n"
+    "  --file FILE        check, picture: grade this file in place of yours; it does not count as\n"
+    "                     an attempt of yours unless --keep is there too\n"
     "  --seed N           check: draw the hidden sizes and values as that verdict did\n"
     "  --run              with --json: also the trace and the profile of the graded run\n"
     "  --solutions        notebooks: with our solutions, for teachers\n"
@@ -106,6 +107,8 @@ static bool parse(struct cli_learn_session *session, int count, char **words)
         } else if (cli_option(count, words, &at, "--file", &session->file)) {
             if (!session->file)
                 return false;
+        } else if (cli_flag(words, &at, "--keep")) {
+            session->keep = true;
         } else if (cli_flag(words, &at, "--figures")) {
             session->figures = true;
         } else if (cli_flag(words, &at, "--run")) {

@@ -34,9 +34,12 @@ int cli_learn_check_one(struct cli_learn_session *session, const struct learn_ex
 {
     struct learn_verdict verdict;
     const char *path = graded_file(session, exercise);
-    char *remark;
-    learner_check(&session->grader, session->progress, exercise, path,
-                  cli_learn_shown(session, path), &verdict, &remark);
+    char *remark = NULL;
+    if (session->file && !session->keep) /* someone's file: not the learner's work */
+        learn_grade(&session->grader, exercise, path, cli_learn_shown(session, path), &verdict);
+    else
+        learner_check(&session->grader, session->progress, exercise, path,
+                      cli_learn_shown(session, path), &verdict, &remark);
     if (remark)
         host_error("remark: %s", remark);
     free(remark);

@@ -10,7 +10,9 @@
 #include "host/child.h"
 #include "host/files.h"
 #include "learn/draw.h"
+#include "learn/large.h"
 #include "learn/limits.h"
+#include "learn/log.h"
 #include "learn/totals.h"
 #include "report/check.h"
 
@@ -339,14 +341,56 @@ static void run_real(struct job *job)
     json_decref(result);
 }
 
+/* The gain is told of kernels that are right, also where they are too costly. */
+static void run_large(struct job *job)
+{
+    const struct learn_exercise *exercise = job->exercise;
+    struct learn_verdict *verdict = job->verdict;
+    if (!exercise->problem.large ||
+        (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
+        return;
+    double yours = large_run(job->grader, exercise, job->folder);
+    verdict->totals.large_us = yours;
+    verdict->gain = (struct learn_gain){.size = exercise->problem.large,
+                                        .before_us = exercise->before_us,
+                                        .yours_us = yours,
+                                        .best_us = exercise->best.large_us,
+                                        .work = large_work(exercise),
+                                        .is_flops = exercise->work_is_flops};
+    totals_check_large(exercise, verdict);
+}
+
+/* What the kernel printed, and where it was stopped. */
+static void read_log(struct job *job)
+{
+    struct learn_verdict *verdict = job->verdict;
+    char path[PATH_MAX], *message = NULL;
+    char *log = host_read_text(file_in(job, path, "log"), &message);
+    if (log) {
+        struct learn_log said = log_read(log);
+        verdict->printed = said.printed;
+        if (verdict->stage == LEARN_FAULT && said.what && is_learners(job, said.file)) {
+            verdict->line = said.line;
+            verdict_add_message(verdict, said.line, "%s%s%s", said.what, said.where ? ", " : "",
+                                said.where ? said.where : "");
+        }
+        log_free(&said);
+    }
+    free(message);
+    free(log);
+}
+
 static void read_results(struct job *job)
 {
     json_t *result = run_and_load(job, job->grader->gpu);
     if (!result)
         return;
-    if (read_sizes(job, result)) {
+    bool fine = read_sizes(job, result);
+    read_log(job);
+    if (fine) {
         read_findings(job);
         read_counters(job);
+        run_large(job);
         run_real(job);
     }
     json_decref(result);

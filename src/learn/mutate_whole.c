@@ -236,7 +236,7 @@ static void add_store(struct kernel *kernel, const char *at, const char *value, 
     int before = (int)(at - kernel->source), target = (int)(target_end - at);
     snprintf(name, sizeof name, "%s constant", place);
     add(kernel, MUTANT_CONSTANT, name,
-        lk_format("%.*s%.*s = 1%s", before, kernel->source, target, at, end));
+        lk_format("%.*s%.*s = 3%s", before, kernel->source, target, at, end));
     snprintf(name, sizeof name, "%s by atomics", place);
     if (!is_c)
         add(kernel, MUTANT_ATOMICS, name,

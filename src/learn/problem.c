@@ -115,6 +115,23 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
     return !state.error;
 }
 
+bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
+                   char **message)
+{
+    if (problem->family) {
+        problem->family->shape(&problem->instance[size], shape);
+        return true;
+    }
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        size_t extent[EXPRESSION_RANK], count;
+        if (!extents_of(problem, size, i, extent, &count, message))
+            return false;
+        shape[i] = (struct zoo_buffer){problem->buffer[i].name, problem->buffer[i].role,
+                                       problem->buffer[i].type, count};
+    }
+    return true;
+}
+
 bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo_instance *instance,
                   char **message)
 {

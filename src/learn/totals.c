@@ -217,3 +217,23 @@ void totals_check(const struct learn_exercise *exercise, const struct profile *p
     for (unsigned i = 1; i < profile->launch_count && verdict->stage == LEARN_PASSED; i++)
         check_special(exercise, &mine, profile->launches[i], verdict);
 }
+
+void totals_check_large(const struct learn_exercise *exercise, struct learn_verdict *verdict)
+{
+    double best = exercise->best.large_us, mine = verdict->totals.large_us;
+    double factor = exercise->total_most[LEARN_TOTAL_time_us];
+    char yours[32], theirs[32];
+    if (verdict->stage != LEARN_PASSED || best <= 0 || factor <= 0 ||
+        (mine > 0 && mine <= factor * best + infos[LEARN_TOTAL_time_us].slack))
+        return;
+    if (mine > 0)
+        verdict_add_message(verdict, 0, "for %s it takes %s, %.3g times the solution's %s",
+                            exercise->problem.large, learn_duration(yours, mine), mine / best,
+                            learn_duration(theirs, best));
+    else
+        verdict_add_message(verdict, 0,
+                            "for %s it was stopped after 2 million instructions of one block; the "
+                            "solution takes %s",
+                            exercise->problem.large, learn_duration(theirs, best));
+    verdict_stop(verdict, LEARN_LIMIT, 0);
+}

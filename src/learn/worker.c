@@ -158,6 +158,28 @@ free_instance:
     return goes_on;
 }
 
+/* The large size, of which only the time is asked: memory is as fresh as it comes, nothing is
+ * computed beforehand and nothing compared. */
+static void run_large(const struct learn_exercise *exercise, struct zoo_device *device,
+                      CUfunction function, char **message)
+{
+    struct zoo_buffer shape[ZOO_BUFFERS];
+    CUdeviceptr buffer[ZOO_BUFFERS] = {0};
+    struct problem_launch launch;
+    CUresult status = CUDA_SUCCESS;
+    if (!problem_shape(&exercise->problem, 0, shape, message))
+        return;
+    for (unsigned i = 0; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
+        status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
+    if (status == CUDA_SUCCESS && problem_launch(exercise, 0, buffer, &launch, message)) {
+        status = problem_start(device->cuda, function, &launch);
+        if (status == CUDA_SUCCESS)
+            status = device->cuda->cuCtxSynchronize();
+    }
+    if (status != CUDA_SUCCESS && !*message)
+        *message = lk_format("%s", words_of(status, device));
+}
+
 /* Has the checker found that threads write each other's elements? Then the sizes that follow would
  * only show it again, and where every block does all the work they would take long. */
 static bool is_shared_out_wrongly(void)
@@ -206,6 +228,10 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     }
     if (!check_memory(&device, function, message))
         goto out;
+    if (exercise->problem.listed == 0) {
+        run_large(exercise, &device, function, message);
+        goto out;
+    }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
         if (!run_size(exercise, i, &device, function, sizes, message) || is_shared_out_wrongly())
             break;
@@ -221,9 +247,9 @@ static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise
     struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
     if (seed)
         return draw_sizes(arena, problem, seed, message);
-    problem->size_count = 0;
-    problem->measured = 0;
+    problem->size_count = problem->measured = 0;
     bool fine = problem->large && lesson_add_size(&reader, problem, problem->large);
+    problem->listed = 0;
     if (!fine)
         *message = reader.error ? reader.error : lk_format("there is no large size");
     return fine;
