@@ -8,6 +8,7 @@
 #include "learn/reader.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -166,6 +167,22 @@ static void add_near(struct draw *draw, uint64_t seed)
     add(draw, value, seed);
 }
 
+/* strtod would take the first dot of "1..3000" for its own. */
+static double read_number(const char *at, char **end)
+{
+    char digits[32];
+    size_t length = 0;
+    while (length < sizeof digits - 1 &&
+           (strchr("+-0123456789", at[length]) || (at[length] == '.' && at[length + 1] != '.')) &&
+           at[length])
+        length++;
+    snprintf(digits, sizeof digits, "%.*s", (int)length, at);
+    double value = strtod(digits, end);
+    bool whole = length && !**end;
+    *end = (char *)at + (whole ? length : 0);
+    return value;
+}
+
 /* "n=1..3000 alpha=0.5|2 k=16..64:16", over what the listed sizes say. */
 static bool read_ranges(struct draw *draw, const char *line, char **message)
 {
@@ -183,17 +200,17 @@ static bool read_ranges(struct draw *draw, const char *line, char **message)
             return false;
         }
         struct range range = {.step = 1};
-        range.least = range.most = strtod(at + length + 1, &end);
+        range.least = range.most = read_number(at + length + 1, &end);
         for (uint64_t seen = 2; *end == '|'; seen++) { /* one of these, each as likely */
-            double other = strtod(end + 1, &end);
+            double other = read_number(end + 1, &end);
             if (next(draw) % seen == 0)
                 range.least = range.most = other;
         }
         if (strncmp(end, "..", 2) == 0)
-            range.most = strtod(end + 2, &end);
+            range.most = read_number(end + 2, &end);
         if (*end == ':')
-            range.step = strtod(end + 1, &end);
-        if ((*end && *end != ' ') || !(range.step > 0) || range.most < range.least) {
+            range.step = read_number(end + 1, &end);
+        if (end == at + length + 1 || (*end && *end != ' ') || !(range.step > 0) || range.most < range.least) {
             *message = lk_format("\"hidden\": '%s' is no range: '%s'",
                                  draw->problem->names.variable[i], line);
             return false;

@@ -223,7 +223,7 @@ void totals_check_large(const struct learn_exercise *exercise, struct learn_verd
     double best = exercise->best.large_us, mine = verdict->totals.large_us;
     double factor = exercise->total_most[LEARN_TOTAL_time_us];
     char yours[32], theirs[32];
-    if (verdict->stage != LEARN_PASSED || best <= 0 || factor <= 0 ||
+    if (!exercise->has_figures || verdict->stage != LEARN_PASSED || best <= 0 || factor <= 0 ||
         (mine > 0 && mine <= factor * best + infos[LEARN_TOTAL_time_us].slack))
         return;
     if (mine > 0)
