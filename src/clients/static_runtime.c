@@ -3,8 +3,8 @@
  * of liblockstep_audit.so, which sees every object before its constructors run.
  *
  * NVIDIA's runtime works only with NVIDIA's driver. Its public functions keep their names in the
- * symbol table of a program that nvcc has linked, unless it was stripped. Each of them begins with a
- * jump from here on: to a stub that looks the function up in our libcudart on the first call, and
+ * symbol table of a program that nvcc has linked, unless it was stripped. Each of them begins with
+ * a jump from here on: to a stub that looks the function up in our libcudart on the first call, and
  * jumps there directly on later ones.
  */
 #include "clients/static_runtime.h"
@@ -194,8 +194,8 @@ static struct runtime *make_runtime(unsigned count)
     struct runtime *runtime = calloc(1, sizeof *runtime);
     size_t stubs = whole_pages((size_t)count * STUB_SIZE);
     size_t slots = whole_pages(count * sizeof *runtime->slots);
-    char *place = mmap(NULL, stubs + slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+    char *place =
+        mmap(NULL, stubs + slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (runtime)
         runtime->names = calloc(count, sizeof *runtime->names);
     if (!runtime || !runtime->names || place == MAP_FAILED) {

@@ -460,6 +460,8 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
 /* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
  */
 unsigned drv_linked_registers(const void *image);
+CUresult drv_module_load_ptx(CUcontext context, const char *text, size_t size, struct drv_jit *jit,
+                             CUmodule *result);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
