@@ -222,7 +222,7 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major)))
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major)))
 CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -285,6 +285,13 @@ $(BUILD)/libnvJitLink.so.%: src/clients/nvjitlink.c src/clients/lto.c src/client
 	$(call say,LINK)
 	$(CC) $(ALL) -DNVJITLINK_MAJOR=$* -shared -o $@ $(filter %.c,$^) $(BASE_OBJ) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvjitlink$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# cuBLAS on OpenBLAS, which is opened when it is needed.
+BLAS_SRC := $(filter-out %/lt.c,$(wildcard src/clients/blas/*.c))
+$(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublas%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(BLAS_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublas$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 $(BUILD)/clients/ptxas: src/clients/ptxas.c src/driver/image.h $(PTX_OBJ) $(BASE_OBJ) $(FLAGS)
 	$(call say,LINK)
