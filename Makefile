@@ -222,7 +222,7 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major)) libcurand.so.10)
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12)
 CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -297,6 +297,12 @@ $(BUILD)/libcurand.so.%: src/clients/curand.c src/clients/vendor.c src/driver/li
 	$(call say,LINK)
 	$(CC) $(ALL) -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libcurand$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# cuFFT 11 belongs to CUDA 12, and 12 to CUDA 13.
+$(BUILD)/libcufft.so.%: src/clients/fft.c src/driver/library_call.h src/clients/libcufft%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUFFT_MAJOR=$* -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libcufft$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 $(BUILD)/clients/ptxas: src/clients/ptxas.c src/driver/image.h $(PTX_OBJ) $(BASE_OBJ) $(FLAGS)
 	$(call say,LINK)
