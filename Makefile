@@ -222,7 +222,7 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12)
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12)
 CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -292,6 +292,12 @@ $(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(BLAS_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublas$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+LT_SRC := $(addprefix src/clients/blas/,lt.c product.c types.c)
+$(BUILD)/libcublasLt.so.%: $(LT_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublasLt%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(LT_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublasLt$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 $(BUILD)/libcurand.so.%: src/clients/curand.c src/clients/vendor.c src/driver/library_call.h src/clients/libcurand%.map $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
