@@ -133,12 +133,14 @@ static const char *last_part(const char *id)
     return slash ? slash + 1 : id;
 }
 
-/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". What
- * comes before the weeks has days too, and leaves the short word to them: "preflight/day4". */
+/* "week1/day4_first_kernel", "day4_first_kernel", "day4", and with the week "week1/day4". Other
+ * weeks have days too, and leave the short word to the first one: "week2/day4", "preflight/day4".
+ */
 static bool names_lesson(const struct learn_lesson *lesson, const char *word, size_t length)
 {
     const char *ids[] = {lesson->id, last_part(lesson->id)};
-    bool is_short = learn_is_before(lesson) && strncmp(ids[1], word, length) == 0 && ids[1][length];
+    bool is_short = strncmp(lesson->id, "week1/", 6) != 0 && strncmp(ids[1], word, length) == 0 &&
+                    ids[1][length];
     for (int i = 0; i < 2 && !(i == 1 && is_short); i++)
         if (strncmp(ids[i], word, length) == 0 && (ids[i][length] == 0 || ids[i][length] == '_'))
             return length > 0;

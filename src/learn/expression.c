@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { NUMBER, VARIABLE, ELEMENT, CALL, SUM, BINARY, NOT, NEGATE, CHOOSE };
+enum kind { NUMBER, VARIABLE, ELEMENT, CALL, SUM, HIGHEST, BINARY, NOT, NEGATE, CHOOSE };
 
 struct expression {
     enum kind kind;
     int op;         /* BINARY: a token; CALL: a row of functions */
     double number;  /* NUMBER */
-    unsigned which; /* VARIABLE, ELEMENT, SUM: index of the name */
+    unsigned which; /* VARIABLE, ELEMENT, SUM, HIGHEST: index of the name */
     unsigned count; /* of parts */
     struct expression *part[EXPRESSION_RANK];
 };
@@ -48,13 +48,69 @@ static double of_abs(double a, double unused)
     return fabs(a);
 }
 
+static double of_floor(double a, double unused)
+{
+    return floor(a);
+}
+static double of_round(double a, double unused)
+{
+    return nearbyint(a); /* halves to the even neighbour, as GPUs round */
+}
+
+/* A number as the type of few bits keeps it. */
+static double as_type(enum zoo_type type, double value)
+{
+    uint64_t bits = 0;
+    zoo_put(type, &bits, 0, value);
+    return zoo_get(type, &bits, 0);
+}
+static double of_f32(double a, double unused)
+{
+    return as_type(ZOO_F32, a);
+}
+static double of_f16(double a, double unused)
+{
+    return as_type(ZOO_F16, a);
+}
+static double of_bf16(double a, double unused)
+{
+    return as_type(ZOO_BF16, a);
+}
+static double of_e4m3(double a, double unused)
+{
+    return as_type(ZOO_E4M3, a);
+}
+static double of_e5m2(double a, double unused)
+{
+    return as_type(ZOO_E5M2, a);
+}
+/* FP4: 0 .5 1 1.5 2 3 4 6 and their negatives. Steps are 0.5 below 2, 1 below 4, then 2. */
+static double of_e2m1(double a, double unused)
+{
+    double size = fmin(fabs(a), 6), step = size < 2 ? 0.5 : size < 4 ? 1 : 2;
+    return copysign(nearbyint(size / step) * step, a);
+}
+
 static const struct {
     const char *name;
     unsigned count;
     double (*call)(double, double);
-} functions[] = {
-    {"ceil_div", 2, of_ceil_div}, {"div", 2, of_div}, {"min", 2, fmin},   {"max", 2, fmax},
-    {"sqrt", 1, of_sqrt},         {"exp", 1, of_exp}, {"abs", 1, of_abs}, {"log", 1, of_log}};
+} functions[] = {{"ceil_div", 2, of_ceil_div},
+                 {"div", 2, of_div},
+                 {"min", 2, fmin},
+                 {"max", 2, fmax},
+                 {"sqrt", 1, of_sqrt},
+                 {"exp", 1, of_exp},
+                 {"abs", 1, of_abs},
+                 {"log", 1, of_log},
+                 {"floor", 1, of_floor},
+                 {"round", 1, of_round},
+                 {"f32", 1, of_f32},
+                 {"f16", 1, of_f16},
+                 {"bf16", 1, of_bf16},
+                 {"e4m3", 1, of_e4m3},
+                 {"e5m2", 1, of_e5m2},
+                 {"e2m1", 1, of_e2m1}};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
 /* Tokens ----------------------------------------------------------------------------------------*/
@@ -170,14 +226,14 @@ static int find(const char *const *names, unsigned count, const char *name)
     return -1;
 }
 
-/* sum(p, count, term): p is a variable of the term alone. */
-static struct expression *parse_sum(struct parser *parser)
+/* sum(p, count, term) and highest(p, count, term): p is a variable of the term alone. */
+static struct expression *parse_over(struct parser *parser, enum kind kind)
 {
-    struct expression *made = make(parser, SUM, NULL, NULL, NULL);
+    struct expression *made = make(parser, kind, NULL, NULL, NULL);
     next(parser);
-    expect(parser, '(', "sum needs '(variable, count, term)'");
+    expect(parser, '(', "sum and highest need '(variable, count, term)'");
     const char *name = lk_arena_printf(parser->arena, "%s", parser->name);
-    expect(parser, NAME, "sum begins with the name of its variable");
+    expect(parser, NAME, "the name of a variable comes first");
     expect(parser, ',', "a ',' is missing here");
     made->part[0] = parse_choice(parser);
     expect(parser, ',', "a ',' is missing here");
@@ -228,7 +284,9 @@ static struct expression *parse_name(struct parser *parser)
 {
     const struct expression_names *names = &parser->names;
     if (strcmp(parser->name, "sum") == 0)
-        return parse_sum(parser);
+        return parse_over(parser, SUM);
+    if (strcmp(parser->name, "highest") == 0)
+        return parse_over(parser, HIGHEST);
     for (size_t i = 0; i < FUNCTIONS; i++)
         if (strcmp(functions[i].name, parser->name) == 0)
             return parse_call(parser, i);
@@ -411,6 +469,16 @@ static double sum(const struct expression *expression, struct expression_state *
     return total;
 }
 
+static double highest(const struct expression *expression, struct expression_state *state)
+{
+    double count = expression_eval(expression->part[0], state), most = -INFINITY;
+    for (double i = 0; i < count && !state->error; i++) {
+        state->variable[expression->which] = i;
+        most = fmax(most, expression_eval(expression->part[1], state));
+    }
+    return most;
+}
+
 static double binary(int op, double a, double b)
 {
     switch (op) {
@@ -463,6 +531,8 @@ double expression_eval(const struct expression *expression, struct expression_st
             expression->count > 1 ? expression_eval(part[1], state) : 0);
     case SUM:
         return sum(expression, state);
+    case HIGHEST:
+        return highest(expression, state);
     case BINARY: {
         double left = expression_eval(part[0], state);
         if (expression->op == AND && left == 0)

@@ -4,8 +4,9 @@
  *
  * Numbers are doubles. There are + - * / %, comparisons, && || !, a ? b : c, subscripts, and the
  * functions of expression.c's table; '/' is the division of real numbers and div(a, b) that of
- * whole ones. sum(p, count, term) adds term for p = 0 .. count - 1. Nothing else can be done with
- * them, so a lesson from elsewhere is safe to grade with.
+ * whole ones. sum(p, count, term) adds term for p = 0 .. count - 1, and highest(p, count, term) is
+ * the largest of them; e4m3(x) and its like round to a type of few bits. Nothing else can be done
+ * with them, so a lesson from elsewhere is safe to grade with.
  */
 #ifndef LOCKSTEP_LEARN_EXPRESSION_H
 #define LOCKSTEP_LEARN_EXPRESSION_H

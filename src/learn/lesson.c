@@ -69,6 +69,26 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     return !shared || exercise->shared;
 }
 
+/* "tensor_map x 32 16": a buffer of rank 2 for TMA, in tiles of 32 rows and 16 columns. */
+static bool read_map(struct lesson_reader *reader, const char *text,
+                     const struct learn_problem *problem, struct learn_argument *argument)
+{
+    char name[32];
+    argument->kind = LEARN_MAP;
+    if (sscanf(text, "tensor_map %31s %u %u", name, &argument->box[0], &argument->box[1]) != 3 ||
+        argument->box[0] - 1u >= 256 || argument->box[1] - 1u >= 256)
+        return reader_fail(reader, "arguments", "'%s' is not of the form 'tensor_map x 32 16'",
+                           text);
+    for (unsigned i = 0; i < problem->buffer_count; i++)
+        if (strcmp(problem->buffer[i].name, name) == 0 && problem->buffer[i].rank == 2 &&
+            problem->buffer[i].type == ZOO_F32) {
+            argument->buffer = i;
+            return true;
+        }
+    return reader_fail(reader, "arguments", "'%s': there is no f32 buffer '%s' with two extents",
+                       text, name);
+}
+
 /* "x" is a buffer; "int n", "float alpha", "long rows * cols" are values. */
 static bool read_argument(struct lesson_reader *reader, const char *text,
                           const struct learn_problem *problem, struct learn_argument *argument)
@@ -88,6 +108,8 @@ static bool read_argument(struct lesson_reader *reader, const char *text,
             argument->buffer = i;
             return true;
         }
+    if (strncmp(text, "tensor_map ", 11) == 0)
+        return read_map(reader, text, problem, argument);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strncmp(text, types[i].name, strlen(types[i].name)) == 0) {
             json_t *formula = json_string(text + strlen(types[i].name));

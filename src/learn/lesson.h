@@ -22,9 +22,10 @@ struct learn_lesson;
 
 /* An argument of the kernel: a buffer, or a formula's value. */
 struct learn_argument {
-    enum { LEARN_BUFFER, LEARN_INT, LEARN_LONG, LEARN_FLOAT, LEARN_DOUBLE } kind;
+    enum { LEARN_BUFFER, LEARN_INT, LEARN_LONG, LEARN_FLOAT, LEARN_DOUBLE, LEARN_MAP } kind;
     unsigned buffer;
     struct expression *value;
+    unsigned box[2];  /* LEARN_MAP: rows and columns of a tile */
     const char *text; /* as the lesson has it */
 };
 
@@ -52,7 +53,11 @@ struct learn_problem {
     unsigned buffer_count;
     struct expression_rule rule[LEARN_RULES];
     unsigned rule_count;
-    double tolerance; /* of |expected|, or of 1 if that is more */
+    /* Arrays of the reference alone, behind the buffers in .buffer, each with a rule of its own. */
+    struct expression_rule step[LEARN_RULES];
+    unsigned step_count;
+    double tolerance; /* of |expected|, or of floor if that is more */
+    double floor;     /* 1, or less where results are small: weights of a softmax */
 };
 
 struct learn_limit {

@@ -117,6 +117,24 @@ static int word_index(const char *const *words, unsigned count, const char *word
     return -1;
 }
 
+static bool read_shape(struct lesson_reader *reader, json_t *shape, struct learn_problem *problem,
+                       struct learn_buffer *buffer)
+{
+    json_t *each;
+    size_t i;
+    if (json_array_size(shape) == 0 || json_array_size(shape) > EXPRESSION_RANK)
+        return reader_fail(reader, "buffers", "%s: a shape has 1 to %d extents", buffer->name,
+                           EXPRESSION_RANK);
+    json_array_foreach(shape, i, each)
+    {
+        buffer->extent[i] = reader_formula(reader, each, "shape", &problem->names, NULL);
+        if (!buffer->extent[i])
+            return false;
+        buffer->rank++;
+    }
+    return true;
+}
+
 static bool read_buffer(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     static const char *const roles[] = {
@@ -127,7 +145,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     buffer->name = reader_text(reader, object, "name", true);
     const char *type = reader_text(reader, object, "type", true);
     const char *role = reader_text(reader, object, "role", true);
-    json_t *shape = reader_array(reader, object, "shape", true), *each;
+    json_t *shape = reader_array(reader, object, "shape", true);
     if (!buffer->name || !type || !role || !shape)
         return false;
     int index = word_index(zoo_type_names, ZOO_TYPES, type);
@@ -139,17 +157,8 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
         return reader_fail(reader, "buffers", "%s: the role is in, out or 'in out', not '%s'",
                            buffer->name, role);
     buffer->role = (enum zoo_role)index;
-    if (json_array_size(shape) == 0 || json_array_size(shape) > EXPRESSION_RANK)
-        return reader_fail(reader, "buffers", "%s: a shape has 1 to %d extents", buffer->name,
-                           EXPRESSION_RANK);
-    size_t i;
-    json_array_foreach(shape, i, each)
-    {
-        buffer->extent[i] = reader_formula(reader, each, "shape", &problem->names, NULL);
-        if (!buffer->extent[i])
-            return false;
-        buffer->rank++;
-    }
+    if (!read_shape(reader, shape, problem, buffer))
+        return false;
     problem->buffer_count++;
     return true;
 }
@@ -168,6 +177,45 @@ static bool read_buffers(struct lesson_reader *reader, json_t *object,
         names->rank[b] = problem->buffer[b].rank;
     }
     names->array_count = problem->buffer_count;
+    return true;
+}
+
+/* {"name": "s", "shape": ["n", "m"], "rule": "s[i][j] = .."}: what several rules need is computed
+ * once; a step sees the inputs and the steps before it. */
+static bool read_step(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    unsigned at = problem->buffer_count + problem->step_count;
+    struct learn_buffer *buffer = &problem->buffer[at];
+    char *message = NULL;
+    if (!reader_keys(reader, object, "name shape rule"))
+        return false;
+    buffer->name = reader_text(reader, object, "name", true);
+    const char *rule = reader_text(reader, object, "rule", true);
+    json_t *shape = reader_array(reader, object, "shape", true);
+    buffer->type = ZOO_F64;
+    if (!buffer->name || !rule || !shape || !read_shape(reader, shape, problem, buffer))
+        return false;
+    problem->names.array[at] = buffer->name;
+    problem->names.rank[at] = buffer->rank;
+    problem->names.array_count = at + 1;
+    struct expression_rule *parsed = &problem->step[problem->step_count++];
+    if (!expression_parse_rule(reader->arena, rule, &problem->names, parsed, &message)) {
+        reader_fail(reader, "steps", "%s", message);
+        free(message);
+        return false;
+    }
+    return parsed->array == at ||
+           reader_fail(reader, "steps", "the rule of %s must define it", buffer->name);
+}
+
+static bool read_steps(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    json_t *list = reader_array(reader, object, "steps", false), *each;
+    size_t i, most = ZOO_BUFFERS - problem->buffer_count;
+    if (list && (json_array_size(list) > LEARN_RULES || json_array_size(list) > most))
+        return reader_fail(reader, "steps", "must be at most %d, and %d with the buffers",
+                           LEARN_RULES, ZOO_BUFFERS);
+    json_array_foreach(list, i, each) if (!read_step(reader, each, problem)) return false;
     return true;
 }
 
@@ -238,12 +286,17 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     json_t *tolerance;
     if (json_object_get(object, "family"))
         return read_family(reader, object, problem);
-    if (!reader_keys(reader, object, "sizes measured hidden large buffers reference tolerance"))
+    if (!reader_keys(reader, object,
+                     "sizes measured hidden large buffers steps reference tolerance floor"))
         return false;
     tolerance = json_object_get(object, "tolerance");
     if (tolerance && !json_is_number(tolerance))
         return reader_fail(reader, "tolerance", "must be a number");
     problem->tolerance = tolerance ? json_number_value(tolerance) : 1e-6;
+    json_t *least = json_object_get(object, "floor");
+    if (least && !json_is_number(least))
+        return reader_fail(reader, "floor", "must be a number");
+    problem->floor = least ? json_number_value(least) : 1;
     return read_sizes(reader, object, problem) && read_buffers(reader, object, problem) &&
-           read_rules(reader, object, problem);
+           read_steps(reader, object, problem) && read_rules(reader, object, problem);
 }

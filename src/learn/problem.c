@@ -79,20 +79,39 @@ static double evaluate(const struct expression_rule *rule, unsigned rank,
     return expression_eval(rule->value, state);
 }
 
+/* The values of one of the reference's own arrays, malloc'd. */
+static double *compute_step(const struct learn_problem *problem, unsigned array, size_t count,
+                            struct expression_state *state)
+{
+    double *value = lk_alloc((count + 1) * sizeof *value);
+    const struct expression_rule *rule = &problem->step[array - problem->buffer_count];
+    for (size_t i = 0; i < count; i++)
+        value[i] = state->error ? 0 : evaluate(rule, problem->buffer[array].rank, state, i);
+    return value;
+}
+
 static bool make_state(const struct learn_problem *problem, unsigned size,
                        const struct zoo_instance *instance, struct expression_state *state,
                        char **message)
 {
     size_t count;
     *state = state_of(problem, size);
-    for (unsigned b = 0; b < problem->buffer_count; b++) {
+    for (unsigned b = 0; b < problem->buffer_count + problem->step_count; b++) {
         struct expression_array *array = &state->array[b];
         if (!extents_of(problem, size, b, array->extent, &count, message))
             return false;
         array->type = problem->buffer[b].type;
-        array->data = instance->host[b];
+        array->data = b < problem->buffer_count ? instance->host[b] : NULL;
+        if (b >= problem->buffer_count)
+            array->data = compute_step(problem, b, count, state);
     }
     return true;
+}
+
+static void free_steps(const struct learn_problem *problem, struct expression_state *state)
+{
+    for (unsigned i = 0; i < problem->step_count; i++)
+        free((void *)state->array[problem->buffer_count + i].data);
 }
 
 static bool compute_reference(const struct learn_problem *problem, unsigned size,
@@ -107,9 +126,10 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
         for (size_t i = 0; i < expected->count && !state.error; i++) {
             double value = evaluate(rule, problem->buffer[rule->array].rank, &state, i);
             expected->value[i] = value;
-            expected->bound[i] = problem->tolerance * fmax(1, fabs(value));
+            expected->bound[i] = problem->tolerance * fmax(problem->floor, fabs(value));
         }
     }
+    free_steps(problem, &state);
     if (state.error)
         *message = lk_format("%s: the reference fails: %s", problem->size[size], state.error);
     return !state.error;
@@ -163,6 +183,8 @@ failed:
 
 unsigned problem_argument_bytes(const struct learn_argument *argument)
 {
+    if (argument->kind == LEARN_MAP)
+        return sizeof(CUtensorMap);
     return argument->kind == LEARN_INT || argument->kind == LEARN_FLOAT ? 4 : 8;
 }
 
@@ -173,8 +195,32 @@ static bool dimension(struct expression *formula, struct expression_state *state
     return !state->error && *value > 0 && number == floor(number);
 }
 
-bool problem_launch(const struct learn_exercise *exercise, unsigned size,
-                    const CUdeviceptr *buffers, struct problem_launch *launch, char **message)
+/* A row-major matrix in tiles that lie in shared memory row by row, without a swizzle. */
+static bool make_map(const struct lk_driver *cuda, const struct learn_problem *problem,
+                     unsigned size, const struct learn_argument *argument, CUdeviceptr at,
+                     CUtensorMap *map, char **message)
+{
+    size_t extent[EXPRESSION_RANK], count;
+    if (!extents_of(problem, size, argument->buffer, extent, &count, message))
+        return false;
+    cuuint64_t dim[2] = {extent[1], extent[0]}, pitch[1] = {4 * extent[1]};
+    cuuint32_t box[2] = {argument->box[1], argument->box[0]}, step[2] = {1, 1};
+    CUresult status =
+        cuda->cuTensorMapEncodeTiled
+            ? cuda->cuTensorMapEncodeTiled(
+                  map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)(uintptr_t)at, dim, pitch, box,
+                  step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+            : CUDA_ERROR_NOT_SUPPORTED;
+    if (status != CUDA_SUCCESS)
+        *message = lk_format("%s: no tensor map for '%s': rows must be multiples of 16 bytes",
+                             problem->size[size], argument->text);
+    return status == CUDA_SUCCESS;
+}
+
+bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *exercise,
+                    unsigned size, const CUdeviceptr *buffers, struct problem_launch *launch,
+                    char **message)
 {
     struct expression_state state = state_of(&exercise->problem, size);
     bool fine = true;
@@ -193,7 +239,11 @@ bool problem_launch(const struct learn_exercise *exercise, unsigned size,
         const struct learn_argument *argument = &exercise->argument[i];
         double value = argument->value ? expression_eval(argument->value, &state) : 0;
         launch->argument[i] = &launch->value[i];
-        if (argument->kind == LEARN_BUFFER)
+        if (argument->kind == LEARN_MAP) {
+            if (!make_map(cuda, &exercise->problem, size, argument, buffers[argument->buffer],
+                          &launch->value[i].map, message))
+                return false;
+        } else if (argument->kind == LEARN_BUFFER)
             launch->value[i].pointer = buffers[argument->buffer];
         else if (argument->kind == LEARN_INT)
             launch->value[i].i32 = (int32_t)value;
@@ -269,10 +319,11 @@ static void print_inputs(const struct learn_problem *problem, unsigned size,
         print_place(&problem->buffer[input], state.array[input].extent, state.seen[i].at, text);
         lk_buf_printf(
             text, " = %.9g",
-            zoo_get(problem->buffer[input].type, instance->host[input], state.seen[i].at));
+            zoo_get(problem->buffer[input].type, state.array[input].data, state.seen[i].at));
     }
     if (state.saw_others)
         lk_buf_printf(text, " and others");
+    free_steps(problem, &state);
 }
 
 static bool verify_output(const struct learn_problem *problem, unsigned size,

@@ -24,11 +24,13 @@ struct problem_launch {
         int64_t i64;
         float f32;
         double f64;
+        CUtensorMap map;
     } value[LEARN_ARGUMENTS];
     void *argument[LEARN_ARGUMENTS]; /* into value */
 };
-bool problem_launch(const struct learn_exercise *exercise, unsigned size,
-                    const CUdeviceptr *buffers, struct problem_launch *launch, char **message);
+bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *exercise,
+                    unsigned size, const CUdeviceptr *buffers, struct problem_launch *launch,
+                    char **message);
 /* Puts the kernel into the stream that everything is in. */
 CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
                        const struct problem_launch *launch);

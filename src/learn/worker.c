@@ -25,9 +25,14 @@ enum { MOST_SHARED = 49152, MOST_LOCAL = 512 << 10 };
 
 /* The kernel in the PTX -------------------------------------------------------------------------*/
 
-/* Is it "add", or "add" as C++ mangles it, "_Z3addPKfS0_Pfi"? */
+/* Is it "add", or "add" as C++ mangles it, "_Z3addPKfS0_Pfi"? A demangler may not know the types of
+ * the parameters (_Float16); the name comes before them. */
 static bool is_name(const char *symbol, const char *kernel)
 {
+    char *rest;
+    if (strncmp(symbol, "_Z", 2) == 0 && strtoul(symbol + 2, &rest, 10) == strlen(kernel) &&
+        strncmp(rest, kernel, strlen(kernel)) == 0)
+        return true;
     char *name = host_demangle_briefly(symbol);
     bool same = strcmp(name, kernel) == 0;
     free(name);
@@ -130,7 +135,7 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         return false;
     if (!zoo_run_open(&run, &instance, &none, device, NULL, NULL, message))
         goto free_instance;
-    if (!problem_launch(exercise, size, run.call.buffer, &launch, message))
+    if (!problem_launch(device->cuda, exercise, size, run.call.buffer, &launch, message))
         goto close_run;
     CUresult status = zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
