@@ -176,7 +176,8 @@ static void run_large(const struct learn_exercise *exercise, struct zoo_device *
         return;
     for (unsigned i = 0; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
         status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
-    if (status == CUDA_SUCCESS && problem_launch(exercise, 0, buffer, &launch, message)) {
+    if (status == CUDA_SUCCESS &&
+        problem_launch(device->cuda, exercise, 0, buffer, &launch, message)) {
         status = problem_start(device->cuda, function, &launch);
         if (status == CUDA_SUCCESS)
             status = device->cuda->cuCtxSynchronize();
