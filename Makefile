@@ -181,7 +181,7 @@ $(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX)/nvcc/flags
 $(PTX)/clang/%.ptx: kernels/%.cu kernels/include/clang_ptx.sh $(PTX)/clang/flags
 	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	$(call say,CLANG)
-	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)))
+	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)) -Wno-pass-failed)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
     $(PTX)/$(KERNEL_CC)/flags scripts/embed-kernels \
