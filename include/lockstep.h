@@ -475,6 +475,42 @@ lk_status lk_dropout(void *stream, const lk_dropout_desc *desc, const void *x, v
 lk_status lk_dropout_backward(void *stream, const lk_dropout_desc *desc, const void *dy, void *dx);
 lk_status lk_dropout_explain(const lk_dropout_desc *desc, char *text, size_t size);
 
+/* What stands between the matrix products of a transformer, in one pass, with D the dropout above
+ * of element row * cols + column: y = D(GELU(x + bias)), and y = D(x + bias) + residual. Backward
+ * dx = D(dy GELU'(x + bias)), or D(dy), and dbias, the sum of dx over all rows, made in f32 in a
+ * fixed order; the gradient of the residual is dy itself. x is [rows][cols], bias is [cols]. dx
+ * may be dy or x, and y may be x or residual. */
+typedef struct lk_fused_desc {
+    lk_type type;           /* LK_BF16, LK_F16 or LK_F32 */
+    lk_activation function; /* LK_GELU or LK_GELU_TANH; not used with a residual */
+    int64_t rows, cols;
+    float p;
+    uint64_t seed, offset;
+    const uint64_t *state; /* as in lk_dropout_desc */
+} lk_fused_desc;
+#define LK_FUSED_DESC(type_, rows_, cols_, p_, seed_, offset_)                                     \
+    {                                                                                              \
+        .type = (type_), .function = LK_GELU, .rows = (rows_), .cols = (cols_), .p = (p_),         \
+        .seed = (seed_), .offset = (offset_)                                                       \
+    }
+
+lk_status lk_bias_gelu_dropout(void *stream, const lk_fused_desc *desc, const void *x,
+                               const void *bias, void *y);
+lk_status lk_bias_gelu_dropout_backward(void *stream, const lk_fused_desc *desc, const void *x,
+                                        const void *bias, const void *dy, void *dx, void *dbias,
+                                        void *workspace, size_t workspace_bytes);
+lk_status lk_bias_gelu_dropout_backward_workspace(const lk_fused_desc *desc, size_t *bytes);
+lk_status lk_bias_gelu_dropout_explain(const lk_fused_desc *desc, int backward, char *text,
+                                       size_t size);
+lk_status lk_bias_dropout_residual(void *stream, const lk_fused_desc *desc, const void *x,
+                                   const void *bias, const void *residual, void *y);
+lk_status lk_bias_dropout_residual_backward(void *stream, const lk_fused_desc *desc, const void *dy,
+                                            void *dx, void *dbias, void *workspace,
+                                            size_t workspace_bytes);
+lk_status lk_bias_dropout_residual_backward_workspace(const lk_fused_desc *desc, size_t *bytes);
+lk_status lk_bias_dropout_residual_explain(const lk_fused_desc *desc, int backward, char *text,
+                                           size_t size);
+
 /* Rows of a table by number: out[t] = table[ids[t]]; backward dtable[v] is the sum of dout[t] over
  * all t with ids[t] = v, made in f32, and the same bits in every run. Every row of dtable is
  * written. A number outside of the table, as -1 for padding, gives zeros and gets no gradient. */

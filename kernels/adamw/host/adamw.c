@@ -258,8 +258,8 @@ static const char *const edges[] = {
     "n=5000 tensors=3 mode=f32,master,stochastic dist=constant,ascending,adversarial step=2",
     NULL};
 
-static const char *const bench[] = {"n=256M tensors=1 mode=f32,master,stochastic step=100",
-                                    "n=256M tensors=300 mode=master step=100",
+static const char *const bench[] = {"n=64M tensors=1 mode=f32,master,stochastic step=100",
+                                    "n=64M tensors=300 mode=master step=100",
                                     "n=1M tensors=1,300 mode=f32 step=100", NULL};
 
 const struct zoo_family zoo_adamw = {

@@ -143,7 +143,7 @@ static const char *const edges[] = {
     "n=3000 type=bf16,f16,f32 p=0.25 state=given offset=5 seed=9",
     "n=2048 type=bf16,f16,f32 p=0.5 dist=special,adversarial,constant", NULL};
 
-static const char *const bench[] = {"n=256M type=bf16 p=0.125", "n=128M type=f32 p=0.125",
+static const char *const bench[] = {"n=128M type=bf16 p=0.125", "n=64M type=f32 p=0.125",
                                     "n=64K,1M,16M type=bf16 p=0.125", NULL};
 
 const struct zoo_family zoo_dropout = {

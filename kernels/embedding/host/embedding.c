@@ -121,6 +121,7 @@ static void reference(const struct zoo_problem *problem, void *const *buffer,
         reference_backward(problem, buffer, &expected[OUT]);
         return;
     }
+#pragma omp parallel for schedule(static) if (problem->value[EMB_TOKENS] * dim > 100000)
     for (int64_t t = 0; t < problem->value[EMB_TOKENS]; t++) {
         int64_t id = (int64_t)zoo_get(index_of(problem), buffer[IDS], (size_t)t);
         bool known = id >= 0 && id < problem->value[EMB_VOCAB];
@@ -333,9 +334,9 @@ static const char *const edges[] = {
     NULL};
 
 static const char *const bench[] = {
-    "tokens=64K vocab=64K dim=4K type=bf16 index=i64 direction=forward,backward",
-    "tokens=32K vocab=32K dim=4K type=f32 index=i64 direction=backward",
-    "tokens=64K vocab=64K dim=4K type=bf16 index=i64 direction=backward dist=words,same",
+    "tokens=32K vocab=32K dim=4K type=bf16 index=i64 direction=forward,backward",
+    "tokens=16K vocab=16K dim=4K type=f32 index=i64 direction=backward",
+    "tokens=32K vocab=32K dim=4K type=bf16 index=i64 direction=backward dist=words,same",
     "tokens=8K vocab=32K dim=1K type=bf16 index=i64 direction=forward,backward", NULL};
 
 const struct zoo_family zoo_embedding = {

@@ -1,0 +1,134 @@
+/*
+ * chains.h: what every variant shares: the chains of functions, forward and backward, and the kernels'
+ * one list of arguments. Forward kernels are made by FORWARD_KERNELS(variant, threads), backward ones by
+ * BACKWARD_KERNELS: gelu_forward_bf16, residual_backward_f32 and all others.
+ *
+ * x, other, and out are [rows][cols]; bias is [cols]. other is the residual, or backward dy.
+ */
+#ifndef LOCKSTEP_FUSED_CHAINS_H
+#define LOCKSTEP_FUSED_CHAINS_H
+
+#include "activations.h"
+#include "philox.h"
+#include "rows.h"
+
+/* f(x + bias), dropped. */
+struct Gelu {
+    enum { residual = false };
+    static __device__ float of(float x) { return gelu(x); }
+    static __device__ float slope(float x) { return gelu_slope(x); }
+};
+struct GeluTanh {
+    enum { residual = false };
+    static __device__ float of(float x) { return gelu_tanh(x); }
+    static __device__ float slope(float x) { return gelu_tanh_slope(x); }
+};
+/* x + bias, dropped, and added to other. */
+struct Residual {
+    enum { residual = true };
+    static __device__ float of(float x) { return x; }
+    static __device__ float slope(float x) { return 1; }
+};
+
+/* bits: of the element, for dropout. */
+template <class Chain>
+static __device__ __forceinline__ float forward(dropout d, unsigned bits, float x, float bias,
+                                                float other)
+{
+    float y = bits < d.threshold ? 0.0f : Chain::of(x + bias) * d.scale;
+    return Chain::residual ? y + other : y;
+}
+template <class Chain>
+static __device__ __forceinline__ float backward(dropout d, unsigned bits, float x, float bias,
+                                                 float dy)
+{
+    return bits < d.threshold ? 0.0f : dy * d.scale * Chain::slope(x + bias);
+}
+
+template <class T> struct arrays {
+    const T *x, *bias, *other;
+    T *out;
+    long long rows, cols;
+};
+
+/* Do all rows consist of whole vectors at multiples of 16 bytes? An array that is not used is NULL. */
+template <class T> static __device__ __forceinline__ bool in_vectors(arrays<T> a)
+{
+    return ((size_t)a.x | (size_t)a.bias | (size_t)a.other | (size_t)a.out |
+            (size_t)(a.cols * sizeof(T))) % 16 == 0;
+}
+
+static __device__ __forceinline__ unsigned bits_of_one(dropout d, long long at)
+{
+    return half_word(random_words(d.stream, at / 8), (int)(at % 8));
+}
+
+template <class Chain, class T>
+static __device__ __forceinline__ void do_element(arrays<T> a, dropout d, long long row,
+                                                  long long column)
+{
+    long long at = row * a.cols + column;
+    narrow(forward<Chain>(d, bits_of_one(d, at), widen(a.x[at]), widen(a.bias[column]),
+                          Chain::residual ? widen(a.other[at]) : 0.0f),
+           &a.out[at]);
+}
+
+/* 16 bytes of each array: load, then compute and store. */
+struct loaded {
+    uint4 x, other;
+};
+template <class Chain, class T>
+static __device__ __forceinline__ loaded load_vector(arrays<T> a, long long at)
+{
+    loaded v;
+    v.x = load_once((const uint4 *)(a.x + at));
+    v.other = Chain::residual ? load_once((const uint4 *)(a.other + at)) : v.x;
+    return v;
+}
+template <class Chain, class T>
+static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, long long at, uint4 biases,
+                                                 loaded v)
+{
+    float x[PER<T>], bias[PER<T>], other[PER<T>], y[PER<T>];
+    uint4 words = half_words<PER<T>>(d.stream, at);
+    widen_all<T>(v.x, x);
+    widen_all<T>(biases, bias);
+    widen_all<T>(v.other, other);
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        y[k] = forward<Chain>(d, half_word(words, k), x[k], bias[k], other[k]);
+    store_stream((uint4 *)(a.out + at), narrow_all<T>(y));
+}
+
+#define FORWARD_KERNEL(name, Chain, T, variant, threads)                                           \
+    extern "C" __global__ void __launch_bounds__(threads)                                          \
+        name(const T *x, const T *bias, const T *other, T *out, long long rows, long long cols,    \
+             unsigned threshold, float scale, long long seed, long long offset,                    \
+             const long long *state)                                                               \
+    {                                                                                              \
+        variant<Chain, T>(arrays<T>{x, bias, other, out, rows, cols},                              \
+                          dropout{stream_of(seed, offset, state), threshold, scale});              \
+    }
+#define BACKWARD_KERNEL(name, Chain, T, variant, threads)                                          \
+    extern "C" __global__ void __launch_bounds__(threads)                                          \
+        name(const T *x, const T *bias, const T *other, T *out, long long rows, long long cols,    \
+             unsigned threshold, float scale, long long seed, long long offset,                    \
+             const long long *state, float *parts)                                                 \
+    {                                                                                              \
+        variant<Chain, T>(arrays<T>{x, bias, other, out, rows, cols},                              \
+                          dropout{stream_of(seed, offset, state), threshold, scale}, parts);       \
+    }
+#define FOR_TYPES(MAKE, name, Chain, variant, threads)                                             \
+    MAKE(name##_f32, Chain, float, variant, threads)                                               \
+    MAKE(name##_f16, Chain, f16, variant, threads)                                                 \
+    MAKE(name##_bf16, Chain, bf16, variant, threads)
+#define FORWARD_KERNELS(variant, threads)                                                          \
+    FOR_TYPES(FORWARD_KERNEL, gelu_forward, Gelu, variant, threads)                                \
+    FOR_TYPES(FORWARD_KERNEL, gelu_tanh_forward, GeluTanh, variant, threads)                       \
+    FOR_TYPES(FORWARD_KERNEL, residual_forward, Residual, variant, threads)
+#define BACKWARD_KERNELS(variant, threads)                                                         \
+    FOR_TYPES(BACKWARD_KERNEL, gelu_backward, Gelu, variant, threads)                              \
+    FOR_TYPES(BACKWARD_KERNEL, gelu_tanh_backward, GeluTanh, variant, threads)                     \
+    FOR_TYPES(BACKWARD_KERNEL, residual_backward, Residual, variant, threads)
+
+#endif

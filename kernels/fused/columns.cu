@@ -1,0 +1,121 @@
+/*
+ * columns.cu: backward: a block walks down a band of rows, with one vector of columns for each thread,
+ * writes dx and keeps the sums of its columns in registers: the gradient of the bias costs no second
+ * pass over dx. Each band stores its sums, and a second kernel adds those in a fixed order: the same bits
+ * in every run.
+ */
+// arch: sm_80
+#include "chains.h"
+
+#define BLOCK 128 // tune: 64 128 256
+#define BLOCKS_PER_SM 16 // tune: 4 8 16
+#define ROWS 4 // tune: 1 2 4
+
+/* One element, whose sum is the caller's. */
+template <class Chain, class T>
+static __device__ __forceinline__ float back_element(arrays<T> a, dropout d, long long row,
+                                                     long long column)
+{
+    long long at = row * a.cols + column;
+    float x = Chain::residual ? 0.0f : widen(a.x[at]);
+    float bias = Chain::residual ? 0.0f : widen(a.bias[column]);
+    float dx = backward<Chain>(d, bits_of_one(d, at), x, bias, widen(a.other[at]));
+    narrow(dx, &a.out[at]);
+    return dx;
+}
+
+template <class Chain, class T>
+static __device__ __forceinline__ void back_vector(arrays<T> a, dropout d, long long at,
+                                                   const float (&bias)[PER<T>], loaded v,
+                                                   float (&sum)[PER<T>])
+{
+    float x[PER<T>], dy[PER<T>], dx[PER<T>];
+    uint4 words = half_words<PER<T>>(d.stream, at);
+    widen_all<T>(v.x, x);
+    widen_all<T>(v.other, dy);
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++) {
+        dx[k] = backward<Chain>(d, half_word(words, k), x[k], bias[k], dy[k]);
+        sum[k] += dx[k];
+    }
+    store_stream((uint4 *)(a.out + at), narrow_all<T>(dx));
+}
+
+template <class Chain, class T>
+static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *parts)
+{
+    const int width = BLOCK * PER<T>;
+    long long from = (long long)blockIdx.x * width, band = (a.rows + gridDim.y - 1) / gridDim.y;
+    long long first = blockIdx.y * band, end = min(first + band, a.rows);
+    float *sums = parts + blockIdx.y * a.cols;
+    if (!in_vectors(a)) {
+        long long last = min(from + width, a.cols);
+#pragma unroll 1
+        for (long long column = from + threadIdx.x; column < last; column += BLOCK) {
+            float sum = 0;
+#pragma unroll 1
+            for (long long row = first; row < end; row++)
+                sum += back_element<Chain>(a, d, row, column);
+            sums[column] = sum;
+        }
+        return;
+    }
+    long long column = from + threadIdx.x * PER<T>;
+    if (column >= a.cols)
+        return;
+    float sum[PER<T>] = {}, bias[PER<T>] = {};
+    if (!Chain::residual)
+        widen_all<T>(*(const uint4 *)(a.bias + column), bias);
+#pragma unroll 1
+    for (long long row = first; row < end; row += ROWS) {
+        long long at = row * a.cols + column;
+        loaded v[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (row + k < end) {
+                v[k].other = load_once((const uint4 *)(a.other + at + k * a.cols));
+                v[k].x = Chain::residual ? v[k].other
+                                         : load_once((const uint4 *)(a.x + at + k * a.cols));
+            }
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (row + k < end)
+                back_vector<Chain>(a, d, at + k * a.cols, bias, v[k], sum);
+    }
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        sums[column + k] = sum[k];
+}
+
+BACKWARD_KERNELS(columns, BLOCK)
+
+/* 32 columns for a block, of 16 warps that take every 16th band. */
+template <class T>
+static __device__ __forceinline__ void add_bands(const float *parts, T *dbias, long long cols,
+                                                 int bands)
+{
+    __shared__ float of_warp[16][32];
+    long long column = blockIdx.x * 32 + threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+    float sum = 0;
+    if (column < cols)
+#pragma unroll 4
+        for (int band = warp; band < bands; band += 16)
+            sum += parts[band * cols + column];
+    of_warp[warp][threadIdx.x % 32] = sum;
+    __syncthreads();
+    if (warp > 0 || column >= cols)
+        return;
+    for (int k = 1; k < 16; k++)
+        sum += of_warp[k][threadIdx.x];
+    narrow(sum, &dbias[column]);
+}
+#define ADD_BANDS(name, T)                                                                         \
+    extern "C" __global__ void __launch_bounds__(512)                                              \
+        name(const float *parts, T *dbias, long long cols, int bands)                              \
+    {                                                                                              \
+        add_bands(parts, dbias, cols, bands);                                                      \
+    }
+ADD_BANDS(add_bands_f32, float)
+ADD_BANDS(add_bands_f16, f16)
+ADD_BANDS(add_bands_bf16, bf16)
