@@ -1,28 +1,15 @@
 /*
  * stages.cu: one read and one write. A cluster of blocks takes one row after the other, each block
  * a part of the vocabulary. Bulk copies fetch the next row into shared memory while this one is in
- * registers, and the blocks send each other what they know of it through distributed shared memory
- * (turns.h). The largest logit is found per warp, so that one barrier is enough. 256 K logits of 16
- * bits are read once. Buffers that do not begin at multiples of 16 bytes are left to online.
+ * registers, and the blocks send each other what they know of it (parts.h). Buffers that do not
+ * begin at multiples of 16 bytes are left to online.
  */
 // arch: sm_90
-#include "entropy.h"
-#include "turns.h"
+#include "parts.h"
 
 #define VECTORS 8 // tune: 4 8
 #define STAGES 2 // tune: 2 3
 #define THREADS 256 // tune: 128 256 512; more where 8 blocks of them do not hold a row
-
-/* The columns of this block, in vectors. */
-struct part_of_row {
-    unsigned first, count, room; // room: of a stage, what the block with most has
-};
-template <class T> static __device__ __forceinline__ part_of_row part_of(long long cols)
-{
-    unsigned vectors = cols / PER<T>, blocks = cluster_size();
-    unsigned room = (vectors + blocks - 1) / blocks, first = cluster_rank() * room;
-    return part_of_row{first, first >= vectors ? 0 : min(room, vectors - first), room};
-}
 
 template <class T>
 static __device__ __forceinline__ void fetch(uint4 *stage, part_of_row p, const T *row,
@@ -33,37 +20,6 @@ static __device__ __forceinline__ void fetch(uint4 *stage, part_of_row p, const 
         bulk_load(stage, row + (long long)p.first * PER<T>, p.count * 16, full);
 }
 
-/* What a warp holds. */
-template <class T, int V>
-static __device__ __forceinline__ known measure(const uint4 (&v)[V], unsigned count)
-{
-    known k = known_nothing();
-    float x[PER<T>];
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        if (threadIdx.x + i * blockDim.x >= count)
-            continue;
-        widen_all<T>(v[i], x);
-#pragma unroll
-        for (int j = 0; j < PER<T>; j++)
-            k.most = fmaxf(k.most, x[j]);
-    }
-    k.most = max_lanes(k.most, 32);
-    float zero = base(k.most);
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        if (threadIdx.x + i * blockDim.x >= count)
-            continue;
-        widen_all<T>(v[i], x);
-#pragma unroll
-        for (int j = 0; j < PER<T>; j++) {
-            k.sum += power_of_two((x[j] - zero) * LOG2_E);
-            k.total += x[j];
-        }
-    }
-    return known{k.most, sum_lanes(k.sum, 32), sum_lanes(k.total, 32)};
-}
-
 template <class T, int V> static __device__ __forceinline__ void entropy_stages(entropy_job<T> a)
 {
     extern __shared__ uint4 stages[]; // [STAGES][room]
@@ -71,7 +27,7 @@ template <class T, int V> static __device__ __forceinline__ void entropy_stages(
     __shared__ known of_warp[2][32];
     __shared__ turns<float4> of_blocks;
     part_of_row p = part_of<T>(a.cols);
-    unsigned clusters = gridDim.x / cluster_size(), turn = 0, lane = threadIdx.x % 32;
+    unsigned clusters = gridDim.x / cluster_size(), turn = 0;
     long long begin = blockIdx.x / cluster_size();
     bool fetches = threadIdx.x < 32 && elect_one();
     if (fetches) {
@@ -102,11 +58,7 @@ template <class T, int V> static __device__ __forceinline__ void entropy_stages(
         known k = merge_warps(measure<T, V>(v, p.count), of_warp[turn % 2]);
         if (fetches && next < a.rows) // every thread has its part of the stage
             fetch(here, p, a.logits + next * a.cols, &full[stage]);
-        if (cluster_size() > 1) {
-            float4 other = take_turn(&of_blocks, turn, make_float4(k.most, k.sum, k.total, 0));
-            k = merge_lanes(lane < cluster_size() ? known{other.x, other.y, other.z}
-                                                  : known_nothing());
-        }
+        k = merge_blocks(k, &of_blocks, turn);
         outcome o = outcome_of(a, label, k, share);
         if (threadIdx.x == 0 && cluster_rank() == 0)
             write_other_loss(a, row, o);

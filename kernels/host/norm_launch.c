@@ -9,8 +9,9 @@ enum {
     VECTOR = 16,
     MOST_THREADS = 1024,
     STAGES_THREADS = 512,
-    MOST_BLOCKS = 8,  /* of a cluster that every GPU with clusters takes */
-    OWN_SHARED = 1536 /* bytes that the stages' kernels have beside the stages, at most */
+    LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
+    MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
+    OWN_SHARED = 1536     /* bytes that the stages' kernels have beside the stages, at most */
 };
 
 /* As in the kernels' headers. */
@@ -61,6 +62,10 @@ static bool has_whole_rows(const struct zoo_problem *problem)
 bool norm_takes_forward_stages(const struct zoo_problem *problem)
 {
     return norm_takes_forward(problem) && has_whole_rows(problem);
+}
+bool norm_takes_parts(const struct zoo_problem *problem)
+{
+    return norm_takes_forward_stages(problem) && row_bytes(problem) >= LONG_ROW;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -181,22 +186,68 @@ CUresult norm_launch_registers(struct zoo_call *call)
     return launch_long(call);
 }
 
+/* Parts of a row for the blocks of a cluster. */
+static struct zoo_grid parts_grid(const struct zoo_call *call)
+{
+    int64_t vectors = vectors_of(call->problem), rows = call->problem->value[NORM_ROWS];
+    int each = zoo_tunable(call, "VECTORS");
+    unsigned blocks = 1;
+    while (blocks < MOST_BLOCKS && vectors > (int64_t)blocks * zoo_tunable(call, "THREADS") * each)
+        blocks *= 2;
+    return (struct zoo_grid){.x = (unsigned)rows * blocks,
+                             .threads = threads_for((vectors + blocks - 1) / blocks, each),
+                             .cluster = blocks};
+}
+
+bool norm_fits_parts(const struct zoo_call *call)
+{
+    return parts_grid(call).threads <= MOST_THREADS;
+}
+
+CUresult norm_launch_parts(struct zoo_call *call)
+{
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    return launch_forward(call, "parts", parts_grid(call), 0);
+}
+
 /* Stages ----------------------------------------------------------------------------------------*/
 
 /* A row over some blocks, and as many of those as run at a time. */
 struct staged {
     unsigned blocks, threads, shared, clusters;
+    const char *kernel;
 };
 
-static struct staged stage_rows(const struct zoo_call *call)
+/* How many clusters run at a time, if an SM takes `resident` blocks: GPCs do not all have the same
+ * number of SMs. An H200 with 132 runs 66 clusters of 2, 31 of 4 and 15 of 8. */
+static int64_t clusters_at_a_time(const struct zoo_call *call, int64_t resident, int64_t blocks)
+{
+    int64_t sms = call->device->sm_count, left = blocks > 2 && sms > 8 * blocks ? 8 : 0;
+    int64_t clusters = (resident > 0 ? resident : 1) * ((sms - left) / blocks);
+    return clusters > 0 ? clusters : 1;
+}
+
+/* Blocks that an SM has registers for: 64 a thread forward; backward twice that, but for rmsnorm's
+ * large blocks, which do with 64 as well. */
+static int64_t resident_blocks(const struct zoo_problem *problem, unsigned threads, bool wide)
+{
+    if (!norm_is_backward(problem))
+        return 1024 / threads;
+    return (!norm_is_layer(problem) && !wide && threads > 256 ? 1024 : 512) / threads;
+}
+
+/* With `each` vectors a thread. */
+static struct staged stage_rows_with(const struct zoo_call *call, int each, bool wide)
 {
     const struct zoo_problem *problem = call->problem;
     bool back = norm_is_backward(problem);
-    int each = zoo_tunable(call, "VECTORS");
     int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
     int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] ? 1 : 0);
     int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
-    struct staged s = {.blocks = 1};
+    struct staged s = {.blocks = 1, .kernel = wide ? "wide" : "stages"};
     for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
         int64_t part = (vectors + s.blocks - 1) / s.blocks;
         shared = zoo_tunable(call, "STAGES") * arrays * part * VECTOR;
@@ -206,13 +257,21 @@ static struct staged stage_rows(const struct zoo_call *call)
             break;
     }
     s.shared = shared <= room ? (unsigned)shared : 0;
-    /* Registers for 1024 threads, or 512. */
-    int64_t resident = (back ? 512 : 1024) / s.threads, by_shared = room / (shared + OWN_SHARED);
-    resident = resident > by_shared ? by_shared : resident;
-    int64_t most = (resident ? resident : 1) * (call->device->sm_count / (int64_t)s.blocks);
-    if (s.blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
+    int64_t resident = resident_blocks(problem, s.threads, wide);
+    int64_t by_shared = room / (shared + OWN_SHARED);
+    int64_t most = clusters_at_a_time(call, resident < by_shared ? resident : by_shared, s.blocks);
+    if (s.blocks > 1) /* fewer may run at a time elsewhere: several rounds then even that out */
         most *= zoo_tunable(call, "WAVES");
     s.clusters = (unsigned)(rows < most ? rows : most);
+    return s;
+}
+
+static struct staged stage_rows(const struct zoo_call *call)
+{
+    int each = zoo_tunable(call, "VECTORS");
+    struct staged s = stage_rows_with(call, each, false);
+    if (norm_is_backward(call->problem) && s.threads > STAGES_THREADS)
+        s = stage_rows_with(call, 2 * each, true);
     return s;
 }
 
@@ -345,6 +404,6 @@ CUresult norm_launch_gradient_stages(struct zoo_call *call)
     struct staged s = stage_rows(call);
     if (has_nothing_to_do(call->problem) || !arguments_of(call).whole)
         return launch_passes(call, s.clusters, launch_long_rows);
-    CUresult result = launch_backward(call, "stages", grid_of(s), 0);
+    CUresult result = launch_backward(call, s.kernel, grid_of(s), 0);
     return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
 }

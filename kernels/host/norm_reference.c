@@ -191,23 +191,32 @@ static void expect_dx(const struct backward *b, int64_t row, struct zoo_expected
     }
 }
 
-static void expect_columns(const struct backward *b, int64_t col, struct zoo_expected *dgamma,
+/* Some columns, row by row. */
+enum { COLUMNS = 64 };
+static void expect_columns(const struct backward *b, int64_t first, struct zoo_expected *dgamma,
                            struct zoo_expected *dbeta)
 {
     enum zoo_type type = norm_type(b->problem);
-    int64_t rows = b->problem->value[NORM_ROWS];
-    double sum_gamma = 0, sum_beta = 0, size_gamma = 0, size_beta = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        struct terms t = terms_at(b, row, col);
-        sum_gamma += t.dy * t.h;
-        size_gamma += fabs(t.dy * t.h);
-        sum_beta += t.dy;
-        size_beta += fabs(t.dy);
-    }
+    int64_t rows = b->problem->value[NORM_ROWS], cols = b->problem->value[NORM_COLS];
+    int64_t count = cols - first < COLUMNS ? cols - first : COLUMNS;
+    struct {
+        double gamma, beta, gamma_size, beta_size;
+    } sums[COLUMNS] = {0};
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t k = 0; k < count; k++) {
+            struct terms t = terms_at(b, row, first + k);
+            sums[k].gamma += t.dy * t.h;
+            sums[k].gamma_size += fabs(t.dy * t.h);
+            sums[k].beta += t.dy;
+            sums[k].beta_size += fabs(t.dy);
+        }
     double each = walk((double)rows + 8);
-    expect(dgamma, (size_t)col, type, sum_gamma, (each + 4 * unit) * size_gamma);
-    if (dbeta)
-        expect(dbeta, (size_t)col, type, sum_beta, each * size_beta);
+    for (int64_t k = 0; k < count; k++) {
+        expect(dgamma, (size_t)(first + k), type, sums[k].gamma,
+               (each + 4 * unit) * sums[k].gamma_size);
+        if (dbeta)
+            expect(dbeta, (size_t)(first + k), type, sums[k].beta, each * sums[k].beta_size);
+    }
 }
 
 static void reference_backward(const struct zoo_problem *problem, void *const *buffer,
@@ -225,7 +234,7 @@ static void reference_backward(const struct zoo_problem *problem, void *const *b
     for (int64_t row = 0; row < rows; row++)
         expect_dx(&b, row, &expected[norm_at(problem, NORM_DX)]);
 #pragma omp parallel for schedule(static) if (rows * cols > 100000)
-    for (int64_t col = 0; col < cols; col++)
+    for (int64_t col = 0; col < cols; col += COLUMNS)
         if (dgamma >= 0)
             expect_columns(&b, col, &expected[dgamma], dbeta < 0 ? NULL : &expected[dbeta]);
 }

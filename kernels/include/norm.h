@@ -56,21 +56,16 @@ template <bool LAYER> static __device__ __forceinline__ moments merge(moments a,
                    fmaf(apart * apart * share, a.count, a.squares + b.squares)};
 }
 
-/* Over groups of `lanes` neighbours. The lower lane's come first, so that all get the same bits. */
+/* Over groups of `lanes` neighbours: all at once, since the chain of pairs would be longer. Sums
+ * over lanes have the same bits in every lane. */
 template <bool LAYER>
 static __device__ __forceinline__ moments merge_lanes(moments m, unsigned lanes)
 {
-    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
-        moments other = m;
-        other.squares = __shfl_xor_sync(0xffffffff, m.squares, distance);
-        if (LAYER) {
-            other.count = __shfl_xor_sync(0xffffffff, m.count, distance);
-            other.mean = __shfl_xor_sync(0xffffffff, m.mean, distance);
-        }
-        bool upper = threadIdx.x & distance;
-        m = upper ? merge<LAYER>(other, m) : merge<LAYER>(m, other);
-    }
-    return m;
+    if (!LAYER)
+        return moments{0, 0, sum_lanes(m.squares, lanes)};
+    float count = sum_lanes(m.count, lanes), sum = sum_lanes(m.count * m.mean, lanes);
+    float mean = count > 0 ? __fdividef(sum, count) : 0, apart = m.mean - mean;
+    return moments{count, mean, sum_lanes(fmaf(m.count * apart, apart, m.squares), lanes)};
 }
 
 /* Every thread of a block of whole warps gets the block's. Two calls in a row must not have the
@@ -87,8 +82,8 @@ static __device__ __forceinline__ moments merge_block(moments m, moments *of_war
 }
 
 /* The moments of a thread's vectors; the first `filled` of each vector's elements are numbers of
- * the row. Two passes over registers: the mean, then the distances. */
-template <class T, bool LAYER, int V>
+ * the row (WHOLE: all or none). Two passes over registers: the mean, then the distances. */
+template <class T, bool LAYER, bool WHOLE, int V>
 static __device__ __forceinline__ moments measure(const uint4 (&v)[V], const int (&filled)[V],
                                                   float factor)
 {
@@ -106,11 +101,13 @@ static __device__ __forceinline__ moments measure(const uint4 (&v)[V], const int
     }
 #pragma unroll
     for (int k = 0; k < V; k++) {
+        if (LAYER && WHOLE && !filled[k])
+            continue;
         widen_all<T>(v[k], x);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++) {
             float distance = LAYER ? fmaf(x[i], factor, -mean) : x[i] * factor;
-            if (!LAYER || i < filled[k])
+            if (!LAYER || WHOLE || i < filled[k])
                 squares = fmaf(distance, distance, squares);
         }
     }

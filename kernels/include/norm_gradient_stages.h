@@ -11,10 +11,19 @@
 #include "norm_passes.h"
 #include "norm_stages.h"
 
-/* This block's part of the columns, over all rows of its cluster. */
+/* This thread's columns: gamma, and the sums over all rows of its cluster. */
 template <class T, int V> struct column_sums {
+    uint4 weights[V];
     float gamma[V][PER<T>], beta[V][PER<T>];
 };
+template <class T> static __device__ __forceinline__ uint4 ones(void)
+{
+    float x[PER<T>];
+#pragma unroll
+    for (int i = 0; i < PER<T>; i++)
+        x[i] = 1;
+    return narrow_all<T>(x);
+}
 
 /* Adds a row to its columns; returns what the thread adds to the row's sums of w h and w. */
 template <class T, bool LAYER, int V>
@@ -29,7 +38,7 @@ static __device__ __forceinline__ float2 add_row(gradient_job<T> a, part_of_row 
         float g[PER<T>], h[PER<T>], d[PER<T>];
         if (at >= p.count)
             continue;
-        gamma_at(a, (long long)(p.first + at) * PER<T>, g);
+        widen_all<T>(columns->weights[k], g);
         widen_all<T>(x[k], h);
         widen_all<T>(dy[k], d);
 #pragma unroll
@@ -49,16 +58,16 @@ static __device__ __forceinline__ float2 add_row(gradient_job<T> a, part_of_row 
 template <class T, bool LAYER, int V>
 static __device__ __forceinline__ void write_row(gradient_job<T> a, part_of_row p, long long row,
                                                  const uint4 (&x)[V], const uint4 (&dy)[V],
-                                                 const uint4 *dsum, row_stats st, float2 sums)
+                                                 const uint4 *dsum, row_stats st, float2 means,
+                                                 const column_sums<T, V> &columns)
 {
-    float2 means = make_float2(sums.x / a.cols, sums.y / a.cols);
 #pragma unroll
     for (int k = 0; k < V; k++) {
         unsigned at = threadIdx.x + k * blockDim.x;
         float g[PER<T>], h[PER<T>], w[PER<T>];
         if (at >= p.count)
             continue;
-        gamma_at(a, (long long)(p.first + at) * PER<T>, g);
+        widen_all<T>(columns.weights[k], g);
         terms<T, LAYER>(x[k], dy[k], g, st, h, w);
         slopes<T, LAYER>(st, means, h, w);
         if (dsum) {
@@ -120,6 +129,13 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
     __syncthreads();
     turns_wait();
     column_sums<T, V> columns = {};
+#pragma unroll
+    for (int k = 0; k < V; k++) {
+        unsigned at = threadIdx.x + k * blockDim.x;
+        columns.weights[k] =
+            a.has & HAS_GAMMA && at < p.count ? ((const uint4 *)a.gamma)[p.first + at] : ones<T>();
+    }
+    float share = 1.0f / a.cols;
     unsigned stage = 0, parity = 0;
     row_stats ahead = stats_of<T, LAYER>(a, begin); // begin is a row: clusters <= rows
     for (long long row = begin; row < a.rows; row += clusters) {
@@ -146,7 +162,8 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
                 sum_lanes<LAYER>(threadIdx.x % 32 < cluster_size() ? sums : make_float2(0, 0), 32);
         }
         turn++;
-        write_row<T, LAYER, V>(a, p, row, x, dy, third ? here + 2 * p.room : nullptr, st, sums);
+        write_row<T, LAYER, V>(a, p, row, x, dy, third ? here + 2 * p.room : nullptr, st,
+                               make_float2(sums.x * share, sums.y * share), columns);
         if (third) { // dsum was read from its stage
             __syncthreads();
             if (fetches && next < a.rows)
@@ -161,10 +178,15 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
         write_columns<T, LAYER, V>(a, p, clusters, begin, columns);
 }
 
+/* "wide": threads with twice the vectors, for rows that 8 blocks do not hold otherwise. */
 #define NORM_GRADIENT_STAGES(type, T, LAYER, VECTORS, STAGES)                                      \
     extern "C" __global__ void __launch_bounds__(512) stages_##type(GRADIENT_ARGUMENTS(T))         \
     {                                                                                              \
         gradient_stages<T, LAYER, VECTORS, STAGES>(GRADIENT(T));                                   \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(512) wide_##type(GRADIENT_ARGUMENTS(T))           \
+    {                                                                                              \
+        gradient_stages<T, LAYER, 2 * VECTORS, STAGES>(GRADIENT(T));                               \
     }                                                                                              \
     NORM_LONG_PASSES(type, T, LAYER)
 

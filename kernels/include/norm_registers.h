@@ -75,10 +75,10 @@ static __device__ __forceinline__ void norm_lanes(norm_job<T> a, unsigned log_la
     uint4 v[V];
     int filled[V];
     load<T, V>(a, row, s, v, filled);
-    moments m = merge_lanes<LAYER>(measure<T, LAYER, V>(v, filled, 1), lanes);
+    moments m = merge_lanes<LAYER>(measure<T, LAYER, false, V>(v, filled, 1), lanes);
     float factor = mine ? factor_for(m, a.cols, a.eps) : 1;
     if (__any_sync(0xffffffff, factor != 1)) // rarely
-        m = merge_lanes<LAYER>(measure<T, LAYER, V>(v, filled, factor), lanes);
+        m = merge_lanes<LAYER>(measure<T, LAYER, false, V>(v, filled, factor), lanes);
     statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
     if (!mine)
         return;
@@ -98,10 +98,10 @@ static __device__ __forceinline__ void norm_block(norm_job<T> a)
     uint4 v[V];
     int filled[V];
     load<T, V>(a, row, s, v, filled);
-    moments m = merge_block<LAYER>(measure<T, LAYER, V>(v, filled, 1), of_warp[0]);
+    moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[0]);
     float factor = factor_for(m, a.cols, a.eps);
     if (factor != 1) // rarely
-        m = merge_block<LAYER>(measure<T, LAYER, V>(v, filled, factor), of_warp[1]);
+        m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor), of_warp[1]);
     statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);
     write<T, LAYER, V>(a, row, s, v, filled, st);
     if (threadIdx.x == 0)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ moments measure_long(norm_job<T> a, float fact
     for (long long from = 0; from < a.cols; from += (long long)blockDim.x * V * PER<T>) {
         share s = share_of(a.x, threadIdx.x, blockDim.x, from, a.cols, a.whole);
         load<T, V>(a, blockIdx.x, s, v, filled);
-        m = merge<LAYER>(m, measure<T, LAYER, V>(v, filled, factor));
+        m = merge<LAYER>(m, measure<T, LAYER, false, V>(v, filled, factor));
     }
     return m;
 }

@@ -9,19 +9,7 @@
 #ifndef LOCKSTEP_KERNELS_NORM_STAGES_H
 #define LOCKSTEP_KERNELS_NORM_STAGES_H
 
-#include "norm_registers.h"
-#include "turns.h"
-
-/* The columns of this block, in vectors. */
-struct part_of_row {
-    unsigned first, count, room; // room: of a stage, what the block with most has
-};
-template <class T> static __device__ __forceinline__ part_of_row part_of(long long cols)
-{
-    unsigned vectors = cols / PER<T>, blocks = cluster_size();
-    unsigned room = (vectors + blocks - 1) / blocks, first = cluster_rank() * room;
-    return part_of_row{first, first >= vectors ? 0 : min(room, vectors - first), room};
-}
+#include "norm_parts.h"
 
 /* Fetches a row's part of up to three arrays; those that are not there are null. */
 template <class T>
@@ -39,21 +27,6 @@ static __device__ __forceinline__ void fetch_rows(uint4 *stage, part_of_row p, c
         bulk_load(stage + p.room, second + at, bytes, full);
     if (third)
         bulk_load(stage + 2 * p.room, third + at, bytes, full);
-}
-
-/* Of the cluster: a block's count follows from its rank. */
-template <class T, bool LAYER>
-static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2> *t, unsigned turn,
-                                                        long long cols)
-{
-    unsigned lane = threadIdx.x % 32, blocks = cluster_size();
-    if (blocks == 1)
-        return m;
-    float2 theirs = take_turn(t, turn, make_float2(m.mean, m.squares));
-    unsigned vectors = cols / PER<T>, room = (vectors + blocks - 1) / blocks, first = lane * room;
-    float count = first >= vectors ? 0 : min(room, vectors - first) * PER<T>;
-    m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
-    return merge_lanes<LAYER>(m, 32);
 }
 
 template <class T, bool LAYER, int V, int STAGES>
@@ -95,7 +68,7 @@ static __device__ __forceinline__ void norm_stages(norm_job<T> a)
                 store_stream((uint4 *)(a.sum + row * a.cols) + p.first + at, v[k]);
             }
         }
-        moments m = merge_block<LAYER>(measure<T, LAYER, V>(v, filled, 1), of_warp[turn % 2]);
+        moments m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, 1), of_warp[turn % 2]);
         long long next = row + STAGES * (long long)clusters;
         if (fetches && next < a.rows) // every thread has its part of the stage
             fetch_rows(stages + stage * size, p, a.x, second, (const T *)nullptr, next * a.cols,
@@ -103,7 +76,8 @@ static __device__ __forceinline__ void norm_stages(norm_job<T> a)
         m = merge_cluster<T, LAYER>(m, &of_blocks, turn++, a.cols);
         float factor = factor_for(m, a.cols, a.eps);
         if (factor != 1) { // rarely; all blocks agree
-            m = merge_block<LAYER>(measure<T, LAYER, V>(v, filled, factor), of_warp[turn % 2]);
+            m = merge_block<LAYER>(measure<T, LAYER, true, V>(v, filled, factor),
+                                   of_warp[turn % 2]);
             m = merge_cluster<T, LAYER>(m, &of_blocks, turn++, a.cols);
         }
         statistics st = statistics_of<LAYER>(m, factor, a.cols, a.eps);

@@ -6,9 +6,9 @@
 // arch: sm_90
 #include "norm_gradient_stages.h"
 
-#define VECTORS 4 // tune: 1 2 4
-#define STAGES 3 // tune: 2 3
-#define THREADS 256 // tune: 128 256 512; more where 8 blocks of them do not hold a row
+#define VECTORS 2 // tune: 1 2
+#define STAGES 2 // tune: 2 3
+#define THREADS 512 // tune: 128 256 512; more blocks for longer rows
 
 NORM_GRADIENT_STAGES(bf16, bf16, false, VECTORS, STAGES)
 NORM_GRADIENT_STAGES(f16, f16, false, VECTORS, STAGES)

@@ -8,7 +8,7 @@
 #include "norm_stages.h"
 
 #define VECTORS 4 // tune: 1 2 4
-#define STAGES 3 // tune: 2 3 4
+#define STAGES 2 // tune: 2 3 4
 #define THREADS 256 // tune: 128 256 512; more where 8 blocks of them do not hold a row
 
 NORM_STAGES(bf16, bf16, false, VECTORS, STAGES)

@@ -128,26 +128,36 @@ static int64_t vectors_of(const struct zoo_problem *problem)
 }
 
 /* Blocks for a row, a power of two: clusters of other sizes leave SMs idle. */
-static struct zoo_grid stages_grid(const struct zoo_call *call)
+static struct zoo_grid parts_grid(const struct zoo_call *call)
 {
     int each = zoo_tunable(call, "VECTORS");
-    int64_t vectors = vectors_of(call->problem), rows = call->problem->value[CE_ROWS];
-    int64_t most = call->device->shared_per_block - OWN_SHARED;
+    int64_t vectors = vectors_of(call->problem);
     unsigned blocks = 1;
     while (blocks < MOST_BLOCKS && vectors > (int64_t)blocks * zoo_tunable(call, "THREADS") * each)
         blocks *= 2;
-    int64_t room = (vectors + blocks - 1) / blocks;
-    unsigned threads = 32 * zoo_ceil_div(room, 32 * (int64_t)each);
-    int64_t shared = zoo_tunable(call, "STAGES") * room * VECTOR;
-    int64_t resident = 640 / threads, by_shared = most / (shared + OWN_SHARED);
+    int64_t part = (vectors + blocks - 1) / blocks;
+    return (struct zoo_grid){.x = (unsigned)call->problem->value[CE_ROWS] * blocks,
+                             .threads = 32 * zoo_ceil_div(part, 32 * (int64_t)each),
+                             .cluster = blocks};
+}
+
+/* The same, for as many clusters as run at a time, and some rounds of them. */
+static struct zoo_grid stages_grid(const struct zoo_call *call)
+{
+    enum { REGISTERS_FOR = 640 }; /* threads of an SM */
+    struct zoo_grid grid = parts_grid(call);
+    int64_t rows = call->problem->value[CE_ROWS], blocks = grid.cluster;
+    int64_t most = call->device->shared_per_block - OWN_SHARED;
+    int64_t part = (vectors_of(call->problem) + blocks - 1) / blocks;
+    int64_t shared = zoo_tunable(call, "STAGES") * part * VECTOR;
+    int64_t resident = REGISTERS_FOR / grid.threads, by_shared = most / (shared + OWN_SHARED);
     resident = resident < by_shared ? resident : by_shared;
-    int64_t clusters = (resident ? resident : 1) * (call->device->sm_count / (int64_t)blocks);
+    int64_t clusters = (resident ? resident : 1) * (call->device->sm_count / blocks);
     if (blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
         clusters *= zoo_tunable(call, "WAVES");
-    return (struct zoo_grid){.x = (unsigned)(rows < clusters ? rows : clusters) * blocks,
-                             .threads = threads,
-                             .shared = (unsigned)(shared <= most ? shared : 0),
-                             .cluster = blocks};
+    grid.x = (unsigned)((rows < clusters ? rows : clusters) * blocks);
+    grid.shared = (unsigned)(shared <= most ? shared : 0);
+    return grid;
 }
 
 static bool takes_stages(const struct zoo_problem *problem)
@@ -160,6 +170,18 @@ static bool fits_stages(const struct zoo_call *call)
 {
     struct zoo_grid grid = stages_grid(call);
     return grid.threads <= STAGES_THREADS && grid.shared > 0;
+}
+
+static bool fits_parts(const struct zoo_call *call)
+{
+    return parts_grid(call).threads <= 1024;
+}
+
+static CUresult launch_parts(struct zoo_call *call)
+{
+    if (call->buffer[CE_LOGITS] % VECTOR != 0)
+        return launch_online_with(call, 1024);
+    return launch(call, "parts", parts_grid(call));
 }
 
 static CUresult launch_stages(struct zoo_call *call)
@@ -183,6 +205,9 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC},
     {"stages", "a row over a cluster, the next one on its way: one read", launch_stages, workspace,
      .takes = takes_stages, .fits = fits_stages, .traits = ZOO_DETERMINISTIC, .at_launch = waves},
+    {"cluster", "a row in the registers of a cluster: one read, and more blocks at a time",
+     launch_parts, workspace, .takes = takes_stages, .fits = fits_parts,
+     .traits = ZOO_DETERMINISTIC},
     {0}};
 
 /* As training loops do it: logits as f32, since the loss would be rounded to their type. */
@@ -225,12 +250,12 @@ static const char *const edges[] = {
     "rows=1500 cols=16 reduce=sum scale=2",
     NULL};
 
-static const char *const bench[] = {"rows=16K cols=32K",
-                                    "rows=4K cols=128K",
-                                    "rows=2K cols=256K",
-                                    "rows=4K cols=128K step=forward",
-                                    "rows=4K cols=128K smoothing=0.1",
-                                    "rows=8K cols=50257",
+static const char *const bench[] = {"rows=4K cols=32K",
+                                    "rows=1K cols=128K",
+                                    "rows=512 cols=256K",
+                                    "rows=1K cols=128K step=forward",
+                                    "rows=1K cols=128K smoothing=0.1",
+                                    "rows=2K cols=50257",
                                     NULL};
 
 const struct zoo_family zoo_cross_entropy = {

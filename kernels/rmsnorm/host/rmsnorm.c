@@ -7,22 +7,23 @@
 
 static const struct zoo_tunable waves_4[] = {ZOO_AT_LAUNCH("WAVES", 4, 1, 2, 4, 8),
                                              {{0}, 0, {0}, 0}};
-static const struct zoo_tunable waves_2[] = {ZOO_AT_LAUNCH("WAVES", 2, 1, 2, 4, 8),
-                                             {{0}, 0, {0}, 0}};
+static const struct zoo_tunable waves_1[] = {ZOO_AT_LAUNCH("WAVES", 1, 1, 2, 4), {{0}, 0, {0}, 0}};
 
 static const struct zoo_variant variants[] = {
     {"two_pass", "a pass that adds up squares, a pass that multiplies", norm_launch_plain,
      .takes = norm_takes_plain, .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
+    {"stages", "rows come into shared memory ahead of time, by bulk copies", norm_launch_stages,
+     .takes = norm_takes_forward_stages, .fits = norm_fits_stages, .traits = ZOO_DETERMINISTIC,
+     .at_launch = waves_4},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
-    {"stages", "rows come into shared memory ahead of time; long ones over a cluster",
-     norm_launch_stages, .takes = norm_takes_forward_stages, .fits = norm_fits_stages,
-     .traits = ZOO_DETERMINISTIC, .at_launch = waves_4},
+    {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
+     .takes = norm_takes_parts, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
     {"backward", "gradients by columns, then by rows", norm_launch_passes, norm_workspace_passes,
      .takes = norm_takes_backward, .traits = ZOO_DETERMINISTIC},
     {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,
      norm_workspace_stages, .takes = norm_takes_backward_stages, .fits = norm_fits_stages,
-     .traits = ZOO_DETERMINISTIC, .at_launch = waves_2},
+     .traits = ZOO_DETERMINISTIC, .at_launch = waves_1},
     {0}};
 
 /* PyTorch has no residual, no FP8, and rounds a sum that is to be normalised. */
@@ -57,6 +58,8 @@ static const char *const edges[] = {
     "rows=3 cols=8200,33000 type=bf16,f16",
     "rows=2 cols=2048 type=f32 residual=added", /* 48 KiB of stages, and more */
     "rows=2 cols=66000,70001",
+    "rows=3 cols=32768 dist=huge,special,offset residual=added store=same,e4m3 stats=kept",
+    "rows=2 cols=17000 type=f32 residual=none,added stats=kept",
     "rows=4 cols=65,512 affine=no type=bf16,f32",
     "rows=5 cols=40,2056 type=bf16,f16,f32 store=e4m3 scale=100",
     "rows=6 cols=72,2056,9000 dist=offset,huge,tiny,constant,special",
@@ -67,16 +70,17 @@ static const char *const edges[] = {
     "rows=9 cols=8,100,256,512,520,1032 step=backward type=bf16,f16,f32",
     "rows=40 cols=65,2056 step=backward residual=added type=bf16,f32",
     "rows=3 cols=8200,16388 step=backward type=bf16,f32",
+    "rows=3 cols=66000 step=backward", /* more than 512 threads of 8 blocks hold */
     "rows=600 cols=40 step=backward dist=offset",
     "rows=4 cols=65,512 step=backward affine=no",
     NULL};
 
 static const char *const bench[] = {"rows=32K cols=4K",
-                                    "rows=16K cols=16K",
-                                    "rows=4K cols=128K",
+                                    "rows=8K cols=16K",
+                                    "rows=1K cols=128K",
                                     "rows=32K cols=4K step=backward",
-                                    "rows=16K cols=16K step=backward",
-                                    "rows=4K cols=128K step=backward",
+                                    "rows=8K cols=16K step=backward",
+                                    "rows=1K cols=128K step=backward",
                                     "rows=32K cols=4K residual=added",
                                     "rows=32K cols=4K store=e4m3 scale=16",
                                     "rows=16K cols=4K type=f32",

@@ -1,0 +1,52 @@
+/*
+ * cluster.cu: one read and one write. A row goes over the blocks of a cluster, where it waits in
+ * registers, a part in each block; warps find their own largest logit, so that a block needs one
+ * barrier, and the blocks send each other what they know through distributed shared memory
+ * (parts.h). 256 K logits of 16 bits are read once. Buffers that do not begin at multiples of 16
+ * bytes are left to online.
+ */
+// arch: sm_90
+#include "parts.h"
+
+#define VECTORS 4 // tune: 1 2 4
+#define THREADS 512 // tune: 256 512 1024; more where 8 blocks of them do not hold a row
+
+template <class T, int V> static __device__ __forceinline__ void entropy_parts(entropy_job<T> a)
+{
+    __shared__ known of_warp[32];
+    __shared__ turns<float4> of_blocks;
+    part_of_row p = part_of<T>(a.cols);
+    long long row = blockIdx.x / cluster_size();
+    const uint4 *from = (const uint4 *)(a.logits + row * a.cols) + p.first;
+    turns_begin(&of_blocks);
+    long long label = a.labels[row];
+    float share = *a.share;
+    uint4 v[V];
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        unsigned at = threadIdx.x + i * blockDim.x;
+        v[i] = at < p.count ? load_once(from + at) : make_uint4(0, 0, 0, 0);
+    }
+    known k = merge_warps(measure<T, V>(v, p.count), of_warp);
+    turns_wait();
+    outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), share);
+    if (threadIdx.x == 0 && cluster_rank() == 0)
+        write_other_loss(a, row, o);
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        unsigned at = threadIdx.x + i * blockDim.x;
+        if (at < p.count)
+            write_vector(a, row, (long long)(p.first + at) * PER<T>, v[i], o);
+    }
+}
+
+#define KERNELS(type, T)                                                                           \
+    extern "C" __global__ void __launch_bounds__(1024) parts_##type(ENTROPY_ARGUMENTS(T))          \
+    {                                                                                              \
+        entropy_parts<T, VECTORS>(ENTROPY(T));                                                     \
+    }                                                                                              \
+    ENTROPY_ONLINE(type, T)
+KERNELS(bf16, bf16)
+KERNELS(f16, f16)
+KERNELS(f32, float)
+ENTROPY_ENDS
