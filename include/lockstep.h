@@ -433,6 +433,18 @@ lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *
 /* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
 lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size);
 
+/* The gradients of q, k and v from that of o, with o and lse as lk_attention_forward has left them:
+ * dq is like q, dk and dv are like k and v. Tensors are [batch][head][row][dim] without gaps; no
+ * packed sequences, window or softcap. Heads of q that share one of k and v add up in its gradient.
+ * The workspace is small for heads of 64 and 128 in 16 bits on Hopper; other problems take all
+ * scores there, 8 batch heads queries keys bytes, and do not run fast. */
+lk_status lk_attention_backward(void *stream, const lk_attention_desc *desc, const void *q,
+                                const void *k, const void *v, const void *o, const float *lse,
+                                const void *grad, void *dq, void *dk, void *dv, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_attention_backward_workspace(const lk_attention_desc *desc, size_t *bytes);
+lk_status lk_attention_backward_explain(const lk_attention_desc *desc, char *text, size_t size);
+
 /* The same for the last few queries of each sequence against a cache of keys and values: query i of
  * Q stands at key i + length - Q and sees keys up to there. k and v are [batch][kv_head][key][dim]
  * with room for `keys` of each sequence; or, with a table in device memory, pages
