@@ -701,6 +701,55 @@ lk_status lk_attention_forward_workspace(const lk_attention_desc *desc, size_t *
 /* Which kernel would run, for buffers at multiples of 16 bytes; the text is cut to size. */
 lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text, size_t size);
 
+/* The gradients of q, k and v from that of o, with o and lse as lk_attention_forward has left them:
+ * dq is like q, dk and dv are like k and v. Tensors are [batch][head][row][dim] without gaps; no
+ * packed sequences, window or softcap. Heads of q that share one of k and v add up in its gradient.
+ * The workspace is small for heads of 64 and 128 in 16 bits on Hopper; other problems take all
+ * scores there, 8 batch heads queries keys bytes, and do not run fast. */
+lk_status lk_attention_backward(void *stream, const lk_attention_desc *desc, const void *q,
+                                const void *k, const void *v, const void *o, const float *lse,
+                                const void *grad, void *dq, void *dk, void *dv, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_attention_backward_workspace(const lk_attention_desc *desc, size_t *bytes);
+lk_status lk_attention_backward_explain(const lk_attention_desc *desc, char *text, size_t size);
+
+/* The same for the last few queries of each sequence against a cache of keys and values: query i of
+ * Q stands at key i + length - Q and sees keys up to there. k and v are [batch][kv_head][key][dim]
+ * with room for `keys` of each sequence; or, with a table in device memory, pages
+ * [pages][kv_head][page][dim], of which table[b][i] holds keys i * page and on of sequence b. A
+ * sequence has (keys + page - 1) / page places in the table; what they hold beyond its length does
+ * not matter. Lengths above `keys` count as `keys`; table is not checked. q and o are
+ * [batch][head][query][dim], lse is [batch][heads][queries] and may be NULL.
+ *
+ *     lk_attention_decode_desc desc = LK_ATTENTION_DECODE_DESC(LK_BF16, batch, heads, keys, dim);
+ *     desc.lengths = lengths;
+ *     lk_attention_decode_workspace(&desc, &bytes);
+ *     lk_attention_decode(stream, &desc, q, k, v, o, NULL, workspace, bytes); */
+typedef struct lk_attention_decode_desc {
+    lk_type type; /* of q, k, v and o: LK_BF16, LK_F16 or LK_F32 */
+    int64_t batch;
+    int64_t heads, kv_heads; /* of q and o, of k and v; kv_heads 0: as many */
+    int64_t queries;         /* of each sequence; 0: one */
+    int64_t keys;            /* of the longest sequence */
+    int64_t dim;             /* fast: 64, 96, 128, 256, with pages of a multiple of 16 keys */
+    float scale;             /* 0: 1 / sqrt(dim) */
+    int rows_first;          /* [..][query or key][head][dim] instead, pages too */
+    const int32_t *lengths;  /* [batch]: keys of each sequence; NULL: `keys` each */
+    const int32_t *table;    /* NULL: not paged */
+    int64_t page, pages;     /* keys of a page, and pages in k and v */
+} lk_attention_decode_desc;
+#define LK_ATTENTION_DECODE_DESC(type_, batch_, heads_, keys_, dim_)                               \
+    {                                                                                              \
+        .type = (type_), .batch = (batch_), .heads = (heads_), .keys = (keys_), .dim = (dim_)      \
+    }
+
+lk_status lk_attention_decode(void *stream, const lk_attention_decode_desc *desc, const void *q,
+                              const void *k, const void *v, void *o, float *lse, void *workspace,
+                              size_t workspace_bytes);
+lk_status lk_attention_decode_workspace(const lk_attention_decode_desc *desc, size_t *bytes);
+lk_status lk_attention_decode_explain(const lk_attention_decode_desc *desc, char *text,
+                                      size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #ifndef LOCKSTEP_KERNELS_ATTENTION_H
 #define LOCKSTEP_KERNELS_ATTENTION_H
 
+#include "attention_numbers.h"
 #include "tma.h"
 
 /* kernels/attention/host/plan.h declares the same: keep both alike. Distances are in elements. */
@@ -66,23 +67,6 @@ static __device__ __forceinline__ seen seen_by(const attention_arguments &g, con
     return seen{max(diagonal - g.left, 0), min(diagonal + g.right, s.keys - 1)};
 }
 
-static __device__ __forceinline__ float lowest(void)
-{
-    return __int_as_float(0xff800000); /* minus infinity */
-}
-/* 2 to the x; numbers below 2^-126 become 0. */
-static __device__ __forceinline__ float exp2_fast(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-static __device__ __forceinline__ float log2_fast(float x)
-{
-    float y;
-    asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
 /* tanh by an exponential, whose error is some units of 2^-24, where tanh.approx has 2^-11. */
 static __device__ __forceinline__ float tanh_fast(float x)
 {
@@ -98,11 +82,6 @@ static __device__ __forceinline__ float scale_score(const attention_arguments &g
     return (g.softcap != 0 ? cap_score(g, score) : score) * g.scale;
 }
 
-/* A row's log-sum-exp from its largest score (in units of log2) and the sum of exponentials. */
-static __device__ __forceinline__ float lse_of(float largest, float sum)
-{
-    return sum == 0 ? lowest() : (largest + log2_fast(sum)) * 0.6931471806f;
-}
 static __device__ __forceinline__ void store_lse(const attention_arguments &g, const sequence &s,
                                                  int row, float lse)
 {
@@ -121,53 +100,5 @@ static __device__ __forceinline__ void load_box(void *shared, const tensor_map *
                  "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
                  : "memory");
 }
-
-/* Types of numbers -----------------------------------------------------------------------------*/
-
-/* Two numbers in 32 bits, the first one in the lower half. */
-struct bf16 {
-    static __device__ __forceinline__ unsigned pack(float low, float high)
-    {
-        unsigned both;
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-        return both;
-    }
-    static __device__ __forceinline__ float load(const void *from, long long at)
-    {
-        return __uint_as_float((unsigned)((const unsigned short *)from)[at] << 16);
-    }
-    static __device__ __forceinline__ void store(void *to, long long at, float x)
-    {
-        ((unsigned short *)to)[at] = (unsigned short)pack(x, 0);
-    }
-};
-struct f16 {
-    static __device__ __forceinline__ unsigned pack(float low, float high)
-    {
-        unsigned both;
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-        return both;
-    }
-    static __device__ __forceinline__ float load(const void *from, long long at)
-    {
-        float x;
-        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(((const unsigned short *)from)[at]));
-        return x;
-    }
-    static __device__ __forceinline__ void store(void *to, long long at, float x)
-    {
-        ((unsigned short *)to)[at] = (unsigned short)pack(x, 0);
-    }
-};
-struct f32 {
-    static __device__ __forceinline__ float load(const void *from, long long at)
-    {
-        return ((const float *)from)[at];
-    }
-    static __device__ __forceinline__ void store(void *to, long long at, float x)
-    {
-        ((float *)to)[at] = x;
-    }
-};
 
 #endif

@@ -7,42 +7,12 @@
  * banks.
  */
 // arch: sm_80
+#include "mma_sync.h"
 #include "softmax_rows.h"
 #define QUERIES 128
 #define KEYS 64
 #define WARPS 8
 #define THREADS (32 * WARPS)
-
-static __device__ __forceinline__ void multiply(bf16, float *sums, const unsigned (&a)[4],
-                                                unsigned b0, unsigned b1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-static __device__ __forceinline__ void multiply(f16, float *sums, const unsigned (&a)[4],
-                                                unsigned b0, unsigned b1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
-static __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
 
 template <class type, int DIM, bool CAPPED> struct flash {
     static const int ROW = (DIM + 63) / 64 * 128; /* bytes of a row in shared memory */

@@ -83,39 +83,6 @@ finish_scores(float (&scores)[count], const attention_arguments &g, const sequen
     soften(scores, r, g.scale);
 }
 
-/* The sums of a product as the first factor of another. */
-template <class type, int count>
-static __device__ __forceinline__ void pack(unsigned (&weights)[count][4],
-                                            const float (&scores)[count * 8])
-{
-#pragma unroll
-    for (int i = 0; i < count; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            weights[i][j] = type::pack(scores[8 * i + 2 * j], scores[8 * i + 2 * j + 1]);
-}
-
-/* Of 32 columns that four threads share, each gets eight neighbours: 16 bytes. */
-template <class type>
-static __device__ __forceinline__ uint4 exchange(const float *out, int h, float by)
-{
-    unsigned lane = threadIdx.x % 4, word[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        word[i] = type::pack(out[4 * i + 2 * h] * by, out[4 * i + 2 * h + 1] * by);
-#pragma unroll
-    for (unsigned bit = 1; bit < 4; bit *= 2)
-#pragma unroll
-        for (unsigned i = 0; i < 4; i++)
-            if (!(i & bit)) {
-                unsigned give = lane & bit ? word[i] : word[i + bit];
-                give = __shfl_xor_sync(0xffffffff, give, bit);
-                word[i] = lane & bit ? give : word[i];
-                word[i + bit] = lane & bit ? word[i + bit] : give;
-            }
-    return make_uint4(word[0], word[1], word[2], word[3]);
-}
-
 /* The output divided by the sums, and the rows' log-sum-exp. */
 template <class type, int count>
 static __device__ __forceinline__ void store(const float (&out)[count], const rows &r,

@@ -6,37 +6,11 @@
 #define LOCKSTEP_KERNELS_ATTENTION_TILES_H
 
 #include "softmax_rows.h"
-#include "wgmma_registers.h"
+#include "wgmma_types.h"
 #define QUERIES 128
 #define STAGES 2
 #define CONSUMERS 2
 #define THREADS (128 * (1 + CONSUMERS))
-#define LINE 128 /* bytes of a line of the swizzle: 64 numbers */
-
-template <int n>
-static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], unsigned long long a,
-                                                unsigned long long b, int add)
-{
-    wgmma_bf16<0, 0>(sums, a, b, add);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(f16, float (&sums)[n], unsigned long long a,
-                                                unsigned long long b, int add)
-{
-    wgmma_f16<0, 0>(sums, a, b, add);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(bf16, float (&sums)[n], const unsigned (&a)[4],
-                                                unsigned long long b)
-{
-    wgmma_bf16_from_registers<1>(sums, a, b, 1);
-}
-template <int n>
-static __device__ __forceinline__ void multiply(f16, float (&sums)[n], const unsigned (&a)[4],
-                                                unsigned long long b)
-{
-    wgmma_f16_from_registers<1>(sums, a, b, 1);
-}
 
 /* 128 queries of a head, and the tiles of keys that they see. */
 struct place {

@@ -16,7 +16,10 @@
 #include "lockstep.h"
 #include "zoo/table.h"
 
-enum api_trait { API_IN_PLACE = 1 };
+enum api_trait {
+    API_IN_PLACE = 1,
+    API_ALIGNED = 2, /* if all buffers are at multiples of 16, variants run that need it */
+};
 
 enum api_form {
 #define FORM(form, sizes, scalars, buffers, traits) API_FORM_##form,
@@ -109,7 +112,8 @@ lk_status api_current(const char *call, struct api_context **context);
 /* What solves problem, loaded if it is not yet. *chosen is good until this thread's next call.
  * Scalars do not matter: lk_NAME_workspace does not have them either. */
 lk_status api_kernels(const char *call, struct api_context *context,
-                      const struct zoo_problem *problem, const struct api_chosen **chosen);
+                      const struct zoo_problem *problem, bool aligned,
+                      const struct api_chosen **chosen);
 /* A variant by its name, loaded if it is not yet; what `call` then launches is its business. */
 lk_status api_variant(const char *call, struct api_context *context,
                       const struct zoo_family *family, const char *name,
@@ -130,10 +134,11 @@ lk_status api_check_stream(const char *call, const struct api_context *context, 
 struct api_context *api_known_context(unsigned long long id);
 void api_know_context(unsigned long long id, struct api_context *context);
 const struct api_chosen *api_known_choice(const struct api_context *context,
-                                          const struct zoo_problem *problem, bool deterministic);
+                                          const struct zoo_problem *problem,
+                                          struct zoo_demand demand);
 const struct api_chosen *api_know_choice(const struct api_context *context,
-                                         const struct zoo_problem *problem, bool deterministic,
-                                         const struct api_chosen *chosen);
+                                         const struct zoo_problem *problem,
+                                         struct zoo_demand demand, const struct api_chosen *chosen);
 /* Forget: what this thread remembers; all buffers; everything. The last two go for all threads,
  * each at the beginning of its next call. */
 void api_ask_again(void);

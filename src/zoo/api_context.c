@@ -203,9 +203,9 @@ lk_status api_variant(const char *call, struct api_context *context,
 /* Under the lock: chosen, and loaded if need be. A row whose PTX does not load is ignored from then
  * on, so that a bad file makes a call slower and not wrong. */
 static struct zoo_kernels *choose(struct api_context *context, const struct zoo_problem *problem,
-                                  bool deterministic, struct zoo_choice *choice, char **message)
+                                  struct zoo_demand demand, struct zoo_choice *choice,
+                                  char **message)
 {
-    struct zoo_demand demand = {.deterministic = deterministic};
     while (zoo_choose(&context->table, &context->device, problem, demand, choice)) {
         const struct zoo_row *row = choice->row && choice->row->ptx ? choice->row : NULL;
         struct zoo_kernels *kernels = get(context, choice, problem->family, row, message);
@@ -252,23 +252,26 @@ static size_t workspace_of(const struct api_context *context, const struct zoo_p
 }
 
 lk_status api_kernels(const char *call, struct api_context *context,
-                      const struct zoo_problem *problem, const struct api_chosen **chosen)
+                      const struct zoo_problem *problem, bool aligned,
+                      const struct api_chosen **chosen)
 {
-    bool deterministic = __atomic_load_n(&only_deterministic, __ATOMIC_RELAXED);
+    struct zoo_demand demand = {.deterministic =
+                                    __atomic_load_n(&only_deterministic, __ATOMIC_RELAXED),
+                                .aligned_too = aligned};
     struct api_chosen new = {0};
     char *message = NULL;
-    if ((*chosen = api_known_choice(context, problem, deterministic)))
+    if ((*chosen = api_known_choice(context, problem, demand)))
         return LK_OK;
     pthread_mutex_lock(&lock);
-    new.kernels = choose(context, problem, deterministic, &new.choice, &message);
+    new.kernels = choose(context, problem, demand, &new.choice, &message);
     pthread_mutex_unlock(&lock);
     lk_status status = LK_OK;
     if (new.kernels) {
         new.workspace_bytes = workspace_of(context, problem, &new);
-        *chosen = api_know_choice(context, problem, deterministic, &new);
+        *chosen = api_know_choice(context, problem, demand, &new);
     } else {
-        status =
-            no_kernels(call, context, problem, deterministic, new.choice.variant ? message : NULL);
+        status = no_kernels(call, context, problem, demand.deterministic,
+                            new.choice.variant ? message : NULL);
     }
     free(message);
     return status;

@@ -35,7 +35,7 @@ struct known_choice {
     const struct api_context *context; /* NULL: a free place */
     const struct zoo_family *family;
     int64_t value[ZOO_PARAMETERS]; /* of the problem; scalars count as 0 */
-    bool deterministic;
+    struct zoo_demand demand;
     struct api_chosen chosen;
 };
 
@@ -176,28 +176,29 @@ static struct known_choice *choice_set(const struct zoo_problem *problem,
 }
 
 const struct api_chosen *api_known_choice(const struct api_context *context,
-                                          const struct zoo_problem *problem, bool deterministic)
+                                          const struct zoo_problem *problem,
+                                          struct zoo_demand demand)
 {
     int64_t value[ZOO_PARAMETERS];
     const struct known_choice *set = choice_set(problem, value);
     for (int i = 0; i < PLACES; i++)
         if (set[i].context == context && set[i].family == problem->family &&
-            set[i].deterministic == deterministic && memcmp(set[i].value, value, sizeof value) == 0)
+            set[i].demand.deterministic == demand.deterministic &&
+            set[i].demand.aligned_too == demand.aligned_too &&
+            memcmp(set[i].value, value, sizeof value) == 0)
             return &set[i].chosen;
     return NULL;
 }
 
 const struct api_chosen *api_know_choice(const struct api_context *context,
-                                         const struct zoo_problem *problem, bool deterministic,
-                                         const struct api_chosen *chosen)
+                                         const struct zoo_problem *problem,
+                                         struct zoo_demand demand, const struct api_chosen *chosen)
 {
     int64_t value[ZOO_PARAMETERS];
     struct known_choice *set = choice_set(problem, value);
     set[1] = set[0];
-    set[0] = (struct known_choice){.context = context,
-                                   .family = problem->family,
-                                   .deterministic = deterministic,
-                                   .chosen = *chosen};
+    set[0] = (struct known_choice){
+        .context = context, .family = problem->family, .demand = demand, .chosen = *chosen};
     memcpy(set[0].value, value, sizeof value);
     return &set[0].chosen;
 }

@@ -112,7 +112,8 @@ lk_status api_choose(struct api_request *request)
     lk_status status = api_current(request->name, &request->context);
     if (status != LK_OK)
         return status;
-    return api_kernels(request->name, request->context, &request->problem, &request->chosen);
+    return api_kernels(request->name, request->context, &request->problem,
+                       request->traits & API_ALIGNED, &request->chosen);
 }
 
 /* A kernel that leaves its memory ruins the program's context, so this is checked first. */
@@ -131,8 +132,11 @@ static lk_status check_arguments(struct api_request *request, void *stream)
 
 static lk_status take_kernels(struct api_request *request, const void *workspace, size_t bytes)
 {
+    bool aligned = request->traits & API_ALIGNED;
+    for (unsigned i = 0; i < request->count; i++)
+        aligned &= request->bytes[i] == 0 || request->address[i] % 16 == 0;
     lk_status status =
-        api_kernels(request->name, request->context, &request->problem, &request->chosen);
+        api_kernels(request->name, request->context, &request->problem, aligned, &request->chosen);
     return status == LK_OK ? check_workspace(request, workspace, bytes) : status;
 }
 

@@ -24,8 +24,8 @@ struct zoo_family;
 
 /* Problems --------------------------------------------------------------------------------------*/
 
-#define ZOO_PARAMETERS 12
-#define ZOO_BUFFERS 8
+#define ZOO_PARAMETERS 14
+#define ZOO_BUFFERS 10
 
 struct zoo_parameter {
     const char *name, *help;

@@ -1,0 +1,382 @@
+/*
+ * attention_backward.c: the attention_backward family: the gradients of Q, K and V from that of
+ * O = softmax(scale Q K^T) V, with O and the log-sum-exp that forward has left. reference.c has
+ * what must come out.
+ */
+#include "backward.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { BATCH = BACKWARD_P_BATCH, HEADS = BACKWARD_P_HEADS, GROUP = BACKWARD_P_GROUP };
+enum { QUERIES = BACKWARD_P_QUERIES, KEYS = BACKWARD_P_KEYS, DIM = BACKWARD_P_DIM };
+enum { TYPE = BACKWARD_P_TYPE, MASK = BACKWARD_P_MASK };
+enum { F32 = 2 };    /* of type_names */
+enum { KEPT = 128 }; /* rows of a block of the Hopper step */
+
+static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
+static const char *const mask_names[] = {"full", "causal", NULL};
+static const char *const distributions[] = {"uniform", "matched", "equal", NULL};
+
+enum zoo_type backward_type(const struct zoo_problem *problem)
+{
+    static const enum zoo_type types[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
+    return types[problem->value[TYPE]];
+}
+double backward_scale(const struct zoo_problem *problem)
+{
+    double scale = (double)zoo_as_float(problem->value[BACKWARD_P_SCALE]);
+    return (double)(float)(scale != 0 ? scale : 1 / sqrt((double)problem->value[DIM]));
+}
+
+/* The problem -----------------------------------------------------------------------------------*/
+
+static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
+{
+    static const char *const names[] = {"q", "k", "v", "o", "lse", "grad", "dq", "dk", "dv"};
+    const int64_t *v = problem->value;
+    enum zoo_type type = backward_type(problem);
+    size_t q_rows = (size_t)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
+    size_t k_rows = (size_t)(v[BATCH] * v[HEADS] * v[KEYS]), dim = (size_t)v[DIM];
+    for (unsigned i = 0; i < BACKWARD_BUFFERS; i++) {
+        bool of_keys = i == BACKWARD_B_K || i == BACKWARD_B_V || i >= BACKWARD_B_DK;
+        buffers[i] = (struct zoo_buffer){names[i], i >= BACKWARD_B_DQ ? ZOO_OUT : ZOO_IN, type,
+                                         (of_keys ? k_rows : q_rows) * dim};
+    }
+    buffers[BACKWARD_B_LSE].type = ZOO_F32;
+    buffers[BACKWARD_B_LSE].count = q_rows;
+    return BACKWARD_BUFFERS;
+}
+
+static double number_of(const struct zoo_problem *problem, unsigned buffer, size_t i)
+{
+    size_t dim = (size_t)problem->value[DIM], row = i / dim, column = i % dim;
+    double unit = 2 * zoo_random_unit(problem->seed, buffer, i) - 1;
+    if (buffer == BACKWARD_B_V || buffer == BACKWARD_B_GRAD)
+        return unit;
+    switch ((enum backward_distribution)problem->distribution) {
+    case BACKWARD_MATCHED: /* of few rows, so that most queries find their key */
+        return (buffer == BACKWARD_B_Q ? 4 : 1) *
+               (zoo_random(problem->seed, 7, row * 29 % 97 * 1000 + column) % 2 ? 1.0 : -1.0);
+    case BACKWARD_EQUAL:
+        return column % 3 == 0 ? 0.5 : -0.25;
+    default:
+        return 2 * unit;
+    }
+}
+
+static void generate(const struct zoo_problem *problem, void **buffer)
+{
+    static const unsigned inputs[] = {BACKWARD_B_Q, BACKWARD_B_K, BACKWARD_B_V, BACKWARD_B_GRAD};
+    struct zoo_buffer buffers[ZOO_BUFFERS];
+    shape(problem, buffers);
+    for (unsigned n = 0; n < sizeof inputs / sizeof *inputs; n++) {
+        unsigned b = inputs[n];
+#pragma omp parallel for schedule(static) if (buffers[b].count > 100000)
+        for (size_t i = 0; i < buffers[b].count; i++)
+            zoo_put(buffers[b].type, buffer[b], i, number_of(problem, b, i));
+    }
+    backward_forward(problem, buffer);
+}
+
+/* Q, O, dO and dQ, K, V, dK and dV, and the log-sum-exp. */
+static double bytes(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    double row = zoo_type_bytes[backward_type(problem)] * (double)v[DIM];
+    double q_rows = (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
+    return 4 * row * (q_rows + (double)(v[BATCH] * v[HEADS] * v[KEYS])) + 4 * q_rows;
+}
+
+/* Five products of `dim` for every pair of a query and a key that it sees. */
+static double flops(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    double pairs = 0;
+    for (int64_t i = 0; i < v[QUERIES]; i++) {
+        int64_t seen = v[MASK] ? i + v[KEYS] - v[QUERIES] + 1 : v[KEYS];
+        pairs += seen > 0 ? (double)seen : 0;
+    }
+    return 10 * pairs * (double)(v[BATCH] * v[HEADS] * v[GROUP] * v[DIM]);
+}
+
+static const char *unit(const struct zoo_problem *problem)
+{
+    static const char *const units[] = {"tensor-bf16", "tensor-f16", "f32"};
+    return units[problem->value[TYPE]];
+}
+
+/* Launches --------------------------------------------------------------------------------------*/
+
+static int64_t q_heads(const struct zoo_problem *problem)
+{
+    return problem->value[BATCH] * problem->value[HEADS] * problem->value[GROUP];
+}
+static int64_t padded_of(const struct zoo_problem *problem)
+{
+    return (problem->value[QUERIES] + KEPT - 1) / KEPT * KEPT;
+}
+
+static struct backward_arguments arguments_of(const struct zoo_call *call)
+{
+    const int64_t *v = call->problem->value;
+    double scale = backward_scale(call->problem);
+    return (struct backward_arguments){
+        .q = call->buffer[BACKWARD_B_Q],
+        .k = call->buffer[BACKWARD_B_K],
+        .v = call->buffer[BACKWARD_B_V],
+        .o = call->buffer[BACKWARD_B_O],
+        .grad = call->buffer[BACKWARD_B_GRAD],
+        .lse = call->buffer[BACKWARD_B_LSE],
+        .dq = call->buffer[BACKWARD_B_DQ],
+        .dk = call->buffer[BACKWARD_B_DK],
+        .dv = call->buffer[BACKWARD_B_DV],
+        .workspace = call->workspace,
+        .batch = (int)v[BATCH],
+        .heads = (int)v[HEADS],
+        .group = (int)v[GROUP],
+        .queries = (int)v[QUERIES],
+        .keys = (int)v[KEYS],
+        .dim = (int)v[DIM],
+        .causal = (int)v[MASK],
+        .padded = (int)padded_of(call->problem),
+        .scale = (float)scale,
+        .scale2 = (float)(scale * 1.4426950408889634),
+    };
+}
+
+static size_t workspace_tiles(const struct zoo_call *call)
+{
+    return (size_t)(q_heads(call->problem) * padded_of(call->problem)) * 8;
+}
+static size_t workspace_naive(const struct zoo_call *call)
+{
+    const int64_t *v = call->problem->value;
+    return workspace_tiles(call) + (size_t)(q_heads(call->problem) * v[QUERIES] * v[KEYS]) * 8;
+}
+
+static CUresult launch_kernel(struct zoo_call *call, const char *name, const char *end,
+                              struct zoo_grid grid, struct backward_arguments *g)
+{
+    char kernel[48];
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return CUDA_SUCCESS;
+    snprintf(kernel, sizeof kernel, "%s_%s%s", name, type_names[call->problem->value[TYPE]], end);
+    return ZOO_LAUNCH(call, kernel, grid, g);
+}
+static CUresult launch_prepare(struct zoo_call *call, struct backward_arguments *g)
+{
+    struct zoo_grid grid = {.x = (unsigned)g->padded / 8,
+                            .y = (unsigned)q_heads(call->problem),
+                            .z = 1,
+                            .threads = 256};
+    return launch_kernel(call, "prepare", "", grid, g);
+}
+
+static CUresult launch_naive(struct zoo_call *call)
+{
+    const int64_t *v = call->problem->value;
+    struct backward_arguments g = arguments_of(call);
+    unsigned across = zoo_ceil_div(v[KEYS], 16), down = zoo_ceil_div(v[QUERIES], 16);
+    unsigned columns = zoo_ceil_div(v[DIM], 16), heads = (unsigned)q_heads(call->problem);
+    struct zoo_grid pairs = {across, down, heads, .threads = 16, .ty = 16};
+    struct zoo_grid queries = {columns, down, heads, .threads = 16, .ty = 16};
+    struct zoo_grid keys = {columns, across, heads / (unsigned)v[GROUP], .threads = 16, .ty = 16};
+    CUresult status = launch_prepare(call, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "scores", "", pairs, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_queries", "", queries, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_keys", "", keys, &g);
+    return status;
+}
+
+static CUresult launch_mma(struct zoo_call *call)
+{
+    enum { ROWS = 64, TILES = 6 };
+    const int64_t *v = call->problem->value;
+    struct backward_arguments g = arguments_of(call);
+    char end[16];
+    snprintf(end, sizeof end, "_%d", (int)v[DIM]);
+    struct zoo_grid keys = {(unsigned)(v[BATCH] * v[HEADS]), zoo_ceil_div(v[KEYS], ROWS), 1,
+                            .threads = 128,
+                            .shared = TILES * ROWS * zoo_ceil_div(v[DIM], 64) * 128};
+    struct zoo_grid queries = keys;
+    queries.x = (unsigned)q_heads(call->problem);
+    queries.y = zoo_ceil_div(v[QUERIES], ROWS);
+    CUresult status = launch_prepare(call, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_keys", end, keys, &g);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_queries", end, queries, &g);
+    return status;
+}
+
+/* A tensor [heads][rows][dim] in boxes of 64 rows and 64 columns, swizzled. */
+static CUresult make_map(struct zoo_call *call, CUtensorMap *map, CUdeviceptr at, int64_t heads,
+                         int64_t rows)
+{
+    const struct lk_driver *cuda = call->device->cuda;
+    cuuint64_t dim = (cuuint64_t)call->problem->value[DIM];
+    cuuint64_t size[3] = {dim, (cuuint64_t)rows, (cuuint64_t)heads};
+    cuuint64_t pitch[2] = {dim * 2, dim * 2 * (cuuint64_t)rows};
+    cuuint32_t box[3] = {64, 64, 1}, each[3] = {1, 1, 1};
+    if (!cuda->cuTensorMapEncodeTiled) { /* drivers before 12.0 */
+        call->error = "the driver has no cuTensorMapEncodeTiled";
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return cuda->cuTensorMapEncodeTiled(
+        map,
+        call->problem->value[TYPE] == 0 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        3, (void *)(uintptr_t)at, size, pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+static CUresult launch_tiles(struct zoo_call *call, unsigned stages)
+{
+    const int64_t *v = call->problem->value;
+    struct backward_arguments g = arguments_of(call);
+    int64_t heads = q_heads(call->problem), kv_heads = v[BATCH] * v[HEADS];
+    unsigned shared = (2 * KEPT + 2 * 64 * stages) * (unsigned)v[DIM] * 2 + 512 * stages + 64;
+    char end[16];
+    if (heads == 0)
+        return CUDA_SUCCESS;
+    CUresult status = make_map(call, &g.q_map, g.q, heads, v[QUERIES]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g.grad_map, g.grad, heads, v[QUERIES]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g.k_map, g.k, kv_heads, v[KEYS]);
+    if (status == CUDA_SUCCESS)
+        status = make_map(call, &g.v_map, g.v, kv_heads, v[KEYS]);
+    if (status == CUDA_SUCCESS)
+        status = launch_prepare(call, &g);
+    snprintf(end, sizeof end, "_%d", (int)v[DIM]);
+    struct zoo_grid grid = {(unsigned)kv_heads, zoo_ceil_div(v[KEYS], KEPT), 1, .threads = 384,
+                            .shared = shared};
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_keys", end, grid, &g);
+    grid.x = (unsigned)heads;
+    grid.y = zoo_ceil_div(v[QUERIES], KEPT);
+    if (status == CUDA_SUCCESS)
+        status = launch_kernel(call, "of_queries", end, grid, &g);
+    return status;
+}
+
+static CUresult launch_wgmma(struct zoo_call *call)
+{
+    return launch_tiles(call, 2);
+}
+static CUresult launch_overlapped(struct zoo_call *call)
+{
+    return launch_tiles(call, 3);
+}
+
+/* Blocks along y and z. */
+static bool takes_naive(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return q_heads(problem) < 1 << 16 && v[QUERIES] <= 1 << 19 && v[KEYS] <= 1 << 19;
+}
+static bool takes_mma(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return (v[DIM] == 64 || v[DIM] == 96 || v[DIM] == 128) && v[TYPE] != F32 &&
+           q_heads(problem) < 1 << 16 && v[QUERIES] < 1 << 21 && v[KEYS] < 1 << 21;
+}
+/* A tensor map has no sizes of 0. */
+static bool takes_wgmma(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return (v[DIM] == 64 || v[DIM] == 128) && v[TYPE] != F32 && v[QUERIES] > 0 && v[KEYS] > 0 &&
+           q_heads(problem) < 1 << 16;
+}
+
+static const struct zoo_variant variants[] = {
+    {"naive", "matrices of weights and of gradients of scores in memory", launch_naive,
+     workspace_naive, takes_naive, .traits = ZOO_DETERMINISTIC},
+    {"mma_sync", "tiles made anew on tensor cores; dK and dV, then dQ in registers", launch_mma,
+     workspace_tiles, takes_mma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"wgmma", "TMA brings tiles, warpgroups multiply", launch_wgmma, workspace_tiles, takes_wgmma,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"overlapped", "the next tile's products asked for before these are done", launch_overlapped,
+     workspace_tiles, takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"turns", "warpgroups take turns at asking for products", launch_overlapped, workspace_tiles,
+     takes_wgmma, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {0}};
+
+static bool torch_takes(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return v[BATCH] && v[QUERIES] && v[KEYS] && v[TYPE] != F32 && !v[BACKWARD_P_SCALE] &&
+           (!v[MASK] || v[QUERIES] == v[KEYS]);
+}
+
+/* cuDNN's, which is the fastest that PyTorch has. Its forward runs once for each set of buffers,
+ * and what is timed is backward alone. */
+static const struct zoo_peer peers[] = {
+    {"cudnn", ZOO_PEER_PYTHON,
+     "(lambda kept: torch.autograd.grad(kept[0], kept[1:], "
+     "x[5].view(batch, heads * group, queries, dim), retain_graph=True))("
+     "x[0].__dict__.get('kept') or x[0].__dict__.setdefault('kept', (lambda q, k, v: ("
+     "torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION)("
+     "torch.nn.functional.scaled_dot_product_attention)(q, k, v, is_causal=mask == 'causal', "
+     "enable_gqa=group > 1), q, k, v))("
+     "x[0].view(batch, heads * group, queries, dim).detach().requires_grad_(), "
+     "x[1].view(batch, heads, keys, dim).detach().requires_grad_(), "
+     "x[2].view(batch, heads, keys, dim).detach().requires_grad_())))",
+     .takes = torch_takes},
+    {0}};
+
+static const char *const edges[] = {
+    "batch=0,1 queries=0,5 keys=0,1,3 mask=full,causal dim=64 type=bf16,f32",
+    "batch=2 heads=2 group=1,2 queries=1,65 keys=1,70 mask=causal dim=64",
+    "heads=1 queries=130 keys=70,200 mask=full,causal dim=64,128",
+    "heads=1 queries=70 keys=140 mask=causal type=f16 dim=64,96,128",
+    "heads=1 group=3 queries=70 keys=50 mask=full,causal dim=64",
+    "heads=1 queries=200 keys=60 mask=causal dim=128",
+    "heads=1 queries=70 keys=90 dist=matched,equal mask=causal dim=64 type=bf16,f16,f32",
+    "heads=1 queries=20 keys=30 dim=1,7,40 type=bf16,f32 mask=causal",
+    "heads=1 queries=40 keys=40 dim=64 scale=1",
+    NULL};
+
+static const char *const bench[] = {"batch=1 heads=16 queries=4K keys=4K mask=full,causal",
+                                    "batch=1 heads=16 queries=16K keys=16K mask=full,causal",
+                                    "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
+                                    "batch=4 heads=32 queries=4K keys=4K dim=64 mask=full,causal",
+                                    "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
+                                    NULL};
+
+const struct zoo_family zoo_attention_backward = {
+    .name = "attention_backward",
+    .title = "gradients of softmax(Q K^T) V",
+    .problem =
+        "The gradients of Q, K and V from that of O = softmax(scale Q K^T) V, for every head of "
+        "every sequence, with O and each row's log-sum-exp as forward has left them. Heads of "
+        "queries share one of K and V in groups, and its gradient is their sum. The last query "
+        "stands at the last key; under a causal mask a query sees keys up to where it stands.",
+    .parameters = {{"batch", "sequences", 0, 1 << 16, 1, NULL},
+                   {"heads", "of K and V", 1, 1 << 10, 2, NULL},
+                   {"group", "heads of Q for each of K and V", 1, 128, 1, NULL},
+                   {"queries", "in a sequence", 0, 1 << 20, 256, NULL},
+                   {"keys", "likewise", 0, 1 << 20, 256, NULL},
+                   {"dim", "of a head", 1, 512, 128, NULL},
+                   {"type", "of all but the log-sum-exp", 0, 2, 0, type_names},
+                   {"mask", "what a query sees", 0, 1, 0, mask_names},
+                   {"scale", "of the scores; 0: 1 / sqrt(dim)", 0, 1 << 10, 0, NULL, true},
+                   {0}},
+    .distributions = distributions,
+    .profile = "batch=1 heads=1 queries=256 keys=256 mask=full,causal",
+    .unit = unit,
+    .reference = backward_reference,
+    .edges = edges,
+    .bench = bench,
+    .shape = shape,
+    .generate = generate,
+    .bytes = bytes,
+    .flops = flops,
+    .variants = variants,
+    .peers = peers,
+};
