@@ -356,7 +356,9 @@ static void run_large(struct job *job)
                                         .yours_us = yours,
                                         .best_us = exercise->best.large_us,
                                         .work = large_work(exercise),
-                                        .is_flops = exercise->work_is_flops};
+                                        .is_flops = exercise->work_is_flops,
+                                        .is_given = strcmp(exercise->before,
+                                                           learn_given(exercise)) == 0};
     totals_check_large(exercise, verdict);
 }
 

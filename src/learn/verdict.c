@@ -197,7 +197,7 @@ static json_t *counters_json(const struct learn_verdict *verdict)
 static json_t *gain_json(const struct learn_gain *gain)
 {
     char text[32];
-    json_t *object = json_pack("{ss}", "size", gain->size);
+    json_t *object = json_pack("{ss sb}", "size", gain->size, "is_given", gain->is_given);
     const struct {
         const char *name;
         double us;

@@ -31,6 +31,7 @@ struct learn_gain {
     double before_us, yours_us, best_us; /* 0: not known; of yours: it was stopped */
     double work;                       /* FLOPs or bytes; 0 if the lesson does not say */
     bool is_flops;
+    bool is_given; /* "before" is the exercise as given */
 };
 /* "1.2 TFLOP/s", "830 GB/s": work in a time; "" if either is not known. */
 const char *learn_rate(char text[32], double work, bool is_flops, double us);
