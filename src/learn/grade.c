@@ -119,15 +119,16 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
                                         "LOCKSTEP_GPU", NULL};
     (void)remove(result);
-    enum host_end how = host_run_limited(&(struct host_command){.words = words,
-                                                   .environment = real ? plain : watched,
-                                                   .output = file_in(job, log, "log"),
-                                                   .joined = true},
-                            &(struct host_limits){.seconds = seconds_of(job) * (real ? 3 : 1),
-                                                  .mib = mib_of(job) * (real ? 4 : 1),
-                                                  .reserves = true,
-                                                  .interrupted = job->grader->interrupted},
-                            status);
+    enum host_end how =
+        host_run_limited(&(struct host_command){.words = words,
+                                                .environment = real ? plain : watched,
+                                                .output = file_in(job, log, "log"),
+                                                .joined = true},
+                         &(struct host_limits){.seconds = seconds_of(job) * (real ? 3 : 1),
+                                               .mib = mib_of(job) * (real ? 4 : 1),
+                                               .reserves = true,
+                                               .interrupted = job->grader->interrupted},
+                         status);
     free(owners);
     return how;
 }
@@ -351,14 +352,14 @@ static void run_large(struct job *job)
         return;
     double yours = large_run(job->grader, exercise, job->folder);
     verdict->totals.large_us = yours;
-    verdict->gain = (struct learn_gain){.size = exercise->problem.large,
-                                        .before_us = exercise->before_us,
-                                        .yours_us = yours,
-                                        .best_us = exercise->best.large_us,
-                                        .work = large_work(exercise),
-                                        .is_flops = exercise->work_is_flops,
-                                        .is_given = strcmp(exercise->before,
-                                                           learn_given(exercise)) == 0};
+    verdict->gain =
+        (struct learn_gain){.size = exercise->problem.large,
+                            .before_us = exercise->before_us,
+                            .yours_us = yours,
+                            .best_us = exercise->best.large_us,
+                            .work = large_work(exercise),
+                            .is_flops = exercise->work_is_flops,
+                            .is_given = strcmp(exercise->before, learn_given(exercise)) == 0};
     totals_check_large(exercise, verdict);
 }
 
