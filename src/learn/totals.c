@@ -38,7 +38,8 @@ struct learn_totals totals_of(const struct profile_launch *launch)
     totals.value[LEARN_TOTAL_requests] =
         (double)(c->global_load_requests + c->global_store_requests + c->copy_requests +
                  c->copy_bypass_requests);
-    totals.value[LEARN_TOTAL_atomics] = (double)(c->global_red_requests + c->global_atom_requests);
+    totals.value[LEARN_TOTAL_atomics] =
+        (double)(c->global_red_requests + c->global_atom_requests + c->shared_atom_instructions);
     totals.lanes =
         c->warp_instructions ? (double)c->thread_instructions_on / (double)c->warp_instructions : 0;
     return totals;
