@@ -468,9 +468,10 @@ unit: $(UNIT_BIN)
 learn:
 	@scripts/setup
 	+@$(MAKE) --no-print-directory -j$(shell nproc) all
+	@scripts/put-on-path $(BUILD)/lockstep
 	@echo "The course is ready. Begin with one of"
-	@echo "  $(BUILD)/lockstep learn init ~/gpu-course && $(BUILD)/lockstep learn"
-	@echo "  $(BUILD)/lockstep studio"
+	@echo "  lockstep learn init ~/gpu-course && lockstep learn"
+	@echo "  lockstep studio"
 
 .PHONY: tour gpu-test gpu-bench bench-machine bench-verdicts
 tour: setup

@@ -258,12 +258,12 @@ struct check {
     bool owners;                /* owner.c: one writer for each word, */
     uint32_t owners_row;        /* but for some allocations of each row of so many */
     uint64_t owners_free;
-    struct check_allocation owners_last;               /* a free one that was asked for last, */
+    struct check_allocation owners_last;              /* a free one that was asked for last, */
     const struct simt_inst *owners_in, *owners_there; /* and the last pair that is reported */
-    uint32_t first_segment;     /* C2 */
-    struct check_op *op;        /* the operation that launched it, or NULL */
-    uint32_t history;           /* older segments than the launch's, from this one on, may be of
-                                   launches that nothing orders before it (ops.c) */
+    uint32_t first_segment;                           /* C2 */
+    struct check_op *op;                              /* the operation that launched it, or NULL */
+    uint32_t history; /* older segments than the launch's, from this one on, may be of
+                         launches that nothing orders before it (ops.c) */
     uint32_t serial;
     uint32_t passed_on; /* when something was last ordered for other blocks */
     struct check_carriers carriers;

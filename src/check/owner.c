@@ -1,9 +1,9 @@
 /*
  * owner.c: every word of global memory has one owner: a rule of exercises (src/learn), for which
- * two threads that write the same word, in whatever order and with whatever value, have misunderstood
- * who does what, and blocks that wait for each other hang on a GPU with fewer multiprocessors.
- * LOCKSTEP_CHECK_OWNERS switches it on: "4:1,3" says that allocations repeat in rows of 4, and that
- * the second and the fourth of each row may have several writers.
+ * two threads that write the same word, in whatever order and with whatever value, have
+ * misunderstood who does what, and blocks that wait for each other hang on a GPU with fewer
+ * multiprocessors. LOCKSTEP_CHECK_OWNERS switches it on: "4:1,3" says that allocations repeat in
+ * rows of 4, and that the second and the fourth of each row may have several writers.
  */
 #include "check/check.h"
 
@@ -52,8 +52,7 @@ static void report(struct check *check, const struct watch_access *access, uint6
         return;
     struct check_side side =
         check_side_of(access->w, access->in, (int)lane, check_verb(access->in, is_write));
-    struct check_side other =
-        check_side_of_segment(check, segment, info, check_verb(there, true));
+    struct check_side other = check_side_of_segment(check, segment, info, check_verb(there, true));
     struct check_subject subject = {.space = access->space, .address = address};
     struct lk_buf where = {0};
     lk_buf_add(&where, "", 0);

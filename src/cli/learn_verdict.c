@@ -78,14 +78,12 @@ static void print_measured(const struct learn_verdict *verdict)
 }
 
 /* "as given", "yours", "best": bars as long as the modelled times of the large size. */
-static void print_gain(const struct cli_learn_session *session,
-                       const struct learn_exercise *exercise, const struct learn_gain *gain)
+static void print_gain(const struct cli_learn_session *session, const struct learn_gain *gain)
 {
     const struct {
         const char *name;
         double us;
-    } rows[] = {{strcmp(exercise->before, learn_given(exercise)) ? "before" : "as given",
-                 gain->before_us},
+    } rows[] = {{gain->is_given ? "as given" : "before", gain->before_us},
                 {"yours", gain->yours_us},
                 {"best", gain->best_us}};
     const char *name = strchr(session->grader.gpu, ':');
@@ -186,7 +184,7 @@ void cli_learn_print_verdict(struct cli_learn_session *session,
         print_measured(verdict);
         print_counters(verdict);
     }
-    print_gain(session, exercise, &verdict->gain);
+    print_gain(session, &verdict->gain);
     print_rest(verdict);
     fflush(stdout);
 }

@@ -99,8 +99,7 @@ static struct mutant *find_all(const struct learn_exercise *exercise, const char
 {
     size_t whole;
     struct mutant *mutants = mutants_find(source, count);
-    struct mutant *others =
-        mutants_find_whole(source, exercise->kernel, exercise->is_c, &whole);
+    struct mutant *others = mutants_find_whole(source, exercise->kernel, exercise->is_c, &whole);
     mutants = lk_realloc(mutants, (*count + whole + 1) * sizeof *mutants);
     if (whole)
         memcpy(mutants + *count, others, whole * sizeof *mutants);

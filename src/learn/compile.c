@@ -133,7 +133,8 @@ static const struct stub {
      "#include <stddef.h>\n"
      "#undef assert\n"
      "#ifdef __CUDA__\n"
-     "extern \"C\" __device__ __attribute__((noreturn)) void __assertfail(const char *, const char *,"
+     "extern \"C\" __device__ __attribute__((noreturn)) void __assertfail(const char *, const char "
+     "*,"
      " unsigned, const char *, size_t);\n"
      "#else\n"
      "__attribute__((noreturn)) void __assertfail(const char *, const char *, unsigned,"
@@ -211,8 +212,7 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
         *said =
             lk_format("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
     return !*said && zoo_write_headers("include", folder, said) &&
-           (grader_uses_nvcc(grader, exercise) ||
-            write_stubs(arena, folder, exercise->is_c, said));
+           (grader_uses_nvcc(grader, exercise) || write_stubs(arena, folder, exercise->is_c, said));
 }
 
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,

@@ -61,7 +61,8 @@ static double common_divisor(double a, double b)
     return a;
 }
 
-/* What the listed sizes say about a parameter. Quarters (alpha=2.5) are whole numbers of quarters. */
+/* What the listed sizes say about a parameter. Quarters (alpha=2.5) are whole numbers of quarters.
+ */
 static struct range listed_range(const struct learn_problem *problem, unsigned parameter)
 {
     struct range range = {INFINITY, -INFINITY, 0, false};
@@ -113,8 +114,8 @@ static void reduce(const struct draw *draw, double *value)
         if (largest == draw->count)
             return;
         const struct range *range = &draw->range[largest];
-        double half = range->least + range->step * floor((value[largest] - range->least) /
-                                                         range->step / 2);
+        double half =
+            range->least + range->step * floor((value[largest] - range->least) / range->step / 2);
         value[largest] = half;
     }
 }
@@ -160,8 +161,8 @@ static void add_near(struct draw *draw, uint64_t seed)
             range->least == range->most)
             continue;
         double part = 0.75 + 0.25 * (double)(next(draw) % 1000) / 1000;
-        double smaller = range->least + range->step * floor((value[i] * part - range->least) /
-                                                            range->step);
+        double smaller =
+            range->least + range->step * floor((value[i] * part - range->least) / range->step);
         value[i] = fmax(range->least, fmin(value[i], smaller));
     }
     add(draw, value, seed);
@@ -210,7 +211,8 @@ static bool read_ranges(struct draw *draw, const char *line, char **message)
             range.most = read_number(end + 2, &end);
         if (*end == ':')
             range.step = read_number(end + 1, &end);
-        if (end == at + length + 1 || (*end && *end != ' ') || !(range.step > 0) || range.most < range.least) {
+        if (end == at + length + 1 || (*end && *end != ' ') || !(range.step > 0) ||
+            range.most < range.least) {
             *message = lk_format("\"hidden\": '%s' is no range: '%s'",
                                  draw->problem->names.variable[i], line);
             return false;
@@ -229,7 +231,8 @@ static bool choose_ranges(struct draw *draw, char **message)
         draw->range[i] = listed_range(draw->problem, i);
     if (!hidden)
         return true;
-    const char *line = json_string_value(json_array_get(hidden, next(draw) % json_array_size(hidden)));
+    const char *line =
+        json_string_value(json_array_get(hidden, next(draw) % json_array_size(hidden)));
     if (line)
         return read_ranges(draw, line, message);
     *message = lk_format("\"hidden\" must be a list of texts such as \"n=1..3000\"");

@@ -119,15 +119,16 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
                                         "LOCKSTEP_GPU", NULL};
     (void)remove(result);
-    enum host_end how = host_run_limited(&(struct host_command){.words = words,
-                                                   .environment = real ? plain : watched,
-                                                   .output = file_in(job, log, "log"),
-                                                   .joined = true},
-                            &(struct host_limits){.seconds = seconds_of(job) * (real ? 3 : 1),
-                                                  .mib = mib_of(job) * (real ? 4 : 1),
-                                                  .reserves = true,
-                                                  .interrupted = job->grader->interrupted},
-                            status);
+    enum host_end how =
+        host_run_limited(&(struct host_command){.words = words,
+                                                .environment = real ? plain : watched,
+                                                .output = file_in(job, log, "log"),
+                                                .joined = true},
+                         &(struct host_limits){.seconds = seconds_of(job) * (real ? 3 : 1),
+                                               .mib = mib_of(job) * (real ? 4 : 1),
+                                               .reserves = true,
+                                               .interrupted = job->grader->interrupted},
+                         status);
     free(owners);
     return how;
 }
@@ -351,12 +352,14 @@ static void run_large(struct job *job)
         return;
     double yours = large_run(job->grader, exercise, job->folder);
     verdict->totals.large_us = yours;
-    verdict->gain = (struct learn_gain){.size = exercise->problem.large,
-                                        .before_us = exercise->before_us,
-                                        .yours_us = yours,
-                                        .best_us = exercise->best.large_us,
-                                        .work = large_work(exercise),
-                                        .is_flops = exercise->work_is_flops};
+    verdict->gain =
+        (struct learn_gain){.size = exercise->problem.large,
+                            .before_us = exercise->before_us,
+                            .yours_us = yours,
+                            .best_us = exercise->best.large_us,
+                            .work = large_work(exercise),
+                            .is_flops = exercise->work_is_flops,
+                            .is_given = strcmp(exercise->before, learn_given(exercise)) == 0};
     totals_check_large(exercise, verdict);
 }
 
@@ -425,6 +428,15 @@ static void compile_and_run(struct job *job)
     }
 }
 
+/* figures.json has the times of one GPU; counters hold for all. */
+static void forget_other_gpu(const struct learn_grader *grader, struct learn_exercise *exercise)
+{
+    if (strcmp(grader->gpu, "sim:h200") == 0)
+        return;
+    exercise->total_most[LEARN_TOTAL_time_us] = 0;
+    exercise->best.large_us = exercise->before_us = 0;
+}
+
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict)
 {
@@ -434,6 +446,7 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
     char *message = NULL;
     double begin = lk_seconds();
     job.seed = grader->seed ? grader->seed : draw_seed();
+    forget_other_gpu(grader, &drawn);
     bool fine = draw_sizes(arena, &drawn.problem, job.seed, &message);
     *verdict = (struct learn_verdict){.sizes = drawn.problem.size_count, .seed = job.seed};
     job.folder = fine ? host_temporary_folder("learn", &message) : NULL;

@@ -125,10 +125,8 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
     enum host_end how = host_run_limited(
         &(struct host_command){
             .words = words, .environment = environment, .output = log, .joined = true},
-        &(struct host_limits){.seconds = SECONDS,
-                              .mib = MIB,
-                              .reserves = true,
-                              .interrupted = grader->interrupted},
+        &(struct host_limits){
+            .seconds = SECONDS, .mib = MIB, .reserves = true, .interrupted = grader->interrupted},
         &status);
     double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path) : 0;
     free(path);

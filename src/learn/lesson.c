@@ -275,9 +275,9 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
         return false;
     reader_leave(reader, place);
     return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
-           read_limits(reader, object, exercise) &&
-           lesson_read_totals(reader, object, exercise) && read_wrong(reader, object, exercise) &&
-           read_equivalent(reader, object, exercise) && read_hints(reader, object, exercise);
+           read_limits(reader, object, exercise) && lesson_read_totals(reader, object, exercise) &&
+           read_wrong(reader, object, exercise) && read_equivalent(reader, object, exercise) &&
+           read_hints(reader, object, exercise);
 }
 
 /* Quiz ------------------------------------------------------------------------------------------*/

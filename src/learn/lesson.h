@@ -39,14 +39,14 @@ struct learn_buffer {
 
 /* A problem with its sizes: a family of the zoo, or one of the lesson's own. */
 struct learn_problem {
-    const struct zoo_family *family; /* NULL: own */
+    const struct zoo_family *family;   /* NULL: own */
     const char *size[LEARN_ALL_SIZES]; /* "n=1000 alpha=2.5" */
-    unsigned size_count, measured;   /* the size whose counters are checked */
+    unsigned size_count, measured;     /* the size whose counters are checked */
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
-    uint64_t seed[LEARN_ALL_SIZES];  /* of their values */
-    json_t *hidden;    /* ranges to draw sizes from; NULL: from what is listed */
+    uint64_t seed[LEARN_ALL_SIZES]; /* of their values */
+    json_t *hidden;                 /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
-    struct expression_names names;   /* parameters and buffers */
+    struct expression_names names; /* parameters and buffers */
     double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];
     struct zoo_problem instance[LEARN_ALL_SIZES]; /* of a family */
     struct learn_buffer buffer[ZOO_BUFFERS];
@@ -106,10 +106,10 @@ struct learn_exercise {
     const char *before;      /* the file that the gain is told against */
     struct expression *work; /* FLOPs, or bytes, of a size; NULL if the lesson does not say */
     bool work_is_flops;
-    bool has_figures; /* figures.json has it: */
+    bool has_figures;         /* figures.json has it: */
     struct learn_totals best; /* the solution's */
     double before_us;         /* of `before`, for the large size; 0 if it is not known */
-    const char *shipped; /* what the exercise as it is must get */
+    const char *shipped;      /* what the exercise as it is must get */
     struct learn_wrong *wrong;
     unsigned wrong_count;
     json_t *equivalent; /* mutants as good as the solution, and why: mutate.h; NULL if none */

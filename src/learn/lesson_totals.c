@@ -66,8 +66,7 @@ static bool read_writers(struct lesson_reader *reader, json_t *object,
     return !reader->error;
 }
 
-static bool read_work(struct lesson_reader *reader, json_t *object,
-                      struct learn_exercise *exercise)
+static bool read_work(struct lesson_reader *reader, json_t *object, struct learn_exercise *exercise)
 {
     json_t *work = json_object_get(object, "work");
     if (!work)
@@ -76,8 +75,8 @@ static bool read_work(struct lesson_reader *reader, json_t *object,
     if (!json_is_object(work) || json_object_size(work) != 1 || (!flops && !bytes))
         return reader_fail(reader, "work", "must be {\"flops\": formula} or {\"bytes\": formula}");
     exercise->work_is_flops = flops != NULL;
-    exercise->work = reader_formula(reader, flops ? flops : bytes, "work",
-                                    &exercise->problem.names, NULL);
+    exercise->work =
+        reader_formula(reader, flops ? flops : bytes, "work", &exercise->problem.names, NULL);
     return exercise->work != NULL;
 }
 

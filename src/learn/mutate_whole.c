@@ -1,7 +1,7 @@
 /*
- * mutate_whole.c: mutants that game a lesson's limits in place of making a slip: the solution's body
- * becomes a function, and a kernel around it calls it from one thread, from one lane of each warp,
- * or from every block for all blocks; the last element is left out; stores become atomics or
+ * mutate_whole.c: mutants that game a lesson's limits in place of making a slip: the solution's
+ * body becomes a function, and a kernel around it calls it from one thread, from one lane of each
+ * warp, or from every block for all blocks; the last element is left out; stores become atomics or
  * constants. Like mutate.c it reads tokens, and a mutant that does not compile is noticed later.
  */
 #include "learn/mutate.h"
@@ -17,9 +17,9 @@ enum { PARAMETERS = 16 };
 
 struct kernel {
     const char *source;
-    const char *start;           /* of "__global__ void NAME(", or of "void NAME(" in C */
-    const char *open, *close;    /* its parentheses */
-    const char *body, *end;      /* its braces */
+    const char *start;        /* of "__global__ void NAME(", or of "void NAME(" in C */
+    const char *open, *close; /* its parentheses */
+    const char *body, *end;   /* its braces */
     struct span {
         const char *at;
         size_t length;
@@ -92,8 +92,7 @@ static void read_parameters(struct kernel *kernel)
 
 static void add(struct kernel *kernel, enum mutant_kind kind, const char *name, char *whole)
 {
-    kernel->found =
-        lk_realloc(kernel->found, (kernel->found_count + 1) * sizeof *kernel->found);
+    kernel->found = lk_realloc(kernel->found, (kernel->found_count + 1) * sizeof *kernel->found);
     struct mutant *mutant = &kernel->found[kernel->found_count++];
     *mutant = (struct mutant){.kind = kind, .whole = whole};
     snprintf(mutant->name, sizeof mutant->name, "%s", name);

@@ -38,10 +38,10 @@ struct learn_totals totals_of(const struct profile_launch *launch)
     totals.value[LEARN_TOTAL_requests] =
         (double)(c->global_load_requests + c->global_store_requests + c->copy_requests +
                  c->copy_bypass_requests);
-    totals.value[LEARN_TOTAL_atomics] = (double)(c->global_red_requests + c->global_atom_requests);
-    totals.lanes = c->warp_instructions ? (double)c->thread_instructions_on /
-                                              (double)c->warp_instructions
-                                        : 0;
+    totals.value[LEARN_TOTAL_atomics] =
+        (double)(c->global_red_requests + c->global_atom_requests + c->shared_atom_instructions);
+    totals.lanes =
+        c->warp_instructions ? (double)c->thread_instructions_on / (double)c->warp_instructions : 0;
     return totals;
 }
 
@@ -64,10 +64,13 @@ static unsigned line_to_blame(const struct profile_launch *launch, enum learn_to
         const struct profile_inst *inst = &launch->insts[i];
         const struct profile_memory *global = inst->memory[GPU_SPACE_GLOBAL];
         bool is_memory = total == LEARN_TOTAL_requests || total == LEARN_TOTAL_time_us;
-        double value = total == LEARN_TOTAL_atomics
-                           ? (global && (inst->code->kind == PROFILE_ATOM || inst->code->kind == PROFILE_RED) ? (double)inst->warps : 0)
-                       : is_memory ? (global ? (double)global->requests : 0)
-                                   : (double)inst->warps;
+        double value =
+            total == LEARN_TOTAL_atomics
+                ? (global && (inst->code->kind == PROFILE_ATOM || inst->code->kind == PROFILE_RED)
+                       ? (double)inst->warps
+                       : 0)
+            : is_memory ? (global ? (double)global->requests : 0)
+                        : (double)inst->warps;
         if (value > largest && inst->code->line && is_file(inst->code, shown)) {
             largest = value;
             line = inst->code->line;
@@ -92,13 +95,14 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
     double longest = mine->value[LEARN_TOTAL_longest_warp];
     double warps = warps_of(launch), blocks = (double)launch->shape.blocks;
     double times = all / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
-    double best_share = best->value[LEARN_TOTAL_longest_warp] /
-                        fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
+    double best_share =
+        best->value[LEARN_TOTAL_longest_warp] / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
     if (exercise->is_c)
         return NULL;
     if (mine->value[LEARN_TOTAL_atomics] > 4 * best->value[LEARN_TOTAL_atomics] + 4)
-        return lk_format("Atomics on one address take turns. Let a thread own its element and store "
-                         "it once.");
+        return lk_format(
+            "Atomics on one address take turns. Let a thread own its element and store "
+            "it once.");
     if (warps > 2 && longest > 0.5 * all && best_share < 0.25)
         return lk_format("%s does %.0f%% of the work, and %.0f warps have next to none. Give every "
                          "thread its own part.",
@@ -166,8 +170,7 @@ static void check_special(const struct learn_exercise *exercise, const struct le
 {
     const struct learn_problem *problem = &exercise->problem;
     struct learn_totals there = totals_of(drawn);
-    if (drawn->fault || drawn->number >= problem->size_count ||
-        !is_smaller(problem, drawn->number))
+    if (drawn->fault || drawn->number >= problem->size_count || !is_smaller(problem, drawn->number))
         return;
     static const enum learn_total compared[] = {LEARN_TOTAL_warp_instructions,
                                                 LEARN_TOTAL_longest_warp, LEARN_TOTAL_requests,

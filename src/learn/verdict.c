@@ -150,8 +150,11 @@ const char *learn_duration(char text[32], double us)
 {
     const char *unit = us < 1000 ? "us" : us < 1e6 ? "ms" : "s";
     double value = us < 1000 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
-    snprintf(text, 32, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value,
-             unit);
+    snprintf(text, 32,
+             value < 9.995   ? "%.2f %s"
+             : value < 99.95 ? "%.1f %s"
+                             : "%.0f %s",
+             value, unit);
     return text;
 }
 
@@ -162,8 +165,8 @@ const char *learn_rate(char text[32], double work, bool is_flops, double us)
     if (rate <= 0)
         text[0] = '\0';
     else
-        snprintf(text, 32, rate < 99.5 ? "%.2g %c%s" : "%.0f %c%s", rate < 999.5 ? rate : rate / 1e3,
-                 rate < 999.5 ? 'G' : 'T', unit);
+        snprintf(text, 32, rate < 99.5 ? "%.2g %c%s" : "%.0f %c%s",
+                 rate < 999.5 ? rate : rate / 1e3, rate < 999.5 ? 'G' : 'T', unit);
     if (rate >= 999.5)
         snprintf(text, 32, "%.3g T%s", rate / 1e3, unit);
     return text;
@@ -197,7 +200,7 @@ static json_t *counters_json(const struct learn_verdict *verdict)
 static json_t *gain_json(const struct learn_gain *gain)
 {
     char text[32];
-    json_t *object = json_pack("{ss}", "size", gain->size);
+    json_t *object = json_pack("{ss sb}", "size", gain->size, "is_given", gain->is_given);
     const struct {
         const char *name;
         double us;
@@ -205,8 +208,8 @@ static json_t *gain_json(const struct learn_gain *gain)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].us <= 0)
             continue;
-        json_t *row = json_pack("{sf ss}", "us", rows[i].us, "text",
-                                learn_duration(text, rows[i].us));
+        json_t *row =
+            json_pack("{sf ss}", "us", rows[i].us, "text", learn_duration(text, rows[i].us));
         json_object_set_new(row, "rate",
                             json_string(learn_rate(text, gain->work, gain->is_flops, rows[i].us)));
         json_object_set_new(object, rows[i].name, row);

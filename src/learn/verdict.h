@@ -27,10 +27,11 @@ struct learn_counter {
 
 /* What was won: modelled times for the large size. */
 struct learn_gain {
-    const char *size;                  /* NULL: the lesson has no large size */
+    const char *size;                    /* NULL: the lesson has no large size */
     double before_us, yours_us, best_us; /* 0: not known; of yours: it was stopped */
-    double work;                       /* FLOPs or bytes; 0 if the lesson does not say */
+    double work;                         /* FLOPs or bytes; 0 if the lesson does not say */
     bool is_flops;
+    bool is_given; /* "before" is the exercise as given */
 };
 /* "1.2 TFLOP/s", "830 GB/s": work in a time; "" if either is not known. */
 const char *learn_rate(char text[32], double work, bool is_flops, double us);
@@ -55,9 +56,9 @@ struct learn_verdict {
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
     struct learn_totals totals; /* of the measured size */
     struct learn_gain gain;
-    uint64_t seed;              /* what this check's sizes and values were drawn from */
-    char *printed;              /* malloc'd: what the kernel printed, cut short; NULL: nothing */
-    json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
+    uint64_t seed;      /* what this check's sizes and values were drawn from */
+    char *printed;      /* malloc'd: what the kernel printed, cut short; NULL: nothing */
+    json_t *run;        /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */
     double measured_us; /* there, of the measured size; 0 if it was not right there */

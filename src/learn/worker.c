@@ -192,7 +192,8 @@ static bool is_shared_out_wrongly(void)
 {
     const char *path = getenv("LOCKSTEP_CHECK");
     char *message = NULL, *found = path ? host_read_text(path, &message) : NULL;
-    bool wrongly = found && (strstr(found, "\"several_writers\"") || strstr(found, "\"other_block\""));
+    bool wrongly =
+        found && (strstr(found, "\"several_writers\"") || strstr(found, "\"other_block\""));
     free(message);
     free(found);
     return wrongly;

@@ -58,6 +58,21 @@ static double least_cycles(const struct profile_memory *m)
 /* Uncoalesced -------------------------------------------------------------------------------------
  */
 
+/* Does any access of the launch go along neighbouring addresses already? Swapping the indices would
+ * only move the problem there, as in a transpose. */
+static bool has_coalesced(const struct profile_launch *launch)
+{
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        const struct profile_inst *inst = &launch->insts[i];
+        const struct profile_memory *m = inst->memory[GPU_SPACE_GLOBAL];
+        bool moves = inst->code->kind == PROFILE_LOAD || inst->code->kind == PROFILE_STORE;
+        if (moves && m && 2 * m->sectors_ideal > 3 * m->requests &&
+            4 * m->sectors <= 5 * m->sectors_ideal)
+            return true;
+    }
+    return false;
+}
+
 static const char *remedy(const struct advice_context *context, const struct advice_sum *sum)
 {
     const struct profile_memory *m = &sum->memory;
@@ -71,6 +86,9 @@ static const char *remedy(const struct advice_context *context, const struct adv
     if (stride <= 64)
         return "keep each member in an array of its own, or move whole elements with one vector "
                "access (float4)";
+    if (!has_coalesced(context->launch))
+        return "swap the two indices: let the one that comes from threadIdx.x be the last, so that "
+               "neighbouring threads take neighbouring elements";
     if (sum->repeated && context->launch->shape.shared == 0)
         return "let neighbouring threads take neighbouring elements, or stage the tile in shared "
                "memory";

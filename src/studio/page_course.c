@@ -126,9 +126,9 @@ void page_course(struct studio_request *request, struct studio_reply *reply)
             html_words(out, id, length);
             lk_buf_printf(out, "</h2>\n");
             if (learn_is_before(course->lesson[i]))
-                lk_buf_printf(out,
-                              "<p class=\"soft\">What the weeks build on, mostly in C. Already know "
-                              "this? Start with week 1.</p>\n");
+                lk_buf_printf(
+                    out, "<p class=\"soft\">What the weeks build on, mostly in C. Already know "
+                         "this? Start with week 1.</p>\n");
             else if (request->studio->folder)
                 page_ladder(request, out, i);
             week = length;

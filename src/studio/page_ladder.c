@@ -34,20 +34,18 @@ static void show_rung(struct lk_buf *out, const struct rung *rung, double most)
 {
     const struct learn_exercise *exercise = rung->exercise;
     double value = rung->yours > 0 ? rung->yours : rung->before;
-    char rate[32], best[32];
+    char rate[32];
     learn_rate(rate, value, exercise->work_is_flops, 1);
-    learn_rate(best, rung->best, exercise->work_is_flops, 1);
     lk_buf_printf(out, "<li data-rung=\"%s\" data-state=\"%s\"><a href=\"", exercise->key,
                   rung->yours > 0 ? "solved" : "open");
     page_place(out, exercise);
     lk_buf_printf(out,
-                  "\">%s</a><span class=\"rung\" aria-hidden=\"true\"><span class=\"reach\" "
-                  "style=\"width:%.1f%%\"></span><span class=\"fill\" style=\"width:%.1f%%\">"
-                  "</span></span><span class=\"rate\">%s</span></li>\n",
+                  "\">%s</a><svg class=\"rung\" viewBox=\"0 0 100 1\" "
+                  "preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"reach\" "
+                  "width=\"%.1f\" height=\"1\"/><rect class=\"fill\" width=\"%.1f\" "
+                  "height=\"1\"/></svg><span class=\"rate\">%s</span></li>\n",
                   exercise->name, 100 * rung->best / most, 100 * value / most,
-                  rung->yours > 0     ? rate
-                  : rung->before > 0 ? rate
-                                     : "not yet");
+                  value > 0 ? rate : "not yet");
 }
 
 /* Rows of one unit: a bar of FLOPs beside one of bytes would say nothing. */

@@ -85,7 +85,7 @@ void dot(const float *x, const float *y, float *s, int n)
 C
 expect ordinary-c 0 'passed.*printed: +n is 7' $learn check dot --file "$work/dot.c"
 # A file that is not the learner's does not count
-expect file-does-not-count 0 '"attempts": \[\]' $learn progress --json
+expect file-does-not-count 0 '"history": \[\]' $learn progress --json
 # The gain is told
 expect gain 1 'as given.*ms.*yours.*ms.*best.*ms' $learn check coalesced \
     --file course/week1/day5_naive_matmul/coalesced/exercise.cu

@@ -94,10 +94,48 @@ static void test_odd(void **unused)
     }
 }
 
+/* Kernels that game the limits: what they are called, and that they are whole. */
+static void test_whole(void **unused)
+{
+    (void)unused;
+    static const char source[] = "// the kernel twice\n"
+                                 "__global__ void twice(const float *x, float *y, int n)\n"
+                                 "{\n"
+                                 "    int i = blockIdx.x * 32 + threadIdx.x;\n"
+                                 "    if (i < n)\n"
+                                 "        y[i] = 2 * x[i];\n"
+                                 "}\n";
+    static const char *const names[] = {"thread 0 only",   "lane 0 only",  "all blocks all work",
+                                        "last n left out", "6:9 constant", "6:9 by atomics"};
+    size_t count;
+    struct mutant *mutants = mutants_find_whole(source, "twice", false, &count);
+    assert_int_equal(count, 6);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(mutants[i].name, names[i]);
+        assert_non_null(strstr(mutants[i].whole, "__global__ void twice("));
+    }
+    assert_non_null(strstr(mutants[0].whole, "int i = lk_block.x * 32 + lk_thread.x;"));
+    assert_non_null(strstr(mutants[3].whole, "lk_body(x, y, n - 1, thread, block)"));
+    assert_non_null(strstr(mutants[4].whole, "        y[i] = 3;\n"));
+    assert_non_null(strstr(mutants[5].whole, "        atomicExch(&y[i], 2 * x[i]);\n"));
+    mutants_free(mutants, count);
+    mutants = mutants_find_whole("void dot(const float *x, float *s, int n)\n{\n    s[0] = n;\n}\n",
+                                 "dot", true, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(mutants[0].name, "last n left out");
+    assert_non_null(
+        strstr(mutants[0].whole, "static void lk_body(const float *x, float *s, int n)"));
+    assert_string_equal(mutants[1].name, "3:5 constant");
+    mutants_free(mutants, count);
+    assert_null(mutants_find_whole("int x;", "dot", true, &count));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds),
-                                       cmocka_unit_test(test_left_alone),
-                                       cmocka_unit_test(test_apply), cmocka_unit_test(test_odd)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kinds), cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_apply), cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_whole),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ def links(browser, path, selector):
 def begin(browser):
     browser.visit()
     browser.click("#begin")
-    browser.wait("return document.getElementById('go-on') !== null", "the course can begin")
+    browser.lesson_ready()
 
 
 # Interactives -------------------------------------------------------------------------------------

@@ -4,13 +4,21 @@
  */
 import { element } from "./draw.js";
 
+const MOST = 560;       /* pixels, and no more than four fifths of the window if that is more */
+const last = new Map(); /* the last figure behind a paragraph */
+
 function fit(frame) {
     const inside = frame.contentDocument?.body;
     if (!inside)
         return;
-    /* It never scrolls by itself: otherwise a scroll bar from before it was resized would stay. */
-    frame.contentDocument.documentElement.style.overflowY = "hidden";
-    const resize = () => { frame.style.height = `${inside.offsetHeight + 4}px`; };
+    /* It scrolls only where it is taller than most of the window: otherwise a scroll bar from
+     * before it was resized would stay. */
+    const resize = () => {
+        const whole = inside.offsetHeight + 4;
+        const most = Math.max(MOST, 0.8 * window.innerHeight);
+        frame.style.height = `${Math.min(whole, most)}px`;
+        frame.contentDocument.documentElement.style.overflowY = whole > most ? "auto" : "hidden";
+    };
     resize();
     new ResizeObserver(resize).observe(inside);
 }
@@ -26,7 +34,12 @@ function place(link) {
     const block = link.closest("p, li, td") ?? link;
     const caption = element("figcaption", {}, element("a", { href: link.href, class: "soft" },
         "open by itself"));
-    block.after(element("figure", { class: "interactive-figure" }, frame, caption));
+    /* Several of one paragraph keep their order; the first is open, the others wait for a click. */
+    const before = last.get(block);
+    const figure = element("figure", { class: "interactive-figure" },
+        before ? element("details", {}, element("summary", {}, title), frame) : frame, caption);
+    (before ?? block).after(figure);
+    last.set(block, figure);
 }
 
 export function showFrames() {

@@ -116,7 +116,8 @@ async function fetchRun(shipped, search) {
         try {
             const run = await fetchJson("/api/run" +
                 (exercise ? `?exercise=${encodeURIComponent(exercise)}` : ""));
-            if (run)
+            /* One thread runs an exercise in C: no picture of warps, unless it was asked for. */
+            if (run && (exercise || !run.file?.endsWith(".c")))
                 return run;
         } catch {
             /* pages without a studio have shipped runs only */
@@ -158,9 +159,16 @@ function control(name, parameter, state, set) {
 function sourceLine(run) {
     if (!run)
         return null;
-    return element("p", { class: "run-source", "data-source": run.source }, run.source === "yours"
-        ? `Drawn from your own kernel: ${run.exercise} (${run.file}).`
-        : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`);
+    const yours = run.source === "yours";
+    const example = new URL(location.href);
+    example.searchParams.set("exercise", "none");
+    return element("div", { class: "run-source", "data-source": run.source }, element("p", {}, yours
+        ? `Drawn from your own kernel: ${run.exercise} (${run.file}), its last run. `
+        : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`,
+    yours ? element("a", { href: example.pathname + example.search, class: "to-example" },
+        "Show the example instead") : null),
+    !yours && run.code ? element("details", { class: "run-code" },
+        element("summary", {}, `Source of ${run.file}`), element("pre", {}, run.code)) : null);
 }
 
 /* Draws again, and leaves the keyboard's focus where it was: at the same [data-key]. */

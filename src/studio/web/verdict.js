@@ -48,7 +48,7 @@ function counters(list) {
 
 /* What was won: modelled times of the large size, as bars of one measure. */
 function gain(won, gpu) {
-    const rows = [["before", "before"], ["yours", "yours"], ["best", "best"]]
+    const rows = [["before", won.is_given ? "as given" : "before"], ["yours", "yours"], ["best", "best"]]
         .filter(([key]) => won[key]);
     const longest = Math.max(...rows.map(([key]) => won[key].us));
     return element("figure", { id: "gain", class: "gain" },

@@ -1,4 +1,4 @@
-// expect: atomics on global memory; the solution has none|several writers
+// expect: atomics; the solution has none
 __global__ void col_sums(const float *x, float *s, int rows, int cols)
 {
     int c = blockIdx.x * blockDim.x + threadIdx.x;

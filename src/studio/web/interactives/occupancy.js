@@ -16,10 +16,15 @@ function gpuOf(id) {
 }
 
 /* What the run's kernel is: block, registers, shared, gpu; null if it has no profile. */
+/* Blocks take whole warps; the axis begins with one. */
+function warps(threads) {
+    return Math.max(32, 32 * Math.ceil(threads / 32));
+}
+
 function kernelShape(run) {
     const kernel = kernelOf(run);
     const id = (run?.profile?.gpu ?? "").replace(/^sim:/, "");
-    return kernel && { name: kernel.name, block: kernel.occupancy.threads,
+    return kernel && { name: kernel.name, block: warps(kernel.occupancy.threads),
         registers: kernel.occupancy.registers, shared: kernel.occupancy.shared_bytes,
         gpu: gpuOf(id) ? id : "h200" };
 }
