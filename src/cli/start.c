@@ -161,6 +161,9 @@ static bool prepare_client(struct lk_arena *arena, const struct request *request
         return false;
     start_put_first(arena, "LD_LIBRARY_PATH", folder);
     put_settings(request, target);
+    if (!getenv("TORCH_CUDA_ARCH_LIST")) /* extensions bring their PTX, and not only machine code */
+        start_put("TORCH_CUDA_ARCH_LIST",
+                  lk_arena_printf(arena, "%u.%u+PTX", target->cc_major, target->cc_minor));
     return client_put_environment(arena, folder);
 }
 
