@@ -69,8 +69,7 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
 static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
                             const struct elf_facts *facts)
 {
-    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusolver",
-                                                   "libcusparse"};
+    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin && !facts->symbols) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it and was stripped, so that its "

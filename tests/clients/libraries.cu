@@ -1,6 +1,6 @@
-// libraries.cu: cuBLAS, cuBLASLt, cuRAND and cuFFT on a simulated GPU against plain loops, in a program
+// libraries.cu: cuBLAS, cuBLASLt, cuSOLVER, cuRAND and cuFFT on a simulated GPU against plain loops, in a program
 // that plain nvcc builds: with the CUDA runtime linked into it. Prints "ok NAME" or "wrong NAME".
-//   nvcc libraries.cu -lcublas -lcublasLt -lcurand -lcufft && lockstep run ./a.out
+//   nvcc libraries.cu -lcublas -lcublasLt -lcusolver -lcurand -lcufft && lockstep run ./a.out
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -15,6 +15,7 @@
 #include <cufft.h>
 #include <curand.h>
 #include <curand_kernel.h>
+#include <cusolverDn.h>
 
 template <typename T> struct Device { // a vector on the GPU
     T *data;
@@ -208,6 +209,36 @@ static void lt()
     cublasLtDestroy(handle);
 }
 
+// A system with a known solution, by LU; and eigenvalues of a matrix whose sum is its trace.
+static void solver()
+{
+    const int n = 6;
+    auto a = numbers<double>(n * n, 1), x = numbers<double>(n, 2);
+    std::vector<double> b(n), symmetric(n * n);
+    double trace = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        a[i * n + i] += 20;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            b[i] += a[j * n + i] * x[j];
+            symmetric[j * n + i] = a[j * n + i] + a[i * n + j];
+        }
+    for (int i = 0; i < n; i++)
+        trace += symmetric[i * n + i];
+    Device<double> A(a), B(b), S(symmetric), W(n), Work(64);
+    Device<int> pivots(n), info(1);
+    cusolverDnHandle_t handle;
+    cusolverDnCreate(&handle);
+    cusolverDnDgetrf(handle, n, n, A.data, n, Work.data, pivots.data, info.data);
+    cusolverDnDgetrs(handle, CUBLAS_OP_N, n, 1, A.data, n, pivots.data, B.data, n, info.data);
+    cusolverDnDsyevd(handle, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, S.data, n, W.data,
+                     Work.data, 64, info.data);
+    for (double v : W.get())
+        sum += v;
+    say("getrf and getrs, syevd", near(B.get(), x, 1e-12) && std::abs(sum - trace) < 1e-10);
+    cusolverDnDestroy(handle);
+}
+
 __global__ void twice(float *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -331,6 +362,7 @@ int main()
                                                CUBLAS_COMPUTE_32F);
     typed<signed char, int, int>("gemm of bytes into integers", CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I);
     lt();
+    solver();
     order();
     random_numbers();
     fourier();
