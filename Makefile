@@ -222,8 +222,10 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12)
-CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12 libcusolver.so.11 libcusolver.so.12)
+# What programs that ask for no version get; the file names come from CLIENT_LIBS.
+CLIENT_LINKS := $(addprefix $(BUILD)/,libcublas.so libcublasLt.so libcufft.so libcurand.so libcusolver.so)
+CLIENTS   := $(CLIENT_LIBS) $(CLIENT_LINKS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
 # A version script says which symbols a library shows; without one it shows all.
@@ -286,18 +288,28 @@ $(BUILD)/libnvJitLink.so.%: src/clients/nvjitlink.c src/clients/lto.c src/client
 	$(CC) $(ALL) -DNVJITLINK_MAJOR=$* -shared -o $@ $(filter %.c,$^) $(BASE_OBJ) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvjitlink$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
-# cuBLAS on OpenBLAS, which is opened when it is needed.
-BLAS_SRC := $(filter-out %/lt.c,$(wildcard src/clients/blas/*.c))
-$(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublas%.map $(LIBCUDA) $(FLAGS)
+# cuBLAS on OpenBLAS, which is opened when it is needed. Programs find cuBLASLt's calls through it, too.
+BLAS_SRC := $(filter-out %/lt.c %/solver.c,$(wildcard src/clients/blas/*.c))
+$(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublas%.map $(BUILD)/libcublasLt.so.% $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(BLAS_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
-	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublas$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublas$*.map -Wl,--no-as-needed $(BUILD)/libcublasLt.so.$* $(BUILD)/libcuda.so.1 $(LIBS)
 
 LT_SRC := $(addprefix src/clients/blas/,lt.c product.c types.c)
 $(BUILD)/libcublasLt.so.%: $(LT_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublasLt%.map $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(LT_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublasLt$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# cuSOLVER 11 belongs to CUDA 12, and 12 to CUDA 13.
+SOLVER_SRC := $(addprefix src/clients/blas/,solver.c types.c)
+$(BUILD)/libcusolver.so.%: $(SOLVER_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcusolver%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUSOLVER_MAJOR=$* -shared -o $@ $(SOLVER_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcusolver$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+$(CLIENT_LINKS): $(BUILD)/%.so: $(CLIENT_LIBS)
+	ln -sf $(notdir $(lastword $(filter $@.%,$(CLIENT_LIBS)))) $@
 
 $(BUILD)/libcurand.so.%: src/clients/curand.c src/clients/vendor.c src/driver/library_call.h src/clients/libcurand%.map $(LIBCUDA) $(FLAGS)
 	$(call say,LINK)
@@ -589,6 +601,7 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
 	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
 	install -m 644 $(LIBCUDA) $(LIBCUDART) $(CLIENT_LIBS) $(TO)/lib/lockstep/
+	cp -Pf $(CLIENT_LINKS) $(TO)/lib/lockstep/
 	install -D -m 755 -t $(TO)/lib/lockstep/clients $(BUILD)/clients/ptxas
 	ln -sf ../libcuda.so.1 $(TO)/lib/lockstep/stubs/libcuda.so
 	install -m 644 $(BUILD)/gen/lockstep.pc $(TO)/lib/pkgconfig/

@@ -8,6 +8,7 @@ brings itself (Triton's, NVRTC's) run on the machine. See docs/clients.md.
 """
 
 import ctypes
+import functools
 import os
 
 import torch
@@ -280,6 +281,23 @@ def register():
     return library
 
 
+def without_cupti(profiler):
+    """torch.profiler records the CPU's side. The GPU's comes from CUPTI, which looks into NVIDIA's driver
+    and ends the program with another one; `lockstep profile` shows kernels."""
+    cuda = profiler.ProfilerActivity.CUDA
+
+    def wrap(function):
+        @functools.wraps(function)
+        def run(config, activities, *more, **options):
+            return function(config, {each for each in activities if each != cuda}, *more, **options)
+
+        return run
+
+    for name in ("_prepare_profiler", "_enable_profiler"):
+        if hasattr(profiler, name):
+            setattr(profiler, name, wrap(getattr(profiler, name)))
+
+
 def install(module):
     # Virtual machines announce AMX and then refuse it: oneDNN would end the program there.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
@@ -288,4 +306,5 @@ def install(module):
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
+    without_cupti(module.autograd.profiler)
     module._lockstep_library = register()

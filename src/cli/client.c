@@ -207,6 +207,7 @@ bool client_put_environment(struct lk_arena *arena, const char *folder)
         start_put_first(arena, "PYTHONPATH", hooks);
     put_cache("CUPY_CACHE_DIR", "cupy");
     put_cache("NUMBA_CACHE_DIR", "numba");
+    put_cache("TORCH_EXTENSIONS_DIR", "torch_extensions");
     put_cache("TORCHINDUCTOR_CACHE_DIR", "inductor");
     if (!getenv("TORCHINDUCTOR_COMPILE_THREADS")) /* its workers do not answer here */
         start_put("TORCHINDUCTOR_COMPILE_THREADS", "1");

@@ -69,8 +69,7 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
 static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
                             const struct elf_facts *facts)
 {
-    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusolver",
-                                                   "libcusparse"};
+    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin && !facts->symbols) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it and was stripped, so that its "
@@ -161,6 +160,9 @@ static bool prepare_client(struct lk_arena *arena, const struct request *request
         return false;
     start_put_first(arena, "LD_LIBRARY_PATH", folder);
     put_settings(request, target);
+    if (!getenv("TORCH_CUDA_ARCH_LIST")) /* extensions bring their PTX, and not only machine code */
+        start_put("TORCH_CUDA_ARCH_LIST",
+                  lk_arena_printf(arena, "%u.%u+PTX", target->cc_major, target->cc_minor));
     return client_put_environment(arena, folder);
 }
 

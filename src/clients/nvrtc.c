@@ -18,6 +18,12 @@
 
 enum { NVRTC_SUCCESS, NVRTC_ERROR_INTERNAL_ERROR = 11 }; /* nvrtcResult */
 
+#if NVRTC_MAJOR == 12
+#define PACKAGE "nvidia-cuda-nvrtc-cu12"
+#else
+#define PACKAGE "nvidia-cuda-nvrtc"
+#endif
+
 typedef long any_call(long, long, long, long, long, long);
 typedef int get_size(void *program, size_t *size);
 typedef int get_text(void *program, char *text);
@@ -32,7 +38,7 @@ static void open_library(void)
     library = vendor_open(NAME, wheels);
     if (!library)
         fprintf(stderr, "lockstep: the program compiles kernels with NVRTC, and there is no " NAME
-                        " here; 'pip install nvidia-cuda-nvrtc', or NVIDIA's CUDA toolkit\n");
+                        " here; 'pip install " PACKAGE "', or NVIDIA's CUDA toolkit\n");
 }
 
 /* NULL where that version of the library has no such call. */

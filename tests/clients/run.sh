@@ -40,6 +40,50 @@ SOURCE
     link link-cut-object 1 'cut.o: is damaged' "$work/cut.o"
 fi
 
+# A binary of plain nvcc has NVIDIA's runtime linked into it; ours takes its place where it has symbols.
+if [ "$NVCC" = none ]; then
+    skip static-runtime "there is no nvcc"
+else
+    cat >"$work/static.cu" <<'SOURCE'
+#include <cstdio>
+__device__ int sum;
+__global__ void add(const int *x) { atomicAdd(&sum, x[threadIdx.x]); }
+int main()
+{
+    int *x, result = -1, version = 0;
+    cudaMallocManaged(&x, 64 * sizeof *x);
+    for (int i = 0; i < 64; i++)
+        x[i] = i;
+    add<<<1, 64>>>(x);
+    cudaMemcpyFromSymbol(&result, sum, sizeof result);
+    cudaRuntimeGetVersion(&version);
+    printf("sum %d, CUDA %d, %s\n", result, version / 1000, cudaGetErrorName(cudaGetLastError()));
+}
+SOURCE
+    "$NVCC" "$work/static.cu" -o "$work/static"
+    strip -o "$work/stripped" "$work/static"
+    expect static-runtime 0 'sum 2016, CUDA 1[23], cudaSuccess' "$LOCKSTEP" run --gpu sim:h200 "$work/static"
+    expect static-runtime-profile 0 'add.*<<<1, 64>>>' "$LOCKSTEP" profile "$work/static"
+    expect static-runtime-check 0 'sum 2016' "$LOCKSTEP" check "$work/static"
+    expect static-runtime-stripped 2 "was stripped.*-cudart shared" "$LOCKSTEP" run --gpu sim:h200 "$work/stripped"
+    "$NVCC" -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=compute_100 \
+        "$work/static.cu" -o "$work/newer"
+    expect ptx-for-newer-gpus 0 'sum 2016' "$LOCKSTEP" run --gpu sim:h200 "$work/newer"
+fi
+
+toolkit=$(dirname "$NVCC")/..
+if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cublasLt.h" ] || ! [ -e "$toolkit/include/cusolverDn.h" ]; then
+    skip libraries "there is no toolkit with cuBLAS, cuSOLVER, cuFFT and cuRAND"
+elif ! PATH=$PATH:/sbin ldconfig -p | grep -q libfftw3.so.3; then
+    skip libraries "there is no FFTW; scripts/setup installs it"
+else
+    "$NVCC" "$here/libraries.cu" -lcublas -lcublasLt -lcusolver -lcurand -lcufft -o "$work/libraries"
+    expect libraries 0 '^ok dot.*ok gemm of halves.*ok Lt matmul.*ok XORWOW.*ok 2D.*ok leaving.*0 wrong' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
+    expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
+        "$LOCKSTEP" profile "$work/libraries"
+fi
+
 # in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.
 in_place() {
     how=
@@ -101,6 +145,10 @@ if in_place triton; then
         expect "triton-on-$gpu" 0 'works: tensor cores by mma' \
             "$LOCKSTEP" run --gpu $gpu "$root/python/clients/try_triton.py"
     done
+fi
+
+if in_place cupy; then
+    works cupy try_cupy.py
 fi
 
 if in_place torch; then

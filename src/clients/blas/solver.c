@@ -1,0 +1,529 @@
+/*
+ * solver.c: the drop-in libcusolver for simulated GPUs: dense factorisations, solutions, singular
+ * and eigenvalues by the LAPACK in OpenBLAS. Work areas are LAPACK's own, so that programs need
+ * none.
+ */
+#include "clients/blas/blas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define API(name, ...)                                                                             \
+    EXPORT int name(__VA_ARGS__);                                                                  \
+    EXPORT int name(__VA_ARGS__)
+
+typedef struct blas_handle *handle_t;
+
+enum {
+    SOLVER_SUCCESS = 0,
+    SOLVER_NOT_INITIALIZED = 1,
+    SOLVER_ALLOC_FAILED = 2,
+    SOLVER_INVALID = 3,
+    SOLVER_EXECUTION_FAILED = 6
+};
+
+/* One call; each kind reads what it needs. */
+struct solve {
+    char letter;        /* s d c z */
+    char first, second; /* LAPACK's letters */
+    int m, n, k, lda, ldb, ldc, count;
+    void *a, *b, *c, *values; /* values: real numbers, or the factors of reflections */
+    int *pivots, *infos;
+};
+
+static size_t element(const struct solve *s)
+{
+    return s->letter == 's' ? 4 : s->letter == 'z' ? 16 : 8;
+}
+
+static size_t real(const struct solve *s)
+{
+    return s->letter == 's' || s->letter == 'c' ? 4 : 8;
+}
+
+static bool is_complex(const struct solve *s)
+{
+    return s->letter == 'c' || s->letter == 'z';
+}
+
+static void *lapack(const struct solve *s, const char *name)
+{
+    char full[16] = {s->letter};
+    strncat(full, name, sizeof full - 2);
+    return blas_function(full);
+}
+
+static size_t bytes_of(const struct solve *s, int rows, int columns, int ld)
+{
+    return rows > 0 && columns > 0
+               ? ((size_t)(columns - 1) * (size_t)ld + (size_t)rows) * element(s)
+               : 0;
+}
+
+/* A matrix as the host finds it; marked as written. */
+static void *matrix(const struct solve *s, void *at, int rows, int columns, int ld, bool written)
+{
+    size_t size = bytes_of(s, rows, columns, ld);
+    void *bytes = lk_library_bytes(at, size);
+    if (bytes && written)
+        lk_library_wrote(at, size);
+    return bytes;
+}
+
+static void *vector(void *at, size_t size)
+{
+    void *bytes = lk_library_bytes(at, size);
+    if (bytes)
+        lk_library_wrote(at, size);
+    return bytes;
+}
+
+/* LAPACK's answer to a question for its work area: the first number of it. */
+static int asked(const struct solve *s, const void *answer)
+{
+    return (int)(real(s) == 4 ? (double)*(const float *)answer : *(const double *)answer) + 1;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* The kinds
+ * --------------------------------------------------------------------------------------*/
+
+static void run_potrf(void *data)
+{
+    struct solve *s = data;
+    typedef void potrf(const char *, const int *, void *, const int *, int *);
+    potrf *function = (potrf *)lapack(s, "potrf_");
+    int *infos = vector(s->infos, sizeof *infos * (size_t)s->count);
+    for (int i = 0; function && infos && i < s->count; i++) {
+        void *at = s->a;
+        if (s->k) { /* an array of pointers */
+            void **list = lk_library_bytes((void **)s->a + i, sizeof *list);
+            at = list ? *list : NULL;
+        }
+        void *a = at ? matrix(s, at, s->n, s->n, s->lda, true) : NULL;
+        if (a)
+            function(&s->first, &s->n, a, &s->lda, infos + i);
+    }
+}
+
+static void run_potrs(void *data)
+{
+    struct solve *s = data;
+    typedef void potrs(const char *, const int *, const int *, void *, const int *, void *,
+                       const int *, int *);
+    potrs *function = (potrs *)lapack(s, "potrs_");
+    void *a = matrix(s, s->a, s->n, s->n, s->lda, false),
+         *b = matrix(s, s->b, s->n, s->k, s->ldb, true);
+    int *info = vector(s->infos, sizeof *info);
+    if (function && a && b && info)
+        function(&s->first, &s->n, &s->k, a, &s->lda, b, &s->ldb, info);
+}
+
+/* Without a place for pivots cuSOLVER does not pivot; LAPACK always does. */
+static void run_getrf(void *data)
+{
+    struct solve *s = data;
+    typedef void getrf(const int *, const int *, void *, const int *, int *, int *);
+    getrf *function = (getrf *)lapack(s, "getrf_");
+    void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
+    int *pivots = vector(s->pivots, sizeof *pivots * (size_t)least(s->m, s->n));
+    int *info = vector(s->infos, sizeof *info);
+    if (function && a && pivots && info)
+        function(&s->m, &s->n, a, &s->lda, pivots, info);
+}
+
+static void run_getrs(void *data)
+{
+    struct solve *s = data;
+    typedef void getrs(const char *, const int *, const int *, void *, const int *, int *, void *,
+                       const int *, int *);
+    getrs *function = (getrs *)lapack(s, "getrs_");
+    void *a = matrix(s, s->a, s->n, s->n, s->lda, false),
+         *b = matrix(s, s->b, s->n, s->k, s->ldb, true);
+    int *pivots = lk_library_bytes(s->pivots, sizeof *pivots * (size_t)s->n);
+    int *info = vector(s->infos, sizeof *info);
+    if (function && a && b && pivots && info)
+        function(&s->first, &s->n, &s->k, a, &s->lda, pivots, b, &s->ldb, info);
+}
+
+/* geqrf (k < 0), and orgqr or ungqr with k reflections */
+static void run_qr(void *data)
+{
+    struct solve *s = data;
+    typedef void geqrf(const int *, const int *, void *, const int *, void *, void *, const int *,
+                       int *);
+    typedef void orgqr(const int *, const int *, const int *, void *, const int *, void *, void *,
+                       const int *, int *);
+    bool factors = s->k < 0;
+    void *function = lapack(s, factors ? "geqrf_" : is_complex(s) ? "ungqr_" : "orgqr_");
+    void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
+    void *tau = vector(s->values, element(s) * (size_t)(factors ? least(s->m, s->n) : s->k));
+    int *info = vector(s->infos, sizeof *info), size = -1;
+    double answer[2] = {0};
+    void *work = answer;
+    for (int turn = 0; function && a && tau && info && turn < 2; turn++) {
+        if (factors)
+            ((geqrf *)function)(&s->m, &s->n, a, &s->lda, tau, work, &size, info);
+        else
+            ((orgqr *)function)(&s->m, &s->n, &s->k, a, &s->lda, tau, work, &size, info);
+        if (turn == 0) {
+            size = asked(s, answer);
+            work = malloc((size_t)size * element(s));
+        }
+    }
+    if (work != answer)
+        free(work);
+}
+
+static void run_ormqr(void *data)
+{
+    struct solve *s = data;
+    typedef void ormqr(const char *, const char *, const int *, const int *, const int *, void *,
+                       const int *, void *, void *, const int *, void *, const int *, int *);
+    ormqr *function = (ormqr *)lapack(s, is_complex(s) ? "unmqr_" : "ormqr_");
+    int order = s->first == 'L' ? s->m : s->n, size = -1;
+    void *a = matrix(s, s->a, order, s->k, s->lda, false),
+         *c = matrix(s, s->c, s->m, s->n, s->ldc, true);
+    void *tau = lk_library_bytes(s->values, element(s) * (size_t)s->k);
+    int *info = vector(s->infos, sizeof *info);
+    double answer[2] = {0};
+    void *work = answer;
+    for (int turn = 0; function && a && c && tau && info && turn < 2; turn++) {
+        function(&s->first, &s->second, &s->m, &s->n, &s->k, a, &s->lda, tau, c, &s->ldc, work,
+                 &size, info);
+        if (turn == 0) {
+            size = asked(s, answer);
+            work = malloc((size_t)size * element(s));
+        }
+    }
+    if (work != answer)
+        free(work);
+}
+
+/* Columns of U, or rows of V, that a job writes. */
+static int width(char job, int all, int some)
+{
+    return job == 'A' ? all : job == 'S' ? some : 0;
+}
+
+static void run_gesvd(void *data)
+{
+    struct solve *s = data;
+    typedef void of_reals(const char *, const char *, const int *, const int *, void *, const int *,
+                          void *, void *, const int *, void *, const int *, void *, const int *,
+                          int *);
+    typedef void of_complex(const char *, const char *, const int *, const int *, void *,
+                            const int *, void *, void *, const int *, void *, const int *, void *,
+                            const int *, void *, int *);
+    void *function = lapack(s, "gesvd_");
+    int some = least(s->m, s->n), columns = width(s->first, s->m, some);
+    int rows = width(s->second, s->n, some), size = -1;
+    void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
+    void *u = columns ? matrix(s, s->b, s->m, columns, s->ldb, true) : s;
+    void *v = rows ? matrix(s, s->c, rows, s->n, s->ldc, true) : s;
+    void *values = vector(s->values, real(s) * (size_t)some);
+    int *info = vector(s->infos, sizeof *info);
+    double answer[2] = {0};
+    void *work = answer, *real_work = malloc(5 * (size_t)(some + 1) * sizeof(double));
+    for (int turn = 0; function && a && u && v && values && info && real_work && turn < 2; turn++) {
+        if (is_complex(s))
+            ((of_complex *)function)(&s->first, &s->second, &s->m, &s->n, a, &s->lda, values, u,
+                                     &s->ldb, v, &s->ldc, work, &size, real_work, info);
+        else
+            ((of_reals *)function)(&s->first, &s->second, &s->m, &s->n, a, &s->lda, values, u,
+                                   &s->ldb, v, &s->ldc, work, &size, info);
+        if (turn == 0) {
+            size = asked(s, answer);
+            work = malloc((size_t)size * element(s));
+        }
+    }
+    if (work != answer)
+        free(work);
+    free(real_work);
+}
+
+/* Eigenvalues of a symmetric or Hermitian matrix: the plain algorithm, which needs no integers. */
+static void run_syevd(void *data)
+{
+    struct solve *s = data;
+    typedef void of_reals(const char *, const char *, const int *, void *, const int *, void *,
+                          void *, const int *, int *);
+    typedef void of_complex(const char *, const char *, const int *, void *, const int *, void *,
+                            void *, const int *, void *, int *);
+    void *function = lapack(s, is_complex(s) ? "heev_" : "syev_");
+    void *a = matrix(s, s->a, s->n, s->n, s->lda, true);
+    void *values = vector(s->values, real(s) * (size_t)s->n);
+    int *info = vector(s->infos, sizeof *info), size = -1;
+    double answer[2] = {0};
+    void *work = answer, *real_work = malloc(3 * (size_t)(s->n + 1) * sizeof(double));
+    for (int turn = 0; function && a && values && info && real_work && turn < 2; turn++) {
+        if (is_complex(s))
+            ((of_complex *)function)(&s->first, &s->second, &s->n, a, &s->lda, values, work, &size,
+                                     real_work, info);
+        else
+            ((of_reals *)function)(&s->first, &s->second, &s->n, a, &s->lda, values, work, &size,
+                                   info);
+        if (turn == 0) {
+            size = asked(s, answer);
+            work = malloc((size_t)size * element(s));
+        }
+    }
+    if (work != answer)
+        free(work);
+    free(real_work);
+}
+
+/* In the stream
+ * ----------------------------------------------------------------------------------*/
+
+static int put(handle_t handle, const char *name, void (*run)(void *), struct solve solve)
+{
+    if (!handle)
+        return SOLVER_NOT_INITIALIZED;
+    if (solve.m < 0 || solve.n < 0 || !solve.infos || !solve.a)
+        return SOLVER_INVALID;
+    solve.count = solve.count ? solve.count : 1;
+    if (!blas_function("dgetrf_"))
+        return SOLVER_NOT_INITIALIZED;
+    double n = solve.n, m = solve.m ? solve.m : n;
+    struct lk_library_call call = {.name = name,
+                                   .function = run,
+                                   .data = &solve,
+                                   .size = sizeof solve,
+                                   .operations = 2 * m * n * n * solve.count,
+                                   .bytes = 2 * m * n * (double)element(&solve) * solve.count,
+                                   .unit = real(&solve) == 8 ? LK_UNIT_F64 : LK_UNIT_F32};
+    return lk_library_call(handle->stream, &call) == CUDA_SUCCESS ? SOLVER_SUCCESS
+                                                                  : SOLVER_EXECUTION_FAILED;
+}
+
+/* cuBLAS's enumerations */
+#define FILL(mode) ((mode) ? 'U' : 'L')
+#define TRANSPOSE(operation) ("NTC"[(operation) % 3])
+
+#define POSITIVE(X, x)                                                                             \
+    API(cusolverDn##X##potrf_bufferSize, handle_t h, int fill, int n, void *a, int lda, int *size) \
+    {                                                                                              \
+        (void)h, (void)fill, (void)n, (void)a, (void)lda;                                          \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##potrf, handle_t h, int fill, int n, void *a, int lda, void *work, int size, \
+        int *info)                                                                                 \
+    {                                                                                              \
+        (void)work, (void)size;                                                                    \
+        return put(h, "cusolverDn" #X "potrf", run_potrf,                                          \
+                   (struct solve){x, FILL(fill), .n = n, .a = a, .lda = lda, .infos = info});      \
+    }                                                                                              \
+    API(cusolverDn##X##potrfBatched, handle_t h, int fill, int n, void *a, int lda, int *infos,    \
+        int count)                                                                                 \
+    {                                                                                              \
+        return put(h, "cusolverDn" #X "potrfBatched", run_potrf,                                   \
+                   (struct solve){x, FILL(fill), .n = n, .k = 1, .a = a, .lda = lda,               \
+                                  .infos = infos, .count = count});                                \
+    }                                                                                              \
+    API(cusolverDn##X##potrs, handle_t h, int fill, int n, int k, void *a, int lda, void *b,       \
+        int ldb, int *info)                                                                        \
+    {                                                                                              \
+        return put(h, "cusolverDn" #X "potrs", run_potrs,                                          \
+                   (struct solve){x, FILL(fill), .n = n, .k = k, .a = a, .lda = lda, .b = b,       \
+                                  .ldb = ldb, .infos = info});                                     \
+    }
+#define GENERAL(X, x)                                                                              \
+    API(cusolverDn##X##getrf_bufferSize, handle_t h, int m, int n, void *a, int lda, int *size)    \
+    {                                                                                              \
+        (void)h, (void)m, (void)n, (void)a, (void)lda;                                             \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##getrf, handle_t h, int m, int n, void *a, int lda, void *work, int *pivots, \
+        int *info)                                                                                 \
+    {                                                                                              \
+        (void)work;                                                                                \
+        if (!pivots)                                                                               \
+            return (int)blas_refuse("cusolverDn" #X "getrf", "without pivots");                    \
+        return put(h, "cusolverDn" #X "getrf", run_getrf,                                          \
+                   (struct solve){x, .m = m, .n = n, .a = a, .lda = lda, .pivots = pivots,         \
+                                  .infos = info});                                                 \
+    }                                                                                              \
+    API(cusolverDn##X##getrs, handle_t h, int operation, int n, int k, void *a, int lda,           \
+        int *pivots, void *b, int ldb, int *info)                                                  \
+    {                                                                                              \
+        return put(h, "cusolverDn" #X "getrs", run_getrs,                                          \
+                   (struct solve){x, TRANSPOSE(operation), .n = n, .k = k, .a = a, .lda = lda,     \
+                                  .pivots = pivots, .b = b, .ldb = ldb, .infos = info});           \
+    }                                                                                              \
+    API(cusolverDn##X##geqrf_bufferSize, handle_t h, int m, int n, void *a, int lda, int *size)    \
+    {                                                                                              \
+        (void)h, (void)m, (void)n, (void)a, (void)lda;                                             \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##geqrf, handle_t h, int m, int n, void *a, int lda, void *tau, void *work,   \
+        int size, int *info)                                                                       \
+    {                                                                                              \
+        (void)work, (void)size;                                                                    \
+        return put(h, "cusolverDn" #X "geqrf", run_qr,                                             \
+                   (struct solve){x, .m = m, .n = n, .k = -1, .a = a, .lda = lda, .values = tau,   \
+                                  .infos = info});                                                 \
+    }                                                                                              \
+    API(cusolverDn##X##gesvd_bufferSize, handle_t h, int m, int n, int *size)                      \
+    {                                                                                              \
+        (void)h, (void)m, (void)n;                                                                 \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##gesvd, handle_t h, signed char u_job, signed char v_job, int m, int n,      \
+        void *a, int lda, void *values, void *u, int ldu, void *v, int ldv, void *work, int size,  \
+        void *real_work, int *info)                                                                \
+    {                                                                                              \
+        (void)work, (void)size, (void)real_work;                                                   \
+        return put(h, "cusolverDn" #X "gesvd", run_gesvd,                                          \
+                   (struct solve){x, (char)u_job, (char)v_job, .m = m, .n = n, .a = a, .lda = lda, \
+                                  .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv,        \
+                                  .infos = info});                                                 \
+    }
+#define REFLECTIONS(X, x, org, orm, syevd)                                                         \
+    API(cusolverDn##X##org##_bufferSize, handle_t h, int m, int n, int k, void *a, int lda,        \
+        void *tau, int *size)                                                                      \
+    {                                                                                              \
+        (void)h, (void)m, (void)n, (void)k, (void)a, (void)lda, (void)tau;                         \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##org, handle_t h, int m, int n, int k, void *a, int lda, void *tau,          \
+        void *work, int size, int *info)                                                           \
+    {                                                                                              \
+        (void)work, (void)size;                                                                    \
+        return put(h, "cusolverDn" #X #org, run_qr,                                                \
+                   (struct solve){x, .m = m, .n = n, .k = k, .a = a, .lda = lda, .values = tau,    \
+                                  .infos = info});                                                 \
+    }                                                                                              \
+    API(cusolverDn##X##orm##_bufferSize, handle_t h, int side, int operation, int m, int n, int k, \
+        void *a, int lda, void *tau, void *c, int ldc, int *size)                                  \
+    {                                                                                              \
+        (void)h, (void)side, (void)operation, (void)m, (void)n, (void)k, (void)a, (void)lda,       \
+            (void)tau, (void)c, (void)ldc;                                                         \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##orm, handle_t h, int side, int operation, int m, int n, int k, void *a,     \
+        int lda, void *tau, void *c, int ldc, void *work, int size, int *info)                     \
+    {                                                                                              \
+        (void)work, (void)size;                                                                    \
+        return put(h, "cusolverDn" #X #orm, run_ormqr,                                             \
+                   (struct solve){x, side ? 'R' : 'L', TRANSPOSE(operation), .m = m, .n = n,       \
+                                  .k = k, .a = a, .lda = lda, .values = tau, .c = c, .ldc = ldc,   \
+                                  .infos = info});                                                 \
+    }                                                                                              \
+    API(cusolverDn##X##syevd##_bufferSize, handle_t h, int job, int fill, int n, void *a, int lda, \
+        void *values, int *size)                                                                   \
+    {                                                                                              \
+        (void)h, (void)job, (void)fill, (void)n, (void)a, (void)lda, (void)values;                 \
+        return *size = 1, SOLVER_SUCCESS;                                                          \
+    }                                                                                              \
+    API(cusolverDn##X##syevd, handle_t h, int job, int fill, int n, void *a, int lda,              \
+        void *values, void *work, int size, int *info)                                             \
+    {                                                                                              \
+        (void)work, (void)size;                                                                    \
+        return put(h, "cusolverDn" #X #syevd, run_syevd,                                           \
+                   (struct solve){x, job ? 'V' : 'N', FILL(fill), .n = n, .a = a, .lda = lda,      \
+                                  .values = values, .infos = info});                               \
+    }
+#define ALL(X, x, org, orm, syevd)                                                                 \
+    POSITIVE(X, x)                                                                                 \
+    GENERAL(X, x)                                                                                  \
+    REFLECTIONS(X, x, org, orm, syevd)
+ALL(S, 's', orgqr, ormqr, syevd)
+ALL(D, 'd', orgqr, ormqr, syevd)
+ALL(C, 'c', ungqr, unmqr, heevd)
+ALL(Z, 'z', ungqr, unmqr, heevd)
+
+/* The same with types by number, and 64-bit sizes. */
+static char letter_of(int type)
+{
+    return type == TYPE_F32   ? 's'
+           : type == TYPE_F64 ? 'd'
+           : type == TYPE_C32 ? 'c'
+           : type == TYPE_C64 ? 'z'
+                              : 0;
+}
+
+API(cusolverDnXsyevd_bufferSize, handle_t h, void *params, int job, int fill, int64_t n, int type,
+    void *a, int64_t lda, int values_type, void *values, int compute, size_t *device, size_t *host)
+{
+    (void)h, (void)params, (void)job, (void)fill, (void)n, (void)type, (void)a, (void)lda;
+    (void)values_type, (void)values, (void)compute;
+    *device = *host = 16;
+    return SOLVER_SUCCESS;
+}
+
+API(cusolverDnXsyevd, handle_t h, void *params, int job, int fill, int64_t n, int type, void *a,
+    int64_t lda, int values_type, void *values, int compute, void *device, size_t device_size,
+    void *host, size_t host_size, int *info)
+{
+    (void)params, (void)values_type, (void)compute, (void)device, (void)device_size, (void)host;
+    (void)host_size;
+    if (!letter_of(type) || n > INT32_MAX || lda > INT32_MAX)
+        return SOLVER_INVALID;
+    return put(h, "cusolverDnXsyevd", run_syevd,
+               (struct solve){letter_of(type), job ? 'V' : 'N', FILL(fill), .n = (int)n, .a = a,
+                              .lda = (int)lda, .values = values, .infos = info});
+}
+
+API(cusolverDnCreateParams, void **params)
+{
+    *params = calloc(1, 1);
+    return *params ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
+}
+
+API(cusolverDnDestroyParams, void *params)
+{
+    free(params);
+    return SOLVER_SUCCESS;
+}
+
+API(cusolverDnCreate, handle_t *handle)
+{
+    if (lk_library_context() != CUDA_SUCCESS)
+        return SOLVER_NOT_INITIALIZED;
+    *handle = calloc(1, sizeof **handle);
+    return *handle ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
+}
+
+API(cusolverDnDestroy, handle_t handle)
+{
+    free(handle);
+    return SOLVER_SUCCESS;
+}
+
+API(cusolverDnSetStream, handle_t handle, CUstream stream)
+{
+    if (handle)
+        handle->stream = stream;
+    return handle ? SOLVER_SUCCESS : SOLVER_NOT_INITIALIZED;
+}
+
+API(cusolverDnGetStream, handle_t handle, CUstream *stream)
+{
+    if (handle)
+        *stream = handle->stream;
+    return handle ? SOLVER_SUCCESS : SOLVER_NOT_INITIALIZED;
+}
+
+API(cusolverGetVersion, int *version)
+{
+    return *version = CUSOLVER_MAJOR * 1000, SOLVER_SUCCESS;
+}
+
+API(cusolverGetProperty, int property, int *value)
+{
+    return *value = property == 0 ? CUSOLVER_MAJOR : 0, SOLVER_SUCCESS;
+}
+
+#define NO(name)                                                                                   \
+    EXPORT int name(void);                                                                         \
+    EXPORT int name(void)                                                                          \
+    {                                                                                              \
+        blas_refuse(#name, "");                                                                    \
+        return 9; /* CUSOLVER_STATUS_NOT_SUPPORTED */                                              \
+    }
+#include "clients/blas/unsupported_solver.def"

@@ -1,0 +1,372 @@
+// libraries.cu: cuBLAS, cuBLASLt, cuSOLVER, cuRAND and cuFFT on a simulated GPU against plain loops, in a program
+// that plain nvcc builds: with the CUDA runtime linked into it. Prints "ok NAME" or "wrong NAME".
+//   nvcc libraries.cu -lcublas -lcublasLt -lcusolver -lcurand -lcufft && lockstep run ./a.out
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cufft.h>
+#include <curand.h>
+#include <curand_kernel.h>
+#include <cusolverDn.h>
+
+template <typename T> struct Device { // a vector on the GPU
+    T *data;
+    size_t count;
+    Device(const std::vector<T> &from) : count(from.size())
+    {
+        cudaMalloc(&data, count * sizeof(T));
+        cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice);
+    }
+    explicit Device(int n) : count(n) { cudaMalloc(&data, count * sizeof(T)); }
+    ~Device() { cudaFree(data); }
+    std::vector<T> get() const
+    {
+        std::vector<T> to(count);
+        cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost);
+        return to;
+    }
+};
+
+static int wrong;
+
+static void say(const char *name, bool good)
+{
+    printf("%s %s\n", good ? "ok" : "wrong", name);
+    wrong += !good;
+}
+
+// Small numbers that floats, halves and their sums hold exactly.
+template <typename T> static std::vector<T> numbers(size_t n, int seed)
+{
+    std::vector<T> v(n);
+    for (size_t i = 0; i < n; i++)
+        v[i] = T(float((i * 7 + seed) % 11) - 5);
+    return v;
+}
+
+template <typename T> static bool near(const std::vector<T> &a, const std::vector<T> &b, double bound)
+{
+    double error = 0;
+    for (size_t i = 0; i < a.size(); i++)
+        error = std::max(error, double(std::abs(a[i] - b[i])));
+    return a.size() == b.size() && error <= bound;
+}
+
+static cublasHandle_t blas;
+
+static void level1()
+{
+    const int n = 100;
+    auto x = numbers<float>(n, 1), y = numbers<float>(n, 3);
+    Device<float> X(x), Y(y), R(1);
+    float two = 2, dot, norm, sum, want_dot = 0, want_sum = 0, want_norm = 0;
+    int place, want_place = 0;
+    for (int i = 0; i < n; i++) {
+        want_dot += x[i] * y[i];
+        want_sum += std::abs(x[i]);
+        want_norm += x[i] * x[i];
+        if (std::abs(x[i]) > std::abs(x[want_place]))
+            want_place = i;
+    }
+    cublasSdot(blas, n, X.data, 1, Y.data, 1, &dot);
+    cublasSasum(blas, n, X.data, 1, &sum);
+    cublasSnrm2(blas, n, X.data, 1, &norm);
+    cublasIsamax(blas, n, X.data, 1, &place);
+    say("dot, asum, nrm2, amax", dot == want_dot && sum == want_sum && place == want_place + 1 &&
+                                     std::abs(norm - std::sqrt(want_norm)) < 1e-4f);
+    cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE);
+    cublasSdot(blas, n / 2, X.data, 2, Y.data, 2, R.data);
+    cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_HOST);
+    want_dot = 0;
+    for (int i = 0; i < n; i += 2)
+        want_dot += x[i] * y[i];
+    say("dot to device memory, by twos", R.get()[0] == want_dot);
+    cublasSaxpy(blas, n, &two, X.data, 1, Y.data, 1);
+    cublasSscal(blas, n, &two, X.data, 1);
+    for (int i = 0; i < n; i++)
+        y[i] += 2 * x[i], x[i] *= 2;
+    say("axpy, scal", near(Y.get(), y, 0) && near(X.get(), x, 0));
+}
+
+static void level2()
+{
+    const int m = 9, n = 5;
+    auto a = numbers<double>(m * n, 2), x = numbers<double>(n, 1), y = numbers<double>(m, 4);
+    Device<double> A(a), X(x), Y(y);
+    double one = 1, two = 2;
+    cublasDgemv(blas, CUBLAS_OP_N, m, n, &two, A.data, m, X.data, 1, &one, Y.data, 1);
+    cublasDger(blas, m, n, &one, Y.data, 1, X.data, 1, A.data, m);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            y[i] += 2 * a[j * m + i] * x[j];
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            a[j * m + i] += y[i] * x[j];
+    say("gemv, ger", near(Y.get(), y, 0) && near(A.get(), a, 0));
+}
+
+// c = op(a) op(b) in double; a and b by column
+template <typename T>
+static std::vector<double> product(const std::vector<T> &a, const std::vector<T> &b, int m, int n,
+                                   int k, bool ta, bool tb)
+{
+    std::vector<double> c(m * n);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            for (int l = 0; l < k; l++)
+                c[j * m + i] += double(float(ta ? a[i * k + l] : a[l * m + i])) *
+                                double(float(tb ? b[l * n + j] : b[j * k + l]));
+    return c;
+}
+
+template <typename In, typename Out, typename Scale>
+static void typed(const char *name, cudaDataType in, cudaDataType out, cublasComputeType_t compute)
+{
+    const int m = 13, n = 7, k = 17;
+    auto a = numbers<In>(m * k, 1), b = numbers<In>(k * n, 2);
+    Device<In> A(a), B(b);
+    Device<Out> C(m * n);
+    Scale one = Scale(1), zero = Scale(0);
+    int status = cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, A.data, in, k, B.data, in,
+                              k, &zero, C.data, out, m, compute, CUBLAS_GEMM_DEFAULT);
+    auto want = product(a, b, m, n, k, true, false);
+    auto got = C.get();
+    bool same = status == 0;
+    for (int i = 0; i < m * n; i++)
+        same &= double(float(got[i])) == double(float(Out(float(want[i]))));
+    say(name, same);
+}
+
+static void level3()
+{
+    const int m = 8, n = 6, batch = 3;
+    auto a = numbers<float>(m * m * batch, 1), b = numbers<float>(m * n * batch, 2);
+    Device<float> A(a), B(b), C(m * n * batch);
+    float one = 1, zero = 0;
+    std::vector<float> want, got;
+    for (int i = 0; i < batch; i++)
+        for (double v : product(std::vector<float>(a.begin() + i * m * m, a.begin() + (i + 1) * m * m),
+                                std::vector<float>(b.begin() + i * m * n, b.begin() + (i + 1) * m * n), m,
+                                n, m, false, false))
+            want.push_back(float(v));
+    cublasSgemmStridedBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, m, &one, A.data, m, m * m, B.data, m,
+                              m * n, &zero, C.data, m, m * n, batch);
+    say("gemmStridedBatched", near(C.get(), want, 0));
+    std::vector<float *> pa, pb, pc;
+    for (int i = 0; i < batch; i++)
+        pa.push_back(A.data + i * m * m), pb.push_back(B.data + i * m * n), pc.push_back(C.data + i * m * n);
+    Device<float *> PA(pa), PB(pb), PC(pc);
+    cudaMemset(C.data, 0, m * n * batch * 4);
+    cublasSgemmBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, m, &one, PA.data, m, PB.data, m, &zero,
+                       PC.data, m, batch);
+    say("gemmBatched", near(C.get(), want, 0));
+    for (int i = 0; i < m; i++)
+        a[i * m + i] = 16; // well conditioned
+    Device<float> L(a), X(b);
+    cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
+                &one, L.data, m, X.data, m);
+    cublasStrmm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
+                &one, L.data, m, X.data, m, C.data, m);
+    got = C.get();
+    got.resize(m * n);
+    b.resize(m * n);
+    say("trsm and back by trmm", near(got, b, 1e-5));
+}
+
+static void lt()
+{
+    const int m = 8, n = 4, k = 16;
+    auto a = numbers<__half>(m * k, 1), b = numbers<__half>(k * n, 2), bias = numbers<__half>(m, 5);
+    Device<__half> A(a), B(b), D(m * n), Bias(bias);
+    cublasLtHandle_t handle;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t la, lb, ld;
+    cublasLtCreate(&handle);
+    cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &Bias.data, sizeof Bias.data);
+    cublasLtMatrixLayoutCreate(&la, CUDA_R_16F, m, k, m);
+    cublasLtMatrixLayoutCreate(&lb, CUDA_R_16F, k, n, k);
+    cublasLtMatrixLayoutCreate(&ld, CUDA_R_16F, m, n, m);
+    float one = 1, zero = 0;
+    int status = cublasLtMatmul(handle, desc, &one, A.data, la, B.data, lb, &zero, D.data, ld, D.data, ld,
+                                nullptr, nullptr, 0, 0);
+    auto want = product(a, b, m, n, k, false, false);
+    auto got = D.get();
+    bool same = status == 0;
+    for (int i = 0; i < m * n; i++)
+        same &= float(got[i]) == float(std::max(0.0, want[i] + double(float(bias[i % m]))));
+    say("Lt matmul, bias, ReLU", same);
+    cublasLtDestroy(handle);
+}
+
+// A system with a known solution, by LU; and eigenvalues of a matrix whose sum is its trace.
+static void solver()
+{
+    const int n = 6;
+    auto a = numbers<double>(n * n, 1), x = numbers<double>(n, 2);
+    std::vector<double> b(n), symmetric(n * n);
+    double trace = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        a[i * n + i] += 20;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            b[i] += a[j * n + i] * x[j];
+            symmetric[j * n + i] = a[j * n + i] + a[i * n + j];
+        }
+    for (int i = 0; i < n; i++)
+        trace += symmetric[i * n + i];
+    Device<double> A(a), B(b), S(symmetric), W(n), Work(64);
+    Device<int> pivots(n), info(1);
+    cusolverDnHandle_t handle;
+    cusolverDnCreate(&handle);
+    cusolverDnDgetrf(handle, n, n, A.data, n, Work.data, pivots.data, info.data);
+    cusolverDnDgetrs(handle, CUBLAS_OP_N, n, 1, A.data, n, pivots.data, B.data, n, info.data);
+    cusolverDnDsyevd(handle, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, S.data, n, W.data,
+                     Work.data, 64, info.data);
+    for (double v : W.get())
+        sum += v;
+    say("getrf and getrs, syevd", near(B.get(), x, 1e-12) && std::abs(sum - trace) < 1e-10);
+    cusolverDnDestroy(handle);
+}
+
+__global__ void twice(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= 2;
+}
+
+// Kernels and calls take turns in a stream; then the same from a graph, three times.
+static void order()
+{
+    const int n = 64;
+    auto x = numbers<float>(n, 1);
+    Device<float> X(x);
+    float two = 2;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t runs;
+    cudaStreamCreate(&stream);
+    cublasSetStream(blas, stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    twice<<<1, n, 0, stream>>>(X.data, n);
+    cublasSaxpy(blas, n, &two, X.data, 1, X.data, 1);
+    twice<<<1, n, 0, stream>>>(X.data, n);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&runs, graph, 0);
+    for (int i = 0; i < 3; i++)
+        cudaGraphLaunch(runs, stream);
+    cudaStreamSynchronize(stream);
+    for (float &v : x)
+        v *= 12 * 12 * 12;
+    say("order in a stream, and in a graph", near(X.get(), x, 0));
+    cublasSetStream(blas, 0);
+}
+
+__global__ void by_device(unsigned *out)
+{
+    curandStateXORWOW_t state;
+    curand_init(42, threadIdx.x, 0, &state);
+    out[threadIdx.x] = curand(&state);
+}
+
+static void random_numbers()
+{
+    const int n = 256;
+    Device<unsigned> host_api(n), device_api(n);
+    curandGenerator_t generator;
+    curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_XORWOW);
+    curandSetPseudoRandomGeneratorSeed(generator, 42);
+    curandGenerate(generator, host_api.data, n);
+    by_device<<<1, n>>>(device_api.data);
+    say("XORWOW, as curand_kernel.h has it", host_api.get() == device_api.get());
+    Device<float> normal(10000);
+    curandGenerateNormal(generator, normal.data, 10000, 3, 2);
+    double sum = 0;
+    for (float v : normal.get())
+        sum += v;
+    say("normal", std::abs(sum / 10000 - 3) < 0.1);
+    curandDestroyGenerator(generator);
+}
+
+static void fourier()
+{
+    using complex = std::complex<float>;
+    const int n = 12, batch = 2;
+    std::vector<complex> x(n * batch), want(n * batch);
+    for (int i = 0; i < n * batch; i++)
+        x[i] = complex(float(i % 5), float(i % 3));
+    for (int b = 0; b < batch; b++)
+        for (int k = 0; k < n; k++)
+            for (int i = 0; i < n; i++)
+                want[b * n + k] += x[b * n + i] * std::polar(1.0f, float(-2 * M_PI * i * k / n));
+    Device<complex> X(x);
+    cufftHandle plan;
+    cufftPlan1d(&plan, n, CUFFT_C2C, batch);
+    cufftExecC2C(plan, (cufftComplex *)X.data, (cufftComplex *)X.data, CUFFT_FORWARD);
+    say("C2C, in place, batched", near(X.get(), want, 1e-4));
+    cufftExecC2C(plan, (cufftComplex *)X.data, (cufftComplex *)X.data, CUFFT_INVERSE);
+    for (auto &v : x)
+        v *= float(n);
+    say("C2C and back", near(X.get(), x, 1e-3));
+    cufftDestroy(plan);
+    const int rows = 4, columns = 6;
+    auto real = numbers<double>(rows * columns, 1);
+    Device<double> R(real);
+    Device<std::complex<double>> H(rows * (columns / 2 + 1));
+    cufftHandle there, back;
+    cufftPlan2d(&there, rows, columns, CUFFT_D2Z);
+    cufftPlan2d(&back, rows, columns, CUFFT_Z2D);
+    cufftExecD2Z(there, R.data, (cufftDoubleComplex *)H.data);
+    double sum = 0;
+    for (double v : real)
+        sum += v;
+    bool first = std::abs(H.get()[0] - sum) < 1e-12;
+    cudaMemset(R.data, 0, rows * columns * 8);
+    cufftExecZ2D(back, (cufftDoubleComplex *)H.data, R.data);
+    for (double &v : real)
+        v *= rows * columns;
+    say("2D, D2Z and back", first && near(R.get(), real, 1e-12));
+}
+
+// The product reads past the end of its matrix: an error, as from a kernel.
+static void beyond()
+{
+    Device<float> A(16), C(1024);
+    float one = 1, zero = 0;
+    cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 32, 32, 32, &one, A.data, 32, C.data, 32, &zero, C.data, 32);
+    say("leaving an allocation is an error", cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+}
+
+int main()
+{
+    if (cublasCreate(&blas) != CUBLAS_STATUS_SUCCESS)
+        return printf("wrong cublasCreate\n"), 1;
+    level1();
+    level2();
+    level3();
+    typed<float, float, float>("gemm of floats", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F);
+    typed<double, double, double>("gemm of doubles", CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F);
+    typed<__half, float, float>("gemm of halves into floats", CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F);
+    typed<__nv_bfloat16, __nv_bfloat16, float>("gemm of bfloat16", CUDA_R_16BF, CUDA_R_16BF,
+                                               CUBLAS_COMPUTE_32F);
+    typed<signed char, int, int>("gemm of bytes into integers", CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I);
+    lt();
+    solver();
+    order();
+    random_numbers();
+    fourier();
+    beyond();
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}
