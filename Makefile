@@ -181,7 +181,7 @@ $(PTX)/nvcc/%.ptx: kernels/%.cu $(PTX)/nvcc/flags
 $(PTX)/clang/%.ptx: kernels/%.cu kernels/include/clang_ptx.sh $(PTX)/clang/flags
 	$(if $(CLANG),,$(error kernels need nvcc, or clang 16 or newer: scripts/setup installs clang))
 	$(call say,CLANG)
-	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)))
+	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)) -Wno-pass-failed)
 
 $(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
     $(PTX)/$(KERNEL_CC)/flags scripts/embed-kernels \
@@ -222,7 +222,7 @@ kernels: $(if $(HAS_NVCC),$(call ptx_of,nvcc)) $(if $(CLANG),$(call ptx_of,clang
 LIBCUDA   := $(if $(DRIVER_OBJ),$(BUILD)/libcuda.so.1)
 LIBCUDART := $(if $(CUDART13_OBJ),$(BUILD)/libcudart.so.13 $(BUILD)/libcudart.so.12)
 LIBLOCKSTEP := $(BUILD)/liblockstep.so
-CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major)))
+CLIENT_LIBS := $(addprefix $(BUILD)/,liblockstep_audit.so $(foreach major,12 13,libnvrtc.so.$(major) libnvJitLink.so.$(major) libcublas.so.$(major) libcublasLt.so.$(major)) libcurand.so.10 libcufft.so.11 libcufft.so.12)
 CLIENTS   := $(CLIENT_LIBS) $(BUILD)/clients/ptxas
 LOCKSTEP  := $(if $(CLI_OBJ),$(BUILD)/lockstep)
 
@@ -272,9 +272,9 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 
 # What programs load or start that bring kernels while they run, as Python packages do: see
 # docs/clients.md. The audit library stands alone: the loader gives it a C library of its own.
-$(BUILD)/liblockstep_audit.so: src/clients/audit.c src/clients/standins.def $(FLAGS)
+$(BUILD)/liblockstep_audit.so: src/clients/audit.c src/clients/static_runtime.c src/clients/static_runtime.h src/clients/standins.def $(FLAGS)
 	$(call say,LINK)
-	$(CC) $(STD) $(WARN) -O2 -fvisibility=hidden -shared -o $@ $< -Wl,-soname,$(@F)
+	$(CC) $(STD) $(WARN) -Isrc -O2 -fvisibility=hidden -fPIC -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -ldl
 
 $(BUILD)/libnvrtc.so.%: src/clients/nvrtc.c src/clients/vendor.c src/clients/nvrtc.def src/clients/libnvrtc%.map $(FLAGS)
 	$(call say,LINK)
@@ -285,6 +285,30 @@ $(BUILD)/libnvJitLink.so.%: src/clients/nvjitlink.c src/clients/lto.c src/client
 	$(call say,LINK)
 	$(CC) $(ALL) -DNVJITLINK_MAJOR=$* -shared -o $@ $(filter %.c,$^) $(BASE_OBJ) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' \
 	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libnvjitlink$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# cuBLAS on OpenBLAS, which is opened when it is needed.
+BLAS_SRC := $(filter-out %/lt.c,$(wildcard src/clients/blas/*.c))
+$(BUILD)/libcublas.so.%: $(BLAS_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublas%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(BLAS_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublas$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+LT_SRC := $(addprefix src/clients/blas/,lt.c product.c types.c)
+$(BUILD)/libcublasLt.so.%: $(LT_SRC) $(wildcard src/clients/blas/*.h src/clients/blas/*.def) src/driver/library_call.h src/clients/blas/libcublasLt%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUBLAS_MAJOR=$* -shared -o $@ $(LT_SRC) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/blas/libcublasLt$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+$(BUILD)/libcurand.so.%: src/clients/curand.c src/clients/vendor.c src/driver/library_call.h src/clients/libcurand%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libcurand$*.map $(BUILD)/libcuda.so.1 $(LIBS)
+
+# cuFFT 11 belongs to CUDA 12, and 12 to CUDA 13.
+$(BUILD)/libcufft.so.%: src/clients/fft.c src/driver/library_call.h src/clients/libcufft%.map $(LIBCUDA) $(FLAGS)
+	$(call say,LINK)
+	$(CC) $(ALL) -DCUFFT_MAJOR=$* -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs \
+	    -Wl,--enable-new-dtags -Wl,--version-script=src/clients/libcufft$*.map $(BUILD)/libcuda.so.1 $(LIBS)
 
 $(BUILD)/clients/ptxas: src/clients/ptxas.c src/driver/image.h $(PTX_OBJ) $(BASE_OBJ) $(FLAGS)
 	$(call say,LINK)
@@ -380,7 +404,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) -L$(BUILD) $(runpath) -llockstep
 
-$(addprefix $(BUILD)/tests/zoo/test_api_,activation attention gemm scaled softmax): $(BUILD)/obj/zoo/types.o
+$(patsubst %.c,$(BUILD)/%,$(wildcard tests/zoo/test_api_*.c)): $(BUILD)/obj/zoo/types.o
 $(BUILD)/tests/zoo/test_api_known: | $(BUILD)/bench/calls/libcuda.so.1
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o

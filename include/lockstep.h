@@ -331,6 +331,81 @@ lk_status lk_softmax_backward(void *stream, const lk_softmax_desc *desc, const v
 /* Which variant would run, and why; the text is cut to size. */
 lk_status lk_softmax_explain(const lk_softmax_desc *desc, int backward, char *text, size_t size);
 
+/* Norms of rows ----------------------------------------------------------------------------------
+ * y = x / sqrt(mean(x^2) + eps) * gamma of each row of [rows][cols], or, layer norm,
+ * y = (x - mean) / sqrt(variance + eps) * gamma + beta.
+ *
+ *     lk_norm_desc desc = LK_NORM_DESC(LK_BF16, rows, cols);
+ *     desc.gamma = gamma;
+ *     desc.residual = desc.sum = stream_of_the_network; // x is added to it first, in place
+ *     lk_rmsnorm(stream, &desc, x, y);
+ *
+ * Backward takes x, or the sum if there was a residual, and stats as forward stored them. y may be
+ * x, sum may be x or residual, dx may be x or dy. Sums over rows have the same bits in every run.
+ * A row whose squares leave the range of f32 is right all the same. */
+typedef struct lk_norm_desc {
+    lk_type
+        type; /* of x, residual, gamma, beta, sum and all gradients: LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    float eps;
+    const void *gamma, *beta; /* [cols]; NULL: 1 and 0. beta: of layer norm alone, with gamma */
+    const void *residual;     /* [rows][cols]; x + residual is normalised; NULL: x is */
+    void *sum;                /* x + residual, with residual */
+    float *stats;             /* 1 / sqrt(..) [rows]; layer norm: means [rows] before it. For
+                                 backward; forward may have NULL */
+    const void *dsum;         /* backward: the gradient of sum, added to dx; NULL: none */
+    lk_type out_type;         /* of y: type, or LK_E4M3, in which out_scale times y is stored */
+    float out_scale;          /* 0 counts as 1 */
+} lk_norm_desc;
+#define LK_NORM_DESC(type_, rows_, cols_)                                                          \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .eps = 1e-5f, .out_type = (type_)       \
+    }
+
+lk_status lk_rmsnorm(void *stream, const lk_norm_desc *desc, const void *x, void *y);
+/* dx, and dgamma [cols] where there is gamma. The workspace is for sums over rows. */
+lk_status lk_rmsnorm_backward(void *stream, const lk_norm_desc *desc, const void *x, const void *dy,
+                              void *dx, void *dgamma, void *workspace, size_t workspace_bytes);
+lk_status lk_rmsnorm_backward_workspace(const lk_norm_desc *desc, size_t *bytes);
+lk_status lk_rmsnorm_explain(const lk_norm_desc *desc, int backward, char *text, size_t size);
+lk_status lk_layernorm(void *stream, const lk_norm_desc *desc, const void *x, void *y);
+lk_status lk_layernorm_backward(void *stream, const lk_norm_desc *desc, const void *x,
+                                const void *dy, void *dx, void *dgamma, void *dbeta,
+                                void *workspace, size_t workspace_bytes);
+lk_status lk_layernorm_backward_workspace(const lk_norm_desc *desc, size_t *bytes);
+lk_status lk_layernorm_explain(const lk_norm_desc *desc, int backward, char *text, size_t size);
+
+/* Cross-entropy ----------------------------------------------------------------------------------
+ * loss = log(sum(exp(x))) - (1 - s) x[label] - s mean(x) of each row of [rows][cols] logits, s
+ * being the label smoothing; and, in place of the logits, the gradient of the total.
+ *
+ *     lk_cross_entropy_desc desc = LK_CROSS_ENTROPY_DESC(LK_BF16, tokens, vocabulary);
+ *     lk_cross_entropy(stream, &desc, logits, labels, losses, &total, workspace, bytes);
+ *
+ * Rows whose label is ignore_index have loss and gradient 0, and do not count in the mean; without
+ * any other row the mean is NaN. A label that is no column makes the loss and the gradients of its
+ * row NaN. The same bits in every run. */
+typedef struct lk_cross_entropy_desc {
+    lk_type type; /* of the logits: LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    float smoothing;      /* from 0 to 1 */
+    int64_t ignore_index; /* of 32 bits */
+    int sum;              /* the total is the sum of the losses, not their mean */
+    int loss_only;        /* the logits stay as they are */
+    float scale;          /* of the gradients; 0 counts as 1 */
+} lk_cross_entropy_desc;
+#define LK_CROSS_ENTROPY_DESC(type_, rows_, cols_)                                                 \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .ignore_index = -100, .scale = 1        \
+    }
+
+/* labels and losses are [rows], total is one number. */
+lk_status lk_cross_entropy(void *stream, const lk_cross_entropy_desc *desc, void *logits,
+                           const int64_t *labels, float *losses, float *total, void *workspace,
+                           size_t workspace_bytes);
+lk_status lk_cross_entropy_workspace(const lk_cross_entropy_desc *desc, size_t *bytes);
+lk_status lk_cross_entropy_explain(const lk_cross_entropy_desc *desc, char *text, size_t size);
+
 /* Each element of [rows][cols]: y = f(x), or with a gate y = f(x) up: SwiGLU with LK_SILU, GeGLU
  * with LK_GELU. Backward dx = dy f'(x), and with a gate dx = dy up f'(x) and dup = dy f(x). Packed,
  * x is [rows][2 cols]: a row of x, then its row of up, and so is dx; up and dup are then NULL, as
@@ -374,6 +449,163 @@ typedef struct lk_rope_desc {
 lk_status lk_rope(void *stream, const lk_rope_desc *desc, void *x, const float *cosines,
                   const float *sines);
 lk_status lk_rope_explain(const lk_rope_desc *desc, char *text, size_t size);
+
+/* Dropout of n numbers: y = 0 with probability p, else x / (1 - p). p is rounded to a multiple of
+ * 2^-16. Whether element i is dropped depends on seed, offset and i alone, so the backward pass
+ * needs no mask: the same description, dy and dx. Give each call of a training step another offset.
+ * y may be x. No workspace is needed.
+ *
+ *     lk_dropout_desc desc = LK_DROPOUT_DESC(LK_BF16, n, 0.1f, seed, offset);
+ *     lk_dropout(stream, &desc, x, y); ... lk_dropout_backward(stream, &desc, dy, dx); */
+typedef struct lk_dropout_desc {
+    lk_type type; /* LK_BF16, LK_F16 or LK_F32 */
+    int64_t n;
+    float p; /* from 0 to 1 */
+    uint64_t seed, offset;
+    /* Two numbers in device memory that are added to seed and offset, so that each replay of a
+     * graph can have others; NULL: none. */
+    const uint64_t *state;
+} lk_dropout_desc;
+#define LK_DROPOUT_DESC(type_, n_, p_, seed_, offset_)                                             \
+    {                                                                                              \
+        .type = (type_), .n = (n_), .p = (p_), .seed = (seed_), .offset = (offset_)                \
+    }
+
+lk_status lk_dropout(void *stream, const lk_dropout_desc *desc, const void *x, void *y);
+lk_status lk_dropout_backward(void *stream, const lk_dropout_desc *desc, const void *dy, void *dx);
+lk_status lk_dropout_explain(const lk_dropout_desc *desc, char *text, size_t size);
+
+/* Rows of a table by number: out[t] = table[ids[t]]; backward dtable[v] is the sum of dout[t] over
+ * all t with ids[t] = v, made in f32, and the same bits in every run. Every row of dtable is
+ * written. A number outside of the table, as -1 for padding, gives zeros and gets no gradient. */
+typedef struct lk_embedding_desc {
+    lk_type type; /* of table and out: LK_BF16, LK_F16 or LK_F32 */
+    int64_t tokens, vocab, dim;
+    int wide_ids; /* ids are int64_t; else int32_t */
+} lk_embedding_desc;
+#define LK_EMBEDDING_DESC(type_, tokens_, vocab_, dim_)                                            \
+    {                                                                                              \
+        .type = (type_), .tokens = (tokens_), .vocab = (vocab_), .dim = (dim_)                     \
+    }
+
+lk_status lk_embedding(void *stream, const lk_embedding_desc *desc, const void *ids,
+                       const void *table, void *out);
+lk_status lk_embedding_backward(void *stream, const lk_embedding_desc *desc, const void *ids,
+                                const void *dout, void *dtable, void *workspace,
+                                size_t workspace_bytes);
+lk_status lk_embedding_backward_workspace(const lk_embedding_desc *desc, size_t *bytes);
+lk_status lk_embedding_explain(const lk_embedding_desc *desc, int backward, char *text,
+                               size_t size);
+
+/* A step of AdamW for all tensors of a model in one launch; the norm of all their gradients
+ * together, and clipping. lk_adamw_table makes a table of the tensors on the host, which the
+ * program copies to device memory once; it stays good as long as the tensors stay where they are.
+ *
+ *     lk_adamw_desc desc = LK_ADAMW_DESC(LK_ADAMW_MASTER, count, 1e-3);
+ *     lk_adamw_table(&desc, tensors, rows); // rows: count * LK_TENSOR_BYTES of the host
+ *     lk_copy_to(table, rows, count * LK_TENSOR_BYTES);
+ *     for (desc.step = 1; ; desc.step++) {
+ *         lk_global_norm(stream, &desc, table, 1.0f, norm, workspace, bytes);
+ *         desc.grad_scale = norm + 1; // the step clips: no pass over the gradients of its own
+ *         lk_adamw(stream, &desc, table);
+ *     }
+ *
+ * With g = grad_scale grad: mean += (1 - beta1) (g - mean), square += (1 - beta2) (g^2 - square),
+ * param = param (1 - rate decay) - rate / (1 - beta1^step) mean / (sqrt(square / (1 - beta2^step))
+ * + epsilon), as PyTorch has it; moments and arithmetic are f32. */
+typedef enum lk_adamw_mode {
+    LK_ADAMW_F32,       /* param and grad are f32 */
+    LK_ADAMW_MASTER,    /* param and grad are bf16; the step works on master, f32 */
+    LK_ADAMW_STOCHASTIC /* param and grad are bf16; param is rounded up or down at random */
+} lk_adamw_mode;
+typedef struct lk_tensor { /* device memory, each of count elements */
+    void *param;
+    const void *grad; /* lk_clip_gradients writes it */
+    float *mean, *square;
+    float *master; /* NULL unless LK_ADAMW_MASTER */
+    int64_t count;
+} lk_tensor;
+#define LK_TENSOR_BYTES 64 /* a row of the table */
+typedef struct lk_adamw_desc {
+    lk_adamw_mode mode;
+    int64_t tensors;
+    int64_t units; /* set by lk_adamw_table */
+    double rate, beta1, beta2, epsilon, decay;
+    int64_t step;            /* 1 is the first */
+    const float *grad_scale; /* device memory: one number; NULL: 1 */
+    uint64_t seed;           /* of LK_ADAMW_STOCHASTIC: Philox of seed and step */
+} lk_adamw_desc;
+#define LK_ADAMW_DESC(mode_, tensors_, rate_)                                                      \
+    {                                                                                              \
+        .mode = (mode_), .tensors = (tensors_), .rate = (rate_), .beta1 = 0.9, .beta2 = 0.999,     \
+        .epsilon = 1e-8, .decay = 0.01, .step = 1                                                  \
+    }
+
+lk_status lk_adamw_table(lk_adamw_desc *desc, const lk_tensor *tensors, void *table);
+lk_status lk_adamw(void *stream, const lk_adamw_desc *desc, const void *table);
+lk_status lk_adamw_explain(const lk_adamw_desc *desc, char *text, size_t size);
+/* norm[0]: the norm; norm[1]: min(1, most / (norm[0] + 1e-6)). The same bits in every run. */
+lk_status lk_global_norm(void *stream, const lk_adamw_desc *desc, const void *table, float most,
+                         float *norm, void *workspace, size_t workspace_bytes);
+lk_status lk_global_norm_workspace(const lk_adamw_desc *desc, size_t *bytes);
+/* Multiplies all gradients by norm[1], in place; if that is 1, nothing is read. */
+lk_status lk_clip_gradients(void *stream, const lk_adamw_desc *desc, const void *table,
+                            const float *norm);
+
+/* Arrays in 4 and 8 bits ------------------------------------------------------------------------
+ * q = x / scale in the format, to nearest even or by chance; what is too large becomes the largest
+ * number of its sign, NaN stays NaN (in integers 0, in FP4 the largest number). The scale makes the
+ * largest finite number of its group the format's largest. Back: y = q scale. x and y are
+ * [rows][cols]; q is [rows][cols] bytes, or [rows][(cols + 1) / 2] with two numbers in a byte, the
+ * first one low.
+ *
+ *     lk_quantise_desc desc = LK_QUANTISE_DESC(LK_BF16, LK_FORMAT_E4M3, LK_PER_ROW, tokens, 4096);
+ *     lk_quantise(stream, &desc, x, q, scales, NULL, NULL, 0);
+ *
+ * FP8, INT8 and INT4 have scales of type float: 1, [rows], [cols], or [rows][blocks]. MXFP8 and
+ * MXFP4 have a byte (E8M0, a power of two) for 32 numbers of a row, as the OCP document has it;
+ * NVFP4 has a byte (E4M3) for 16, and tensor_scale, one float for all. */
+typedef enum lk_number_format {
+    LK_FORMAT_E4M3,
+    LK_FORMAT_E5M2,
+    LK_FORMAT_INT8,
+    LK_FORMAT_INT4,
+    LK_FORMAT_MXFP8, /* E4M3 */
+    LK_FORMAT_MXFP8_E5M2,
+    LK_FORMAT_MXFP4,
+    LK_FORMAT_NVFP4
+} lk_number_format;
+typedef enum lk_sharing {
+    LK_PER_TENSOR,
+    LK_PER_ROW,
+    LK_PER_CHANNEL, /* a column */
+    LK_PER_32,      /* numbers of a row */
+    LK_PER_128
+} lk_sharing;
+typedef struct lk_quantise_desc {
+    lk_type type; /* of x and y: LK_BF16, LK_F16 or LK_F32 */
+    lk_number_format format;
+    lk_sharing sharing; /* of a scale; MXFP8, MXFP4 and NVFP4 have their own */
+    int64_t rows, cols;
+    int given;      /* scales (of NVFP4: tensor_scale) is an input; not with MXFP8 and MXFP4 */
+    int stochastic; /* rounds up or down by chance, so that the mean is right */
+    uint32_t seed;  /* of that chance: the same seed gives the same bits */
+} lk_quantise_desc;
+#define LK_QUANTISE_DESC(type_, format_, sharing_, rows_, cols_)                                   \
+    {                                                                                              \
+        .type = (type_), .format = (format_), .sharing = (sharing_), .rows = (rows_),              \
+        .cols = (cols_)                                                                            \
+    }
+
+/* tensor_scale: of NVFP4 alone, else NULL. */
+lk_status lk_quantise(void *stream, const lk_quantise_desc *desc, const void *x, void *q,
+                      void *scales, float *tensor_scale, void *workspace, size_t workspace_bytes);
+lk_status lk_quantise_workspace(const lk_quantise_desc *desc, size_t *bytes);
+/* Of desc, given, stochastic and seed do not matter. No workspace is needed. */
+lk_status lk_dequantise(void *stream, const lk_quantise_desc *desc, const void *q,
+                        const void *scales, const float *tensor_scale, void *y);
+lk_status lk_quantise_explain(const lk_quantise_desc *desc, int dequantise, char *text,
+                              size_t size);
 
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].

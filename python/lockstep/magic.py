@@ -81,7 +81,7 @@ class Magic:
         name = name if re.fullmatch(r"[a-z0-9_]+", name) else "cell"
         name += ".c" if is_c(name) else ".cu"
         path = self.write(name, source)
-        data, *_ = call_json(["learn", "check", key, *options, "--file", path, "--run"])
+        data, *_ = call_json(["learn", "check", key, *options, "--file", path, "--keep", "--run"])
         data["text"] = self.shorten(data["text"])
         data["file"] = name
         return Verdict(data, name, source)

@@ -195,14 +195,21 @@ static bool memory_handle(const struct zoo_device *device, CUdeviceptr base, cha
     return true;
 }
 
+static json_t *parameter_of(const struct zoo_parameter *parameter, int64_t value)
+{
+    if (parameter->words)
+        return json_string(parameter->words[value]);
+    bool real = parameter->scalar && value >= ZOO_FLOAT;
+    return real ? json_real((double)zoo_as_float(value)) : json_integer(value);
+}
+
 static json_t *parameters_of(const struct zoo_problem *problem)
 {
     const struct zoo_parameter *parameter = problem->family->parameters;
     json_t *object = json_object();
     for (size_t i = 0; parameter[i].name; i++)
         json_object_set_new(object, parameter[i].name,
-                            parameter[i].words ? json_string(parameter[i].words[problem->value[i]])
-                                               : json_integer(problem->value[i]));
+                            parameter_of(&parameter[i], problem->value[i]));
     return object;
 }
 

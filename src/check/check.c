@@ -214,6 +214,7 @@ struct simt_watcher *checker_open(struct simt_machine *machine, const char *path
     pthread_mutexattr_destroy(&recursive);
     check->history = UINT32_MAX;
     check_memory_open(check);
+    check_owner_open(check);
     check->watcher = (struct simt_watcher){.launch = begin_launch,
                                            .block = at_block,
                                            .access = at_access,

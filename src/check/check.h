@@ -255,6 +255,11 @@ struct check {
     uint8_t *traits;            /* [inst_count]: CHECK_TRAIT_* */
     bool has_narrow;            /* one of them is CHECK_TRAIT_NARROW */
     bool has_products;          /* warpgroup products: products.c */
+    bool owners;                /* owner.c: one writer for each word, */
+    uint32_t owners_row;        /* but for some allocations of each row of so many */
+    uint64_t owners_free;
+    struct check_allocation owners_last;               /* a free one that was asked for last, */
+    const struct simt_inst *owners_in, *owners_there; /* and the last pair that is reported */
     uint32_t first_segment;     /* C2 */
     struct check_op *op;        /* the operation that launched it, or NULL */
     uint32_t history;           /* older segments than the launch's, from this one on, may be of
@@ -357,6 +362,12 @@ struct check_chunk *check_chunk_at(struct check *check, uint64_t offset);
  * subject's allocation. */
 void check_describe_address(struct check *check, struct check_subject *subject,
                             struct lk_buf *text);
+/* One writer for each word, where exercises ask for it: owner.c. */
+void check_owner_open(struct check *check);
+void check_owner_write(struct check *check, const struct watch_access *access, uint64_t address,
+                       uint32_t lane, const struct check_cell *cell);
+void check_owner_read(struct check *check, const struct watch_access *access, uint64_t address,
+                      uint32_t lane, const struct check_cell *cell);
 bool check_find_freed(struct check *check, uint64_t address, struct check_allocation *found);
 bool check_find_allocation(struct check *check, uint64_t address, struct check_allocation *found);
 

@@ -23,8 +23,7 @@ struct visit {
     bool is_product;    /* or the tensor cores do */
 };
 
-/* Reports ----------------------------------------------------------------------------------------
- */
+/* Reports ---------------------------------------------------------------------------------------*/
 
 const char *check_verb(const struct simt_inst *in, bool is_write)
 {
@@ -224,8 +223,7 @@ static __attribute__((noinline)) void same_instruction(struct visit *visit, uint
     }
 }
 
-/* Cells ------------------------------------------------------------------------------------------
- */
+/* Cells -----------------------------------------------------------------------------------------*/
 
 /* Volatile accesses of shared memory within a warp: a reduction from before sm_70, which counted on
  * lanes that run in step. Between warps they are flags. */
@@ -291,6 +289,8 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
+        else if (__builtin_expect(visit->check->owners, 0))
+            check_owner_read(visit->check, visit->access, address, lane, cell);
         else if (visit->is_bulk || visit->is_product)
             check_bulk_fence(visit->check, visit->access, address, (int)lane, cell->write_segment,
                              cell->write_info);
@@ -350,6 +350,8 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
             report_race(visit, address, (int)lane, true, cell->write_segment, cell->write_info,
                         true);
         }
+        if (__builtin_expect(check->owners, 0) && !visit->is_bulk)
+            check_owner_write(check, visit->access, address, lane, cell);
     }
     if (__builtin_expect(visit->history < visit->first, 0))
         other_launch(visit, address, lane, bytes, cell, true);
@@ -378,8 +380,7 @@ static inline __attribute__((always_inline)) void visit_write(struct visit *visi
     cell->apart = 0;
 }
 
-/* Uninitialised
- * ------------------------------------------------------------------------------------ */
+/* Uninitialised ---------------------------------------------------------------------------------*/
 
 /* Bytes of words that were never written are only wrong if nothing of the access was: programs copy
  * structs with their padding. */
@@ -430,8 +431,7 @@ static void visit_lane(struct visit *visit, struct check_cell *cells, uint8_t *w
     }
 }
 
-/* Accesses
- * ----------------------------------------------------------------------------------------- */
+/* Accesses --------------------------------------------------------------------------------------*/
 
 /* Lanes that read what an earlier lane reads are skipped, in the common cases: runs of
  * lanes, or two halves alike. */

@@ -29,13 +29,16 @@ static const char help[] =
     "  notebooks DIR      the lessons as Jupyter notebooks (docs/notebooks.md)\n"
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
     "                     solutions, one at a time, and proves that they are caught;\n"
-    "                     --mutate-some takes the first of each kind\n"
+    "                     --mutate-some takes the first of each kind; --figures writes what\n"
+    "                     the solutions cost into figures.json\n"
     "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
     "  --json             print JSON\n"
     "  --gpu sim:NAME     the simulated GPU (default sim:h200)\n"
     "  --gpu cuda:0       also run correct kernels on this machine's GPU, and time them\n"
-    "  --file FILE        check, picture: grade this file in place of yours\n"
+    "  --file FILE        check, picture: grade this file in place of yours; it does not count as\n"
+    "                     an attempt of yours unless --keep is there too\n"
+    "  --seed N           check: draw the hidden sizes and values as that verdict did\n"
     "  --run              with --json: also the trace and the profile of the graded run\n"
     "  --solutions        notebooks: with our solutions, for teachers\n"
     "  --force            notebooks: also write those that you changed; yours are kept beside "
@@ -70,7 +73,7 @@ static bool read_limit(const char *option, const char *text, unsigned most, unsi
 
 static bool parse(struct cli_learn_session *session, int count, char **words)
 {
-    const char *seconds = NULL, *mib = NULL;
+    const char *seconds = NULL, *mib = NULL, *seed = NULL;
     for (int at = 0; at < count;) {
         if (cli_flag(words, &at, "--json")) {
             session->json = true;
@@ -93,12 +96,21 @@ static bool parse(struct cli_learn_session *session, int count, char **words)
         } else if (cli_option(count, words, &at, "--memory", &mib)) {
             if (!mib || !read_limit("--memory", mib, 1 << 20, &session->grader.mib))
                 return false;
+        } else if (cli_option(count, words, &at, "--seed", &seed)) {
+            unsigned number;
+            if (!seed || !read_limit("--seed", seed, UINT32_MAX, &number))
+                return false;
+            session->grader.seed = number;
         } else if (cli_option(count, words, &at, "--answer", &session->answers)) {
             if (!session->answers)
                 return false;
         } else if (cli_option(count, words, &at, "--file", &session->file)) {
             if (!session->file)
                 return false;
+        } else if (cli_flag(words, &at, "--keep")) {
+            session->keep = true;
+        } else if (cli_flag(words, &at, "--figures")) {
+            session->figures = true;
         } else if (cli_flag(words, &at, "--run")) {
             session->with_run = true;
         } else if (cli_flag(words, &at, "--force")) {

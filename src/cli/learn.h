@@ -20,8 +20,9 @@ struct cli_learn_session {
     int word_count;
     const char *answers; /* --answer 2,1,3 or 3:2 */
     const char *file;    /* --file: graded in place of the learner's */
+    bool keep;           /* --keep: with --file, the attempt counts */
     bool with_run;       /* --run: what --json prints of a verdict has its run too */
-    bool force, solutions;
+    bool force, solutions, figures;
     enum { CLI_LEARN_NO_MUTANTS, CLI_LEARN_SOME_MUTANTS, CLI_LEARN_ALL_MUTANTS } mutate;
     const char *folder; /* the learner's; NULL before 'init' */
     /* By cli_learn_open: */

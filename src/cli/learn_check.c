@@ -34,9 +34,12 @@ int cli_learn_check_one(struct cli_learn_session *session, const struct learn_ex
 {
     struct learn_verdict verdict;
     const char *path = graded_file(session, exercise);
-    char *remark;
-    learner_check(&session->grader, session->progress, exercise, path,
-                  cli_learn_shown(session, path), &verdict, &remark);
+    char *remark = NULL;
+    if (session->file && !session->keep) /* someone's file: not the learner's work */
+        learn_grade(&session->grader, exercise, path, cli_learn_shown(session, path), &verdict);
+    else
+        learner_check(&session->grader, session->progress, exercise, path,
+                      cli_learn_shown(session, path), &verdict, &remark);
     if (remark)
         host_error("remark: %s", remark);
     free(remark);
@@ -110,12 +113,12 @@ int cli_learn_solution(struct cli_learn_session *session)
     return CLI_OK;
 }
 
-/* LESSON_FOLDER EXERCISE PTX GPU RESULT: the grader's own, see learn/worker.c. */
+/* LESSON_FOLDER EXERCISE PTX GPU RESULT SEED: the grader's own, see learn/worker.c. */
 int cli_learn_grade_worker(int count, char **words)
 {
     char *message = NULL;
     int status = CLI_USAGE;
-    if (count != 5)
+    if (count != 6)
         return CLI_USAGE;
     struct learn_lesson *lesson = learn_lesson_read(words[0], "lesson", &message);
     if (!lesson) {
@@ -125,7 +128,9 @@ int cli_learn_grade_worker(int count, char **words)
     }
     for (unsigned i = 0; i < lesson->exercise_count; i++)
         if (strcmp(lesson->exercise[i].name, words[1]) == 0 &&
-            learn_worker(&lesson->exercise[i], words[2], words[3], words[4]))
+            learn_worker(&lesson->exercise[i],
+                         &(struct learn_worker_files){words[2], words[3], words[4]},
+                         strtoull(words[5], NULL, 10)))
             status = CLI_OK;
     learn_lesson_free(lesson);
     return status;

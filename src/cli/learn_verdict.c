@@ -6,6 +6,7 @@
 #include "learn/progress.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,21 @@ static void print_line(const char *path, unsigned number)
     free(text);
 }
 
+/* Never 1.34782e+07. */
+static const char *number(char text[32], double value)
+{
+    snprintf(text, 32, value < 1000 ? "%.4g" : "%.0f", value);
+    return text;
+}
+
 static void print_counters(const struct learn_verdict *verdict)
 {
+    char value[32], most[32];
     for (unsigned i = 0; i < verdict->counter_count; i++) {
         const struct learn_counter *counter = &verdict->counter[i];
-        printf("  %s%-34s %10.6g%s  at most %.6g\n", style(counter->kept ? HOST_GREEN : HOST_RED),
-               counter->name, counter->value, style(HOST_PLAIN), counter->most);
+        printf("  %s%-34s %10s%s  at most %s\n", style(counter->kept ? HOST_GREEN : HOST_RED),
+               counter->name, number(value, counter->value), style(HOST_PLAIN),
+               number(most, counter->most));
     }
 }
 
@@ -61,9 +71,50 @@ static void print_compiler(const char *text)
 
 static void print_measured(const struct learn_verdict *verdict)
 {
+    char time[32];
     if (verdict->measured_us > 0)
-        printf("right on %s too: %.3g us measured there\n", verdict->gpu_name,
-               verdict->measured_us);
+        printf("right on %s too: %s measured there\n", verdict->gpu_name,
+               learn_duration(time, verdict->measured_us));
+}
+
+/* "as given", "yours", "best": bars as long as the modelled times of the large size. */
+static void print_gain(const struct cli_learn_session *session,
+                       const struct learn_exercise *exercise, const struct learn_gain *gain)
+{
+    const struct {
+        const char *name;
+        double us;
+    } rows[] = {{strcmp(exercise->before, learn_given(exercise)) ? "before" : "as given",
+                 gain->before_us},
+                {"yours", gain->yours_us},
+                {"best", gain->best_us}};
+    const char *name = strchr(session->grader.gpu, ':');
+    double longest = fmax(gain->before_us, fmax(gain->yours_us, gain->best_us));
+    char time[32], rate[32];
+    if (!gain->size || longest <= 0)
+        return;
+    printf("  %sfor %s on %s (modelled)%s\n", style(HOST_DIM), gain->size,
+           name ? name + 1 : session->grader.gpu, style(HOST_PLAIN));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].us <= 0)
+            continue;
+        unsigned length = (unsigned)(30 * rows[i].us / longest + 0.5);
+        printf("  %-9s%s", rows[i].name, style(i == 1 ? HOST_GREEN : HOST_DIM));
+        for (unsigned k = 0; k < 30; k++)
+            fputs(k < (length ? length : 1) ? "\u2588" : " ", stdout);
+        printf("%s %9s  %s\n", style(HOST_PLAIN), learn_duration(time, rows[i].us),
+               learn_rate(rate, gain->work, gain->is_flops, rows[i].us));
+    }
+}
+
+/* What the kernel printed, and how this check can be repeated. */
+static void print_rest(const struct learn_verdict *verdict)
+{
+    if (verdict->printed)
+        printf("%sprinted:%s\n%s", style(HOST_DIM), style(HOST_PLAIN), verdict->printed);
+    if (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_COMPILE && verdict->seed)
+        printf("%sHidden sizes and values: --seed %llu draws them again.%s\n", style(HOST_DIM),
+               (unsigned long long)verdict->seed, style(HOST_PLAIN));
 }
 
 /* A message on a line of the file is followed by that line. */
@@ -105,9 +156,10 @@ static void print_failure(const char *path, const char *shown, const struct lear
 
 static void print_passed(const struct learn_exercise *exercise, const struct learn_verdict *verdict)
 {
-    char *text = lk_format("right on all %u sizes; no races, no stray accesses; %.3g us for %s "
+    char time[32];
+    char *text = lk_format("right on all %u sizes; no races, no stray accesses; %s for %s "
                            "(modelled)",
-                           verdict->sizes, verdict->modelled_us,
+                           verdict->sizes, learn_duration(time, verdict->modelled_us),
                            exercise->problem.size[exercise->problem.measured]);
     printf("%spassed%s: ", style(HOST_GREEN), style(HOST_PLAIN));
     cli_learn_print_wrapped(text, strlen(text), strlen("passed: "));
@@ -134,5 +186,7 @@ void cli_learn_print_verdict(struct cli_learn_session *session,
         print_measured(verdict);
         print_counters(verdict);
     }
+    print_gain(session, exercise, &verdict->gain);
+    print_rest(verdict);
     fflush(stdout);
 }

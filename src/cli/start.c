@@ -69,12 +69,13 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
 static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
                             const struct elf_facts *facts)
 {
-    static const char *const device_libraries[] = {
-        "libcublas", "libcudnn", "libcufft", "libcurand", "libnccl", "libcusolver", "libcusparse"};
+    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusolver",
+                                                   "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
-    if (!runtime && facts->fatbin) {
-        host_error("%s: has NVIDIA's CUDA runtime linked into it, which talks to the real driver "
-                   "only; rebuild it with 'nvcc -cudart shared ...'",
+    if (!runtime && facts->fatbin && !facts->symbols) {
+        host_error("%s: has NVIDIA's CUDA runtime linked into it and was stripped, so that its "
+                   "functions cannot be found; keep the symbols, or link it with 'nvcc -cudart "
+                   "shared ...'",
                    path);
         return false;
     }
@@ -83,7 +84,7 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
                    runtime, folder);
         return false;
     }
-    if (!runtime && !needed_with_prefix(facts, "libcuda.so"))
+    if (!runtime && !facts->fatbin && !needed_with_prefix(facts, "libcuda.so"))
         host_error("remark: %s does not load the CUDA libraries itself; running it as it is", path);
     for (size_t i = 0; i < sizeof device_libraries / sizeof device_libraries[0]; i++) {
         const char *library = needed_with_prefix(facts, device_libraries[i]);
@@ -130,9 +131,10 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
     bool fits = check_kind(path, &facts) && check_simulated(arena, path, folder, &facts);
     if (fits) {
         start_put_first(arena, "LD_LIBRARY_PATH", folder);
-        /* An RPATH goes before LD_LIBRARY_PATH; and NVRTC, linkers and plugins are loaded later. */
+        /* An RPATH goes before LD_LIBRARY_PATH; NVRTC, linkers and plugins are loaded later; and
+         * our libcurand opens NVIDIA's. */
         if (facts.rpath || !needed_with_prefix(&facts, "libcudart.so") ||
-            needed_with_prefix(&facts, "libnvrtc.so"))
+            needed_with_prefix(&facts, "libnvrtc.so") || needed_with_prefix(&facts, "libcurand.so"))
             fits = client_put_environment(arena, folder);
         put_settings(request, target);
     }

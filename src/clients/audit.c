@@ -7,6 +7,8 @@
  * The loader keeps it apart from the program, with a C library of its own: nothing here may depend
  * on the rest of Lockstep.
  */
+#include "clients/static_runtime.h"
+
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ static char place[4096 + 64];
 
 EXPORT unsigned la_version(unsigned version);
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag);
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie);
 
 unsigned la_version(unsigned version)
 {
@@ -51,4 +54,13 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
             return access(place, R_OK) == 0 ? place : (char *)name;
         }
     return (char *)name;
+}
+
+/* The main program has no name here; our own libraries stay as they are. */
+unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
+{
+    (void)cookie;
+    if (*folder && space == LM_ID_BASE && strncmp(map->l_name, folder, strlen(folder)) != 0)
+        static_runtime_redirect(*map->l_name ? map->l_name : "/proc/self/exe", map->l_addr, folder);
+    return 0; /* of bindings the loader need not report */
 }

@@ -150,13 +150,21 @@ static bool better(const struct fatbin_entry *a, const struct fatbin_entry *b)
            (b->suffix == 'a') * 2 + (b->suffix == 'f');
 }
 
+/* Machine code runs within its major version, on the same minor version and later ones. */
+static bool machine_code_fits(const struct fatbin_entry *entry, unsigned cc_major,
+                              unsigned cc_minor)
+{
+    return entry->kind == FATBIN_ELF && entry->arch / 10 == cc_major &&
+           fatbin_runs_on(entry, cc_major, cc_minor);
+}
+
 bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned cc_minor,
                      struct fatbin_entry *best, struct fatbin_content *content,
                      const char **message)
 {
-    struct fatbin_entry entry;
+    struct fatbin_entry entry, lowest = {0};
     size_t offset = 0;
-    bool found = false;
+    bool found = false, fits = false;
     *content = (struct fatbin_content){0};
     while (fatbin_next(data, size, &offset, &entry, message)) {
         if (entry.kind == FATBIN_ELF)
@@ -165,17 +173,23 @@ bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned 
             content->other++;
         else
             content->ptx++;
+        fits |= machine_code_fits(&entry, cc_major, cc_minor);
         if (entry.kind != FATBIN_PTX)
             continue;
         if (!fatbin_runs_on(&entry, cc_major, cc_minor)) {
             if (!content->lowest_ptx || entry.arch < content->lowest_ptx)
                 content->lowest_ptx = entry.arch;
+            if (!entry.suffix && (!lowest.arch || entry.arch < lowest.arch))
+                lowest = entry;
         } else if (!found || better(&entry, best)) {
             *best = entry;
             found = true;
         }
     }
-    return found;
+    content->newer = !found && fits && lowest.arch;
+    if (content->newer)
+        *best = lowest;
+    return found || content->newer;
 }
 
 static bool unpack_lz4(const struct fatbin_entry *entry, char *target)

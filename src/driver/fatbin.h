@@ -45,10 +45,13 @@ bool fatbin_next(const void *data, size_t size, size_t *offset, struct fatbin_en
 /* Can a device of this compute capability run PTX made for the entry's target? */
 bool fatbin_runs_on(const struct fatbin_entry *entry, unsigned cc_major, unsigned cc_minor);
 
-/* The best PTX entry for the device; false if there is none. Counts what there is instead. */
+/* The best PTX entry for the device; false if there is none. Counts what there is instead. Where
+ * machine code fits the device and all PTX is for newer ones, the lowest of that is taken: it comes
+ * from the same source, as packages from PyPI are built. */
 struct fatbin_content {
     unsigned ptx, elf, other;
     unsigned lowest_ptx; /* target of the lowest PTX that does not fit */
+    bool newer;          /* the PTX taken is for a newer GPU */
 };
 bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned cc_minor,
                      struct fatbin_entry *best, struct fatbin_content *content,

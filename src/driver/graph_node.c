@@ -19,6 +19,7 @@ CUgraphNodeType drv_node_type(CUgraphNode node)
     case DRV_WORK_FILL:
         return CU_GRAPH_NODE_TYPE_MEMSET;
     case DRV_WORK_HOST:
+    case DRV_WORK_LIBRARY:
         return CU_GRAPH_NODE_TYPE_HOST;
     case DRV_WORK_CHILD:
         return CU_GRAPH_NODE_TYPE_GRAPH;

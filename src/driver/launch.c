@@ -173,7 +173,7 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
     launch.timed = simt_kernel_reads_clock(kernel->function->kernel) ||
                    (wanted && !drv_time_known(kernel, &launch.known));
     if (launch.timed || context->device->profiles)
-        drv_ask_registers(kernel->function->module);
+        drv_ask_registers(kernel->function);
     double share = drv_kernel_share(context->device->gpu, kernel);
     launch.starts = drv_model_kernel_start(context, share, kernel->cooperative, *clock);
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);

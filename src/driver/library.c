@@ -21,7 +21,7 @@ static CUresult module_in(CUlibrary library, CUcontext context, struct drv_jit *
     }
     struct drv_jit kept = {.max_registers = library->max_registers};
     CUresult status =
-        drv_module_load(context, library->image, library->image_size, jit ? jit : &kept, module);
+        drv_module_load_ptx(context, library->image, library->image_size, jit ? jit : &kept, module);
     if (status == CUDA_SUCCESS) {
         (*module)->library = library;
         drv_list_add(&library->modules, *module);

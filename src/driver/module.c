@@ -66,37 +66,53 @@ void drv_jit_log(struct drv_jit *jit, const char *error)
 
 /* Loading -------------------------------------------------------------------------------------- */
 
+/* A program rarely asks for the log; without it the reason would be lost. */
+static void say_result(struct drv_jit *jit, CUresult status, const char *message)
+{
+    if (status != CUDA_SUCCESS && message && !(jit->error && jit->error_size))
+        drv_remark("%s", message);
+    drv_jit_log(jit, status == CUDA_SUCCESS ? NULL : message);
+}
+
+/* Lock held. */
+CUresult drv_module_load_ptx(CUcontext context, const char *text, size_t size, struct drv_jit *jit,
+                             CUmodule *result)
+{
+    char *message = NULL;
+    CUresult status = CUDA_SUCCESS;
+    struct simt_module *loaded =
+        simt_module_load(context->device->machine, "ptx", text, size, &message);
+    if (!loaded)
+        status = errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
+    if (loaded) {
+        CUmodule module = drv_new(sizeof *module, DRV_MODULE);
+        module->context = context;
+        module->module = loaded;
+        if (jit->max_registers)
+            simt_module_limit_registers(loaded, jit->max_registers);
+        drv_list_add(&context->modules, module);
+        *result = module;
+    }
+    say_result(jit, status, message);
+    free(message);
+    return status;
+}
+
 /* Lock held. */
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
                          CUmodule *result)
 {
     char *text = NULL, *message = NULL;
     size_t text_size;
+    struct drv_jit options = jit ? *jit : (struct drv_jit){0};
     CUresult status =
         drv_image_to_ptx(context->device->gpu, image, size, &text, &text_size, &message);
-    struct simt_module *loaded = NULL;
-    if (status == CUDA_SUCCESS) {
-        loaded = simt_module_load(context->device->machine, "ptx", text, text_size, &message);
-        if (!loaded)
-            status = errno == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_PTX;
-    }
-    if (loaded) {
-        CUmodule module = drv_new(sizeof *module, DRV_MODULE);
-        module->context = context;
-        module->module = loaded;
-        unsigned linked = drv_linked_registers(image);
-        if (jit && jit->max_registers)
-            simt_module_limit_registers(loaded, jit->max_registers);
-        else if (linked)
-            simt_module_limit_registers(loaded, linked);
-        drv_list_add(&context->modules, module);
-        *result = module;
-    }
-    /* A program rarely asks for the log; without it the reason would be lost. */
-    if (status != CUDA_SUCCESS && message && !(jit && jit->error && jit->error_size))
-        drv_remark("%s", message);
-    if (jit)
-        drv_jit_log(jit, status == CUDA_SUCCESS ? NULL : message);
+    if (!options.max_registers && status == CUDA_SUCCESS)
+        options.max_registers = drv_linked_registers(image);
+    if (status == CUDA_SUCCESS)
+        status = drv_module_load_ptx(context, text, text_size, &options, result);
+    else
+        say_result(&options, status, message);
     free(text);
     free(message);
     return status;

@@ -1,8 +1,9 @@
 /*
- * registers.c: asks NVIDIA's assembler, where there is one, how many registers a module's kernels
- * get. Occupancy, and so modelled time, depends on it; without it the machine estimates. It is
- * asked once a module, and only for launches that are timed or profiled. LOCKSTEP_REGISTERS=N at
- * most N a thread, as nvcc's -maxrregcount LOCKSTEP_REGISTERS=estimated  not asked
+ * registers.c: asks NVIDIA's assembler, where there is one, how many registers a kernel gets.
+ * Occupancy, and so modelled time, depends on it; without it the machine estimates. It is asked
+ * once a kernel, and only for launches that are timed or profiled.
+ *   LOCKSTEP_REGISTERS=N          at most N a thread, as nvcc's -maxrregcount
+ *   LOCKSTEP_REGISTERS=estimated  not asked
  */
 #include "driver/state.h"
 
@@ -13,14 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void set_registers(struct simt_module *module, const struct ptxas_kernel *answer)
-{
-    struct simt_kernel *kernel = simt_module_kernel(module, answer->name);
-    if (kernel && answer->registers)
-        simt_kernel_set_registers(kernel, answer->registers, answer->spill_bytes);
-}
-
-static void ask(const struct gpu_info *gpu, struct simt_module *module)
+static void ask(const struct gpu_info *gpu, CUfunction function)
 {
     const char *wish = getenv("LOCKSTEP_REGISTERS");
     unsigned long most = wish ? strtoul(wish, NULL, 10) : 0;
@@ -29,22 +23,22 @@ static void ask(const struct gpu_info *gpu, struct simt_module *module)
     struct lk_arena *arena = lk_arena_create();
     unsigned target, own = gpu->cc_major * 10 + gpu->cc_minor;
     char suffix;
-    const char *text = simt_module_source(module, &target, &suffix);
+    const char *text = simt_module_source(function->module->module, &target, &suffix);
     char letter[2] = {own == target ? suffix : 0, 0};
     const char *arch = lk_arena_printf(arena, "%u%s", own > target ? own : target, letter);
-    size_t count;
-    const struct ptxas_kernel *answers =
-        ptxas_ask(arena, text, arch, most >= 16 && most < 255 ? (unsigned)most : 255, &count);
-    for (size_t i = 0; i < count; i++)
-        set_registers(module, &answers[i]);
+    struct ptxas_answer answer;
+    if (ptxas_ask(arena, text, function->info->name, arch,
+                  most >= 16 && most < 255 ? (unsigned)most : 255, &answer) &&
+        answer.registers)
+        simt_kernel_set_registers(function->kernel, answer.registers, answer.spill_bytes);
     lk_arena_destroy(arena);
 }
 
-void drv_ask_registers(CUmodule module)
+void drv_ask_registers(CUfunction function)
 {
     pthread_mutex_lock(&lock);
-    if (!module->knows_registers)
-        ask(module->context->device->gpu, module->module);
-    module->knows_registers = true;
+    if (!function->knows_registers)
+        ask(function->module->context->device->gpu, function);
+    function->knows_registers = true;
     pthread_mutex_unlock(&lock);
 }

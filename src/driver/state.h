@@ -14,6 +14,7 @@
 #define LOCKSTEP_DRIVER_STATE_H
 
 #include "cuda/abi.h"
+#include "driver/library_call.h"
 #include "simt/simt.h"
 
 #include <pthread.h>
@@ -80,6 +81,7 @@ enum drv_work_kind {
     DRV_WORK_FILL,
     DRV_WORK_HOST,
     DRV_WORK_CALLBACK,
+    DRV_WORK_LIBRARY, /* a call of a drop-in library: see library_call.h */
     DRV_WORK_RECORD,
     DRV_WORK_WAIT,
     DRV_WORK_ALLOC, /* graph nodes only: the memory is there already */
@@ -126,6 +128,17 @@ struct drv_graph_memory { /* shared by a graph's allocation nodes and their clon
     CUDA_MEM_ALLOC_NODE_PARAMS params;
 };
 
+struct drv_library_work {
+    const char *name;
+    void (*function)(void *data);
+    void *data; /* [size], owned */
+    size_t size;
+    double operations, bytes;
+    enum lk_library_unit unit;
+};
+/* Its time by roofline. */
+void drv_model_library(CUcontext context, const struct drv_library_work *library, double *clock);
+
 struct drv_work {
     enum drv_work_kind kind;
     union {
@@ -141,6 +154,7 @@ struct drv_work {
             CUstream stream;
             void *data;
         } callback;
+        struct drv_library_work library;
         CUevent event; /* record, wait */
         struct drv_graph_memory *memory;
         CUdeviceptr address; /* free */
@@ -277,6 +291,7 @@ struct drv_thread {
     unsigned per_thread_default; /* in a _ptsz or _ptds call */
     CUstreamCaptureMode capture_mode;
     uint64_t id;
+    bool library_failed;     /* a library call has left an allocation */
     bool in_callback;        /* runs a host function: may not call the driver */
     void *watched;           /* the graph launch that runs in this thread, as watchers know it */
     const char *call;        /* the entry point that the program called last */
@@ -408,7 +423,6 @@ struct CUmod_st {
     struct simt_module *module;
     struct drv_list functions;
     CUlibrary library; /* loaded for it; NULL: by itself */
-    bool knows_registers;
 };
 
 struct drv_function_settings {
@@ -427,6 +441,7 @@ struct CUfunc_st {
     CUkernel owner;                   /* the library's kernel that it belongs to; NULL: none */
     struct drv_legacy_launch *legacy; /* what the next cuLaunch takes; NULL: nothing was set */
     struct drv_times *times;          /* what its launches took; NULL: not known yet (times.c) */
+    bool knows_registers;             /* the assembler was asked (registers.c) */
 };
 
 struct CUlib_st {
@@ -460,6 +475,8 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
 /* Registers per thread that our linker's output was limited to; 0: not limited, or another image.
  */
 unsigned drv_linked_registers(const void *image);
+CUresult drv_module_load_ptx(CUcontext context, const char *text, size_t size, struct drv_jit *jit,
+                             CUmodule *result);
 CUresult drv_module_load(CUcontext context, const void *image, size_t size, struct drv_jit *jit,
                          CUmodule *module);
 CUresult drv_module_function(CUmodule module, const char *name, CUfunction *function);
@@ -469,7 +486,7 @@ void drv_function_free(CUfunction function);
 CUresult drv_function_find(CUcontext context, CUfunction handle, CUfunction *function);
 
 /* What NVIDIA's assembler gives its kernels, asked once. */
-void drv_ask_registers(CUmodule module);
+void drv_ask_registers(CUfunction function);
 
 /* Checks a launch as a GPU does; then packs it into work. */
 CUresult drv_kernel_check(CUcontext context, const struct drv_kernel_work *kernel);

@@ -26,6 +26,7 @@ static double call_seconds(const struct drv_work *work)
 {
     switch (work->kind) {
     case DRV_WORK_KERNEL:
+    case DRV_WORK_LIBRARY:
     case DRV_WORK_HOST:
     case DRV_WORK_CALLBACK:
         return LAUNCH_SECONDS;
@@ -70,6 +71,7 @@ static const char *kind_word(const struct drv_work *work)
                                         [DRV_WORK_FILL] = "memset",
                                         [DRV_WORK_HOST] = "host function",
                                         [DRV_WORK_CALLBACK] = "host function",
+                                        [DRV_WORK_LIBRARY] = "library call",
                                         [DRV_WORK_RECORD] = "event",
                                         [DRV_WORK_WAIT] = "event wait",
                                         [DRV_WORK_WAIT_VALUE] = "value wait",
@@ -100,6 +102,10 @@ static void put_work(struct lk_buf *out, const struct drv_work *work)
         lk_buf_printf(out, ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", kernel->grid[0],
                       kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
                       kernel->block[2]);
+        break;
+    case DRV_WORK_LIBRARY:
+        lk_buf_printf(out, ",\"name\":");
+        lk_buf_json(out, work->library.name);
         break;
     case DRV_WORK_COPY:
         lk_buf_printf(out, ",\"way\":\"%s\",\"bytes\":%zu",
@@ -145,7 +151,7 @@ static bool has_room(const struct drv_device *device, const struct drv_work *wor
     }
     struct more *sum = &more[device->ordinal];
     double seconds = end - drv_thread.began;
-    if (work && work->kind == DRV_WORK_KERNEL)
+    if (work && (work->kind == DRV_WORK_KERNEL || work->kind == DRV_WORK_LIBRARY))
         sum->kernels++, sum->kernel_seconds += seconds;
     else if (work && work->kind == DRV_WORK_COPY)
         sum->copies++, sum->copy_seconds += seconds;

@@ -20,6 +20,9 @@ void drv_work_clear(struct drv_work *work)
     case DRV_WORK_COPY:
         free(work->copy.staged);
         break;
+    case DRV_WORK_LIBRARY:
+        free(work->library.data);
+        break;
     case DRV_WORK_ALLOC:
         if (--work->memory->references == 0) {
             struct drv_allocation *allocation = drv_allocation_find(work->memory->address);
@@ -48,6 +51,10 @@ struct drv_work drv_work_copy(const struct drv_work *work)
         break;
     case DRV_WORK_COPY:
         copy.copy.staged = NULL; /* graph nodes read their source when they run */
+        break;
+    case DRV_WORK_LIBRARY:
+        copy.library.data = lk_alloc(work->library.size + 1);
+        memcpy(copy.library.data, work->library.data, work->library.size);
         break;
     case DRV_WORK_ALLOC:
         copy.memory->references++;
@@ -154,6 +161,11 @@ CUresult drv_work_run(CUcontext context, struct drv_work *work, double *clock)
         run_host(work->host.function, work->host.data);
         *clock += 5e-6;
         return CUDA_SUCCESS;
+    case DRV_WORK_LIBRARY:
+        drv_thread.library_failed = false;
+        run_host(work->library.function, work->library.data);
+        drv_model_library(context, &work->library, clock);
+        return drv_thread.library_failed ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
     case DRV_WORK_CALLBACK:
         drv_thread.in_callback = true;
         work->callback.function(work->callback.stream, context->error, work->callback.data);

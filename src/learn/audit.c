@@ -141,6 +141,8 @@ static char *judge(struct audit *audit, const struct learn_exercise *exercise, c
     if (!wanted) {
         if (verdict.stage != LEARN_PASSED)
             why = lk_format("must pass, and got: %s", verdict.text);
+        else
+            why = learn_check_figures(exercise, &verdict);
     } else if (regcomp(&expression, wanted, REG_EXTENDED | REG_NOSUB) != 0) {
         why = lk_format("'%s' is not a regular expression", wanted);
     } else {

@@ -14,4 +14,12 @@ typedef void learn_audit_note(void *context, const char *what, const char *why);
 unsigned learn_audit(const struct learn_grader *grader, const struct learn_lesson *lesson,
                      learn_audit_note *note, void *context);
 
+/* figures.json of the lesson, from its solutions and `before` kernels; figures.c. How many could
+ * not be graded. */
+unsigned learn_write_figures(const struct learn_grader *grader, const struct learn_lesson *lesson,
+                             learn_audit_note *note, void *context);
+/* NULL, or what in figures.json does not fit the verdict on the solution; malloc'd. */
+char *learn_check_figures(const struct learn_exercise *exercise,
+                          const struct learn_verdict *verdict);
+
 #endif

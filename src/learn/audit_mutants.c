@@ -94,6 +94,32 @@ static void check_reasons(struct audit *audit, const struct learn_exercise *exer
     }
 }
 
+static struct mutant *find_all(const struct learn_exercise *exercise, const char *source,
+                               size_t *count)
+{
+    size_t whole;
+    struct mutant *mutants = mutants_find(source, count);
+    struct mutant *others =
+        mutants_find_whole(source, exercise->kernel, exercise->is_c, &whole);
+    mutants = lk_realloc(mutants, (*count + whole + 1) * sizeof *mutants);
+    if (whole)
+        memcpy(mutants + *count, others, whole * sizeof *mutants);
+    *count += whole;
+    free(others);
+    return mutants;
+}
+
+/* Of the kinds that game the limits a short audit takes one, another for each exercise. */
+static void see_others(const struct learn_exercise *exercise, bool seen[MUTANT_KINDS])
+{
+    unsigned turn = 0;
+    for (const char *c = exercise->name; *c; c++)
+        turn = turn * 31 + (unsigned char)*c;
+    turn %= exercise->is_c ? 2 : MUTANT_KINDS - MUTANT_SLIPS;
+    for (unsigned kind = MUTANT_SLIPS; kind < MUTANT_KINDS; kind++)
+        seen[kind] = kind != turn + (exercise->is_c ? MUTANT_LAST : MUTANT_SLIPS);
+}
+
 static void audit_exercise(struct audit *audit, const struct learn_exercise *exercise,
                            const char *path)
 {
@@ -105,15 +131,17 @@ static void audit_exercise(struct audit *audit, const struct learn_exercise *exe
         report(audit, exercise, "mutants", message);
         return;
     }
-    struct mutant *mutants = mutants_find(source, &count);
+    struct mutant *mutants = find_all(exercise, source, &count);
     check_reasons(audit, exercise, mutants, count);
+    if (audit->some)
+        see_others(exercise, seen);
     for (size_t i = 0; i < count; i++) {
         if (audit->some && (seen[mutants[i].kind] || reason_for(exercise, mutants[i].name)))
             continue;
         seen[mutants[i].kind] = true;
         audit_mutant(audit, exercise, source, &mutants[i], path);
     }
-    free(mutants);
+    mutants_free(mutants, count);
     free(source);
 }
 

@@ -103,12 +103,55 @@ static char *explain(const struct host_command *command, const struct host_limit
     return text;
 }
 
-/* What exercises in C may include beside the compiler's own headers; c_names.h has it all. */
-static bool write_c_headers(struct lk_arena *arena, const char *folder, char **message)
+/* What programs include out of habit. Everything that a kernel can use of it is in c_names.h or
+ * cuda_names.h already, or is here. */
+static const struct stub {
+    const char *name;
+    bool in_c, in_cuda;
+    const char *text;
+} stubs[] = {
+    {"math.h", true, true, ""},
+    {"string.h", true, true, ""},
+    {"cmath", false, true, ""},
+    {"cstdio", false, true, ""},
+    {"cstdlib", false, true, "#include <stdlib.h>\n"},
+    {"cassert", false, true, "#include <assert.h>\n"},
+    {"cstdint", false, true, "#include <stdint.h>\n"},
+    {"cuda.h", false, true, ""},
+    {"cuda_runtime.h", false, true, ""},
+    {"cuda_runtime_api.h", false, true, ""},
+    {"device_launch_parameters.h", false, true, ""},
+    {"stdio.h", true, true,
+     "#ifndef __CUDA__\n#define printf __builtin_printf\n#endif\n"
+     "#ifndef NULL\n#define NULL 0\n#endif\n"},
+    {"stdlib.h", true, true,
+     "#include <stddef.h>\n"
+     "#ifndef __CUDA__\n"
+     "static inline int abs(int x) { return x < 0 ? -x : x; }\n"
+     "#endif\n"},
+    {"assert.h", true, true,
+     "#include <stddef.h>\n"
+     "#undef assert\n"
+     "#ifdef __CUDA__\n"
+     "extern \"C\" __device__ __attribute__((noreturn)) void __assertfail(const char *, const char *,"
+     " unsigned, const char *, size_t);\n"
+     "#else\n"
+     "__attribute__((noreturn)) void __assertfail(const char *, const char *, unsigned,"
+     " const char *, size_t);\n"
+     "#endif\n"
+     "#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n"
+     "#define assert(x) ((x) ? (void)0 : __assertfail(#x, __FILE__, __LINE__, __func__, 1))\n"
+     "#endif\n"},
+};
+
+static bool write_stubs(struct lk_arena *arena, const char *folder, bool is_c, char **message)
 {
-    return host_make_folder(lk_arena_printf(arena, "%s/c", folder), message) &&
-           host_write_file(lk_arena_printf(arena, "%s/c/math.h", folder), "", 0, message) &&
-           host_write_file(lk_arena_printf(arena, "%s/c/string.h", folder), "", 0, message);
+    bool fine = host_make_folder(lk_arena_printf(arena, "%s/c", folder), message);
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs && fine; i++)
+        if (is_c ? stubs[i].in_c : stubs[i].in_cuda)
+            fine = host_write_file(lk_arena_printf(arena, "%s/c/%s", folder, stubs[i].name),
+                                   stubs[i].text, strlen(stubs[i].text), message);
+    return fine;
 }
 
 /* The function becomes a kernel where it is defined: its name and a '(' bring the attribute along.
@@ -152,6 +195,12 @@ static const char *const without_folders[] = {"CPATH",
                                               "CCC_OVERRIDE_OPTIONS",
                                               NULL};
 
+static bool grader_uses_nvcc(const struct learn_grader *grader,
+                             const struct learn_exercise *exercise)
+{
+    return grader->is_nvcc && !exercise->is_c;
+}
+
 /* Is there all that the compiler needs? The headers are in folder then. */
 static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
                     const struct learn_exercise *exercise, const char *path, const char *shown,
@@ -162,7 +211,8 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
         *said =
             lk_format("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
     return !*said && zoo_write_headers("include", folder, said) &&
-           (!exercise->is_c || write_c_headers(arena, folder, said));
+           (grader_uses_nvcc(grader, exercise) ||
+            write_stubs(arena, folder, exercise->is_c, said));
 }
 
 bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
@@ -180,7 +230,12 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
         c_command(arena, grader->c_compiler, exercise, &ptx, &words);
     else
         toolchain_ptx_command(arena, &ptx, &words);
-    if (fine && grader->is_nvcc && !exercise->is_c)
+    if (!exercise->is_c && !grader->is_nvcc) {
+        lk_list_add(&words, lk_arena_printf(arena, "-I%s/c", folder));
+        /* A store through NULL is a mistake to be shown, not a reason to drop the code. */
+        lk_list_add(&words, "-fno-delete-null-pointer-checks");
+    }
+    if (fine && grader_uses_nvcc(grader, exercise))
         fine = nvcc_names_are_plain(&words, NULL, said);
     if (fine) {
         const char *log = lk_arena_printf(arena, "%s/log", folder);

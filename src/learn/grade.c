@@ -9,7 +9,11 @@
 #include "base/utf8.h"
 #include "host/child.h"
 #include "host/files.h"
+#include "learn/draw.h"
+#include "learn/large.h"
 #include "learn/limits.h"
+#include "learn/log.h"
+#include "learn/totals.h"
 #include "report/check.h"
 
 #include <errno.h>
@@ -30,6 +34,7 @@ struct job {
     const struct learn_exercise *exercise;
     const char *path, *shown;
     char *folder; /* temporary */
+    uint64_t seed;
     struct learn_verdict *verdict;
 };
 
@@ -57,9 +62,33 @@ static unsigned mib_of(const struct job *job)
     return job->grader->mib ? job->grader->mib : MIB;
 }
 
+/* Which buffers may have several writers, as the checker wants it (src/check/owner.c); malloc'd. */
+static char *owner_rule(const struct learn_exercise *exercise)
+{
+    struct lk_buf rule = {0};
+    const json_t *free_ones = exercise->several_writers;
+    const char *before = ":";
+    bool all = false;
+    lk_buf_printf(&rule, "LOCKSTEP_CHECK_OWNERS=%u", exercise->problem.buffer_count);
+    for (size_t i = 0; i < json_array_size(free_ones); i++) {
+        const char *name = json_string_value(json_array_get(free_ones, i));
+        all |= strcmp(name, "*") == 0;
+        for (unsigned b = 0; b < exercise->problem.buffer_count; b++)
+            if (strcmp(exercise->problem.buffer[b].name, name) == 0) {
+                lk_buf_printf(&rule, "%s%u", before, b);
+                before = ",";
+            }
+    }
+    if (!all)
+        return rule.data;
+    lk_buf_free(&rule);
+    return strdup("LOCKSTEP_CHECK_OWNERS");
+}
+
 /* gpu: the machine's, with its checker and counters, or a real one. */
 static enum host_end run_worker(const struct job *job, const char *gpu, int *status)
 {
+    char seed[24];
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
     char which[64];
     bool real = gpu == job->grader->real;
@@ -71,11 +100,15 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                  file_in(job, ptx, "kernel.ptx"),
                                  gpu,
                                  file_in(job, result, "result.json"),
+                                 seed,
                                  NULL};
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
     snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
     snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
     snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
+    char *owners = owner_rule(job->exercise);
     const char *const watched[] = {check,
+                                   owners,
                                    profile,
                                    which,
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
@@ -86,7 +119,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
                                         "LOCKSTEP_GPU", NULL};
     (void)remove(result);
-    return host_run_limited(&(struct host_command){.words = words,
+    enum host_end how = host_run_limited(&(struct host_command){.words = words,
                                                    .environment = real ? plain : watched,
                                                    .output = file_in(job, log, "log"),
                                                    .joined = true},
@@ -95,6 +128,8 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                                   .reserves = true,
                                                   .interrupted = job->grader->interrupted},
                             status);
+    free(owners);
+    return how;
 }
 
 /* Wrong results and faults. False if the counters mean nothing. */
@@ -205,7 +240,9 @@ static void check_limits(struct job *job, const struct profile_launch *launch)
 
 static void read_counters(struct job *job)
 {
-    struct profile_filter filter = {.launch = (long)job->exercise->problem.measured};
+    const struct learn_problem *problem = &job->exercise->problem;
+    struct profile_filter filter = {.launch = (long)problem->measured,
+                                    .also = (long)problem->listed};
     char path[PATH_MAX], *message = NULL;
     struct profile *profile = profile_read(file_in(job, path, "profile"), &filter, &message);
     if (!profile) {
@@ -213,11 +250,14 @@ static void read_counters(struct job *job)
         return;
     }
     profile_evaluate(profile);
-    if (profile->launch_count && !profile->launches[0]->fault) {
+    if (profile->launch_count && profile->launches[0]->number == problem->measured &&
+        !profile->launches[0]->fault) {
         struct profile_launch *launch = profile->launches[0];
         job->verdict->modelled_us = launch->model.seconds * 1e6;
         job->verdict->picture = learn_picture(launch);
         check_limits(job, launch);
+        totals_check(job->exercise, profile, job->path, job->verdict);
+        profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
     }
     profile_free(profile);
@@ -301,14 +341,56 @@ static void run_real(struct job *job)
     json_decref(result);
 }
 
+/* The gain is told of kernels that are right, also where they are too costly. */
+static void run_large(struct job *job)
+{
+    const struct learn_exercise *exercise = job->exercise;
+    struct learn_verdict *verdict = job->verdict;
+    if (!exercise->problem.large ||
+        (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
+        return;
+    double yours = large_run(job->grader, exercise, job->folder);
+    verdict->totals.large_us = yours;
+    verdict->gain = (struct learn_gain){.size = exercise->problem.large,
+                                        .before_us = exercise->before_us,
+                                        .yours_us = yours,
+                                        .best_us = exercise->best.large_us,
+                                        .work = large_work(exercise),
+                                        .is_flops = exercise->work_is_flops};
+    totals_check_large(exercise, verdict);
+}
+
+/* What the kernel printed, and where it was stopped. */
+static void read_log(struct job *job)
+{
+    struct learn_verdict *verdict = job->verdict;
+    char path[PATH_MAX], *message = NULL;
+    char *log = host_read_text(file_in(job, path, "log"), &message);
+    if (log) {
+        struct learn_log said = log_read(log);
+        verdict->printed = said.printed;
+        if (verdict->stage == LEARN_FAULT && said.what && is_learners(job, said.file)) {
+            verdict->line = said.line;
+            verdict_add_message(verdict, said.line, "%s%s%s", said.what, said.where ? ", " : "",
+                                said.where ? said.where : "");
+        }
+        log_free(&said);
+    }
+    free(message);
+    free(log);
+}
+
 static void read_results(struct job *job)
 {
     json_t *result = run_and_load(job, job->grader->gpu);
     if (!result)
         return;
-    if (read_sizes(job, result)) {
+    bool fine = read_sizes(job, result);
+    read_log(job);
+    if (fine) {
         read_findings(job);
         read_counters(job);
+        run_large(job);
         run_real(job);
     }
     json_decref(result);
@@ -346,11 +428,15 @@ static void compile_and_run(struct job *job)
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict)
 {
-    struct job job = {grader, exercise, path, shown, .verdict = verdict};
+    struct learn_exercise drawn = *exercise;
+    struct job job = {grader, &drawn, path, shown, .verdict = verdict};
+    struct lk_arena *arena = lk_arena_create();
     char *message = NULL;
     double begin = lk_seconds();
-    *verdict = (struct learn_verdict){.sizes = exercise->problem.size_count};
-    job.folder = host_temporary_folder("learn", &message);
+    job.seed = grader->seed ? grader->seed : draw_seed();
+    bool fine = draw_sizes(arena, &drawn.problem, job.seed, &message);
+    *verdict = (struct learn_verdict){.sizes = drawn.problem.size_count, .seed = job.seed};
+    job.folder = fine ? host_temporary_folder("learn", &message) : NULL;
     if (job.folder) {
         compile_and_run(&job);
         host_remove_tree(job.folder);
@@ -361,5 +447,6 @@ void learn_grade(const struct learn_grader *grader, const struct learn_exercise 
     verdict_finish(verdict, shown);
     free(job.folder);
     free(message);
+    lk_arena_destroy(arena);
     verdict->seconds = lk_seconds() - begin;
 }

@@ -17,6 +17,7 @@ struct learn_grader {
     const char *self;       /* this program, for 'learn grade-worker' */
     const char *gpu;        /* "sim:h200" */
     const char *real;       /* "cuda:0": also run correct kernels there; NULL: nowhere else */
+    uint64_t seed;          /* of sizes and values; 0: drawn anew for each check */
     unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
     const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
@@ -25,9 +26,13 @@ struct learn_grader {
 void learn_grade(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *path, const char *shown, struct learn_verdict *verdict);
 
-/* The child's part: worker.c. False if the result cannot be written. */
-bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
-                  const char *result_path);
+/* The child's part: worker.c. seed 0: only the large size, unchecked. False if the result cannot
+ * be written. */
+struct learn_worker_files {
+    const char *ptx, *gpu, *result;
+};
+bool learn_worker(const struct learn_exercise *exercise, const struct learn_worker_files *files,
+                  uint64_t seed);
 
 /* NULL, or an error with its line: the text names files outside the folders that exercises may
  * include from; includes.c. */

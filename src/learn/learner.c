@@ -46,12 +46,11 @@ static char *lesson_text(const char *folder, const struct learn_lesson *lesson)
     return lk_format("%s/%s/lesson.md", folder, lesson->id);
 }
 
-/* A file that is already there stays as it is. Frees to. */
-static bool copy_file(const char *from, char *to, char **message)
+/* A file that is already there stays as it is. Frees text and to. */
+static bool write_new(char *text, char *to, char **message)
 {
     bool fine = access(to, F_OK) == 0;
-    char *text = NULL;
-    if (!fine && host_make_parents(to, message) && (text = host_read_text(from, message))) {
+    if (!fine && host_make_parents(to, message)) {
         FILE *file = fopen(to, "wxe");
         fine = file && fputs(text, file) >= 0;
         fine = (!file || fclose(file) == 0) && fine;
@@ -65,10 +64,39 @@ static bool copy_file(const char *from, char *to, char **message)
     return fine;
 }
 
+/* Frees to. */
+static bool copy_file(const char *from, char *to, char **message)
+{
+    char *text = host_read_text(from, message);
+    if (text)
+        return write_new(text, to, message);
+    free(to);
+    return false;
+}
+
+/* The lesson's text, whose links to exercises lead to the learner's files: ](add/exercise.cu) is
+ * ](add.cu) there. Takes text. */
+static char *with_own_links(char *text)
+{
+    static const char given[] = "/exercise.c";
+    struct lk_buf out = {0};
+    const char *at = text;
+    for (const char *next; (next = strstr(at, given)); at = next + strlen("/exercise")) {
+        const char *link = next;
+        while (link > at && *link != '(' && *link != '\n')
+            link--;
+        lk_buf_printf(&out, "%.*s%s", (int)(next - at), at, *link == '(' ? "" : "/exercise");
+    }
+    lk_buf_printf(&out, "%s", at);
+    free(text);
+    return out.data;
+}
+
 static bool copy_text(const char *folder, const struct learn_lesson *lesson, char **message)
 {
     char *from = lk_format("%s/lesson.md", lesson->folder);
-    bool fine = copy_file(from, lesson_text(folder, lesson), message);
+    char *text = host_read_text(from, message);
+    bool fine = text && write_new(with_own_links(text), lesson_text(folder, lesson), message);
     free(from);
     return fine;
 }

@@ -251,7 +251,7 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
     json_t *problem = json_object_get(object, "problem");
     if (!reader_keys(reader, object,
                      "name title kernel language kata arch launch arguments problem limits shipped "
-                     "wrong equivalent hints") ||
+                     "wrong equivalent hints totals several_writers before work") ||
         !read_kind(reader, object, exercise))
         return false;
     exercise->name = reader_text(reader, object, "name", true);
@@ -275,7 +275,8 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
         return false;
     reader_leave(reader, place);
     return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
-           read_limits(reader, object, exercise) && read_wrong(reader, object, exercise) &&
+           read_limits(reader, object, exercise) &&
+           lesson_read_totals(reader, object, exercise) && read_wrong(reader, object, exercise) &&
            read_equivalent(reader, object, exercise) && read_hints(reader, object, exercise);
 }
 
@@ -364,7 +365,7 @@ static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
         json_integer_value(minutes) > 600)
         return reader_fail(reader, "minutes", "must be a whole number from 1 to 600");
     lesson->minutes = (unsigned)json_integer_value(minutes);
-    return lesson->title && read_lists(reader, lesson);
+    return lesson->title && read_lists(reader, lesson) && lesson_read_figures(reader, lesson);
 }
 
 struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char **message)

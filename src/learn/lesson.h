@@ -13,7 +13,9 @@
 
 #include <jansson.h>
 
-enum { LEARN_ARGUMENTS = 16, LEARN_SIZES = 16, LEARN_LIMITS = 8, LEARN_RULES = 4, LEARN_HINTS = 3 };
+enum { LEARN_ARGUMENTS = 16, LEARN_LIMITS = 8, LEARN_RULES = 4, LEARN_HINTS = 3 };
+/* Sizes that a lesson lists, those that are drawn for a check, and with the large one all. */
+enum { LEARN_SIZES = 16, LEARN_DRAWN = 3, LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + 1 };
 extern const char *const learn_hint_names[LEARN_HINTS]; /* concept, line, diff */
 
 struct learn_lesson;
@@ -37,12 +39,16 @@ struct learn_buffer {
 
 /* A problem with its sizes: a family of the zoo, or one of the lesson's own. */
 struct learn_problem {
-    const struct zoo_family *family; /* NULL: own */
-    const char *size[LEARN_SIZES];   /* "n=1000 alpha=2.5" */
-    unsigned size_count, measured;   /* the size whose counters are checked */
-    struct expression_names names;   /* parameters and buffers */
-    double value[LEARN_SIZES][EXPRESSION_VARIABLES];
-    struct zoo_problem instance[LEARN_SIZES]; /* of a family */
+    const struct zoo_family *family;   /* NULL: own */
+    const char *size[LEARN_ALL_SIZES]; /* "n=1000 alpha=2.5" */
+    unsigned size_count, measured;     /* the size whose counters are checked */
+    unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
+    uint64_t seed[LEARN_ALL_SIZES]; /* of their values */
+    json_t *hidden;                 /* ranges to draw sizes from; NULL: from what is listed */
+    const char *large; /* a size for which only the time is modelled; NULL if there is none */
+    struct expression_names names; /* parameters and buffers */
+    double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];
+    struct zoo_problem instance[LEARN_ALL_SIZES]; /* of a family */
     struct learn_buffer buffer[ZOO_BUFFERS + LEARN_RULES];
     unsigned buffer_count;
     struct expression_rule rule[LEARN_RULES];
@@ -59,6 +65,20 @@ struct learn_limit {
     struct expression *most;
     const char *text; /* of most */
     const char *why;  /* shown to the learner; may be NULL */
+};
+
+/* What a kernel costs in all, at the measured size: against these, a kernel that keeps every ratio
+ * by leaving most threads idle is found out. */
+enum learn_total {
+#define TOTAL(name, factor, slack, words) LEARN_TOTAL_##name,
+#include "learn/totals.def"
+#undef TOTAL
+    LEARN_TOTALS
+};
+struct learn_totals {
+    double value[LEARN_TOTALS];
+    double lanes;    /* that work on average, of 32 */
+    double large_us; /* modelled, for the large size; 0 if there is none or it takes too long */
 };
 
 struct learn_wrong {
@@ -81,7 +101,15 @@ struct learn_exercise {
     struct learn_problem problem;
     struct learn_limit limit[LEARN_LIMITS];
     unsigned limit_count;
-    const char *shipped; /* what the exercise as it is must get */
+    double total_most[LEARN_TOTALS]; /* times the solution's; 0: no limit */
+    json_t *several_writers; /* buffers that several threads may write; "*": all. NULL: none */
+    const char *before;      /* the file that the gain is told against */
+    struct expression *work; /* FLOPs, or bytes, of a size; NULL if the lesson does not say */
+    bool work_is_flops;
+    bool has_figures;         /* figures.json has it: */
+    struct learn_totals best; /* the solution's */
+    double before_us;         /* of `before`, for the large size; 0 if it is not known */
+    const char *shipped;      /* what the exercise as it is must get */
     struct learn_wrong *wrong;
     unsigned wrong_count;
     json_t *equivalent; /* mutants as good as the solution, and why: mutate.h; NULL if none */
@@ -115,6 +143,12 @@ json_t *learn_quiz_json(const struct learn_lesson *lesson); /* questions, withou
 struct lesson_reader;
 bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
                          struct learn_problem *problem);
+/* What limits totals and tells the gain, and figures.json: lesson_totals.c. */
+bool lesson_read_totals(struct lesson_reader *reader, json_t *object,
+                        struct learn_exercise *exercise);
+bool lesson_read_figures(struct lesson_reader *reader, struct learn_lesson *lesson);
+/* Further parameters of a problem, as one of its size lines has them: lesson_problem.c. */
+bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line);
 /* One question of a quiz: lesson.c. */
 bool lesson_read_question(struct lesson_reader *reader, json_t *object,
                           struct learn_question *question);

@@ -22,7 +22,7 @@ static bool read_size(struct lesson_reader *reader, struct learn_problem *proble
         double value = strtod(at + length + 1, &end);
         if (end == at + length + 1 || (*end && *end != ' ') || !isfinite(value))
             return reader_fail(reader, "sizes", "'%s': %s needs a number", line, name);
-        if (size == 0)
+        if (size == 0 && problem->listed == 0)
             names->variable[names->variable_count++] = name;
         else if (count >= names->variable_count || strcmp(names->variable[count], name) != 0)
             return reader_fail(reader, "sizes", "'%s' must name the same parameters as '%s'", line,
@@ -59,6 +59,28 @@ static bool read_family_size(struct lesson_reader *reader, struct learn_problem 
     return true;
 }
 
+bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line)
+{
+    if (problem->family ? !read_family_size(reader, problem, line)
+                        : !read_size(reader, problem, line))
+        return false;
+    problem->seed[problem->size_count] = 1;
+    problem->size[problem->size_count++] = line;
+    return true;
+}
+
+/* The large size is checked here, and kept as text: only its time is ever asked for. */
+static bool read_large(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
+{
+    problem->large = reader_text(reader, object, "large", false);
+    problem->hidden = reader_array(reader, object, "hidden", false);
+    if (reader->error || !problem->large)
+        return !reader->error;
+    bool fine = lesson_add_size(reader, problem, problem->large);
+    problem->size_count = problem->listed;
+    return fine;
+}
+
 static bool read_sizes(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     json_t *list = reader_array(reader, object, "sizes", true), *each;
@@ -72,16 +94,16 @@ static bool read_sizes(struct lesson_reader *reader, json_t *object, struct lear
         const char *line = json_string_value(each);
         if (!line)
             return reader_fail(reader, "sizes", "must be texts such as \"n=1000\"");
-        if (problem->family ? !read_family_size(reader, problem, line)
-                            : !read_size(reader, problem, line))
-            return false;
-        problem->size[problem->size_count] = line;
         if (measured && strcmp(measured, line) == 0) {
             problem->measured = problem->size_count;
             found = true;
         }
-        problem->size_count++;
+        if (!lesson_add_size(reader, problem, line))
+            return false;
     }
+    problem->listed = problem->size_count;
+    if (!read_large(reader, object, problem))
+        return false;
     return found || reader_fail(reader, "measured", "'%s' is not one of the sizes", measured);
 }
 
@@ -239,7 +261,7 @@ static bool read_family(struct lesson_reader *reader, json_t *object, struct lea
     char *message;
     const char *name = reader_text(reader, object, "family", true);
     struct zoo_buffer shape[ZOO_BUFFERS];
-    if (!name || !reader_keys(reader, object, "family sizes measured"))
+    if (!name || !reader_keys(reader, object, "family sizes measured hidden large"))
         return false;
     if (!zoo_find(name, &problem->family, &variant, &message) || variant) {
         reader_fail(reader, "family", "'%s' is not a family", name);
@@ -263,7 +285,8 @@ bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
     json_t *tolerance;
     if (json_object_get(object, "family"))
         return read_family(reader, object, problem);
-    if (!reader_keys(reader, object, "sizes measured buffers steps reference tolerance floor"))
+    if (!reader_keys(reader, object,
+                     "sizes measured hidden large buffers steps reference tolerance floor"))
         return false;
     tolerance = json_object_get(object, "tolerance");
     if (tolerance && !json_is_number(tolerance))

@@ -215,8 +215,17 @@ struct mutant *mutants_find(const char *source, size_t *count)
     return reader.found;
 }
 
+void mutants_free(struct mutant *mutants, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(mutants[i].whole);
+    free(mutants);
+}
+
 char *mutant_apply(const char *source, const struct mutant *mutant)
 {
+    if (mutant->whole)
+        return strdup(mutant->whole);
     return lk_format("%.*s%s%s", (int)mutant->at, source, mutant->put,
                      source + mutant->at + mutant->length);
 }

@@ -41,13 +41,13 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
     return true;
 }
 
-static void fill(enum zoo_type type, unsigned stream, void *data, size_t count)
+static void fill(enum zoo_type type, uint64_t seed, unsigned stream, void *data, size_t count)
 {
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
                     type == ZOO_E4M3 || type == ZOO_E5M2;
     bool is_unsigned = type == ZOO_U32 || type == ZOO_U8;
     for (size_t i = 0; i < count; i++) {
-        double value = (double)(zoo_random(1, stream, i) % 64);
+        double value = (double)(zoo_random(seed, stream, i) % 64);
         zoo_put(type, data, i, is_float ? (value - 32) / 4 : is_unsigned ? value : value - 32);
     }
 }
@@ -135,6 +135,23 @@ static bool compute_reference(const struct learn_problem *problem, unsigned size
     return !state.error;
 }
 
+bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
+                   char **message)
+{
+    if (problem->family) {
+        problem->family->shape(&problem->instance[size], shape);
+        return true;
+    }
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        size_t extent[EXPRESSION_RANK], count;
+        if (!extents_of(problem, size, i, extent, &count, message))
+            return false;
+        shape[i] = (struct zoo_buffer){problem->buffer[i].name, problem->buffer[i].role,
+                                       problem->buffer[i].type, count};
+    }
+    return true;
+}
+
 bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo_instance *instance,
                   char **message)
 {
@@ -153,7 +170,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
-        fill(buffer->type, i, instance->host[i], count);
+        fill(buffer->type, problem->seed[size], i, instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;

@@ -12,6 +12,10 @@
 bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo_instance *instance,
                   char **message);
 
+/* The buffers of a size, without their data. */
+bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
+                   char **message);
+
 struct problem_launch {
     unsigned grid[3], block[3], shared;
     union {

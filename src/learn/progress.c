@@ -146,6 +146,8 @@ bool learn_progress_attempt(struct learn_progress *progress, const struct learn_
     for (unsigned i = 0; i < verdict->counter_count; i++)
         json_object_set_new(counters, verdict->counter[i].name,
                             json_real(verdict->counter[i].value));
+    if (verdict->totals.large_us > 0) /* the ladder of the first page */
+        json_object_set_new(counters, "large_us", json_real(verdict->totals.large_us));
     char *text = json_dumps(counters, 0);
     bool fine = finish(prepare(progress,
                                "INSERT INTO attempts (exercise, stage, text, counters, time_us)"

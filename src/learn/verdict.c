@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ void verdict_finish(struct learn_verdict *verdict, const char *shown)
     }
     lk_replace_bad_utf8(verdict->text);
     lk_replace_bad_utf8(verdict->picture);
+    lk_replace_bad_utf8(verdict->printed);
 }
 
 void learn_verdict_free(struct learn_verdict *verdict)
@@ -139,8 +141,32 @@ void learn_verdict_free(struct learn_verdict *verdict)
     free(verdict->message);
     free(verdict->text);
     free(verdict->picture);
+    free(verdict->printed);
     json_decref(verdict->run);
     *verdict = (struct learn_verdict){0};
+}
+
+const char *learn_duration(char text[32], double us)
+{
+    const char *unit = us < 1000 ? "us" : us < 1e6 ? "ms" : "s";
+    double value = us < 1000 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
+    snprintf(text, 32, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value,
+             unit);
+    return text;
+}
+
+const char *learn_rate(char text[32], double work, bool is_flops, double us)
+{
+    double rate = us > 0 ? work / us * 1e-3 : 0; /* 1e9 a second */
+    const char *unit = is_flops ? "FLOP/s" : "B/s";
+    if (rate <= 0)
+        text[0] = '\0';
+    else
+        snprintf(text, 32, rate < 99.5 ? "%.2g %c%s" : "%.0f %c%s", rate < 999.5 ? rate : rate / 1e3,
+                 rate < 999.5 ? 'G' : 'T', unit);
+    if (rate >= 999.5)
+        snprintf(text, 32, "%.3g T%s", rate / 1e3, unit);
+    return text;
 }
 
 /* JSON ------------------------------------------------------------------------------------------*/
@@ -168,6 +194,26 @@ static json_t *counters_json(const struct learn_verdict *verdict)
     return list;
 }
 
+static json_t *gain_json(const struct learn_gain *gain)
+{
+    char text[32];
+    json_t *object = json_pack("{ss}", "size", gain->size);
+    const struct {
+        const char *name;
+        double us;
+    } rows[] = {{"before", gain->before_us}, {"yours", gain->yours_us}, {"best", gain->best_us}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].us <= 0)
+            continue;
+        json_t *row = json_pack("{sf ss}", "us", rows[i].us, "text",
+                                learn_duration(text, rows[i].us));
+        json_object_set_new(row, "rate",
+                            json_string(learn_rate(text, gain->work, gain->is_flops, rows[i].us)));
+        json_object_set_new(object, rows[i].name, row);
+    }
+    return object;
+}
+
 json_t *learn_verdict_json(const struct learn_verdict *verdict)
 {
     json_t *object = json_pack(
@@ -176,6 +222,12 @@ json_t *learn_verdict_json(const struct learn_verdict *verdict)
         learn_messages_json(verdict), "line", (int)verdict->line, "sizes", (int)verdict->sizes,
         "right", (int)verdict->right, "counters", counters_json(verdict), "time_us",
         verdict->modelled_us, "modelled", 1, "picture", verdict->picture);
+    if (verdict->seed)
+        json_object_set_new(object, "seed", json_integer((json_int_t)verdict->seed));
+    if (verdict->gain.size)
+        json_object_set_new(object, "gain", gain_json(&verdict->gain));
+    if (verdict->printed)
+        json_object_set_new(object, "printed", json_string(verdict->printed));
     if (verdict->gpu_name[0])
         json_object_set_new(object, "gpu_name", json_string(verdict->gpu_name));
     if (verdict->measured_us > 0)

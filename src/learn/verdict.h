@@ -25,6 +25,18 @@ struct learn_counter {
     bool kept;
 };
 
+/* What was won: modelled times for the large size. */
+struct learn_gain {
+    const char *size;                  /* NULL: the lesson has no large size */
+    double before_us, yours_us, best_us; /* 0: not known; of yours: it was stopped */
+    double work;                       /* FLOPs or bytes; 0 if the lesson does not say */
+    bool is_flops;
+};
+/* "1.2 TFLOP/s", "830 GB/s": work in a time; "" if either is not known. */
+const char *learn_rate(char text[32], double work, bool is_flops, double us);
+/* "3.4 us", "5.0 ms". */
+const char *learn_duration(char text[32], double us);
+
 struct learn_message {
     unsigned line; /* of the learner's file; 0: of none */
     char *text;    /* malloc'd, one line, without file and line */
@@ -38,9 +50,13 @@ struct learn_verdict {
     unsigned message_count;
     char *text; /* malloc'd: the compiler's own words, or the messages as "FILE:LINE: text" lines */
     unsigned sizes, right; /* how many there are, and how many of them were right */
-    struct learn_counter counter[LEARN_LIMITS];
+    struct learn_counter counter[LEARN_LIMITS + LEARN_TOTALS];
     unsigned counter_count;
     char *picture; /* malloc'd: what warp 0 touched, as text; NULL if there is nothing to show */
+    struct learn_totals totals; /* of the measured size */
+    struct learn_gain gain;
+    uint64_t seed;              /* what this check's sizes and values were drawn from */
+    char *printed;              /* malloc'd: what the kernel printed, cut short; NULL: nothing */
     json_t *run;   /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */

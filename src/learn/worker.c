@@ -12,7 +12,9 @@
 
 #include "host/demangle.h"
 #include "host/files.h"
+#include "learn/draw.h"
 #include "learn/problem.h"
+#include "learn/reader.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -161,6 +163,41 @@ free_instance:
     return goes_on;
 }
 
+/* The large size, of which only the time is asked: memory is as fresh as it comes, nothing is
+ * computed beforehand and nothing compared. */
+static void run_large(const struct learn_exercise *exercise, struct zoo_device *device,
+                      CUfunction function, char **message)
+{
+    struct zoo_buffer shape[ZOO_BUFFERS];
+    CUdeviceptr buffer[ZOO_BUFFERS] = {0};
+    struct problem_launch launch;
+    CUresult status = CUDA_SUCCESS;
+    if (!problem_shape(&exercise->problem, 0, shape, message))
+        return;
+    for (unsigned i = 0; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
+        status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
+    if (status == CUDA_SUCCESS &&
+        problem_launch(device->cuda, exercise, 0, buffer, &launch, message)) {
+        status = problem_start(device->cuda, function, &launch);
+        if (status == CUDA_SUCCESS)
+            status = device->cuda->cuCtxSynchronize();
+    }
+    if (status != CUDA_SUCCESS && !*message)
+        *message = lk_format("%s", words_of(status, device));
+}
+
+/* Has the checker found that threads write each other's elements? Then the sizes that follow would
+ * only show it again, and where every block does all the work they would take long. */
+static bool is_shared_out_wrongly(void)
+{
+    const char *path = getenv("LOCKSTEP_CHECK");
+    char *message = NULL, *found = path ? host_read_text(path, &message) : NULL;
+    bool wrongly = found && (strstr(found, "\"several_writers\"") || strstr(found, "\"other_block\""));
+    free(message);
+    free(found);
+    return wrongly;
+}
+
 static bool check_memory(const struct zoo_device *device, CUfunction function, char **message)
 {
     int shared = 0, local = 0;
@@ -197,24 +234,47 @@ static void run_all(const struct learn_exercise *exercise, const char *ptx, cons
     }
     if (!check_memory(&device, function, message))
         goto out;
+    if (exercise->problem.listed == 0) {
+        run_large(exercise, &device, function, message);
+        goto out;
+    }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
-        if (!run_size(exercise, i, &device, function, sizes, message))
+        if (!run_size(exercise, i, &device, function, sizes, message) || is_shared_out_wrongly())
             break;
 out:
     free(symbol);
 }
 
-bool learn_worker(const struct learn_exercise *exercise, const char *ptx_path, const char *gpu,
-                  const char *result_path)
+/* The exercise as this check sees it: with drawn sizes, or with the large one alone. */
+static bool choose_sizes(struct lk_arena *arena, struct learn_exercise *exercise, uint64_t seed,
+                         char **message)
 {
-    char *message = NULL, *ptx = host_read_text(ptx_path, &message);
+    struct learn_problem *problem = &exercise->problem;
+    struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
+    if (seed)
+        return draw_sizes(arena, problem, seed, message);
+    problem->size_count = problem->measured = 0;
+    bool fine = problem->large && lesson_add_size(&reader, problem, problem->large);
+    problem->listed = 0;
+    if (!fine)
+        *message = reader.error ? reader.error : lk_format("there is no large size");
+    return fine;
+}
+
+bool learn_worker(const struct learn_exercise *exercise, const struct learn_worker_files *files,
+                  uint64_t seed)
+{
+    char *message = NULL, *ptx = host_read_text(files->ptx, &message);
+    struct lk_arena *arena = lk_arena_create();
+    struct learn_exercise chosen = *exercise;
     json_t *result = json_pack("{s[] sn}", "sizes", "error");
-    if (ptx)
-        run_all(exercise, ptx, gpu, result, &message);
+    if (ptx && choose_sizes(arena, &chosen, seed, &message))
+        run_all(&chosen, ptx, files->gpu, result, &message);
     if (message)
         json_object_set_new(result, "error", json_string(message));
-    bool written = result && json_dump_file(result, result_path, JSON_INDENT(1)) == 0;
+    bool written = result && json_dump_file(result, files->result, JSON_INDENT(1)) == 0;
     json_decref(result);
+    lk_arena_destroy(arena);
     free(message);
     free(ptx);
     return written;

@@ -143,6 +143,7 @@ struct profile {
 struct profile_filter {
     const char *kernel;    /* a part of the name, or NULL */
     long launch;           /* a number, or -1 */
+    long also;             /* beside launch: those from this number on; 0: none */
     profile_text *text_of; /* NULL: all sources are files */
 };
 

@@ -284,7 +284,8 @@ static bool read_launch(struct profile *profile, const json_t *object,
 
 static bool is_wanted(const struct profile_filter *filter, const struct profile_launch *launch)
 {
-    if (filter->launch >= 0 && launch->number != (unsigned long)filter->launch)
+    if (filter->launch >= 0 && launch->number != (unsigned long)filter->launch &&
+        (filter->also <= 0 || launch->number < (unsigned long)filter->also))
         return false;
     return !filter->kernel || strstr(launch->kernel->name, filter->kernel) ||
            strstr(launch->kernel->mangled, filter->kernel);
@@ -325,7 +326,7 @@ static bool read_object(struct reading *reading, json_t *object)
 
 struct profile *profile_read(const char *path, const struct profile_filter *filter, char **message)
 {
-    static const struct profile_filter all = {NULL, -1, NULL};
+    static const struct profile_filter all = {.launch = -1};
     struct lk_buf problem = {0};
     FILE *stream = fopen(path, "re");
     if (!stream) {

@@ -42,6 +42,12 @@ struct timeline_op {
     double bytes;
 };
 
+/* A call of cuBLAS, cuFFT or cuRAND: counts as a kernel, and has no grid. */
+static inline bool timeline_is_library(const struct timeline_op *op)
+{
+    return op->kind == TIMELINE_KERNEL && !op->grid[0];
+}
+
 /* A row of the drawing: a stream, or what runs beside its first row inside a graph. */
 struct timeline_row {
     uint64_t stream;

@@ -41,11 +41,11 @@ static bool kind_of(const json_t *line, const char *word, enum timeline_kind *ki
     static const struct {
         const char *word;
         enum timeline_kind kind;
-    } kinds[] = {{"kernel", TIMELINE_KERNEL},      {"memset", TIMELINE_MEMSET},
-                 {"host function", TIMELINE_HOST}, {"event", TIMELINE_EVENT},
-                 {"event wait", TIMELINE_STALL},   {"value wait", TIMELINE_STALL},
-                 {"value", TIMELINE_EVENT},        {"graph", TIMELINE_GRAPH},
-                 {"wait", TIMELINE_WAIT}};
+    } kinds[] = {{"library call", TIMELINE_KERNEL}, {"kernel", TIMELINE_KERNEL},
+                 {"memset", TIMELINE_MEMSET},       {"host function", TIMELINE_HOST},
+                 {"event", TIMELINE_EVENT},         {"event wait", TIMELINE_STALL},
+                 {"value wait", TIMELINE_STALL},    {"value", TIMELINE_EVENT},
+                 {"graph", TIMELINE_GRAPH},         {"wait", TIMELINE_WAIT}};
     if (strcmp(word, "copy") == 0) {
         const char *way = json_string_value(json_object_get(line, "way"));
         *kind = !way                       ? TIMELINE_INSIDE

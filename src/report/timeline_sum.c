@@ -34,7 +34,9 @@ static size_t put_shape(char *buf, size_t size, const unsigned *d)
 const char *timeline_op_words(char *buf, size_t size, const struct timeline_op *op)
 {
     char bytes[REPORT_UNIT], grid[48], block[48];
-    if (op->kind == TIMELINE_KERNEL) {
+    if (timeline_is_library(op)) {
+        snprintf(buf, size, "%.*s", 40, op->name);
+    } else if (op->kind == TIMELINE_KERNEL) {
         put_shape(grid, sizeof grid, op->grid);
         put_shape(block, sizeof block, op->block);
         snprintf(buf, size, "%.*s <<<%s, %s>>>", 40, op->name, grid, block);

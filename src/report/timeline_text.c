@@ -195,6 +195,35 @@ static void put_gaps(const struct drawing *d)
     }
 }
 
+/* Calls of cuBLAS and the like, which have no kernel that a profile could show: by name. */
+static void put_library_calls(const struct drawing *d)
+{
+    const struct timeline *t = d->timeline;
+    char time[REPORT_UNIT];
+    bool titled = false;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct timeline_op *op = &t->ops[i];
+        unsigned count = 0;
+        double seconds = 0;
+        if (!timeline_is_library(op))
+            continue;
+        for (size_t j = 0; j < t->count; j++) {
+            bool same = timeline_is_library(&t->ops[j]) && strcmp(op->name, t->ops[j].name) == 0;
+            if (same && j < i) {
+                count = 0; /* listed already */
+                break;
+            }
+            count += same;
+            seconds += same ? t->ops[j].end - t->ops[j].begin : 0;
+        }
+        if (!count)
+            continue;
+        fprintf(d->out, "  %-22s %u x %s, %s by roofline\n", titled ? "" : "library calls", count,
+                op->name, report_seconds(time, seconds));
+        titled = true;
+    }
+}
+
 static void put_timeline(const struct drawing *d)
 {
     const struct timeline *t = d->timeline;
@@ -212,6 +241,7 @@ static void put_timeline(const struct drawing *d)
             d->paint->dim, d->paint->plain);
     put_engines(d);
     put_host_sums(d);
+    put_library_calls(d);
     put_gaps(d);
     if (t->more.operations)
         fprintf(d->out, "  %-22s %llu more operations, until %s: %llu kernels, %llu copies\n",

@@ -375,6 +375,7 @@ struct simt_launch_state {
     bool beside; /* it runs beside another launch, which waits for it (beside.c) */
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
+    uint64_t sampled; /* of these so many run, and stand for all; 0: all run */
     uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
     uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;

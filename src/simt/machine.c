@@ -41,6 +41,11 @@ struct simt_options simt_options_from_environment(void)
         options.instruction_limit = number_from("LOCKSTEP_LIMIT", limit);
     if (poison && *poison)
         options.poison = (uint8_t)number_from("LOCKSTEP_POISON", poison);
+    const char *sample = getenv("LOCKSTEP_SAMPLE"), *colon = sample ? strchr(sample, ':') : NULL;
+    if (colon) {
+        options.sample_blocks = strtoull(sample, NULL, 10);
+        options.sample_instructions = number_from("LOCKSTEP_SAMPLE", colon + 1);
+    }
     if (schedule && strncmp(schedule, "random:", 7) == 0) {
         options.random_schedule = true;
         options.seed = number_from("LOCKSTEP_SCHEDULE", schedule + 7);

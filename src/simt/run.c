@@ -238,10 +238,26 @@ static uint64_t shuffled(const struct simt_launch_state *launch, uint64_t linear
     return linear ^ (simt_next_random(&state) & (window - 1));
 }
 
+/* Neighbours share what they read: the sample is four rows of them, a quarter of the grid apart. */
+static struct simt_block *take_sampled(struct simt_worker *worker)
+{
+    struct simt_launch_state *launch = worker->launch;
+    uint64_t number = atomic_fetch_add(&launch->next_block, 1);
+    if (number >= launch->sampled)
+        return NULL;
+    if (number && worker->instructions > launch->machine->options.sample_instructions) {
+        launch->sampled = number;
+        return NULL;
+    }
+    return simt_block_start(worker, number % 4 * (launch->block_count / 4) + number / 4, 0);
+}
+
 static struct simt_block *take_new(struct simt_worker *worker)
 {
     struct simt_launch_state *launch = worker->launch;
     uint64_t count = launch->block_count / launch->cluster_size; /* of clusters */
+    if (launch->sampled)
+        return take_sampled(worker);
     if (worker->parked_count >= launch->resident_limit || atomic_load(&launch->next_block) >= count)
         return NULL;
     uint64_t number = atomic_fetch_add(&launch->next_block, 1);
@@ -379,6 +395,9 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     uint64_t share = resident / state->cluster_size / (workers ? workers : 1);
     share = share ? share : state->cluster_size > 1;
     state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)share;
+    if (state->watch && state->cluster_size == 1 && machine->options.sample_blocks &&
+        machine->options.sample_blocks + 4 < state->block_count)
+        state->sampled = machine->options.sample_blocks;
     /* A scheduler issues one instruction a cycle, to the warps of its SM in turn. */
     uint64_t blocks_of_sm = (state->block_count + machine->gpu->sms - 1) / machine->gpu->sms;
     if (occupancy.blocks_per_sm && blocks_of_sm > occupancy.blocks_per_sm)

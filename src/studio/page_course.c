@@ -127,8 +127,10 @@ void page_course(struct studio_request *request, struct studio_reply *reply)
             lk_buf_printf(out, "</h2>\n");
             if (learn_is_before(course->lesson[i]))
                 lk_buf_printf(out,
-                              "<p class=\"soft\">What the weeks build on, mostly in C. Who knows "
-                              "it begins with week 1.</p>\n");
+                              "<p class=\"soft\">What the weeks build on, mostly in C. Already know "
+                              "this? Start with week 1.</p>\n");
+            else if (request->studio->folder)
+                page_ladder(request, out, i);
             week = length;
         }
         show_lesson(request, out, course->lesson[i]);
@@ -143,8 +145,13 @@ void page_begin_course(struct studio_request *request, struct studio_reply *repl
     if (!studio->folder && studio->options.begin)
         studio->folder = learner_begin(studio->options.course, studio->options.progress,
                                        studio->options.begin, &message);
+    const struct learn_exercise *first =
+        learner_current(studio->options.course, studio->options.progress);
+    struct lk_buf place = {0};
+    if (first)
+        page_place(&place, first);
     if (studio->folder)
-        reply_see(reply, lk_format("/"));
+        reply_see(reply, place.data ? place.data : lk_format("/")); /* takes the text */
     else
         reply_refusal(reply, 500, "Your folder could not be made: %s",
                       message ? message : "there is no home folder; use --folder");

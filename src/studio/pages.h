@@ -56,4 +56,7 @@ json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exer
 void library_roofline(struct studio_request *request, struct studio_reply *reply,
                       const struct zoo_family *family);
 
+/* What the kernels of a week reach, from its first lesson on; page_ladder.c. */
+void page_ladder(struct studio_request *request, struct lk_buf *out, unsigned first);
+
 #endif

@@ -99,6 +99,8 @@ static bool read_sections(struct lk_arena *arena, struct file file, const Elf64_
             return false;
         if (strcmp(name, ".nv_fatbin") == 0)
             facts->fatbin = true;
+        if (section.sh_type == SHT_SYMTAB)
+            facts->symbols = true;
         if (strcmp(name, ".interp") == 0)
             facts->interpreter = true;
         if (section.sh_type == SHT_DYNAMIC && !read_dynamic(arena, file, header, &section, facts))

@@ -21,6 +21,7 @@ enum elf_kind {
 struct elf_facts {
     enum elf_kind kind;
     bool fatbin;           /* kernels are embedded */
+    bool symbols;          /* has a symbol table: it was not stripped */
     bool interpreter;      /* loads shared libraries when it starts */
     struct lk_list needed; /* libraries that it loads */
     const char *rpath;     /* DT_RPATH, which goes before LD_LIBRARY_PATH; NULL if none */

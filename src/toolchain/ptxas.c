@@ -19,7 +19,7 @@ enum { SECONDS = 20 };
 
 /* Where the answer to this question is kept; NULL if there is no cache. */
 static char *kept_path(struct lk_arena *arena, const char *ptxas, const char *text,
-                       const char *arch, unsigned most)
+                       const char *kernel, const char *arch, unsigned most)
 {
     struct lk_hash128 hash = lk_hash128_start();
     struct stat program = {0};
@@ -28,6 +28,7 @@ static char *kept_path(struct lk_arena *arena, const char *ptxas, const char *te
     lk_hash128_add(&hash, &program.st_size, sizeof program.st_size);
     lk_hash128_add(&hash, &program.st_mtim, sizeof program.st_mtim);
     lk_hash128_add_text(&hash, arch);
+    lk_hash128_add_text(&hash, kernel);
     lk_hash128_add(&hash, &most, sizeof most);
     lk_hash128_add(&hash, text, strlen(text));
     return cache ? lk_arena_printf(arena, "%s/ptxas.%016llx%016llx", cache,
@@ -35,8 +36,8 @@ static char *kept_path(struct lk_arena *arena, const char *ptxas, const char *te
                  : NULL;
 }
 
-static bool run(struct lk_arena *arena, const char *ptxas, const char *text, const char *arch,
-                unsigned most, struct lk_buf *answer)
+static bool run(struct lk_arena *arena, const char *ptxas, const char *text, const char *kernel,
+                const char *arch, unsigned most, struct lk_buf *answer)
 {
     char *folder = host_temporary_folder("ptxas", NULL);
     if (!folder)
@@ -44,6 +45,8 @@ static bool run(struct lk_arena *arena, const char *ptxas, const char *text, con
     const char *path = lk_arena_printf(arena, "%s/kernels.ptx", folder);
     const char *const words[] = {ptxas,
                                  "-v",
+                                 "-e",
+                                 kernel,
                                  lk_arena_printf(arena, "-arch=sm_%s", arch),
                                  lk_arena_printf(arena, "-maxrregcount=%u", most),
                                  path,
@@ -65,50 +68,36 @@ static unsigned number_before(const char *line, const char *at)
     return (unsigned)strtoul(at, NULL, 10);
 }
 
-/* "ptxas info : Compiling entry function 'NAME' for 'sm_90'", then "N bytes spill stores" and
- * "Used N registers". */
-static const struct ptxas_kernel *parse(struct lk_arena *arena, char *answer, size_t *count)
+/* "N bytes stack frame, N bytes spill stores .." and "ptxas info : Used N registers, ..". A
+ * function that the kernel calls has a stack frame of its own, but no registers: the kernel's line
+ * is the one before "Used". */
+static bool parse(const char *text, struct ptxas_answer *answer)
 {
-    static const char entry[] = "Compiling entry function '";
-    struct lk_buf kernels = {0};
-    struct ptxas_kernel *kernel = NULL;
-    for (char *line; (line = strsep(&answer, "\n"));) {
-        const char *name = strstr(line, entry), *at;
-        if (name) {
-            name += strlen(entry);
-            name = lk_arena_strndup(arena, name, strcspn(name, "'"));
-            lk_buf_add(&kernels, &(struct ptxas_kernel){.name = name}, sizeof *kernel);
-            kernel = (struct ptxas_kernel *)(kernels.data + kernels.size) - 1;
-        }
-        if (kernel && (at = strstr(line, " bytes spill stores")))
-            kernel->spill_bytes = number_before(line, at);
-        if (kernel && (at = strstr(line, "Used ")))
-            kernel->registers = (unsigned)strtoul(at + strlen("Used "), NULL, 10);
-    }
-    *count = kernels.size / sizeof *kernel;
-    const struct ptxas_kernel *found = lk_arena_dup(arena, kernels.data, kernels.size);
-    lk_buf_free(&kernels);
-    return found;
+    const char *used = strstr(text, "Used "), *spills = NULL;
+    for (const char *at = text; used && (at = strstr(at, " bytes spill stores")) && at < used; at++)
+        spills = at;
+    if (!used)
+        return false;
+    answer->registers = (unsigned)strtoul(used + strlen("Used "), NULL, 10);
+    answer->spill_bytes = spills ? number_before(text, spills) : 0;
+    return true;
 }
 
-const struct ptxas_kernel *ptxas_ask(struct lk_arena *arena, const char *text, const char *arch,
-                                     unsigned most_registers, size_t *count)
+bool ptxas_ask(struct lk_arena *arena, const char *text, const char *kernel, const char *arch,
+               unsigned most_registers, struct ptxas_answer *answer)
 {
-    const struct ptxas_kernel *kernels = NULL;
-    struct lk_buf answer = {0};
+    struct lk_buf printed = {0};
     char *ptxas = toolchain_find_ptxas(arena);
-    *count = 0;
     if (!ptxas)
-        return NULL;
-    char *kept = kept_path(arena, ptxas, text, arch, most_registers);
-    bool known = kept && cache_find_text(kept, &answer);
-    if (!known && run(arena, ptxas, text, arch, most_registers, &answer)) {
+        return false;
+    char *kept = kept_path(arena, ptxas, text, kernel, arch, most_registers);
+    bool known = kept && cache_find_text(kept, &printed);
+    if (!known && run(arena, ptxas, text, kernel, arch, most_registers, &printed)) {
         known = true;
         if (kept)
-            cache_keep_text(kept, &answer);
+            cache_keep_text(kept, &printed);
     }
-    if (known && answer.data)
-        kernels = parse(arena, answer.data, count);
-    lk_buf_free(&answer);
-    return kernels;
+    known = known && printed.data && parse(printed.data, answer);
+    lk_buf_free(&printed);
+    return known;
 }

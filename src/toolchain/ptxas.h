@@ -1,5 +1,5 @@
 /*
- * ptxas.h: how many registers NVIDIA's assembler gives the kernels of a PTX text, where it is
+ * ptxas.h: how many registers NVIDIA's assembler gives a kernel of a PTX text, where it is
  * installed.
  */
 #ifndef LOCKSTEP_TOOLCHAIN_PTXAS_H
@@ -7,17 +7,17 @@
 
 #include "base/arena.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 
-struct ptxas_kernel {
-    const char *name; /* as in the PTX, mangled */
+struct ptxas_answer {
     unsigned registers, spill_bytes;
 };
 
-/* The kernels of the PTX text as ptxas assembles them for the architecture ("90a") with at most
- * this many registers a thread, in the arena. *count is 0 if there is no ptxas or it refuses the
- * text. What ptxas printed is kept in the cache by the text. */
-const struct ptxas_kernel *ptxas_ask(struct lk_arena *arena, const char *text, const char *arch,
-                                     unsigned most_registers, size_t *count);
+/* How ptxas assembles the kernel of this name (as in the PTX text, mangled) for the architecture
+ * ("90a") with at most this many registers a thread. False if there is no ptxas or it refuses the
+ * text. Only this kernel is assembled: a file may hold dozens, which take many seconds. What ptxas
+ * printed is kept in the cache by the text and the name. */
+bool ptxas_ask(struct lk_arena *arena, const char *text, const char *kernel, const char *arch,
+               unsigned most_registers, struct ptxas_answer *answer);
 
 #endif

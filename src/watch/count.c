@@ -145,6 +145,8 @@ static void end_launch(struct simt_watcher *watcher, struct simt_launch_state *l
         return;
     struct gpu_counters sum;
     count_sum(counters, launch, &sum);
+    if (launch->sampled)
+        count_scale(launch, &sum);
     count_model(launch, &sum);
     if (counters->file)
         count_write(counters, launch, &sum);

@@ -95,6 +95,8 @@ void count_bulk_instructions(struct gpu_counters *sum, enum ptx_op op,
 void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum);
 void count_sum(const struct counters *counters, const struct simt_launch_state *launch,
                struct gpu_counters *sum);
+/* Those of a whole grid, from the blocks that were run in its place (launch->sampled). */
+void count_scale(const struct simt_launch_state *launch, struct gpu_counters *sum);
 void count_write(struct counters *counters, struct simt_launch_state *launch,
                  const struct gpu_counters *sum);
 

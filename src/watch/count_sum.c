@@ -269,7 +269,8 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     bool polls = false;
     memset(sum, 0, sizeof(*sum));
     /* ncu's total has one more for each warp, and shuffles. */
-    sum->shared_wavefronts = launch->block_count * launch->warps_per_block;
+    sum->shared_wavefronts =
+        (launch->sampled ? launch->sampled : launch->block_count) * launch->warps_per_block;
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
         const struct watch_tally *tally = &watch->tallies[i];
         if (!tally->warps)
@@ -322,6 +323,22 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->l2_miss_sectors = all - hits;
     sum->dram_read_bytes = from_dram << CACHE_SECTOR_BITS;
     sum->dram_write_bytes = counters->l2.written_back << CACHE_SECTOR_BITS;
+}
+
+void count_scale(const struct simt_launch_state *launch, struct gpu_counters *sum)
+{
+    uint64_t most[] = {sum->longest_warp, sum->unit_cycles, sum->clock_cycles};
+    double times = (double)launch->block_count / (double)launch->sampled;
+    for (unsigned i = 0; i < gpu_counter_count; i++) {
+        uint64_t *counter = gpu_counter(sum, i);
+        *counter = (uint64_t)((double)*counter * times + 0.5);
+    }
+    sum->longest_warp = most[0];
+    sum->clock_cycles = most[2];
+    /* What ran fits on the GPU at once, and the whole grid may not. */
+    uint64_t rounds = (launch->block_count + launch->resident_limit - 1) /
+                      (launch->resident_limit ? launch->resident_limit : 1);
+    sum->unit_cycles = most[1] * (rounds ? rounds : 1);
 }
 
 void count_model(struct simt_launch_state *launch, const struct gpu_counters *sum)

@@ -243,10 +243,11 @@ static struct kernel *add_kernel(struct zoo_call *call, struct zoo_kernels *kern
     return kernel;
 }
 
-/* More than 48 KiB must be asked for. */
+/* More than 48 KiB must be asked for, what the kernel declares itself among them; asking for less
+ * does no harm. */
 static bool may_use(struct kernel *kernel, unsigned shared)
 {
-    return shared <= 48 * 1024 || shared <= __atomic_load_n(&kernel->shared, __ATOMIC_ACQUIRE);
+    return shared == 0 || shared <= __atomic_load_n(&kernel->shared, __ATOMIC_ACQUIRE);
 }
 
 static CUresult allow_shared(const struct zoo_call *call, struct kernel *kernel, unsigned bytes)

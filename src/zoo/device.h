@@ -7,7 +7,7 @@
 
 #include "zoo/zoo.h"
 
-#define ZOO_KERNELS 32 /* of one variant */
+#define ZOO_KERNELS 64 /* of one variant */
 
 /* The values of a variant's tunables, in the order of zoo_source.tunables. */
 struct zoo_tuning {

@@ -121,6 +121,9 @@ struct zoo_peer {
     size_t (*workspace)(const struct lk_peer_call *call);
     int (*run)(const struct lk_peer_call *call); /* 0 is fine; -1: the library is not here */
     const char *(*version)(void);                /* NULL: the library is not here */
+    /* It draws random numbers of its own, so that its results are others than the reference's: it
+     * is timed, and not compared. */
+    bool draws;
 };
 
 /* Families --------------------------------------------------------------------------------------*/

@@ -189,42 +189,41 @@ static void ptxas_answers(void **state)
 {
     static const char script[] =
         "echo x >> '%s'\n"
-        "[ \"$2\" = -arch=sm_90a ] || { echo 'ptxas fatal: bad arch'; exit 1; }\n"
-        "cat >&2 <<'END'\n"
-        "ptxas info    : 0 bytes gmem\n"
-        "ptxas info    : Compiling entry function '_Z3addPf' for 'sm_90a'\n"
-        "ptxas info    : Function properties for _Z3addPf\n"
-        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-        "ptxas info    : Used 12 registers, used 0 barriers, 360 bytes cmem[0]\n"
-        "ptxas info    : Compiling entry function 'spills' for 'sm_90a'\n"
-        "    1024 bytes stack frame, 1412 bytes spill stores, 1500 bytes spill loads\n"
-        "ptxas info    : Used 255 registers, used 1 barriers\n"
-        "END";
-    size_t count;
+        "[ \"$4\" = -arch=sm_90a ] || { echo 'ptxas fatal: bad arch'; exit 1; }\n"
+        "echo 'ptxas info    : 0 bytes gmem' >&2\n"
+        "echo \"ptxas info    : Compiling entry function '$3' for 'sm_90a'\" >&2\n"
+        "if [ \"$2 $3\" = '-e _Z3addPf' ]; then\n"
+        "echo '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'\n"
+        "echo 'ptxas info    : Used 12 registers, used 0 barriers, 360 bytes cmem[0]'\n"
+        "elif [ \"$2 $3\" = '-e spills' ]; then\n"
+        "echo '    1024 bytes stack frame, 1412 bytes spill stores, 1500 bytes spill loads'\n"
+        "echo 'ptxas info    : Used 255 registers, used 1 barriers'\n"
+        "echo 'ptxas info    : Function properties for called'\n"
+        "echo '    0 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads'\n"
+        "fi >&2";
+    struct ptxas_answer answer;
     char *asked = path_of("asked");
     setenv("XDG_CACHE_HOME", path_of("cache"), 1);
     make_program("f/ptxas", lk_arena_printf(arena, script, asked));
     set_path("f");
     setenv("NVCC", "/nowhere/nvcc", 1);
     for (int i = 0; i < 2; i++) {
-        const struct ptxas_kernel *kernels = ptxas_ask(arena, ".version 8.0", "90a", 255, &count);
-        assert_int_equal(count, 2);
-        assert_string_equal(kernels[0].name, "_Z3addPf");
-        assert_int_equal(kernels[0].registers, 12);
-        assert_int_equal(kernels[0].spill_bytes, 0);
-        assert_string_equal(kernels[1].name, "spills");
-        assert_int_equal(kernels[1].registers, 255);
-        assert_int_equal(kernels[1].spill_bytes, 1412);
+        assert_true(ptxas_ask(arena, ".version 8.0", "_Z3addPf", "90a", 255, &answer));
+        assert_int_equal(answer.registers, 12);
+        assert_int_equal(answer.spill_bytes, 0);
+        assert_true(ptxas_ask(arena, ".version 8.0", "spills", "90a", 255, &answer));
+        assert_int_equal(answer.registers, 255);
+        assert_int_equal(answer.spill_bytes, 1412); /* not those of the function it calls */
     }
     char *times = host_read_text(asked, NULL);
-    assert_string_equal(times, "x\n"); /* the second answer came from the cache */
+    assert_string_equal(times, "x\nx\n"); /* the second answers came from the cache */
     free(times);
-    ptxas_ask(arena, ".version 8.1", "90a", 255, &count);
-    ptxas_ask(arena, ".version 8.1", "90a", 64, &count);
-    assert_null(ptxas_ask(arena, ".version 8.1", "80", 255, &count)); /* it refuses */
-    assert_int_equal(count, 0);
+    ptxas_ask(arena, ".version 8.1", "spills", "90a", 255, &answer);
+    ptxas_ask(arena, ".version 8.1", "spills", "90a", 64, &answer);
+    assert_false(ptxas_ask(arena, ".version 8.1", "spills", "80", 255, &answer)); /* it refuses */
+    assert_false(ptxas_ask(arena, ".version 8.1", "unknown", "90a", 255, &answer));
     times = host_read_text(asked, NULL);
-    assert_string_equal(times, "x\nx\nx\nx\n"); /* each is another question */
+    assert_string_equal(times, "x\nx\nx\nx\nx\nx\n"); /* each is another question */
     free(times);
 }
 
@@ -246,16 +245,15 @@ static void ptxas_answers_damaged(void **state)
     static const char script[] = "echo \"Compiling entry function 'k' for 'sm_90'\" >&2\n"
                                  "echo 'ptxas info    : Used 40 registers' >&2";
     char *cache = path_of("damaged-cache");
-    size_t count;
+    struct ptxas_answer answer;
     setenv("XDG_CACHE_HOME", cache, 1);
     make_program("g/ptxas", script);
     set_path("g");
     setenv("NVCC", "/nowhere/nvcc", 1);
     assert_true(host_write_file(path_of("k.ptx"), ".version 8.2", 12, NULL));
     for (int how = 0; how < 4; how++) {
-        const struct ptxas_kernel *kernels = ptxas_ask(arena, path_of("k.ptx"), "90", 255, &count);
-        assert_int_equal(count, 1);
-        assert_int_equal(kernels[0].registers, 40);
+        assert_true(ptxas_ask(arena, path_of("k.ptx"), "k", "90", 255, &answer));
+        assert_int_equal(answer.registers, 40);
         char *path = kept_answer(cache), *text = host_read_text(path, NULL);
         size_t size = strlen(text);
         char *digits = strstr(text, "Used 40");
@@ -271,7 +269,8 @@ static void ptxas_answers_damaged(void **state)
         assert_true(host_write_file(path, text, size, NULL));
         free(text);
     }
-    assert_int_equal(ptxas_ask(arena, path_of("k.ptx"), "90", 255, &count)->registers, 40);
+    assert_true(ptxas_ask(arena, path_of("k.ptx"), "k", "90", 255, &answer));
+    assert_int_equal(answer.registers, 40);
 }
 
 int main(void)

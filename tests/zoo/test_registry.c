@@ -89,8 +89,10 @@ static void families_are_complete(void **state)
         for (size_t k = 0; family->parameters[k].name; k++) {
             const struct zoo_parameter *parameter = &family->parameters[k];
             need(parameter->help && *parameter->help, name, "says nothing of", parameter->name);
-            need(parameter->least <= parameter->normal && parameter->normal <= parameter->most,
-                 name, "has a normal value out of range:", parameter->name);
+            double normal = parameter->scalar ? (double)zoo_as_float(parameter->normal)
+                                              : (double)parameter->normal;
+            need((double)parameter->least <= normal && normal <= (double)parameter->most, name,
+                 "has a normal value out of range:", parameter->name);
         }
         need(family->distributions && family->distributions[0], name, "has no distributions", NULL);
         problems_parse(family, family->edges, "edges");

@@ -277,16 +277,18 @@ static const struct zoo_peer peers[] = {
 
 static const char *const edges[] = {
     "batch=0,1 queries=0,1,5 keys=0,1,3 lse=yes mask=full,causal type=bf16,f32",
-    "batch=2 heads=2 group=1,3 queries=1,65,130 keys=1,64,131 type=bf16,f16 lse=yes",
+    "heads=1 group=1,3 queries=1,65,130 keys=1,64,131 type=bf16 lse=yes",
+    "batch=2 heads=2 queries=65 keys=64,131 type=f16 lse=yes",
     "heads=2 queries=130 keys=130 type=bf16,f16 dim=64,96,128,256 mask=full,causal lse=yes",
     "heads=1 queries=70,129 keys=50,200,390 mask=full,causal type=bf16 lse=yes",
-    "heads=1 group=2 queries=130,260 keys=260 mask=full,causal window=1,2,40,150 lse=yes",
+    "heads=1 queries=130 keys=260 mask=full,causal window=1,2,40,150 lse=yes",
+    "heads=1 group=2 queries=260 keys=260 mask=full,causal window=40 lse=yes",
     "heads=1 queries=100 keys=150 mask=full,causal softcap=1,30 type=bf16,f16,f32 lse=yes",
     "heads=1 queries=150 keys=150 dist=matched,huge,equal mask=full,causal type=bf16,f16,f32",
-    "heads=1 queries=130 keys=8300 mask=causal lse=yes",
-    "batch=3 heads=10 group=5 queries=30 keys=400 dim=64 mask=full,causal lse=yes", /* > 132 tiles
-                                                                                     */
-    "heads=10 group=5 queries=300 keys=20,180 dim=64 mask=causal lse=yes",
+    "heads=1 queries=66 keys=4200 mask=causal lse=yes",
+    /* More than 132 tiles */
+    "batch=3 heads=10 group=5 queries=30 keys=140 dim=64 mask=full,causal lse=yes",
+    "heads=10 group=5 queries=300 keys=20,100 dim=64 mask=causal lse=yes",
     "heads=1 queries=33 keys=300 dist=matched,huge,equal dim=64,256 lse=yes",
     "batch=5 heads=2 group=2 queries=90 keys=170 layout=packed mask=full,causal lse=yes",
     "batch=3 queries=2 keys=1,5 layout=packed mask=full,causal lse=yes",

@@ -46,6 +46,29 @@ function counters(list) {
         element("caption", {}, "Counters of the measured size"), element("tbody", {}, ...rows)));
 }
 
+/* What was won: modelled times of the large size, as bars of one measure. */
+function gain(won, gpu) {
+    const rows = [["before", "before"], ["yours", "yours"], ["best", "best"]]
+        .filter(([key]) => won[key]);
+    const longest = Math.max(...rows.map(([key]) => won[key].us));
+    return element("figure", { id: "gain", class: "gain" },
+        element("figcaption", {}, `For ${won.size} on an ${gpu}, modelled`),
+        ...rows.map(([key, name]) => {
+            const fill = element("span", { class: "fill" });
+            fill.style.width = `${(100 * won[key].us) / longest}%`;
+            return element("div", { class: `gain-row ${key}`, "data-row": key },
+                element("span", {}, name),
+                element("span", { class: "rung", "aria-hidden": "true" }, fill),
+                element("span", { class: "rate" },
+                    won[key].text + (won[key].rate ? ` · ${won[key].rate}` : "")));
+        }));
+}
+
+function printed(text) {
+    return element("details", { id: "printed", open: true },
+        element("summary", {}, "What the kernel printed"), element("pre", {}, text));
+}
+
 function picture(verdict) {
     return element("details", { id: "picture", open: true },
         element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture));
@@ -76,11 +99,18 @@ function counterList(given) {
     return Object.entries(given ?? {}).map(([name, value]) => ({ name, value }));
 }
 
+/* Never 7.6e+03 µs. */
+function duration(us) {
+    const [value, unit] = us < 1000 ? [us, "µs"] : us < 1e6 ? [us / 1e3, "ms"] : [us / 1e6, "s"];
+    return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ` +
+        unit;
+}
+
 /* when: "", "last time", "from the terminal" */
 export function showVerdict(place, verdict, { exercise, when, goTo }) {
     const passed = verdict.stage === "passed";
     const list = counterList(verdict.counters);
-    const time = verdict.time_us ? `; ${number(verdict.time_us)} µs (modelled)` : "";
+    const time = verdict.time_us ? `; ${duration(verdict.time_us)} (modelled)` : "";
     place.dataset.stage = verdict.stage;
     place.replaceChildren(...[
         element("h3", { id: "headline", class: passed ? "good" : "bad" },
@@ -89,7 +119,11 @@ export function showVerdict(place, verdict, { exercise, when, goTo }) {
         passed ? element("p", {}, (verdict.sizes ? `Right on all ${verdict.sizes} sizes; no ` +
             "races, no stray accesses" : "Right and clean") + time + ".") : null,
         verdict.messages?.length ? grader(verdict.messages, goTo) : null,
+        verdict.gain?.yours || verdict.gain?.before ? gain(verdict.gain, "H200") : null,
         list.length ? counters(list) : null,
+        verdict.printed ? printed(verdict.printed) : null,
+        !passed && verdict.seed && verdict.stage !== "compile" ? element("p", { class: "soft" },
+            `Hidden sizes and values of this check: seed ${verdict.seed}.`) : null,
         verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
         passed && verdict.next !== undefined ? next(verdict) : null,
         verdict.picture ? picture(verdict) : null,

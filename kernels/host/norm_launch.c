@@ -1,0 +1,350 @@
+/*
+ * norm_launch.c: how many threads and blocks the kernels of rmsnorm and layernorm get.
+ */
+#include "norm.h"
+
+#include <stdio.h>
+
+enum {
+    VECTOR = 16,
+    MOST_THREADS = 1024,
+    STAGES_THREADS = 512,
+    MOST_BLOCKS = 8,  /* of a cluster that every GPU with clusters takes */
+    OWN_SHARED = 1536 /* bytes that the stages' kernels have beside the stages, at most */
+};
+
+/* As in the kernels' headers. */
+enum { HAS_RESIDUAL = 1, HAS_GAMMA = 2, HAS_BETA = 4, HAS_STATS = 8, HAS_FP8 = 16 };
+
+static int64_t row_bytes(const struct zoo_problem *problem)
+{
+    return problem->value[NORM_COLS] * zoo_type_bytes[norm_type(problem)];
+}
+static int64_t vectors_of(const struct zoo_problem *problem)
+{
+    return (row_bytes(problem) + VECTOR - 1) / VECTOR;
+}
+
+/* Whole warps that hold a row, some vectors a thread. */
+static unsigned threads_for(int64_t vectors, int each)
+{
+    unsigned warps = zoo_ceil_div(vectors, 32 * (int64_t)each);
+    return 32 * (warps ? warps : 1);
+}
+
+static bool has_nothing_to_do(const struct zoo_problem *problem)
+{
+    return problem->value[NORM_ROWS] == 0 || problem->value[NORM_COLS] == 0;
+}
+
+/* What takes what -------------------------------------------------------------------------------*/
+
+bool norm_takes_forward(const struct zoo_problem *problem)
+{
+    return !norm_is_backward(problem);
+}
+bool norm_takes_backward(const struct zoo_problem *problem)
+{
+    return norm_is_backward(problem);
+}
+bool norm_takes_plain(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return norm_takes_forward(problem) && norm_type(problem) == ZOO_BF16 && v[NORM_RESIDUAL] == 0 &&
+           v[NORM_AFFINE] == AFFINE_YES && v[NORM_STORE] == STORE_SAME && v[NORM_STATS] == 0 &&
+           problem->distribution != DIST_HUGE && zoo_as_float(v[NORM_EPS]) > 0;
+}
+static bool has_whole_rows(const struct zoo_problem *problem)
+{
+    return row_bytes(problem) % VECTOR == 0;
+}
+bool norm_takes_forward_stages(const struct zoo_problem *problem)
+{
+    return norm_takes_forward(problem) && has_whole_rows(problem);
+}
+bool norm_takes_backward_stages(const struct zoo_problem *problem)
+{
+    return norm_takes_backward(problem) && has_whole_rows(problem);
+}
+
+/* Arguments -------------------------------------------------------------------------------------*/
+
+/* All kernels of a step have the same arguments; some have one more, log_lanes. */
+struct arguments {
+    CUdeviceptr array[NORM_ARRAYS]; /* 0: the problem has none */
+    int64_t rows, cols;
+    float eps, scale;
+    int has, whole;
+};
+
+static struct arguments arguments_of(const struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    struct arguments a = {.rows = problem->value[NORM_ROWS],
+                          .cols = problem->value[NORM_COLS],
+                          .eps = zoo_as_float(problem->value[NORM_EPS]),
+                          .scale = zoo_as_float(problem->value[NORM_SCALE]),
+                          .whole = has_whole_rows(problem)};
+    enum norm_array list[NORM_ARRAYS];
+    unsigned count = norm_list(problem, list);
+    for (unsigned i = 0; i < count; i++) {
+        a.array[list[i]] = call->buffer[i];
+        if (call->buffer[i] % VECTOR != 0)
+            a.whole = 0;
+    }
+    a.has = (problem->value[NORM_RESIDUAL] ? HAS_RESIDUAL : 0) |
+            (problem->value[NORM_AFFINE] == AFFINE_YES ? HAS_GAMMA | HAS_BETA : 0) |
+            (problem->value[NORM_STATS] ? HAS_STATS : 0) |
+            (problem->value[NORM_STORE] == STORE_E4M3 ? HAS_FP8 : 0);
+    return a;
+}
+
+/* "block_bf16" */
+static void name_kernel(const struct zoo_problem *problem, const char *stem, char name[32])
+{
+    snprintf(name, 32, "%s_%s", stem, zoo_type_names[norm_type(problem)]);
+}
+
+static CUresult launch_forward(struct zoo_call *call, const char *stem, struct zoo_grid grid,
+                               unsigned log_lanes)
+{
+    struct arguments a = arguments_of(call);
+    char name[32];
+    name_kernel(call->problem, stem, name);
+    return ZOO_LAUNCH(call, name, grid, &a.array[NORM_X], &a.array[NORM_RESIDUAL_IN],
+                      &a.array[NORM_GAMMA], &a.array[NORM_BETA], &a.array[NORM_Y],
+                      &a.array[NORM_SUM], &a.array[NORM_STATS_OUT], &a.rows, &a.cols, &a.eps,
+                      &a.scale, &a.has, &a.whole, &log_lanes);
+}
+
+static CUresult launch_backward(struct zoo_call *call, const char *stem, struct zoo_grid grid,
+                                unsigned log_lanes)
+{
+    struct arguments a = arguments_of(call);
+    CUdeviceptr partial = a.has & HAS_GAMMA ? call->workspace : 0;
+    char name[32];
+    name_kernel(call->problem, stem, name);
+    return ZOO_LAUNCH(call, name, grid, &a.array[NORM_X], &a.array[NORM_GAMMA], &a.array[NORM_DY],
+                      &a.array[NORM_DSUM], &a.array[NORM_STATS_IN], &a.array[NORM_DX], &partial,
+                      &a.rows, &a.cols, &a.has, &a.whole, &log_lanes);
+}
+
+/* Forward ---------------------------------------------------------------------------------------*/
+
+CUresult norm_launch_plain(struct zoo_call *call)
+{
+    struct arguments a = arguments_of(call);
+    struct zoo_grid grid = {.x = (unsigned)a.rows, .threads = (unsigned)zoo_tunable(call, "BLOCK")};
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (norm_is_layer(call->problem))
+        return ZOO_LAUNCH(call, "layernorm", grid, &a.array[NORM_X], &a.array[NORM_GAMMA],
+                          &a.array[NORM_BETA], &a.array[NORM_Y], &a.cols, &a.eps);
+    return ZOO_LAUNCH(call, "rmsnorm", grid, &a.array[NORM_X], &a.array[NORM_GAMMA],
+                      &a.array[NORM_Y], &a.cols, &a.eps);
+}
+
+/* Some lanes of a warp for each row, which hold `each` vectors. */
+static struct zoo_grid lanes_grid(const struct zoo_problem *problem, int64_t vectors,
+                                  unsigned *log_lanes)
+{
+    enum { BLOCK = 256 }; /* as in the kernels */
+    *log_lanes = 0;
+    while (*log_lanes < 5 && 1 << *log_lanes < vectors)
+        ++*log_lanes;
+    return (struct zoo_grid){.x = zoo_ceil_div(problem->value[NORM_ROWS] << *log_lanes, BLOCK),
+                             .threads = BLOCK};
+}
+
+static CUresult launch_long(struct zoo_call *call)
+{
+    return launch_forward(
+        call, "long",
+        (struct zoo_grid){.x = (unsigned)call->problem->value[NORM_ROWS], .threads = MOST_THREADS},
+        0);
+}
+
+CUresult norm_launch_registers(struct zoo_call *call)
+{
+    enum { LANES_EACH = 4 }; /* as in the kernels */
+    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
+    unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (vectors <= 32 * LANES_EACH) {
+        struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
+        return launch_forward(call, vectors <= 32 ? "short" : "lanes", grid, log_lanes);
+    }
+    if (arguments_of(call).whole && threads <= MOST_THREADS)
+        return launch_forward(call, "block",
+                              (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
+    return launch_long(call);
+}
+
+/* Stages ----------------------------------------------------------------------------------------*/
+
+/* A row over some blocks, and as many of those as run at a time. */
+struct staged {
+    unsigned blocks, threads, shared, clusters;
+};
+
+static struct staged stage_rows(const struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    bool back = norm_is_backward(problem);
+    int each = zoo_tunable(call, "VECTORS");
+    int64_t vectors = vectors_of(problem), rows = problem->value[NORM_ROWS];
+    int64_t arrays = (back ? 2 : 1) + (problem->value[NORM_RESIDUAL] ? 1 : 0);
+    int64_t room = call->device->shared_per_block - OWN_SHARED, shared;
+    struct staged s = {.blocks = 1};
+    for (;; s.blocks *= 2) { /* clusters of other sizes leave SMs idle */
+        int64_t part = (vectors + s.blocks - 1) / s.blocks;
+        shared = zoo_tunable(call, "STAGES") * arrays * part * VECTOR;
+        s.threads = threads_for(part, each);
+        if (s.blocks == MOST_BLOCKS ||
+            (part <= (int64_t)zoo_tunable(call, "THREADS") * each && shared <= room))
+            break;
+    }
+    s.shared = shared <= room ? (unsigned)shared : 0;
+    /* Registers for 1024 threads, or 512. */
+    int64_t resident = (back ? 512 : 1024) / s.threads, by_shared = room / (shared + OWN_SHARED);
+    resident = resident > by_shared ? by_shared : resident;
+    int64_t most = (resident ? resident : 1) * (call->device->sm_count / (int64_t)s.blocks);
+    if (s.blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
+        most *= zoo_tunable(call, "WAVES");
+    s.clusters = (unsigned)(rows < most ? rows : most);
+    return s;
+}
+
+bool norm_fits_stages(const struct zoo_call *call)
+{
+    struct staged s = stage_rows(call);
+    return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
+}
+
+static struct zoo_grid grid_of(struct staged s)
+{
+    return (struct zoo_grid){
+        .x = s.clusters * s.blocks, .threads = s.threads, .shared = s.shared, .cluster = s.blocks};
+}
+
+CUresult norm_launch_stages(struct zoo_call *call)
+{
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    return launch_forward(call, "stages", grid_of(stage_rows(call)), 0);
+}
+
+/* Backward --------------------------------------------------------------------------------------*/
+
+/* dgamma and dbeta from their partial sums. Without rows they are 0. */
+static CUresult launch_add_up(struct zoo_call *call, unsigned parts)
+{
+    struct arguments a = arguments_of(call);
+    char name[32];
+    if (!(a.has & HAS_GAMMA) || a.cols == 0)
+        return CUDA_SUCCESS;
+    name_kernel(call->problem, "add_up", name);
+    struct zoo_grid grid = {.x = zoo_ceil_div(a.cols, 32),
+                            .y = norm_is_layer(call->problem) ? 2 : 1,
+                            .threads = 32,
+                            .ty = 8};
+    return ZOO_LAUNCH(call, name, grid, &call->workspace, &parts, &a.cols, &a.array[NORM_DGAMMA],
+                      &a.array[NORM_DBETA]);
+}
+
+static size_t partial_bytes(const struct zoo_problem *problem, size_t parts)
+{
+    if (problem->value[NORM_AFFINE] != AFFINE_YES)
+        return 0;
+    return parts * (size_t)problem->value[NORM_COLS] * sizeof(float) *
+           (norm_is_layer(problem) ? 2 : 1);
+}
+
+enum { COLUMNS_BLOCK = 256 };
+
+/* Enough blocks for the GPU, if each then still has some rows to add up. */
+static unsigned parts_of_rows(const struct zoo_call *call)
+{
+    enum { LEAST_ROWS = 16, BLOCKS_PER_SM = 8 };
+    unsigned wide = zoo_ceil_div(call->problem->value[NORM_COLS], COLUMNS_BLOCK);
+    int64_t parts = (int64_t)call->device->sm_count * BLOCKS_PER_SM / (wide ? wide : 1);
+    int64_t most = call->problem->value[NORM_ROWS] / LEAST_ROWS;
+    parts = parts > most ? most : parts;
+    return parts ? (unsigned)parts : 1;
+}
+
+size_t norm_workspace_passes(const struct zoo_call *call)
+{
+    return partial_bytes(call->problem, parts_of_rows(call));
+}
+
+/* Number by number. */
+static CUresult launch_long_rows(struct zoo_call *call)
+{
+    unsigned threads = threads_for(call->problem->value[NORM_COLS], 4);
+    struct zoo_grid grid = {.x = (unsigned)call->problem->value[NORM_ROWS],
+                            .threads = threads > MOST_THREADS ? MOST_THREADS : threads};
+    return launch_backward(call, "long", grid, 0);
+}
+
+static CUresult launch_rows(struct zoo_call *call)
+{
+    enum { LANES_EACH = 2 };
+    int64_t rows = call->problem->value[NORM_ROWS], vectors = vectors_of(call->problem);
+    unsigned log_lanes, threads = threads_for(vectors, zoo_tunable(call, "VECTORS"));
+    if (!arguments_of(call).whole || threads > MOST_THREADS)
+        return launch_long_rows(call);
+    if (vectors <= 32 * LANES_EACH) {
+        struct zoo_grid grid = lanes_grid(call->problem, vectors, &log_lanes);
+        return launch_backward(call, "lanes", grid, log_lanes);
+    }
+    return launch_backward(call, "block",
+                           (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
+}
+
+/* Partial sums of dgamma and dbeta. */
+static CUresult launch_columns(struct zoo_call *call, unsigned parts)
+{
+    struct zoo_grid grid = {.x = zoo_ceil_div(call->problem->value[NORM_COLS], COLUMNS_BLOCK),
+                            .y = parts,
+                            .threads = COLUMNS_BLOCK};
+    if (call->problem->value[NORM_AFFINE] != AFFINE_YES)
+        return CUDA_SUCCESS;
+    return launch_backward(call, "columns", grid, 0);
+}
+
+/* Columns first: dx may lie where x or dy does. */
+static CUresult launch_passes(struct zoo_call *call, unsigned parts,
+                              CUresult (*rows)(struct zoo_call *call))
+{
+    if (call->problem->value[NORM_ROWS] == 0)
+        return launch_add_up(call, 0);
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    CUresult result = launch_columns(call, parts);
+    if (result == CUDA_SUCCESS)
+        result = rows(call);
+    return result == CUDA_SUCCESS ? launch_add_up(call, parts) : result;
+}
+
+CUresult norm_launch_passes(struct zoo_call *call)
+{
+    return launch_passes(call, parts_of_rows(call), launch_rows);
+}
+
+size_t norm_workspace_stages(const struct zoo_call *call)
+{
+    return partial_bytes(call->problem, stage_rows(call).clusters);
+}
+
+CUresult norm_launch_gradient_stages(struct zoo_call *call)
+{
+    struct staged s = stage_rows(call);
+    if (has_nothing_to_do(call->problem) || !arguments_of(call).whole)
+        return launch_passes(call, s.clusters, launch_long_rows);
+    CUresult result = launch_backward(call, "stages", grid_of(s), 0);
+    return result == CUDA_SUCCESS ? launch_add_up(call, s.clusters) : result;
+}

@@ -1,0 +1,93 @@
+/*
+ * chunks.h: CHUNK numbers of a row in a thread's registers: loaded, as the largest of their block, and
+ * stored as codes. Rows that are whole chunks at multiples of 16 bytes move as vectors, others number
+ * by number.
+ */
+#ifndef LOCKSTEP_QUANTISE_CHUNKS_H
+#define LOCKSTEP_QUANTISE_CHUNKS_H
+
+#include "arrays.h"
+
+/* Whole chunks, at multiples of their vectors, in x and in q? */
+template <class F, class T> static __device__ __forceinline__ bool in_vectors(const arrays &a)
+{
+    return a.cols % CHUNK == 0 && (size_t)a.x % 16 == 0 && (size_t)a.q % (CHUNK * F::BITS / 8) == 0;
+}
+
+/* What lies behind the row's end is 0. */
+template <class T>
+static __device__ __forceinline__ void load_chunk(const arrays &a, long long row, int col,
+                                                  bool vectors, uint4 (&raw)[CHUNK / PER<T>])
+{
+    const T *x = (const T *)a.x + row * a.cols + col;
+#pragma unroll
+    for (int v = 0; v < CHUNK / PER<T>; v++) {
+        vector<T> part;
+        part.words = make_uint4(0, 0, 0, 0);
+        if (vectors) { // through the L1, where a thread's next vector shares its sectors
+            part.words = ((const uint4 *)x)[v];
+        } else {
+#pragma unroll
+            for (int k = 0; k < PER<T>; k++)
+                if (col + v * PER<T> + k < a.cols)
+                    part.element[k] = x[v * PER<T> + k];
+        }
+        raw[v] = part.words;
+    }
+}
+template <class T>
+static __device__ __forceinline__ void widen_chunk(const uint4 (&raw)[CHUNK / PER<T>],
+                                                   float (&x)[CHUNK])
+{
+#pragma unroll
+    for (int v = 0; v < CHUNK / PER<T>; v++) {
+        float part[PER<T>];
+        widen_all<T>(raw[v], part);
+#pragma unroll
+        for (int k = 0; k < PER<T>; k++)
+            x[v * PER<T> + k] = part[k];
+    }
+}
+
+static __device__ __forceinline__ float largest_of(const float (&x)[CHUNK])
+{
+    float size = 0;
+#pragma unroll
+    for (int k = 0; k < CHUNK; k++)
+        size = fmaxf(size, finite_size(x[k]));
+    return size;
+}
+
+template <class F>
+static __device__ __forceinline__ void store_chunk(const arrays &a, long long row, int col,
+                                                   bool vectors,
+                                                   const unsigned (&codes)[CHUNK * F::BITS / 32])
+{
+    unsigned char *q = a.q + row * bytes_of<F>(a.cols) + col * F::BITS / 8;
+    if (vectors) {
+        if constexpr (F::BITS == 8)
+            *(uint4 *)q = make_uint4(codes[0], codes[1], codes[2], codes[3]);
+        else
+            *(uint2 *)q = make_uint2(codes[0], codes[1]);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < CHUNK * F::BITS / 8; k++)
+        if (col + k * 8 / F::BITS < a.cols)
+            q[k] = (unsigned char)(codes[k / 4] >> k % 4 * 8);
+}
+
+/* Scales the numbers, rounds and stores them. */
+template <class F>
+static __device__ __forceinline__ void finish_chunk(const arrays &a, long long row, int col,
+                                                    bool vectors, float (&x)[CHUNK], float factor)
+{
+    unsigned codes[CHUNK * F::BITS / 32];
+#pragma unroll
+    for (int k = 0; k < CHUNK; k++)
+        x[k] *= factor;
+    encode<F>(a, x, row, col, codes);
+    store_chunk<F>(a, row, col, vectors, codes);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * registers.cu: the row is read once and waits in registers until its sum of squares is known
+ * (norm_registers.h has the bodies): some lanes of a warp for a short row, a block for a longer
+ * one. Every type, length and alignment, with or without gamma, residual and FP8 results.
+ */
+// arch: sm_80
+#include "norm_registers.h"
+
+#define VECTORS 4 // tune: 1 2 4 8
+
+NORM_REGISTERS(bf16, bf16, false, VECTORS)
+NORM_REGISTERS(f16, f16, false, VECTORS)
+NORM_REGISTERS(f32, float, false, VECTORS)

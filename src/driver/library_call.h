@@ -1,0 +1,43 @@
+/*
+ * library_call.h: calls of our drop-ins for cuBLAS, cuFFT and cuRAND: host code in a stream, on the
+ * memory of a simulated GPU, with the time that the GPU would take by its roofline.
+ */
+#ifndef LOCKSTEP_DRIVER_LIBRARY_CALL_H
+#define LOCKSTEP_DRIVER_LIBRARY_CALL_H
+
+#include "cuda/abi.h"
+
+#include <stddef.h>
+
+/* Which peak of the GPU the operations count against. */
+enum lk_library_unit {
+    LK_UNIT_F32,
+    LK_UNIT_F64,
+    LK_UNIT_TENSOR_F64,
+    LK_UNIT_TENSOR_TF32,
+    LK_UNIT_TENSOR_F16,
+    LK_UNIT_TENSOR_F8,
+    LK_UNIT_TENSOR_INT8
+};
+
+struct lk_library_call {
+    const char *name; /* as the program knows it: "cublasSgemm"; a constant */
+    void (*function)(void *data);
+    const void *data; /* copied: a graph may run it again */
+    size_t size;
+    double operations, bytes;
+    enum lk_library_unit unit;
+};
+
+/* Puts the call into the stream. CUDA_ERROR_NOT_INITIALIZED if there is no context. */
+CUresult lk_library_call(CUstream stream, const struct lk_library_call *call);
+/* For the function: where `size` bytes at a device address are, so that it can touch them; memory
+ * of the host is where it is. NULL if they leave an allocation: the call fails then, as a kernel
+ * that touches them would. */
+void *lk_library_bytes(const void *address, size_t size);
+/* For the function: these bytes of device memory are written now. */
+void lk_library_wrote(const void *address, size_t size);
+/* Makes the first device's primary context current if there is no context. */
+CUresult lk_library_context(void);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * draw.c: draws sizes from the ranges of a lesson's "hidden", or from what its listed sizes span:
+ * whole numbers between a parameter's smallest and largest value, in steps of what divides all of
+ * them, and no more work than the largest listed size; anything else is one of the listed values.
+ */
+#include "learn/draw.h"
+
+#include "learn/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct range {
+    double least, most, step;
+    bool is_choice; /* one of the listed values, because they have no common step */
+};
+
+struct draw {
+    struct lk_arena *arena;
+    struct learn_problem *problem;
+    uint64_t state;
+    struct range range[EXPRESSION_VARIABLES];
+    unsigned count; /* of parameters */
+};
+
+uint64_t draw_seed(void)
+{
+    uint32_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = (uint32_t)time(NULL);
+    return seed ? seed : 1;
+}
+
+static uint64_t next(struct draw *draw)
+{
+    draw->state += 0x9e3779b97f4a7c15u;
+    uint64_t z = draw->state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static bool is_whole(double value)
+{
+    return value == floor(value) && fabs(value) < 1e15;
+}
+
+static double common_divisor(double a, double b)
+{
+    a = fabs(a);
+    b = fabs(b);
+    while (b > 0) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What the listed sizes say about a parameter. Quarters (alpha=2.5) are whole numbers of quarters. */
+static struct range listed_range(const struct learn_problem *problem, unsigned parameter)
+{
+    struct range range = {INFINITY, -INFINITY, 0, false};
+    for (unsigned i = 0; i < problem->listed; i++) {
+        double value = problem->value[i][parameter];
+        range.least = fmin(range.least, value);
+        range.most = fmax(range.most, value);
+        range.is_choice |= !is_whole(4 * value);
+        range.step = common_divisor(range.step, 4 * value);
+    }
+    range.step = range.step > 0 ? range.step / 4 : 1;
+    return range;
+}
+
+/* A product that grows as the kernel's work does. */
+static double work_of(const struct draw *draw, const double *value)
+{
+    double work = 1;
+    for (unsigned i = 0; i < draw->count; i++)
+        if (is_whole(value[i]) && draw->range[i].least >= 0 && !draw->range[i].is_choice)
+            work *= fmax(1, value[i]);
+    return work;
+}
+
+static double draw_value(struct draw *draw, unsigned parameter)
+{
+    const struct range *range = &draw->range[parameter];
+    if (range->is_choice)
+        return draw->problem->value[next(draw) % draw->problem->listed][parameter];
+    uint64_t steps = (uint64_t)((range->most - range->least) / range->step + 0.5) + 1;
+    double value = range->least + range->step * (double)(next(draw) % steps);
+    return value == 0 && range->least < 0 ? range->most : value; /* 0 would hide a factor */
+}
+
+/* Largest parameters are halved until the work is no more than the listed sizes have. */
+static void reduce(const struct draw *draw, double *value)
+{
+    double most = 0;
+    for (unsigned i = 0; i < draw->problem->listed; i++)
+        most = fmax(most, work_of(draw, draw->problem->value[i]));
+    for (unsigned turn = 0; turn < 64 && work_of(draw, value) > most; turn++) {
+        unsigned largest = draw->count;
+        for (unsigned i = 0; i < draw->count; i++) {
+            const struct range *range = &draw->range[i];
+            if (!range->is_choice && is_whole(value[i]) && value[i] - range->step >= range->least &&
+                (largest == draw->count || value[i] > value[largest]))
+                largest = i;
+        }
+        if (largest == draw->count)
+            return;
+        const struct range *range = &draw->range[largest];
+        double half = range->least + range->step * floor((value[largest] - range->least) /
+                                                         range->step / 2);
+        value[largest] = half;
+    }
+}
+
+static const char *print_line(const struct draw *draw, const double *value)
+{
+    struct lk_buf line = {0};
+    for (unsigned i = 0; i < draw->count; i++)
+        lk_buf_printf(&line, "%s%s=%.10g", i ? " " : "", draw->problem->names.variable[i],
+                      value[i]);
+    const char *kept = lk_arena_printf(draw->arena, "%s", line.data);
+    lk_buf_free(&line);
+    return kept;
+}
+
+/* False if the line is one of those that are there, or is none of the family's problems. */
+static bool add(struct draw *draw, const double *value, uint64_t seed)
+{
+    struct learn_problem *problem = draw->problem;
+    struct lesson_reader reader = {.arena = draw->arena, .path = "drawn"};
+    const char *line = print_line(draw, value);
+    for (unsigned i = 0; i < problem->size_count; i++)
+        if (memcmp(value, problem->value[i], draw->count * sizeof *value) == 0)
+            return false;
+    if (!lesson_add_size(&reader, problem, line)) {
+        free(reader.error);
+        return false;
+    }
+    unsigned size = problem->size_count - 1;
+    problem->seed[size] = problem->instance[size].seed = seed;
+    return true;
+}
+
+/* Three quarters to all of the measured size, in each parameter that varies. */
+static void add_near(struct draw *draw, uint64_t seed)
+{
+    struct learn_problem *problem = draw->problem;
+    double value[EXPRESSION_VARIABLES];
+    memcpy(value, problem->value[problem->measured], sizeof value);
+    for (unsigned i = 0; i < draw->count; i++) {
+        const struct range *range = &draw->range[i];
+        if (range->is_choice || !is_whole(value[i]) || range->least < 0 ||
+            range->least == range->most)
+            continue;
+        double part = 0.75 + 0.25 * (double)(next(draw) % 1000) / 1000;
+        double smaller = range->least + range->step * floor((value[i] * part - range->least) /
+                                                            range->step);
+        value[i] = fmax(range->least, fmin(value[i], smaller));
+    }
+    add(draw, value, seed);
+}
+
+/* strtod would take the first dot of "1..3000" for its own. */
+static double read_number(const char *at, char **end)
+{
+    char digits[32];
+    size_t length = 0;
+    while (length < sizeof digits - 1 &&
+           (strchr("+-0123456789", at[length]) || (at[length] == '.' && at[length + 1] != '.')) &&
+           at[length])
+        length++;
+    snprintf(digits, sizeof digits, "%.*s", (int)length, at);
+    double value = strtod(digits, end);
+    bool whole = length && !**end;
+    *end = (char *)at + (whole ? length : 0);
+    return value;
+}
+
+/* "n=1..3000 alpha=0.5|2 k=16..64:16", over what the listed sizes say. */
+static bool read_ranges(struct draw *draw, const char *line, char **message)
+{
+    for (const char *at = line; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, "= ");
+        unsigned i = 0;
+        char *end;
+        while (i < draw->count && (strlen(draw->problem->names.variable[i]) != length ||
+                                   strncmp(draw->problem->names.variable[i], at, length) != 0))
+            i++;
+        if (i == draw->count || at[length] != '=') {
+            *message = lk_format("\"hidden\": '%s' must have ranges of the sizes' parameters, as "
+                                 "in 'n=1..3000 k=16..64:16'",
+                                 line);
+            return false;
+        }
+        struct range range = {.step = 1};
+        range.least = range.most = read_number(at + length + 1, &end);
+        for (uint64_t seen = 2; *end == '|'; seen++) { /* one of these, each as likely */
+            double other = read_number(end + 1, &end);
+            if (next(draw) % seen == 0)
+                range.least = range.most = other;
+        }
+        if (strncmp(end, "..", 2) == 0)
+            range.most = read_number(end + 2, &end);
+        if (*end == ':')
+            range.step = read_number(end + 1, &end);
+        if (end == at + length + 1 || (*end && *end != ' ') || !(range.step > 0) || range.most < range.least) {
+            *message = lk_format("\"hidden\": '%s' is no range: '%s'",
+                                 draw->problem->names.variable[i], line);
+            return false;
+        }
+        draw->range[i] = range;
+        at = end;
+    }
+    return true;
+}
+
+/* The ranges of one of the lesson's "hidden" lines, or those that the listed sizes span. */
+static bool choose_ranges(struct draw *draw, char **message)
+{
+    json_t *hidden = draw->problem->hidden;
+    for (unsigned i = 0; i < draw->count; i++)
+        draw->range[i] = listed_range(draw->problem, i);
+    if (!hidden)
+        return true;
+    const char *line = json_string_value(json_array_get(hidden, next(draw) % json_array_size(hidden)));
+    if (line)
+        return read_ranges(draw, line, message);
+    *message = lk_format("\"hidden\" must be a list of texts such as \"n=1..3000\"");
+    return false;
+}
+
+bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t seed,
+                char **message)
+{
+    struct draw draw = {.arena = arena, .problem = problem, .state = seed * 0x2545f4914f6cdd1du};
+    draw.count = problem->names.variable_count;
+    problem->size_count = problem->listed;
+    problem->seed[problem->measured] = problem->instance[problem->measured].seed = seed;
+    if (problem->hidden && json_array_size(problem->hidden) == 0)
+        return true; /* "hidden": [] asks for none */
+    if (!choose_ranges(&draw, message))
+        return false;
+    add_near(&draw, seed + 1);
+    for (unsigned turn = 0; turn < 16 && problem->size_count < problem->listed + LEARN_DRAWN;
+         turn++) {
+        double value[EXPRESSION_VARIABLES] = {0};
+        if (!choose_ranges(&draw, message))
+            return false;
+        for (unsigned i = 0; i < draw.count; i++)
+            value[i] = draw_value(&draw, i);
+        if (!problem->hidden)
+            reduce(&draw, value);
+        add(&draw, value, seed + 2 + turn);
+    }
+    return true;
+}

@@ -1,0 +1,141 @@
+/*
+ * large.c: how long a kernel would take for the lesson's large size: the gain of good code is seen
+ * there, and hidden by the cost of a launch in problems that a learner can wait for. A few blocks
+ * of the grid are run and counted, and the time model gets their counters times the rest.
+ */
+#include "learn/large.h"
+
+#include "base/buf.h"
+#include "host/child.h"
+#include "learn/problem.h"
+#include "learn/reader.h"
+#include "report/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Blocks, and instructions of warps after which no further block begins. */
+#define SAMPLE "LOCKSTEP_SAMPLE=64:600000"
+#define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=2000000"
+enum { SECONDS = 5, MIB = 2048 };
+
+static void cap(uint64_t *value, double most)
+{
+    if ((double)*value > most)
+        *value = (uint64_t)most;
+}
+
+/* Blocks that were left out share sectors with those that ran. What fits the L2 is read from DRAM
+ * once, and written once. */
+static void cap_traffic(const struct learn_exercise *exercise, struct profile_launch *launch)
+{
+    struct zoo_buffer shape[ZOO_BUFFERS];
+    struct learn_problem problem = exercise->problem;
+    struct lk_arena *arena = lk_arena_create();
+    struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
+    double read = 0, written = 0;
+    char *message = NULL;
+    problem.size_count = 0;
+    if (lesson_add_size(&reader, &problem, problem.large) &&
+        problem_shape(&problem, 0, shape, &message)) {
+        for (unsigned i = 0; i < problem.buffer_count; i++) {
+            double bytes = (double)zoo_buffer_bytes(&shape[i]);
+            read += shape[i].role == ZOO_OUT ? 0 : bytes;
+            written += shape[i].role == ZOO_IN ? 0 : bytes;
+        }
+        if (read + written <= (double)launch->gpu->l2_bytes) {
+            struct gpu_counters *c = &launch->counters;
+            cap(&c->dram_read_bytes, read);
+            cap(&c->dirty_bytes, written);
+            cap(&c->lone_reads, read / 128 / 8);
+            cap(&c->lone_writes, written / 128 / 8);
+            cap(&c->fill_sectors, written / 32 / 8);
+        }
+    }
+    free(reader.error);
+    free(message);
+    lk_arena_destroy(arena);
+}
+
+double large_work(const struct learn_exercise *exercise)
+{
+    struct learn_problem problem = exercise->problem;
+    struct lk_arena *arena = lk_arena_create();
+    struct lesson_reader reader = {.arena = arena, .path = "lesson.json"};
+    struct expression_state state = {0};
+    double work = 0;
+    problem.size_count = 0;
+    if (exercise->work && problem.large && lesson_add_size(&reader, &problem, problem.large)) {
+        memcpy(state.variable, problem.value[0], sizeof state.variable);
+        work = expression_eval(exercise->work, &state);
+    }
+    free(reader.error);
+    lk_arena_destroy(arena);
+    return work;
+}
+
+static double read_time(const struct learn_exercise *exercise, const char *path)
+{
+    struct profile_filter filter = {.launch = 0};
+    char *message = NULL;
+    double us = 0;
+    struct profile *profile = profile_read(path, &filter, &message);
+    if (profile && profile->launch_count && !profile->launches[0]->fault) {
+        cap_traffic(exercise, profile->launches[0]);
+        profile_evaluate(profile);
+        us = profile->launches[0]->model.seconds * 1e6;
+    }
+    if (profile)
+        profile_free(profile);
+    free(message);
+    return us;
+}
+
+double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                 const char *folder)
+{
+    char *profile = lk_format("LOCKSTEP_PROFILE=%s/large", folder);
+    char *gpu = lk_format("LOCKSTEP_GPU=%s", grader->gpu);
+    char *ptx = lk_format("%s/kernel.ptx", folder), *log = lk_format("%s/large.log", folder);
+    char *result = lk_format("%s/large.json", folder), *path = lk_format("%s/large", folder);
+    const char *const words[] = {grader->self,
+                                 "learn",
+                                 "grade-worker",
+                                 exercise->lesson->folder,
+                                 exercise->name,
+                                 ptx,
+                                 grader->gpu,
+                                 result,
+                                 "0",
+                                 NULL};
+    const char *const environment[] = {profile,
+                                       gpu,
+                                       SAMPLE,
+                                       WARP_INSTRUCTIONS,
+                                       "LOCKSTEP_REGISTERS=estimated",
+                                       "LOCKSTEP_CHECK",
+                                       "LOCKSTEP_CHECK_OWNERS",
+                                       "LOCKSTEP_TRACE",
+                                       "LOCKSTEP_SCHEDULE",
+                                       NULL};
+    int status;
+    enum host_end how = host_run_limited(
+        &(struct host_command){
+            .words = words, .environment = environment, .output = log, .joined = true},
+        &(struct host_limits){.seconds = SECONDS,
+                              .mib = MIB,
+                              .reserves = true,
+                              .interrupted = grader->interrupted},
+        &status);
+    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path) : 0;
+    free(path);
+    free(result);
+    free(log);
+    free(ptx);
+    free(gpu);
+    free(profile);
+    return us;
+}

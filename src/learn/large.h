@@ -1,0 +1,16 @@
+/*
+ * large.h: the modelled time of a kernel for the lesson's large size.
+ */
+#ifndef LOCKSTEP_LEARN_LARGE_H
+#define LOCKSTEP_LEARN_LARGE_H
+
+#include "learn/grade.h"
+
+/* In microseconds, of folder/kernel.ptx; 0 if it takes so long that it was stopped. */
+double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
+                 const char *folder);
+
+/* FLOPs or bytes of the large size, as the lesson's "work" says; 0 if it does not. */
+double large_work(const struct learn_exercise *exercise);
+
+#endif

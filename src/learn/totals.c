@@ -1,0 +1,239 @@
+/*
+ * totals.c: totals against the solution's; see totals.h.
+ */
+#include "learn/totals.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const totals_names[LEARN_TOTALS] = {
+#define TOTAL(name, factor, slack, words) #name,
+#include "learn/totals.def"
+#undef TOTAL
+};
+
+static const struct {
+    double slack;
+    const char *words;
+} infos[LEARN_TOTALS] = {
+#define TOTAL(name, factor, slack, words) {slack, words},
+#include "learn/totals.def"
+#undef TOTAL
+};
+
+/* What a special case of the tested size may save, against a size that is a little smaller. */
+#define SPECIAL_CASE 1.6
+/* How much longer than in the solution the busiest warp may be, against the others. */
+#define UNEVEN 1.5
+
+struct learn_totals totals_of(const struct profile_launch *launch)
+{
+    const struct gpu_counters *c = &launch->counters;
+    struct learn_totals totals = {0};
+    totals.value[LEARN_TOTAL_time_us] = launch->model.seconds * 1e6;
+    totals.value[LEARN_TOTAL_warp_instructions] = (double)c->warp_instructions;
+    totals.value[LEARN_TOTAL_longest_warp] = (double)c->longest_warp;
+    totals.value[LEARN_TOTAL_requests] =
+        (double)(c->global_load_requests + c->global_store_requests + c->copy_requests +
+                 c->copy_bypass_requests);
+    totals.value[LEARN_TOTAL_atomics] = (double)(c->global_red_requests + c->global_atom_requests);
+    totals.lanes = c->warp_instructions ? (double)c->thread_instructions_on /
+                                              (double)c->warp_instructions
+                                        : 0;
+    return totals;
+}
+
+/* The line ------------------------------------------------------------------------------------*/
+
+static bool is_file(const struct profile_code *code, const char *shown)
+{
+    const char *path = code->source ? code->source->path : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL, *mine = strrchr(shown, '/');
+    return path && strcmp(slash ? slash + 1 : path, mine ? mine + 1 : shown) == 0;
+}
+
+/* Of the learner's lines, that of the instruction which counts most towards the total. */
+static unsigned line_to_blame(const struct profile_launch *launch, enum learn_total total,
+                              const char *shown)
+{
+    unsigned line = 0;
+    double largest = 0;
+    for (unsigned i = 0; i < launch->inst_count; i++) {
+        const struct profile_inst *inst = &launch->insts[i];
+        const struct profile_memory *global = inst->memory[GPU_SPACE_GLOBAL];
+        bool is_memory = total == LEARN_TOTAL_requests || total == LEARN_TOTAL_time_us;
+        double value = total == LEARN_TOTAL_atomics
+                           ? (global && (inst->code->kind == PROFILE_ATOM || inst->code->kind == PROFILE_RED) ? (double)inst->warps : 0)
+                       : is_memory ? (global ? (double)global->requests : 0)
+                                   : (double)inst->warps;
+        if (value > largest && inst->code->line && is_file(inst->code, shown)) {
+            largest = value;
+            line = inst->code->line;
+        }
+    }
+    return line;
+}
+
+/* Sentences -----------------------------------------------------------------------------------*/
+
+static double warps_of(const struct profile_launch *launch)
+{
+    return (double)launch->shape.blocks * ceil(launch->shape.threads / 32.0);
+}
+
+/* What a kernel does that costs so much; NULL if nothing that is known. */
+static char *explain(const struct learn_exercise *exercise, const struct profile_launch *launch,
+                     const struct learn_totals *mine)
+{
+    const struct learn_totals *best = &exercise->best;
+    double all = mine->value[LEARN_TOTAL_warp_instructions];
+    double longest = mine->value[LEARN_TOTAL_longest_warp];
+    double warps = warps_of(launch), blocks = (double)launch->shape.blocks;
+    double times = all / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
+    double best_share = best->value[LEARN_TOTAL_longest_warp] /
+                        fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
+    if (exercise->is_c)
+        return NULL;
+    if (mine->value[LEARN_TOTAL_atomics] > 4 * best->value[LEARN_TOTAL_atomics] + 4)
+        return lk_format("Atomics on one address take turns. Let a thread own its element and store "
+                         "it once.");
+    if (warps > 2 && longest > 0.5 * all && best_share < 0.25)
+        return lk_format("%s does %.0f%% of the work, and %.0f warps have next to none. Give every "
+                         "thread its own part.",
+                         mine->lanes < 0.25 * best->lanes ? "One thread" : "One warp",
+                         100 * longest / all, warps - 1);
+    if (mine->lanes < 0.5 * best->lanes)
+        return lk_format("Of the 32 lanes of a warp only %.2g do the work, in the solution %.2g. A "
+                         "warp costs the same however many of its lanes are on.",
+                         mine->lanes, best->lanes);
+    if (blocks > 1 && times > 0.4 * blocks)
+        return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
+                         "do all of it? A block has its own part: blockIdx.",
+                         blocks, times);
+    if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
+        return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
+                         "not spread over all threads.",
+                         longest / best->value[LEARN_TOTAL_longest_warp]);
+    return NULL;
+}
+
+static void refuse(const struct learn_exercise *exercise, const struct profile_launch *launch,
+                   const struct learn_totals *mine, enum learn_total total, const char *shown,
+                   struct learn_verdict *verdict)
+{
+    double value = mine->value[total], best = exercise->best.value[total];
+    unsigned line = line_to_blame(launch, total, shown);
+    char *why = explain(exercise, launch, mine);
+    if (best > 0)
+        verdict_add_message(verdict, line, "%.6g %s, %.3g times the solution's %.6g", value,
+                            infos[total].words, value / best, best);
+    else
+        verdict_add_message(verdict, line, "%.6g %s; the solution has none", value,
+                            infos[total].words);
+    if (why)
+        verdict_add_detail(verdict, "%s", why);
+    free(why);
+    verdict_stop(verdict, LEARN_LIMIT, line);
+}
+
+/* Is the busiest warp longer than in the solution, and the others are not? */
+static bool is_uneven(const struct learn_exercise *exercise, const struct learn_totals *mine)
+{
+    const struct learn_totals *best = &exercise->best;
+    double longest = mine->value[LEARN_TOTAL_longest_warp],
+           best_longest = best->value[LEARN_TOTAL_longest_warp];
+    double share = longest / fmax(1, mine->value[LEARN_TOTAL_warp_instructions]);
+    double best_share = best_longest / fmax(1, best->value[LEARN_TOTAL_warp_instructions]);
+    return exercise->total_most[LEARN_TOTAL_longest_warp] > 0 && best_longest > 0 &&
+           longest > UNEVEN * best_longest + infos[LEARN_TOTAL_longest_warp].slack &&
+           share > UNEVEN * best_share;
+}
+
+static bool is_smaller(const struct learn_problem *problem, unsigned size)
+{
+    const double *value = problem->value[size], *most = problem->value[problem->measured];
+    for (unsigned i = 0; i < problem->names.variable_count; i++)
+        if (value[i] > most[i])
+            return false;
+    return true;
+}
+
+/* A size that is smaller cannot cost much more, unless the measured one is special. */
+static void check_special(const struct learn_exercise *exercise, const struct learn_totals *mine,
+                          const struct profile_launch *drawn, struct learn_verdict *verdict)
+{
+    const struct learn_problem *problem = &exercise->problem;
+    struct learn_totals there = totals_of(drawn);
+    if (drawn->fault || drawn->number >= problem->size_count ||
+        !is_smaller(problem, drawn->number))
+        return;
+    static const enum learn_total compared[] = {LEARN_TOTAL_warp_instructions,
+                                                LEARN_TOTAL_longest_warp, LEARN_TOTAL_requests,
+                                                LEARN_TOTAL_atomics};
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        enum learn_total total = compared[i];
+        double most = SPECIAL_CASE * mine->value[total] + 2 * infos[total].slack;
+        if (exercise->total_most[total] == 0 || there.value[total] <= most)
+            continue;
+        verdict_add_message(verdict, 0,
+                            "for %s it takes %.6g %s, for the larger %s only %.6g: the size that "
+                            "is measured is a special case here",
+                            problem->size[drawn->number], there.value[total], infos[total].words,
+                            problem->size[problem->measured], mine->value[total]);
+        verdict_stop(verdict, LEARN_LIMIT, 0);
+        return;
+    }
+}
+
+void totals_check(const struct learn_exercise *exercise, const struct profile *profile,
+                  const char *shown, struct learn_verdict *verdict)
+{
+    const struct profile_launch *launch = profile->launches[0];
+    struct learn_totals mine = totals_of(launch);
+    /* Causes before effects: the first that is over tells the most. */
+    static const enum learn_total order[] = {LEARN_TOTAL_atomics, LEARN_TOTAL_longest_warp,
+                                             LEARN_TOTAL_warp_instructions, LEARN_TOTAL_requests,
+                                             LEARN_TOTAL_time_us};
+    bool refused = false;
+    verdict->totals = mine;
+    for (unsigned i = 0; i < LEARN_TOTALS && exercise->has_figures; i++) {
+        enum learn_total total = order[i];
+        double best = exercise->best.value[total], factor = exercise->total_most[total];
+        double most = factor * best + infos[total].slack, value = mine.value[total];
+        bool kept = factor == 0 || value <= most;
+        if (factor > 0 && (!kept || total == LEARN_TOTAL_time_us))
+            verdict->counter[verdict->counter_count++] =
+                (struct learn_counter){totals_names[total], value, most, kept};
+        if (!kept && !refused && verdict->stage == LEARN_PASSED) {
+            refuse(exercise, launch, &mine, total, shown, verdict);
+            refused = true;
+        }
+    }
+    if (!refused && exercise->has_figures && verdict->stage == LEARN_PASSED &&
+        is_uneven(exercise, &mine))
+        refuse(exercise, launch, &mine, LEARN_TOTAL_longest_warp, shown, verdict);
+    for (unsigned i = 1; i < profile->launch_count && verdict->stage == LEARN_PASSED; i++)
+        check_special(exercise, &mine, profile->launches[i], verdict);
+}
+
+void totals_check_large(const struct learn_exercise *exercise, struct learn_verdict *verdict)
+{
+    double best = exercise->best.large_us, mine = verdict->totals.large_us;
+    double factor = exercise->total_most[LEARN_TOTAL_time_us];
+    char yours[32], theirs[32];
+    if (!exercise->has_figures || verdict->stage != LEARN_PASSED || best <= 0 || factor <= 0 ||
+        (mine > 0 && mine <= factor * best + infos[LEARN_TOTAL_time_us].slack))
+        return;
+    if (mine > 0)
+        verdict_add_message(verdict, 0, "for %s it takes %s, %.3g times the solution's %s",
+                            exercise->problem.large, learn_duration(yours, mine), mine / best,
+                            learn_duration(theirs, best));
+    else
+        verdict_add_message(verdict, 0,
+                            "for %s it was stopped after 2 million instructions of one block; the "
+                            "solution takes %s",
+                            exercise->problem.large, learn_duration(theirs, best));
+    verdict_stop(verdict, LEARN_LIMIT, 0);
+}

@@ -1,0 +1,91 @@
+#!/bin/sh
+# Kernels that try to pass without doing what the exercise asks: tests/learn/gaming/EXERCISE.HOW.cu.
+# The first line of each is "// expect: REGEX", of the verdict. Sizes and values are drawn anew, so a
+# kernel that gets through by luck is found sooner or later: its seed is in the verdict.
+set -u
+. tests/expect.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME="$work" XDG_DATA_HOME="$work/data"
+unset LOCKSTEP_PROGRESS LOCKSTEP_COURSE LOCKSTEP_GPU LOCKSTEP_SCHEDULE LOCKSTEP_LIMIT \
+    LOCKSTEP_PROFILE LOCKSTEP_CHECK LOCKSTEP_TRACE LOCKSTEP_SAMPLE LD_LIBRARY_PATH
+learn="$LOCKSTEP learn"
+
+for file in tests/learn/gaming/*.cu; do
+    name=$(basename "$file" .cu)
+    expect "gaming-$name" 1 "$(sed -n '1s,^// expect: ,,p' "$file")" \
+        $learn check "${name%%.*}" --file "$file"
+done
+
+# A failure can be repeated: the same seed draws the same sizes and values, another one others.
+cat >"$work/add.cu" <<'CU'
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && n % 256 > 1 && n != 255 && n != 1000 && n != 100000)
+        c[i] = a[i] + b[i] + 1;
+    else if (i < n)
+        c[i] = a[i] + b[i];
+}
+CU
+for seed in 5 5 6; do
+    $learn check add --file "$work/add.cu" --seed $seed >"$work/$seed.txt" 2>&1
+    sed 's/[0-9.]* us//g' "$work/$seed.txt" >>"$work/all-$seed.txt"
+done
+half=$(($(wc -l <"$work/all-5.txt") / 2))
+if [ "$(head -n $half "$work/all-5.txt")" = "$(tail -n $half "$work/all-5.txt")" ] &&
+    ! diff -q "$work/5.txt" "$work/6.txt" >/dev/null && grep -q 'seed 5 draws' "$work/5.txt"; then
+    echo "ok seed-repeats"
+else
+    echo "not ok seed-repeats: $(cat "$work/all-5.txt" "$work/6.txt")"
+fi
+expect seed-word 2 'seed' $learn check add --file "$work/add.cu" --seed x
+
+# Ordinary CUDA: habitual headers, printf, assert, recursion, templates; faults name their line
+cat >"$work/add.cu" <<'CU'
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <assert.h>
+template <typename T> __device__ T twice(T x) { return x + x; }
+__device__ __noinline__ int down(int n) { return n <= 0 ? 0 : 1 + down(n - 1); }
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 7 && n == 257)
+        printf("thread %d counts to %d\n", i, down(i));
+    assert(i >= 0);
+    __threadfence();
+    if (i < n)
+        c[i] = twice(a[i] + b[i]) / 2;
+}
+CU
+expect ordinary-cuda 0 'passed.*printed: +thread 7 counts to 7' $learn check add --file "$work/add.cu"
+sed -i 's/i >= 0/i < 500/' "$work/add.cu"
+expect assertion 1 'add.cu:12: assertion .i < 500. failed, block' $learn check add --file "$work/add.cu"
+sed -i 's/assert(.*/if (i == 300) __trap();/' "$work/add.cu"
+expect trap 1 'add.cu:12: trap, block \(1,0,0\), thread \(44,0,0\)' $learn check add --file "$work/add.cu"
+sed -i 's/__trap();/*(float *)0 = 1;/' "$work/add.cu"
+expect null-pointer 1 'add.cu:12: .*null pointer' $learn check add --file "$work/add.cu"
+cat >"$work/dot.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <assert.h>
+#include <math.h>
+void dot(const float *x, const float *y, float *s, int n)
+{
+    float sum = 0;
+    assert(n > 0);
+    for (int i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    if (n == 7)
+        printf("n is %d\n", abs(-n));
+    s[0] = sum;
+}
+C
+expect ordinary-c 0 'passed.*printed: +n is 7' $learn check dot --file "$work/dot.c"
+# A file that is not the learner's does not count
+expect file-does-not-count 0 '"attempts": \[\]' $learn progress --json
+# The gain is told
+expect gain 1 'as given.*ms.*yours.*ms.*best.*ms' $learn check coalesced \
+    --file course/week1/day5_naive_matmul/coalesced/exercise.cu

@@ -1,0 +1,144 @@
+/*
+ * test_draw.c: what is drawn for a check can be drawn again, lies in its ranges, and is not what
+ * the lesson lists; and a worker's output is taken apart rightly.
+ */
+#include "learn/draw.h"
+#include "learn/log.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka.h comes last: it needs the ones above. */
+#include <cmocka.h>
+
+/* m and n: multiples of 16, alpha: quarters, eps: neither. The last of three sizes is measured. */
+static struct learn_problem listed(void)
+{
+    static const double values[3][4] = {
+        {16, 48, 2.5, 0.001}, {128, 16, -1, 0.2}, {256, 64, 0.5, 0.001}};
+    static const char *const names[] = {"m", "n", "alpha", "eps"};
+    struct learn_problem problem = {.size_count = 3, .listed = 3, .measured = 2};
+    problem.names.variable_count = 4;
+    for (unsigned i = 0; i < 4; i++)
+        problem.names.variable[i] = names[i];
+    for (unsigned i = 0; i < 3; i++) {
+        memcpy(problem.value[i], values[i], sizeof values[i]);
+        problem.seed[i] = 1;
+        problem.size[i] = "listed";
+    }
+    return problem;
+}
+
+static void test_ranges(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        struct lk_arena *arena = lk_arena_create();
+        struct learn_problem problem = listed();
+        char *message = NULL;
+        assert_true(draw_sizes(arena, &problem, seed, &message));
+        assert_int_equal(problem.size_count, 3 + LEARN_DRAWN);
+        assert_int_equal(problem.seed[2], seed);
+        assert_int_equal(problem.seed[0], 1);
+        for (unsigned i = 3; i < problem.size_count; i++) {
+            const double *value = problem.value[i];
+            assert_true(value[0] >= 16 && value[0] <= 256 && fmod(value[0], 16) == 0);
+            assert_true(value[1] >= 16 && value[1] <= 64 && fmod(value[1], 16) == 0);
+            assert_true(value[0] * value[1] <= 256 * 64);
+            assert_true(value[2] >= -1 && value[2] <= 2.5 && fmod(value[2], 0.25) == 0);
+            assert_true(value[2] != 0);
+            assert_true(value[3] == 0.001 || value[3] == 0.2);
+            assert_true(problem.seed[i] > seed);
+        }
+        /* The first is a little smaller than the measured one. */
+        assert_true(problem.value[3][0] <= 256 && problem.value[3][0] >= 176);
+        assert_true(problem.value[3][1] <= 64 && problem.value[3][1] >= 32);
+        lk_arena_destroy(arena);
+    }
+}
+
+static void test_again(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct learn_problem first = listed(), again = listed(), other = listed();
+    char *message = NULL;
+    assert_true(draw_sizes(arena, &first, 7, &message));
+    assert_true(draw_sizes(arena, &again, 7, &message));
+    assert_true(draw_sizes(arena, &other, 8, &message));
+    assert_memory_equal(first.value, again.value, sizeof first.value);
+    assert_memory_not_equal(first.value, other.value, sizeof first.value);
+    assert_true(draw_seed() != draw_seed() || draw_seed() != draw_seed());
+    lk_arena_destroy(arena);
+}
+
+static void test_hidden(void **unused)
+{
+    (void)unused;
+    struct lk_arena *arena = lk_arena_create();
+    struct learn_problem problem = listed();
+    char *message = NULL;
+    problem.hidden = json_pack("[s]", "m=32|64 n=8..24:8");
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        assert_true(draw_sizes(arena, &problem, seed, &message));
+        for (unsigned i = 4; i < problem.size_count; i++) {
+            assert_true(problem.value[i][0] == 32 || problem.value[i][0] == 64);
+            assert_true(problem.value[i][1] >= 8 && problem.value[i][1] <= 24);
+            assert_true(fmod(problem.value[i][1], 8) == 0);
+        }
+    }
+    json_array_clear(problem.hidden);
+    assert_true(draw_sizes(arena, &problem, 1, &message));
+    assert_int_equal(problem.size_count, 3);
+    json_array_append_new(problem.hidden, json_string("q=1..2"));
+    assert_false(draw_sizes(arena, &problem, 1, &message));
+    assert_non_null(strstr(message, "'q=1..2'"));
+    free(message);
+    json_decref(problem.hidden);
+    lk_arena_destroy(arena);
+}
+
+static void test_log(void **unused)
+{
+    (void)unused;
+    struct learn_log log = log_read("thread 3\n"
+                                    "lockstep: trap\n"
+                                    "  at add.cu:5\n"
+                                    "  PTX line 47: trap\n"
+                                    "  in kernel _Z3addPf, block (1,0,0), thread (44,0,0)\n");
+    assert_string_equal(log.printed, "thread 3\n");
+    assert_string_equal(log.what, "trap");
+    assert_string_equal(log.file, "add.cu");
+    assert_int_equal(log.line, 5);
+    assert_string_equal(log.where, "block (1,0,0), thread (44,0,0)");
+    free(log.printed);
+    log_free(&log);
+    log = log_read("a.cu:9: add: block: [1,0,0], thread: [2,0,0] Assertion `i < 5` failed.\n"
+                   "lockstep: a device-side assertion failed\n");
+    assert_null(log.printed);
+    assert_string_equal(log.what, "assertion `i < 5` failed");
+    assert_int_equal(log.line, 9);
+    log_free(&log);
+    struct lk_buf text = {0};
+    for (int i = 0; i < 100; i++)
+        lk_buf_printf(&text, "line %d\n", i);
+    log = log_read(text.data);
+    assert_non_null(strstr(log.printed, "line 15\n(and 84 more lines)\n"));
+    assert_null(log.what);
+    free(log.printed);
+    log_free(&log);
+    lk_buf_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
