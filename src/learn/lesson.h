@@ -49,7 +49,7 @@ struct learn_problem {
     struct expression_names names; /* parameters and buffers */
     double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];
     struct zoo_problem instance[LEARN_ALL_SIZES]; /* of a family */
-    struct learn_buffer buffer[ZOO_BUFFERS];
+    struct learn_buffer buffer[ZOO_BUFFERS + LEARN_RULES];
     unsigned buffer_count;
     struct expression_rule rule[LEARN_RULES];
     unsigned rule_count;

@@ -211,10 +211,9 @@ static bool read_step(struct lesson_reader *reader, json_t *object, struct learn
 static bool read_steps(struct lesson_reader *reader, json_t *object, struct learn_problem *problem)
 {
     json_t *list = reader_array(reader, object, "steps", false), *each;
-    size_t i, most = ZOO_BUFFERS - problem->buffer_count;
-    if (list && (json_array_size(list) > LEARN_RULES || json_array_size(list) > most))
-        return reader_fail(reader, "steps", "must be at most %d, and %d with the buffers",
-                           LEARN_RULES, ZOO_BUFFERS);
+    size_t i;
+    if (list && json_array_size(list) > LEARN_RULES)
+        return reader_fail(reader, "steps", "must be at most %d", LEARN_RULES);
     json_array_foreach(list, i, each) if (!read_step(reader, each, problem)) return false;
     return true;
 }

@@ -1,0 +1,18 @@
+// Reads the tile while other warps still fill it.
+__global__ void hot_line(const float *in, const float *gain, float *out, float *turned, int rows, int cols)
+{
+    __shared__ float tile[32][33]; // [row][column]
+    int left = blockIdx.x * 32, top = blockIdx.y * 32;
+    int c = left + threadIdx.x;
+    for (int k = threadIdx.y; k < 32; k += 8) {
+        int r = top + k;
+        if (r < rows && c < cols) {
+            float scaled = gain[c] * in[r * cols + c];
+            out[r * cols + c] = scaled;
+            tile[k][threadIdx.x] = scaled;
+        }
+    }
+    for (int k = threadIdx.y; k < 32; k += 8)
+        if (left + k < cols && top + threadIdx.x < rows)
+            turned[(left + k) * rows + top + threadIdx.x] = tile[threadIdx.x][k];
+}

@@ -1,0 +1,16 @@
+// Takes the registers for one pool. Each scheduler has a quarter, and a warp cannot straddle two.
+void occupancy(int threads, int registers, int shared, int *warps)
+{
+    int warps_of_block = (threads + 31) / 32;
+    int blocks = 64 / warps_of_block;
+    int per_warp = (32 * registers + 255) / 256 * 256;
+    int by_registers = 65536 / per_warp / warps_of_block;
+    int by_shared = 233472 / ((shared + 1024 + 127) / 128 * 128);
+    if (blocks > 32)
+        blocks = 32;
+    if (blocks > by_registers)
+        blocks = by_registers;
+    if (blocks > by_shared)
+        blocks = by_shared;
+    warps[0] = blocks * warps_of_block;
+}

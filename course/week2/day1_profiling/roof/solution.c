@@ -1,0 +1,8 @@
+// roof (kata): the lower of the flat roof and the slanted one.
+void roof(int n, int tile, float peak, float bandwidth, float *gflops)
+{
+    float flops = 2.0f * n * n * n;
+    float bytes = 4 * (flops / tile + (float)n * n);
+    float slanted = bandwidth * flops / bytes;
+    gflops[0] = slanted < peak ? slanted : peak;
+}

@@ -1,0 +1,8 @@
+// Counts the factors only. c has to be written too.
+void roof(int n, int tile, float peak, float bandwidth, float *gflops)
+{
+    float flops = 2.0f * n * n * n;
+    float bytes = 4 * (flops / tile);
+    float slanted = bandwidth * flops / bytes;
+    gflops[0] = slanted < peak ? slanted : peak;
+}

@@ -1,0 +1,19 @@
+// Begins at element 1, so that the float4 lies across two places: 16 bytes must lie at a multiple
+// of 16.
+__global__ void wide(float alpha, const float *x, float *y, int n)
+{
+    int i = 4 * (blockIdx.x * 256 + threadIdx.x) + 1;
+    if (i == 1)
+        y[0] = alpha * x[0] + y[0];
+    if (i + 3 < n) {
+        float4 a = *(const float4 *)(x + i), b = *(float4 *)(y + i);
+        b.x = alpha * a.x + b.x;
+        b.y = alpha * a.y + b.y;
+        b.z = alpha * a.z + b.z;
+        b.w = alpha * a.w + b.w;
+        *(float4 *)(y + i) = b;
+    } else {
+        for (int k = i; k < n; k++)
+            y[k] = alpha * x[k] + y[k];
+    }
+}

@@ -1,0 +1,18 @@
+// Turns the tile when it is filled: now the stores meet in one bank.
+__global__ void row_sums(const float *in, float *sums, int rows, int cols)
+{
+    __shared__ float tile[32][32];
+    int lane = threadIdx.x, top = blockIdx.x * 32;
+    float sum = 0;
+    for (int left = 0; left < cols; left += 32) {
+        for (int r = 0; r < 32; r++)
+            tile[lane][r] = top + r < rows && left + lane < cols ? in[(top + r) * cols + left + lane] : 0;
+        __syncthreads();
+#pragma unroll 1 // one word at a time, so that the banks are easy to follow
+        for (int c = 0; c < 32; c++)
+            sum += tile[c][lane];
+        __syncthreads();
+    }
+    if (top + lane < rows)
+        sums[top + lane] = sum;
+}

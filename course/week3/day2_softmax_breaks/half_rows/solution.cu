@@ -1,0 +1,14 @@
+// half_rows: f16 is for storing; terms and sum are f32.
+#include <mma.h>
+
+__global__ void half_rows(const half *x, half *out, float scale, int cols)
+{
+    const half *row = x + blockIdx.x * cols;
+    float sum = 0;
+    for (int c = threadIdx.x; c < cols; c += 32)
+        sum += __expf(scale * (float)row[c]);
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, step);
+    for (int c = threadIdx.x; c < cols; c += 32)
+        out[blockIdx.x * cols + c] = __float2half(__expf(scale * (float)row[c]) / sum);
+}

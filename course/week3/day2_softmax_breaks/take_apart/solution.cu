@@ -1,0 +1,10 @@
+// take_apart (kata): 1 bit of sign, 8 of exponent, 23 of mantissa.
+__global__ void take_apart(const float *x, int *sign, int *exponent, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) {
+        unsigned bits = __float_as_uint(x[i]);
+        sign[i] = bits >> 31;
+        exponent[i] = (int)(bits >> 23 & 255) - 127;
+    }
+}

@@ -1,0 +1,13 @@
+// Never notes the new largest number.
+#include <math.h>
+
+void running(const float *x, float *m, float *l, int n)
+{
+    float most = x[0], sum = 0;
+    for (int i = 0; i < n; i++) {
+        float larger = fmaxf(most, x[i]);
+        sum = sum * expf(most - larger) + expf(x[i] - larger);
+        m[i] = most;
+        l[i] = sum;
+    }
+}

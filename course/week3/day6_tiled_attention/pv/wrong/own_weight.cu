@@ -1,0 +1,12 @@
+// Each lane uses its own weight.
+__global__ void pv(const float *w, const float *v, float *out, int keys)
+{
+    int lane = threadIdx.x;
+    float sum = 0;
+    for (int first = 0; first < keys; first += 32) {
+        float mine = first + lane < keys ? w[blockIdx.x * keys + first + lane] : 0;
+        for (int j = 0; j < 32 && first + j < keys; j++)
+            sum += mine * v[(first + j) * 32 + lane];
+    }
+    out[blockIdx.x * 32 + lane] = sum;
+}

@@ -1,0 +1,7 @@
+// Counts the scores once.
+void traffic(int n, int d, int block, double *bytes)
+{
+    double vectors = (double)n * d;
+    bytes[0] = 4 * (4 * vectors + 2.0 * n * n);
+    bytes[1] = 4 * (2 * vectors + 2 * vectors * ((n + block - 1) / block));
+}

@@ -1,0 +1,14 @@
+// Every lane has a scale of its own.
+__global__ void quantise(const float *x, signed char *codes, float *scales, int cols)
+{
+    int lane = threadIdx.x;
+    int row = blockIdx.x * cols;
+    float most = 0;
+    for (int c = lane; c < cols; c += 32)
+        most = fmaxf(most, fabsf(x[row + c]));
+    float scale = most / 127;
+    for (int c = lane; c < cols; c += 32)
+        codes[row + c] = scale > 0 ? (signed char)rintf(x[row + c] / scale) : 0;
+    if (lane == 0)
+        scales[blockIdx.x] = scale;
+}

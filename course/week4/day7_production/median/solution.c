@@ -1,0 +1,11 @@
+// median (kata): the sample with (count - 1) / 2 samples before it.
+void median(const float *x, float *out, int n, int warm)
+{
+    for (int i = warm; i < n; i++) {
+        int before = 0;
+        for (int j = warm; j < n; j++)
+            before += x[j] < x[i] || (x[j] == x[i] && j < i);
+        if (before == (n - warm - 1) / 2)
+            out[0] = x[i];
+    }
+}
