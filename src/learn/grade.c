@@ -193,6 +193,14 @@ static char *with_element(const struct learn_problem *problem, const char *text)
     return strdup(text);
 }
 
+/* Of src/check/owner.c? */
+static bool is_of_owners(const json_t *object)
+{
+    const char *text = json_string_value(json_object_get(object, "text"));
+    return text &&
+           (strncmp(text, "several writers", 15) == 0 || strncmp(text, "needs another", 13) == 0);
+}
+
 static void add_finding(struct job *job, const json_t *object)
 {
     struct lk_buf where = {0};
@@ -200,10 +208,8 @@ static void add_finding(struct job *job, const json_t *object)
     unsigned line = (unsigned)json_integer_value(json_object_get(object, "line"));
     unsigned with = (unsigned)json_integer_value(json_object_get(other, "line"));
     const char *found = json_string_value(json_object_get(object, "text"));
-    bool is_owner = found && (strncmp(found, "several writers", 15) == 0 ||
-                              strncmp(found, "needs another", 13) == 0);
-    char *text = is_owner ? with_element(&job->exercise->problem, found)
-                          : strdup(found ? found : "an error");
+    char *text = is_of_owners(object) ? with_element(&job->exercise->problem, found)
+                                      : strdup(found ? found : "an error");
     bool ours = is_learners(job, json_string_value(json_object_get(object, "file")));
     lk_buf_printf(&where, "%s", "");
     finding_put_thread(&where, object);
@@ -217,7 +223,19 @@ static void add_finding(struct job *job, const json_t *object)
     lk_buf_free(&where);
 }
 
-/* At most two: the rest mostly follows from them. */
+/* At most two: the rest mostly follows from them. owners: those of who writes what, or the others.
+ */
+static unsigned add_findings(struct job *job, const json_t *errors, bool owners)
+{
+    unsigned shown = 0;
+    for (size_t i = 0; i < json_array_size(errors) && shown < 2; i++)
+        if (is_of_owners(json_array_get(errors, i)) == owners) {
+            add_finding(job, json_array_get(errors, i));
+            shown++;
+        }
+    return shown;
+}
+
 static void read_findings(struct job *job)
 {
     struct check_names names = {name_buffer, (void *)&job->exercise->problem};
@@ -227,8 +245,9 @@ static void read_findings(struct job *job)
         free(message); /* the worker did not get as far as the machine */
         return;
     }
-    for (size_t i = 0; i < json_array_size(findings.errors) && i < 2; i++)
-        add_finding(job, json_array_get(findings.errors, i));
+    /* A race, or an element out of bounds, says more than that several threads have written. */
+    if (add_findings(job, findings.errors, false) == 0)
+        add_findings(job, findings.errors, true);
     check_free(&findings);
 }
 
