@@ -54,6 +54,12 @@ class Message(Result):
         return box(AMBER if self.ok else RED, self.headline, block(self.words))
 
 
+def duration(us):
+    """Never 7.6e+03 us."""
+    value, unit = (us, "us") if us < 1e3 else (us / 1e3, "ms") if us < 1e6 else (us / 1e6, "s")
+    return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
+
+
 class Verdict(Result):
     """Of `lockstep learn check --json`. source: the file's lines; name: how the texts call it."""
 
@@ -68,7 +74,7 @@ class Verdict(Result):
         if not data["passed"]:
             return words
         return (f"{words}: right on all {data['sizes']} sizes; no races, no stray accesses; "
-                f"{data['time_us']:.3g} us (modelled)")
+                f"{duration(data['time_us'])} (modelled)")
 
     def lines(self):
         """The text; below each line that names a line of the cell, that line itself."""
@@ -84,11 +90,22 @@ class Verdict(Result):
             for more in message.get("detail", "").splitlines():
                 yield f"    {more}"
 
+    def gain(self):
+        """The modelled times of the large size, in a line."""
+        gain = self.data.get("gain", {})
+        names = {"before": "as given" if gain.get("is_given") else "before", "yours": "yours",
+                 "best": "best"}
+        times = [f"{words} {gain[key]['text']}" for key, words in names.items() if key in gain]
+        return [f"  for {gain['size']}: {', '.join(times)} (modelled)"] if times else []
+
     def text(self):
         parts = [self.headline(), *self.lines()]
         for each in self.data["counters"]:
             parts.append(f"  {each['name']:34} {each['value']:10.6g}  at most {each['most']:.6g}"
                          + ("" if each["kept"] else "  <- too much"))
+        parts += self.gain()
+        if self.data.get("printed"):
+            parts += ["", "printed:", self.data["printed"].rstrip("\n")]
         if self.data.get("picture"):
             parts += ["", "what the first warp touched:", self.data["picture"].rstrip("\n")]
         return "\n".join(parts)

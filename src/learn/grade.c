@@ -177,27 +177,65 @@ static char *name_buffer(void *context, unsigned number, uint64_t bytes)
                      (unsigned long long)bytes, problem->size[(number - 1) / count]);
 }
 
+/* "byte 16 of c (4000 bytes; n=1000)" as the kernel's code has it: "c[4] (n=1000)"; malloc'd. */
+static char *with_element(const struct learn_problem *problem, const char *text)
+{
+    const char *at = strstr(text, "byte "), *bytes = at ? strstr(at, " bytes; ") : NULL;
+    char name[64];
+    unsigned long long byte;
+    if (!bytes || sscanf(at, "byte %llu of %63s (", &byte, name) != 2)
+        return strdup(text);
+    for (unsigned b = 0; b < problem->buffer_count; b++)
+        if (strcmp(problem->buffer[b].name, name) == 0)
+            return lk_format("%.*s%s[%llu] (%s", (int)(at - text), text, name,
+                             byte / zoo_type_bytes[problem->buffer[b].type],
+                             bytes + strlen(" bytes; "));
+    return strdup(text);
+}
+
+/* Of src/check/owner.c? */
+static bool is_of_owners(const json_t *object)
+{
+    const char *text = json_string_value(json_object_get(object, "text"));
+    return text &&
+           (strncmp(text, "several writers", 15) == 0 || strncmp(text, "needs another", 13) == 0);
+}
+
 static void add_finding(struct job *job, const json_t *object)
 {
     struct lk_buf where = {0};
     const json_t *other = json_object_get(object, "other");
     unsigned line = (unsigned)json_integer_value(json_object_get(object, "line"));
     unsigned with = (unsigned)json_integer_value(json_object_get(other, "line"));
-    const char *text = json_string_value(json_object_get(object, "text"));
+    const char *found = json_string_value(json_object_get(object, "text"));
+    char *text = is_of_owners(object) ? with_element(&job->exercise->problem, found)
+                                      : strdup(found ? found : "an error");
     bool ours = is_learners(job, json_string_value(json_object_get(object, "file")));
     lk_buf_printf(&where, "%s", "");
     finding_put_thread(&where, object);
     if (with && is_learners(job, json_string_value(json_object_get(other, "file"))))
         lk_buf_printf(&where, "; the other side is line %u", with);
-    verdict_add_message(job->verdict, ours ? line : 0, "%s%s", text ? text : "an error",
-                        where.data);
+    verdict_add_message(job->verdict, ours ? line : 0, "%s%s", text, where.data);
     verdict_stop(job->verdict, LEARN_CHECK, ours ? line : 0);
     if (job->verdict->line == 0 && ours)
         job->verdict->line = line;
+    free(text);
     lk_buf_free(&where);
 }
 
-/* At most two: the rest mostly follows from them. */
+/* At most two: the rest mostly follows from them. owners: those of who writes what, or the others.
+ */
+static unsigned add_findings(struct job *job, const json_t *errors, bool owners)
+{
+    unsigned shown = 0;
+    for (size_t i = 0; i < json_array_size(errors) && shown < 2; i++)
+        if (is_of_owners(json_array_get(errors, i)) == owners) {
+            add_finding(job, json_array_get(errors, i));
+            shown++;
+        }
+    return shown;
+}
+
 static void read_findings(struct job *job)
 {
     struct check_names names = {name_buffer, (void *)&job->exercise->problem};
@@ -207,8 +245,9 @@ static void read_findings(struct job *job)
         free(message); /* the worker did not get as far as the machine */
         return;
     }
-    for (size_t i = 0; i < json_array_size(findings.errors) && i < 2; i++)
-        add_finding(job, json_array_get(findings.errors, i));
+    /* A race, or an element out of bounds, says more than that several threads have written. */
+    if (add_findings(job, findings.errors, false) == 0)
+        add_findings(job, findings.errors, true);
     check_free(&findings);
 }
 

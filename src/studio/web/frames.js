@@ -15,7 +15,9 @@ function fit(frame) {
      * before it was resized would stay. */
     const resize = () => {
         const whole = inside.offsetHeight + 4;
-        const most = Math.max(MOST, 0.8 * window.innerHeight);
+        /* A phone has one column: there a picture that scrolls within the page is a trap. */
+        const most = matchMedia("(min-width: 64rem)").matches
+            ? Math.max(MOST, 0.8 * window.innerHeight) : Infinity;
         frame.style.height = `${Math.min(whole, most)}px`;
         frame.contentDocument.documentElement.style.overflowY = whole > most ? "auto" : "hidden";
     };
