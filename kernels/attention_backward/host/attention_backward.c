@@ -333,11 +333,12 @@ static const struct zoo_peer peers[] = {
 static const char *const edges[] = {
     "batch=0,1 queries=0,5 keys=0,1,3 mask=full,causal dim=64 type=bf16,f32",
     "batch=2 heads=2 group=1,2 queries=1,65 keys=1,70 mask=causal dim=64",
-    "heads=1 queries=130 keys=70,200 mask=full,causal dim=64,128",
+    "heads=1 queries=130 keys=70,150 mask=full,causal dim=64",
+    "heads=1 queries=70 keys=200 mask=full,causal dim=128",
     "heads=1 queries=70 keys=140 mask=causal type=f16 dim=64,96,128",
     "heads=1 group=3 queries=70 keys=50 mask=full,causal dim=64",
-    "heads=1 queries=200 keys=60 mask=causal dim=128",
-    "heads=1 queries=70 keys=90 dist=matched,equal mask=causal dim=64 type=bf16,f16,f32",
+    "heads=1 queries=150 keys=60 mask=causal dim=128",
+    "heads=1 queries=70 keys=90 dist=matched,equal mask=causal dim=64 type=bf16,f32",
     "heads=1 queries=20 keys=30 dim=1,7,40 type=bf16,f32 mask=causal",
     "heads=1 queries=40 keys=40 dim=64 scale=1",
     NULL};

@@ -407,19 +407,20 @@ static const struct zoo_peer peers[] = {
 static const char *const edges[] = {
     "batch=0,1 keys=0,1,3 type=bf16,f32 lse=yes",
     "batch=2 heads=2 group=1,3 keys=1,16,17,130 type=bf16,f16 lse=yes",
-    "heads=2 group=2 keys=70,300 dim=64,96,128,256 type=bf16,f16 lse=yes",
+    "heads=2 group=2 keys=70 dim=64,96,128,256 type=bf16,f16 lse=yes",
+    "heads=1 group=2 keys=300 dim=96,256 lse=yes",
     "heads=1 group=5 queries=2,3,7 keys=1,2,5,140 type=bf16 lse=yes",
-    "heads=1 group=17,40 queries=1,2 keys=100 dim=64,128,256 lse=yes",
+    "heads=1 group=17,40 keys=60 dim=64,128,256 lse=yes",
     "batch=7 heads=2 group=4 keys=200 lengths=ragged lse=yes",
     "batch=6 heads=2 group=2 queries=3 keys=90 lengths=ragged dim=64 lse=yes",
     "batch=140 heads=1 keys=20 lengths=ragged dim=64", /* more sequences than threads */
-    "batch=5 heads=2 group=3 keys=150 page=16,48,256 lengths=ragged,alike lse=yes",
+    "batch=5 heads=2 group=3 keys=150 page=16,48,256 lengths=ragged lse=yes",
     "batch=3 heads=2 keys=100 page=1,7 lengths=ragged lse=yes",
     "batch=4 heads=2 group=4 keys=130 page=0,32 layout=rows_first lengths=ragged dim=96 lse=yes",
     "batch=2 heads=2 group=2 keys=100 page=16 pool=40 lse=yes",
     "heads=1 group=2 keys=180 dist=matched,huge,equal type=bf16,f16,f32 lse=yes",
-    "heads=1 group=4 keys=1100 dist=uniform,huge lse=yes",
-    "heads=1 keys=70 dim=1,7,40,200,512 type=bf16,f16,f32 lse=yes",
+    "heads=1 group=4 keys=1100 dist=huge lse=yes",
+    "heads=1 keys=40 dim=1,7,200,512 type=bf16,f16,f32 lse=yes",
     "heads=1 group=2 keys=60 scale=1,3 lse=yes",
     NULL};
 
