@@ -7,7 +7,7 @@
 #include "rows_of.h"
 
 #define BLOCK 128 // tune: 128 256 512
-#define UNROLL 4 // tune: 1 2 4 8
+#define UNROLL 2 // tune: 1 2 4 8
 
 template <class T, class I>
 static __device__ __forceinline__ void copy_rows(const I *ids, const T *table, T *out,

@@ -17,6 +17,7 @@
 #define LONG 256   // and below: embedding.c has the same
 #define PART 256
 #define ARRANGE 1024 // threads
+#define IN_FLIGHT 4
 
 struct lists {
     int *count, *begin, *part; // [vocab]: tokens of a row, where its list is, its first part if it is long
@@ -117,23 +118,33 @@ static __device__ __forceinline__ void arrange_list(const I *ids, lists l, long 
     }
 }
 
-/* Of the rows in a list, in its order; four loads are under way at a time. */
+/* Of the rows in a list, in its order; of whole vectors IN_FLIGHT loads are under way at a time. */
 template <class T>
 static __device__ __forceinline__ void add_rows(const T *dout, const int *list, int count,
                                                 columns c, float (&sum)[PER<T>])
 {
+    float x[PER<T>];
+    int i = 0;
 #pragma unroll 1
-    for (int i = 0; i < count; i += 4) {
-        float x[4][PER<T>];
+    for (; c.whole && c.first < c.dim && i + IN_FLIGHT <= count; i += IN_FLIGHT) {
+        uint4 v[IN_FLIGHT];
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (i + k < count)
-                load_columns(dout + list[i + k] * c.dim, c, x[k]);
+        for (int k = 0; k < IN_FLIGHT; k++)
+            v[k] = load_once((const uint4 *)(dout + list[i + k] * c.dim + c.first));
 #pragma unroll
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < IN_FLIGHT; k++) {
+            widen_all<T>(v[k], x);
 #pragma unroll
             for (int e = 0; e < PER<T>; e++)
-                sum[e] += i + k < count ? x[k][e] : 0.0f;
+                sum[e] += x[e];
+        }
+    }
+#pragma unroll 1
+    for (; i < count; i++) {
+        load_columns(dout + list[i] * c.dim, c, x);
+#pragma unroll
+        for (int e = 0; e < PER<T>; e++)
+            sum[e] += x[e];
     }
 }
 
@@ -177,9 +188,17 @@ static __device__ __forceinline__ void sum_row(const T *dout, T *dtable, lists l
     long long row = blockIdx.x;
     columns c = columns_of<T>((long long)blockIdx.y * blockDim.x * PER<T>, threadIdx.x, blockDim.x,
                               dim, in_vectors(dout, dtable, dim));
-    int count = l.count[row];
+    int count = l.count[row], begin = l.begin[row]; // at once: a block is mostly waiting
     float sum[PER<T>] = {};
-    if (count > LONG) {
+    if (count == 1 || count == 2) { // most lists
+        int one = l.order[begin], other = l.order[begin + count - 1];
+        float x[PER<T>];
+        load_columns(dout + min(one, other) * dim, c, sum);
+        load_columns(dout + max(one, other) * dim, c, x);
+#pragma unroll
+        for (int k = 0; k < PER<T>; k++)
+            sum[k] += count == 2 ? x[k] : 0.0f;
+    } else if (count > LONG) {
         int first = l.part[row], parts = (count + PART - 1) / PART;
 #pragma unroll 4
         for (int p = first; p < first + parts; p++)
@@ -188,7 +207,7 @@ static __device__ __forceinline__ void sum_row(const T *dout, T *dtable, lists l
                 if (c.first + k * c.step < dim)
                     sum[k] += l.sums[p * dim + c.first + k * c.step];
     } else if (count > 0) {
-        sort_list(l.order + l.begin[row], count, raw, sorted);
+        sort_list(l.order + begin, count, raw, sorted);
         add_rows(dout, sorted, count, c, sum);
     }
     store_columns(dtable + row * dim, c, sum);

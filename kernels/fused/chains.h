@@ -12,16 +12,40 @@
 #include "philox.h"
 #include "rows.h"
 
+/* 1 / x in one instruction for x from 1 on. activations.h divides, which takes five: alone its functions
+ * hide behind the memory, but not beside Philox. */
+static __device__ __forceinline__ float inverse(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+static __device__ __forceinline__ float part_of(float exponent)
+{
+    return inverse(1 + power_of_two(-exponent));
+}
+
 /* f(x + bias), dropped. */
 struct Gelu {
     enum { residual = false };
-    static __device__ float of(float x) { return gelu(x); }
-    static __device__ float slope(float x) { return gelu_slope(x); }
+    static __device__ float of(float x) { return x * part_of(normal_exponent(x)); }
+    static __device__ float slope(float x)
+    {
+        float density = 0.398942280f * power_of_two(-0.721347520f * x * x);
+        return fmaf(x, density, part_of(normal_exponent(x)));
+    }
 };
 struct GeluTanh {
     enum { residual = false };
-    static __device__ float of(float x) { return gelu_tanh(x); }
-    static __device__ float slope(float x) { return gelu_tanh_slope(x); }
+    static __device__ float of(float x)
+    {
+        return x * part_of(tanh_exponent(x, fminf(x * x, 100.0f)));
+    }
+    static __device__ float slope(float x)
+    {
+        float square = fminf(x * x, 100.0f), s = part_of(tanh_exponent(x, square));
+        return s * fmaf(x * fmaf(square, 0.214064449f, 1.59576912f), 1 - s, 1.0f);
+    }
 };
 /* x + bias, dropped, and added to other. */
 struct Residual {
@@ -30,19 +54,22 @@ struct Residual {
     static __device__ float slope(float x) { return 1; }
 };
 
-/* bits: of the element, for dropout. */
+/* bits: of the element, for dropout. What is dropped is computed all the same: half of a warp's lanes would
+ * wait for the others in a branch. */
 template <class Chain>
 static __device__ __forceinline__ float forward(dropout d, unsigned bits, float x, float bias,
                                                 float other)
 {
-    float y = bits < d.threshold ? 0.0f : Chain::of(x + bias) * d.scale;
+    float y = Chain::of(x + bias) * d.scale;
+    y = bits < d.threshold ? 0.0f : y;
     return Chain::residual ? y + other : y;
 }
 template <class Chain>
 static __device__ __forceinline__ float backward(dropout d, unsigned bits, float x, float bias,
                                                  float dy)
 {
-    return bits < d.threshold ? 0.0f : dy * d.scale * Chain::slope(x + bias);
+    float dx = dy * d.scale * Chain::slope(x + bias);
+    return bits < d.threshold ? 0.0f : dx;
 }
 
 template <class T> struct arrays {
@@ -58,7 +85,7 @@ template <class T> static __device__ __forceinline__ bool in_vectors(arrays<T> a
             (size_t)(a.cols * sizeof(T))) % 16 == 0;
 }
 
-static __device__ __forceinline__ unsigned bits_of_one(dropout d, long long at)
+static __device__ __forceinline__ unsigned bits_of_one(dropout d, unsigned long long at)
 {
     return half_word(random_words(d.stream, at / 8), (int)(at % 8));
 }
@@ -86,11 +113,12 @@ static __device__ __forceinline__ loaded load_vector(arrays<T> a, long long at)
     return v;
 }
 template <class Chain, class T>
-static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, long long at, uint4 biases,
-                                                 loaded v)
+static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, const round_keys &keys,
+                                                 long long at, uint4 biases, loaded v)
 {
     float x[PER<T>], bias[PER<T>], other[PER<T>], y[PER<T>];
-    uint4 words = half_words<PER<T>>(d.stream, at);
+    uint4 words = Chain::residual ? half_words<PER<T>>(d.stream, at)
+                                  : half_words<PER<T>>(d.stream, keys, at);
     widen_all<T>(v.x, x);
     widen_all<T>(biases, bias);
     widen_all<T>(v.other, other);

@@ -7,9 +7,9 @@
 // arch: sm_80
 #include "chains.h"
 
-#define BLOCK 128 // tune: 64 128 256
-#define BLOCKS_PER_SM 16 // tune: 4 8 16
-#define ROWS 4 // tune: 1 2 4
+#define BLOCK 256 // tune: 64 128 256
+#define BLOCKS_PER_SM 8 // tune: 4 8 16
+#define ROWS 2 // tune: 1 2 4
 
 /* One element, whose sum is the caller's. */
 template <class Chain, class T>
@@ -25,12 +25,21 @@ static __device__ __forceinline__ float back_element(arrays<T> a, dropout d, lon
 }
 
 template <class Chain, class T>
-static __device__ __forceinline__ void back_vector(arrays<T> a, dropout d, long long at,
-                                                   const float (&bias)[PER<T>], loaded v,
+static __device__ __forceinline__ loaded load_gradient(arrays<T> a, long long at)
+{
+    loaded v;
+    v.other = load_once((const uint4 *)(a.other + at));
+    v.x = Chain::residual ? v.other : load_once((const uint4 *)(a.x + at));
+    return v;
+}
+template <class Chain, class T>
+static __device__ __forceinline__ void back_vector(arrays<T> a, dropout d, const round_keys &keys,
+                                                   long long at, uint4 biases, loaded v,
                                                    float (&sum)[PER<T>])
 {
-    float x[PER<T>], dy[PER<T>], dx[PER<T>];
-    uint4 words = half_words<PER<T>>(d.stream, at);
+    float x[PER<T>], bias[PER<T>], dy[PER<T>], dx[PER<T>];
+    widen_all<T>(biases, bias);
+    uint4 words = half_words<PER<T>>(d.stream, keys, at);
     widen_all<T>(v.x, x);
     widen_all<T>(v.other, dy);
 #pragma unroll
@@ -61,27 +70,27 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
         return;
     }
     long long column = from + threadIdx.x * PER<T>;
+    round_keys keys = keys_of(d.stream.seed);
     if (column >= a.cols)
         return;
-    float sum[PER<T>] = {}, bias[PER<T>] = {};
+    float sum[PER<T>] = {};
+    uint4 bias = make_uint4(0, 0, 0, 0);
     if (!Chain::residual)
-        widen_all<T>(*(const uint4 *)(a.bias + column), bias);
+        bias = *(const uint4 *)(a.bias + column);
+    long long row = first, at = first * a.cols + column;
 #pragma unroll 1
-    for (long long row = first; row < end; row += ROWS) {
-        long long at = row * a.cols + column;
+    for (; row + ROWS <= end; row += ROWS, at += ROWS * a.cols) {
         loaded v[ROWS];
 #pragma unroll
         for (int k = 0; k < ROWS; k++)
-            if (row + k < end) {
-                v[k].other = load_once((const uint4 *)(a.other + at + k * a.cols));
-                v[k].x = Chain::residual ? v[k].other
-                                         : load_once((const uint4 *)(a.x + at + k * a.cols));
-            }
+            v[k] = load_gradient<Chain>(a, at + k * a.cols);
 #pragma unroll
         for (int k = 0; k < ROWS; k++)
-            if (row + k < end)
-                back_vector<Chain>(a, d, at + k * a.cols, bias, v[k], sum);
+            back_vector<Chain>(a, d, keys, at + k * a.cols, bias, v[k], sum);
     }
+#pragma unroll 1
+    for (; row < end; row++, at += a.cols)
+        back_vector<Chain>(a, d, keys, at, bias, load_gradient<Chain>(a, at), sum);
 #pragma unroll
     for (int k = 0; k < PER<T>; k++)
         sums[column + k] = sum[k];

@@ -14,12 +14,14 @@ static __device__ __forceinline__ void vectorised(arrays<T> a, dropout d)
     bool vectors = in_vectors(a);
     int step = vectors ? PER<T> : 1;
     long long all = a.rows * a.cols;
+    round_keys keys = keys_of(d.stream.seed);
 #pragma unroll 1
     for (long long i = ((long long)blockIdx.x * BLOCK + threadIdx.x) * step; i < all;
          i += (long long)gridDim.x * BLOCK * step) {
         long long row = i / a.cols, column = i - row * a.cols;
         if (vectors)
-            do_vector<Chain>(a, d, i, *(const uint4 *)(a.bias + column), load_vector<Chain>(a, i));
+            do_vector<Chain>(a, d, keys, i, *(const uint4 *)(a.bias + column),
+                             load_vector<Chain>(a, i));
         else
             do_element<Chain>(a, d, row, column);
     }

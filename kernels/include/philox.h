@@ -7,17 +7,48 @@
 #ifndef LOCKSTEP_KERNELS_PHILOX_H
 #define LOCKSTEP_KERNELS_PHILOX_H
 
-/* Ten rounds: two products of 64 bits, whose halves change places. */
+/* One of ten rounds: two products of 64 bits, whose halves change places. */
+static __device__ __forceinline__ uint4 philox_round(uint4 counter, unsigned key0, unsigned key1)
+{
+    unsigned long long a = (unsigned long long)counter.x * 0xd2511f53u;
+    unsigned long long b = (unsigned long long)counter.z * 0xcd9e8d57u;
+    return make_uint4((unsigned)(b >> 32) ^ counter.y ^ key0, (unsigned)b,
+                      (unsigned)(a >> 32) ^ counter.w ^ key1, (unsigned)a);
+}
 static __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key)
 {
 #pragma unroll
-    for (int round = 0; round < 10; round++) {
-        unsigned long long a = (unsigned long long)counter.x * 0xd2511f53u;
-        unsigned long long b = (unsigned long long)counter.z * 0xcd9e8d57u;
-        counter = make_uint4((unsigned)(b >> 32) ^ counter.y ^ key.x, (unsigned)b,
-                             (unsigned)(a >> 32) ^ counter.w ^ key.y, (unsigned)a);
-        key.x += 0x9e3779b9u;
-        key.y += 0xbb67ae85u;
+    for (int round = 0; round < 10; round++)
+        counter = philox_round(counter, key.x + round * 0x9e3779b9u, key.y + round * 0xbb67ae85u);
+    return counter;
+}
+
+/* The keys of all rounds, for a thread that calls Philox several times: additions to the key are a third
+ * of its instructions. They come from shared memory, because the compiler would rather add again than
+ * keep 20 registers. Every thread of a block of at least 32 calls it. */
+struct round_keys {
+    uint4 of_two[5];
+};
+static __device__ __forceinline__ round_keys keys_of(unsigned long long seed)
+{
+    __shared__ unsigned keys[20];
+    unsigned round = threadIdx.x / 2;
+    if (round < 10)
+        keys[threadIdx.x] = threadIdx.x % 2 ? (unsigned)(seed >> 32) + round * 0xbb67ae85u
+                                            : (unsigned)seed + round * 0x9e3779b9u;
+    __syncthreads();
+    round_keys k;
+#pragma unroll
+    for (int i = 0; i < 5; i++)
+        k.of_two[i] = make_uint4(keys[4 * i], keys[4 * i + 1], keys[4 * i + 2], keys[4 * i + 3]);
+    return k;
+}
+static __device__ __forceinline__ uint4 philox(uint4 counter, const round_keys &k)
+{
+#pragma unroll
+    for (int i = 0; i < 5; i++) {
+        counter = philox_round(counter, k.of_two[i].x, k.of_two[i].y);
+        counter = philox_round(counter, k.of_two[i].z, k.of_two[i].w);
     }
     return counter;
 }
@@ -40,24 +71,37 @@ static __device__ __forceinline__ random_stream stream_of(long long seed, long l
 }
 
 /* Four words: number `index` of the stream. */
-static __device__ __forceinline__ uint4 random_words(random_stream s, long long index)
+static __device__ __forceinline__ uint4 counter_of(random_stream s, unsigned long long index)
 {
-    return philox(make_uint4((unsigned)index, (unsigned)(index >> 32), (unsigned)s.offset,
-                             (unsigned)(s.offset >> 32)),
-                  make_uint2((unsigned)s.seed, (unsigned)(s.seed >> 32)));
+    return make_uint4((unsigned)index, (unsigned)(index >> 32), (unsigned)s.offset,
+                      (unsigned)(s.offset >> 32));
+}
+static __device__ __forceinline__ uint4 random_words(random_stream s, unsigned long long index)
+{
+    return philox(counter_of(s, index), make_uint2((unsigned)s.seed, (unsigned)(s.seed >> 32)));
 }
 
 /* 16 bits an element: element i has half-word i % 8 of words i / 8, whatever its type. The words of the
  * N elements (4 or 8) from `at` on, a multiple of N; then the bits of element k of them. */
 template <int N>
-static __device__ __forceinline__ uint4 half_words(random_stream s, long long at)
+static __device__ __forceinline__ uint4 words_from(uint4 words, unsigned long long at)
 {
-    uint4 words = random_words(s, at / 8);
     if (N == 4 && at % 8 != 0) {
         words.x = words.z;
         words.y = words.w;
     }
     return words;
+}
+template <int N>
+static __device__ __forceinline__ uint4 half_words(random_stream s, unsigned long long at)
+{
+    return words_from<N>(random_words(s, at / 8), at);
+}
+template <int N>
+static __device__ __forceinline__ uint4 half_words(random_stream s, const round_keys &keys,
+                                                   unsigned long long at)
+{
+    return words_from<N>(philox(counter_of(s, at / 8), keys), at);
 }
 static __device__ __forceinline__ unsigned half_word(uint4 words, int k)
 {
@@ -76,7 +120,7 @@ static __device__ __forceinline__ float drop(dropout d, uint4 words, int k, floa
 {
     return half_word(words, k) < d.threshold ? 0.0f : x * d.scale;
 }
-static __device__ __forceinline__ float drop_one(dropout d, long long at, float x)
+static __device__ __forceinline__ float drop_one(dropout d, unsigned long long at, float x)
 {
     return drop(d, random_words(d.stream, at / 8), (int)(at % 8), x);
 }

@@ -129,12 +129,23 @@ static const struct zoo_variant variants[] = {
      launch_in_flight, .traits = ZOO_DETERMINISTIC},
     {0}};
 
-/* By itself PyTorch stores the mask, a byte an element, for the backward pass. */
+/* By itself PyTorch stores the mask, a byte an element, for the backward pass. A problem has one
+ * peer of PyTorch: the largest its own kernel, others what torch.compile makes. */
+static bool is_largest(const struct zoo_problem *problem)
+{
+    return problem->value[DROP_N] >= (int64_t)1 << 27;
+}
+static bool is_smaller(const struct zoo_problem *problem)
+{
+    return !is_largest(problem);
+}
+
 static const struct zoo_peer peers[] = {
     {"torch", ZOO_PEER_PYTHON, .call = "torch.ops.aten.native_dropout(x[0], p, True)",
-     .draws = true},
+     .takes = is_largest, .draws = true},
     {"torch_compile", ZOO_PEER_PYTHON,
-     .call = "compiled(lambda v: torch.nn.functional.dropout(v, p, True))(x[0])", .draws = true},
+     .call = "compiled(lambda v: torch.nn.functional.dropout(v, p, True))(x[0])",
+     .takes = is_smaller, .draws = true},
     {0}};
 
 static const char *const edges[] = {
@@ -143,7 +154,7 @@ static const char *const edges[] = {
     "n=3000 type=bf16,f16,f32 p=0.25 state=given offset=5 seed=9",
     "n=2048 type=bf16,f16,f32 p=0.5 dist=special,adversarial,constant", NULL};
 
-static const char *const bench[] = {"n=128M type=bf16 p=0.125", "n=64M type=f32 p=0.125",
+static const char *const bench[] = {"n=128M type=bf16 p=0.125", "n=64M type=bf16,f32 p=0.125",
                                     "n=64K,1M,16M type=bf16 p=0.125", NULL};
 
 const struct zoo_family zoo_dropout = {
@@ -156,8 +167,9 @@ const struct zoo_family zoo_dropout = {
         "offset.",
     .parameters = {{"n", "numbers", 0, (int64_t)1 << 38, 1 << 20, NULL},
                    {"type", "bf16, f16 or f32", 0, 2, 0, types},
-                   {"p", "probability that a number is dropped", 0, 1,
-                    ZOO_FLOAT + 0x3e000000 /* 0.125 */, NULL, true},
+                   {"p", "probability that a number is dropped", 0,
+                    ZOO_FLOAT + 0x3f800000 /* 1.0 */, ZOO_FLOAT + 0x3e000000 /* 0.125 */, NULL,
+                    true},
                    {"offset", "counter's upper half: another one for each call", 0, UINT32_MAX, 0,
                     NULL, true},
                    {"state", "none, or given: two numbers in device memory", 0, 1, 0, states},

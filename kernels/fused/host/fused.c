@@ -269,7 +269,8 @@ static int64_t tiles_of(const struct zoo_call *call)
 
 static CUresult launch_in_flight(struct zoo_call *call)
 {
-    int64_t bands = zoo_ceil_div(call->problem->value[FUSED_ROWS], zoo_tunable(call, "ROWS"));
+    int high = is_residual(call->problem) ? 2 : zoo_tunable(call, "ROWS");
+    int64_t bands = zoo_ceil_div(call->problem->value[FUSED_ROWS], high);
     if (elements(call->problem) == 0)
         return CUDA_SUCCESS;
     return launch(call, (struct zoo_grid){.x = (unsigned)(bands * tiles_of(call))});
@@ -381,11 +382,17 @@ static const struct zoo_variant variants[] = {
 #define TORCH_ARGUMENTS                                                                            \
     "(x[0].view(rows, cols), x[1], x[2].view(rows, cols) if op == 'residual' else None)"
 
+/* A problem has one peer of PyTorch: in f32 its own kernels, else what torch.compile makes. */
+static bool takes_compiled(const struct zoo_problem *problem)
+{
+    return takes_forward(problem) && type_of(problem) != ZOO_F32;
+}
+
 static const struct zoo_peer peers[] = {
     {"torch", ZOO_PEER_PYTHON, .call = "(" TORCH_FORWARD ")" TORCH_ARGUMENTS,
-     .takes = takes_forward, .draws = true},
+     .takes = takes_separate, .draws = true},
     {"torch_compile", ZOO_PEER_PYTHON, .call = "compiled(" TORCH_FORWARD ")" TORCH_ARGUMENTS,
-     .takes = takes_forward, .draws = true},
+     .takes = takes_compiled, .draws = true},
     {0}};
 
 static const char *const edges[] = {
@@ -419,8 +426,9 @@ const struct zoo_family zoo_fused = {
                    {"op", "gelu, gelu_tanh or residual", 0, 2, 0, operations},
                    {"direction", "forward or backward", 0, 1, 0, directions},
                    {"type", "bf16, f16 or f32", 0, 2, 0, types},
-                   {"p", "probability that a number is dropped", 0, 1,
-                    ZOO_FLOAT + 0x3e000000 /* 0.125 */, NULL, true},
+                   {"p", "probability that a number is dropped", 0,
+                    ZOO_FLOAT + 0x3f800000 /* 1.0 */, ZOO_FLOAT + 0x3e000000 /* 0.125 */, NULL,
+                    true},
                    {"offset", "counter's upper half: another one for each call", 0, UINT32_MAX, 0,
                     NULL, true},
                    {"state", "none, or given: two numbers in device memory", 0, 1, 0, states},

@@ -198,7 +198,7 @@ static const char *const edges[] = {
     "n=5000 tensors=3 type=f32,bf16 op=norm,clip most=0.5,1000",
     "n=5000 tensors=3 type=f32,bf16 op=norm,clip dist=constant,ascending,adversarial", NULL};
 
-static const char *const bench[] = {"n=256M type=bf16 op=norm,clip", "n=128M type=f32 op=norm,clip",
+static const char *const bench[] = {"n=256M type=bf16 op=norm,clip", "n=128M type=f32 op=norm",
                                     "n=256M tensors=300 type=bf16 op=norm",
                                     "n=1M type=bf16 op=norm", NULL};
 
