@@ -59,13 +59,9 @@ static bool has_whole_rows(const struct zoo_problem *problem)
 {
     return row_bytes(problem) % VECTOR == 0;
 }
-bool norm_takes_forward_stages(const struct zoo_problem *problem)
+bool norm_takes_long_rows(const struct zoo_problem *problem)
 {
-    return norm_takes_forward(problem) && has_whole_rows(problem);
-}
-bool norm_takes_parts(const struct zoo_problem *problem)
-{
-    return norm_takes_forward_stages(problem) && row_bytes(problem) >= LONG_ROW;
+    return norm_takes_forward(problem) && has_whole_rows(problem) && row_bytes(problem) >= LONG_ROW;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
