@@ -65,10 +65,9 @@ static const char *const edges[] = {
     "rows=9 cols=8,100,256,512,520,1032 step=backward type=bf16,f16,f32",
     "rows=40 cols=65,2056 step=backward residual=added type=bf16,f32",
     "rows=3 cols=8200,16388 step=backward type=bf16,f32",
-    "rows=3 cols=66000 step=backward", /* more than 512 threads of 8 blocks hold */
-    "rows=600 cols=40 step=backward dist=offset",
-    "rows=9000 cols=8 step=backward", /* several rows for each block that stays */
-    "rows=300 cols=8200 step=backward", /* and for each cluster */
+    "rows=3 cols=66000 step=backward",            /* more than 512 threads of 8 blocks hold */
+    "rows=600 cols=40 step=backward dist=offset", /* several rows for each block that stays */
+    "rows=270 cols=8200 step=backward",           /* and for each cluster */
     "rows=4 cols=65,512 step=backward affine=no",
     NULL};
 
