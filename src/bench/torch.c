@@ -209,8 +209,7 @@ static json_t *parameters_of(const struct zoo_problem *problem)
     const struct zoo_parameter *parameter = problem->family->parameters;
     json_t *object = json_object();
     for (size_t i = 0; parameter[i].name; i++)
-        json_object_set_new(object, parameter[i].name,
-                            value_of(&parameter[i], problem->value[i]));
+        json_object_set_new(object, parameter[i].name, value_of(&parameter[i], problem->value[i]));
     return object;
 }
 
