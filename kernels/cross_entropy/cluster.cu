@@ -8,7 +8,7 @@
 // arch: sm_90
 #include "parts.h"
 
-#define VECTORS 4 // tune: 1 2 4
+#define VECTORS 4 // tune: 2 4 8
 #define THREADS 512 // tune: 256 512 1024; more where 8 blocks of them do not hold a row
 
 template <class T, int V> static __device__ __forceinline__ void entropy_parts(entropy_job<T> a)

@@ -58,21 +58,22 @@ static inline bool norm_is_backward(const struct zoo_problem *problem)
 enum zoo_type norm_type(const struct zoo_problem *problem);
 
 /* For the families' declarations. */
-#define NORM_PARAMETERS                                                                              \
-    {                                                                                                \
-        {"rows", "rows", 0, 1 << 27, 1024, NULL}, {"cols", "numbers in a row", 0, 1 << 27, 1024},    \
-            {"type", "of the numbers", 0, 2, 0, norm_types},                                         \
-            {"step", "forward or backward", 0, 1, 0, norm_steps},                                    \
-            {"residual",    "none, or added: x + residual is normalised, and stored", 0, 1, 0,       \
-             norm_residuals},                                                                        \
-            {"affine", "multiplied by gamma (and beta added), or not", 0, 1, 0, norm_affines},       \
-            {"store", "results: in the same type, or as e4m3 times scale", 0, 1, 0, norm_stores},    \
-            {"stats", "of each row: not stored, or kept for backward", 0, 1, 0, norm_keeps},         \
-            {"eps", "added to the mean of squares", 0, 1 << 20, ZOO_FLOAT + 0x3727c5ac, NULL, true}, \
-            {"scale", "of e4m3 results", 1, 1 << 20, 1, NULL, true},                                 \
-        {                                                                                            \
-            0                                                                                        \
-        }                                                                                            \
+#define NORM_PARAMETERS                                                                             \
+    {                                                                                               \
+        {"rows", "rows", 0, 1 << 27, 1024, NULL}, {"cols", "numbers in a row", 0, 1 << 27, 1024},   \
+            {"type", "of the numbers", 0, 2, 0, norm_types},                                        \
+            {"step", "forward or backward", 0, 1, 0, norm_steps},                                   \
+            {"residual",    "none, or added: x + residual is normalised, and stored", 0, 1, 0,      \
+             norm_residuals},                                                                       \
+            {"affine", "multiplied by gamma (and beta added), or not", 0, 1, 0, norm_affines},      \
+            {"store", "results: in the same type, or as e4m3 times scale", 0, 1, 0, norm_stores},   \
+            {"stats", "of each row: not stored, or kept for backward", 0, 1, 0, norm_keeps},        \
+            {"eps", "added to the mean of squares", 0, 2 * ZOO_FLOAT, ZOO_FLOAT + 0x3727c5ac, NULL, \
+             true},                                                                                 \
+            {"scale", "of e4m3 results", 1, 1 << 20, 1, NULL, true},                                \
+        {                                                                                           \
+            0                                                                                       \
+        }                                                                                           \
     }
 extern const char *const norm_types[],
     *const norm_steps[], *const norm_residuals[], *const norm_affines[],
@@ -91,8 +92,7 @@ void norm_reference(const struct zoo_problem *problem, void *const *buffer,
 bool norm_takes_plain(const struct zoo_problem *problem); /* bf16, forward, affine, usual numbers */
 bool norm_takes_forward(const struct zoo_problem *problem);
 bool norm_takes_backward(const struct zoo_problem *problem);
-bool norm_takes_forward_stages(const struct zoo_problem *problem); /* rows of whole vectors */
-bool norm_takes_parts(const struct zoo_problem *problem);          /* and long enough */
+bool norm_takes_long_rows(const struct zoo_problem *problem); /* forward, of whole vectors */
 bool norm_takes_backward_stages(const struct zoo_problem *problem);
 
 CUresult norm_launch_plain(struct zoo_call *call);

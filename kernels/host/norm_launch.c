@@ -59,13 +59,9 @@ static bool has_whole_rows(const struct zoo_problem *problem)
 {
     return row_bytes(problem) % VECTOR == 0;
 }
-bool norm_takes_forward_stages(const struct zoo_problem *problem)
+bool norm_takes_long_rows(const struct zoo_problem *problem)
 {
-    return norm_takes_forward(problem) && has_whole_rows(problem);
-}
-bool norm_takes_parts(const struct zoo_problem *problem)
-{
-    return norm_takes_forward_stages(problem) && row_bytes(problem) >= LONG_ROW;
+    return norm_takes_forward(problem) && has_whole_rows(problem) && row_bytes(problem) >= LONG_ROW;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -76,7 +72,7 @@ bool norm_takes_backward_stages(const struct zoo_problem *problem)
 
 /* All kernels of a step have the same arguments; some have one more, log_lanes. */
 struct arguments {
-    CUdeviceptr array[NORM_ARRAYS]; /* 0: the problem has none */
+    CUdeviceptr array[NORM_ARRAYS]; /* x for those that `has` says are not there */
     int64_t rows, cols;
     float eps, scale;
     int has, whole;
@@ -92,6 +88,8 @@ static struct arguments arguments_of(const struct zoo_call *call)
                           .whole = has_whole_rows(problem)};
     enum norm_array list[NORM_ARRAYS];
     unsigned count = norm_list(problem, list);
+    for (unsigned i = 0; i < NORM_ARRAYS; i++)
+        a.array[i] = call->buffer[0];
     for (unsigned i = 0; i < count; i++) {
         a.array[list[i]] = call->buffer[i];
         if (call->buffer[i] % VECTOR != 0)
@@ -126,7 +124,7 @@ static CUresult launch_backward(struct zoo_call *call, const char *stem, struct 
                                 unsigned log_lanes)
 {
     struct arguments a = arguments_of(call);
-    CUdeviceptr partial = a.has & HAS_GAMMA ? call->workspace : 0;
+    CUdeviceptr partial = a.has & HAS_GAMMA ? call->workspace : a.array[NORM_X];
     char name[32];
     name_kernel(call->problem, stem, name);
     return ZOO_LAUNCH(call, name, grid, &a.array[NORM_X], &a.array[NORM_GAMMA], &a.array[NORM_DY],
@@ -230,6 +228,13 @@ static int64_t clusters_at_a_time(const struct zoo_call *call, int64_t resident,
     return clusters > 0 ? clusters : 1;
 }
 
+/* Blocks that stay pay for their beginning: once every SM has one, each gets four rows at least. */
+static int64_t clusters_with_rows(int64_t rows, int64_t for_all_sms)
+{
+    enum { LEAST_ROWS = 4 };
+    return rows / LEAST_ROWS > for_all_sms ? rows / LEAST_ROWS : for_all_sms + 1;
+}
+
 /* Blocks that an SM has registers for: 64 a thread forward; backward twice that, but for rmsnorm's
  * large blocks, which do with 64 as well. */
 static int64_t resident_blocks(const struct zoo_problem *problem, unsigned threads, bool wide)
@@ -262,6 +267,8 @@ static struct staged stage_rows_with(const struct zoo_call *call, int each, bool
     int64_t most = clusters_at_a_time(call, resident < by_shared ? resident : by_shared, s.blocks);
     if (s.blocks > 1) /* fewer may run at a time elsewhere: several rounds then even that out */
         most *= zoo_tunable(call, "WAVES");
+    int64_t few = clusters_with_rows(rows, call->device->sm_count / (int64_t)s.blocks);
+    most = most < few ? most : few;
     s.clusters = (unsigned)(rows < most ? rows : most);
     return s;
 }

@@ -174,7 +174,7 @@ static __device__ __forceinline__ void gradient_stages(gradient_job<T> a)
             parity ^= 1;
         }
     }
-    if (a.partial)
+    if (a.has & HAS_GAMMA)
         write_columns<T, LAYER, V>(a, p, clusters, begin, columns);
 }
 

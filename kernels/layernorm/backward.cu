@@ -1,7 +1,7 @@
 /*
  * backward.cu: gradients in passes of their own (norm_passes.h has the bodies): by columns for
- * partial sums of dgamma and dbeta, by rows for dx, and a third that adds up the partial sums. x and dy are
- * read twice. Every type, length and alignment.
+ * partial sums of dgamma and dbeta, by rows for dx, and a third that adds up the partial sums. x
+ * and dy are read twice. Every type, length and alignment.
  */
 // arch: sm_80
 #include "norm_passes.h"

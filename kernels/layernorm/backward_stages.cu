@@ -1,7 +1,8 @@
 /*
  * backward_stages.cu: all gradients in one read (norm_gradient_stages.h has the body): rows of x
- * and dy come into shared memory ahead of time, a thread adds up dgamma and dbeta of its own columns in
- * registers, and a second kernel adds up what the blocks found. Long rows go over a cluster.
+ * and dy come into shared memory ahead of time, a thread adds up dgamma and dbeta of its own
+ * columns in registers, and a second kernel adds up what the blocks found. Long rows go over a
+ * cluster.
  */
 // arch: sm_90
 #include "norm_gradient_stages.h"

@@ -1,7 +1,8 @@
 /*
  * two_pass.cu: the formula as it stands: a pass for the mean, a pass for the squares of the
- * distances from it, a pass that writes: the row is read three times. Subtracting the square of the
- * mean from the mean of the squares would save a pass, and lose every digit where the mean is large.
+ * distances from it, a pass that writes: the row is read three times. Subtracting the square of
+ * the mean from the mean of the squares would save a pass, and lose every digit where the mean is
+ * large.
  */
 // arch: sm_80
 #include "rows.h"

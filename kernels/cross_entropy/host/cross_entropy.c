@@ -155,6 +155,9 @@ static struct zoo_grid stages_grid(const struct zoo_call *call)
     int64_t clusters = (resident ? resident : 1) * (call->device->sm_count / blocks);
     if (blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
         clusters *= zoo_tunable(call, "WAVES");
+    /* They pay for their beginning: once every SM has a block, each gets four rows at least. */
+    int64_t all = call->device->sm_count / blocks + 1, some = rows / 4 > all ? rows / 4 : all;
+    clusters = clusters < some ? clusters : some;
     grid.x = (unsigned)((rows < clusters ? rows : clusters) * blocks);
     grid.shared = (unsigned)(shared <= most ? shared : 0);
     return grid;
@@ -203,18 +206,26 @@ static const struct zoo_variant variants[] = {
      .takes = takes_passes, .traits = ZOO_DETERMINISTIC},
     {"online", "the largest and the sum in one pass: two reads", launch_online, workspace,
      .traits = ZOO_DETERMINISTIC},
-    {"stages", "a row over a cluster, the next one on its way: one read", launch_stages, workspace,
-     .takes = takes_stages, .fits = fits_stages, .traits = ZOO_DETERMINISTIC, .at_launch = waves},
-    {"cluster", "a row in the registers of a cluster: one read, and more blocks at a time",
-     launch_parts, workspace, .takes = takes_stages, .fits = fits_parts,
-     .traits = ZOO_DETERMINISTIC},
+    {"cluster", "a row in the registers of a cluster: one read", launch_parts, workspace,
+     .takes = takes_stages, .fits = fits_parts, .traits = ZOO_DETERMINISTIC},
+    {"stages", "clusters that stay, and rows that are on their way ahead of time", launch_stages,
+     workspace, .takes = takes_stages, .fits = fits_stages, .traits = ZOO_DETERMINISTIC,
+     .at_launch = waves},
     {0}};
 
 /* As training loops do it: logits as f32, since the loss would be rounded to their type. */
 static bool torch_takes(const struct zoo_problem *problem)
 {
-    return problem->value[CE_ROWS] > 0 && problem->value[CE_COLS] > 0 &&
-           problem->value[CE_REDUCE] == REDUCE_MEAN && zoo_as_float(problem->value[CE_SCALE]) == 1;
+    return problem->value[CE_ROWS] > 0 && problem->value[CE_REDUCE] == REDUCE_MEAN &&
+           zoo_as_float(problem->value[CE_SCALE]) == 1;
+}
+static bool torch_takes_fused(const struct zoo_problem *problem)
+{
+    return torch_takes(problem) && problem->value[CE_STEP] == STEP_FUSED;
+}
+static bool torch_takes_forward(const struct zoo_problem *problem)
+{
+    return torch_takes(problem) && problem->value[CE_STEP] == STEP_FORWARD;
 }
 
 #define TORCH_LOSS                                                                                 \
@@ -226,15 +237,9 @@ static bool torch_takes(const struct zoo_problem *problem)
 #define TORCH_ARGUMENTS                                                                            \
     "(x[0].view(rows, cols).detach().requires_grad_(step == 'fused'), x[1], float(smoothing))"
 static const struct zoo_peer peers[] = {
-    {"torch", ZOO_PEER_PYTHON,
-     .call = TORCH_FUSED TORCH_ARGUMENTS " if step == 'fused' else " TORCH_LOSS TORCH_ARGUMENTS,
-     .takes = torch_takes},
-    {"torch_compile", ZOO_PEER_PYTHON,
-     .call = "(lambda f, v, t, s: (lambda l: (torch.autograd.grad(l[1], v)[0], l[0].detach(), "
-             "l[1].detach()))(f(v, t, s)) if step == 'fused' else f(v, t, s))(compiled(lambda v, "
-             "t, s: (lambda l: (l, l.sum() / (t != -100).sum()))(torch.nn.functional.cross_entropy("
-             "v.float(), t, reduction='none', label_smoothing=s))), *" TORCH_ARGUMENTS ")",
-     .takes = torch_takes},
+    {"torch", ZOO_PEER_PYTHON, .call = TORCH_FUSED TORCH_ARGUMENTS, .takes = torch_takes_fused},
+    {"torch_compile", ZOO_PEER_PYTHON, .call = "compiled(" TORCH_LOSS ")" TORCH_ARGUMENTS,
+     .takes = torch_takes_forward},
     {0}};
 
 static const char *const edges[] = {
@@ -247,7 +252,7 @@ static const char *const edges[] = {
     "rows=9 cols=72,9000 dist=large,ignored,special smoothing=0.5 scale=0.25",
     "rows=1 cols=64 dist=ignored reduce=mean,sum",
     "rows=6 cols=64 dist=ignored ignore=3",
-    "rows=1500 cols=16 reduce=sum scale=2",
+    "rows=600 cols=8 reduce=sum scale=2", /* several rows for each block that stays */
     NULL};
 
 static const char *const bench[] = {"rows=4K cols=32K",

@@ -14,13 +14,13 @@ static const struct zoo_variant variants[] = {
      .takes = norm_takes_plain, .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
     {"welford", "mean and squares in one pass", norm_launch_plain, .takes = norm_takes_plain,
      .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
-    {"stages", "rows come into shared memory ahead of time, by bulk copies", norm_launch_stages,
-     .takes = norm_takes_forward_stages, .fits = norm_fits_stages, .traits = ZOO_DETERMINISTIC,
-     .at_launch = waves_4},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
     {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
-     .takes = norm_takes_parts, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
+     .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
+    {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
+     norm_launch_stages, .takes = norm_takes_long_rows, .fits = norm_fits_stages,
+     .traits = ZOO_DETERMINISTIC, .at_launch = waves_4},
     {"backward", "gradients by columns, then by rows", norm_launch_passes, norm_workspace_passes,
      .takes = norm_takes_backward, .traits = ZOO_DETERMINISTIC},
     {"backward_stages", "all gradients in one read", norm_launch_gradient_stages,
@@ -44,14 +44,6 @@ static const struct zoo_peer peers[] = {
      "torch.nn.functional.layer_norm(x[0].view(rows, cols), (cols,), x[1], x[2], eps) "
      "if step == 'forward' else " TORCH_BACKWARD,
      .takes = torch_takes},
-    {"torch_compile", ZOO_PEER_PYTHON,
-     "compiled(lambda v, g, b, n, e: torch.nn.functional.layer_norm(v, (n,), g, b, e))"
-     "(x[0].view(rows, cols), x[1], x[2], cols, eps) "
-     "if step == 'forward' else compiled(lambda dy, v, m, r, g, n: "
-     "torch.ops.aten.native_layer_norm_backward(dy, v, [n], m, r, g, g, [True] * 3))"
-     "(x[2].view(rows, cols), x[0].view(rows, cols), x[3][:rows].view(rows, 1), "
-     "x[3][rows:].view(rows, 1), x[1], cols)",
-     .takes = torch_takes},
     {0}};
 
 static const char *const edges[] = {
@@ -73,8 +65,9 @@ static const char *const edges[] = {
     "rows=9 cols=8,100,256,512,520,1032 step=backward type=bf16,f16,f32",
     "rows=40 cols=65,2056 step=backward residual=added type=bf16,f32",
     "rows=3 cols=8200,16388 step=backward type=bf16,f32",
-    "rows=3 cols=66000 step=backward", /* more than 512 threads of 8 blocks hold */
-    "rows=600 cols=40 step=backward dist=offset",
+    "rows=3 cols=66000 step=backward",            /* more than 512 threads of 8 blocks hold */
+    "rows=600 cols=40 step=backward dist=offset", /* several rows for each block that stays */
+    "rows=270 cols=8200 step=backward",           /* and for each cluster */
     "rows=4 cols=65,512 step=backward affine=no",
     NULL};
 
