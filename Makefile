@@ -6,8 +6,8 @@
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
-#   make test-clients   Triton, Numba, cuda.core and PyTorch on the machine, with part of their own suites;
-#                       fetches 3.5 GB from PyPI (docs/clients.md)
+#   make test-clients   Triton, Numba, CuPy, cuda.core and PyTorch on the machine, with part of their own suites;
+#                       fetches 4.2 GB from PyPI (docs/clients.md)
 #   make gpu-test       compare the machine with a real GPU, test the kernels on it (needs one)
 #   make gpu-counters   compare its counters and modelled times with ncu's (needs a GPU)
 #   make gpu-bench      every kernel beside its peers into build/bench.json (needs a GPU)

@@ -69,21 +69,7 @@ def torch_operators(module):
     lockstep_torch.install(module)
 
 
-def pycuda_ptx(module):
-    """SourceModule compiles to machine code by default; the driver takes PTX as well."""
-    compile = module.compile
-
-    @functools.wraps(compile)
-    def to_ptx(*words, **options):
-        if len(words) < 10:
-            options.setdefault("target", "ptx")
-        return compile(*words, **options)
-
-    module.compile = to_ptx
-
-
 hooks = {
-    "pycuda.compiler": pycuda_ptx,
     "torch": torch_operators,
     "triton.testing": triton_bench,
     "numba.cuda.decorators": numba_lines,

@@ -17,16 +17,12 @@
 
 /* Where it begins -------------------------------------------------------------------------------*/
 
-/* Options of run, profile and check that may stand before a client. */
 static const struct {
     const char *name;
     int values; /* words that follow it */
 } options[] = {
-    {"--gpu", 1},         {"--threads", 1},       {"--schedule", 1}, {"--limit", 1},
-    {"--keep", 0},        {"--verbose", 0},       {"--poison", 0},   {"--twice", 0},
-    {"--json", 0},        {"--no-host-lines", 0}, {"--kernel", 1},   {"--launch", 1},
-    {"--html", 1},        {"--timeline", 1},      {"--trace", 1},    {"--trace-blocks", 1},
-    {"--trace-warps", 1}, {"--trace-records", 1},
+#define OPTION(name, values) {name, values},
+#include "cli/program_options.def"
 };
 
 /* How many words the option takes, with its values; 0 if it is not one of ours. */

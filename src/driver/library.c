@@ -20,8 +20,8 @@ static CUresult module_in(CUlibrary library, CUcontext context, struct drv_jit *
             return CUDA_SUCCESS;
     }
     struct drv_jit kept = {.max_registers = library->max_registers};
-    CUresult status =
-        drv_module_load_ptx(context, library->image, library->image_size, jit ? jit : &kept, module);
+    CUresult status = drv_module_load_ptx(context, library->image, library->image_size,
+                                          jit ? jit : &kept, module);
     if (status == CUDA_SUCCESS) {
         (*module)->library = library;
         drv_list_add(&library->modules, *module);

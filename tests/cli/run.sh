@@ -225,9 +225,12 @@ echo 'int main() { return wrong; }' >wrong.cu
 expect run-compile-error 2 'wrong.cu.*"wrong" is undefined' "$lockstep" run --gpu sim:h200 wrong.cu
 expect run-error-leaves-nothing 0 '^ *$' sh -c "ls '$XDG_CACHE_HOME/lockstep/run' | grep new; :"
 
-# A program that has the runtime linked into it
+# A program that has the runtime linked into it runs as long as it has its symbols
 "$NVCC" -cudart static -gencode arch=compute_75,code=compute_75 -o static two.cu helper.cpp
 expect run-static-runtime 6 '^ *$' "$lockstep" run --gpu sim:h200 ./static
+strip static
+expect run-static-runtime-stripped 2 'was stripped.*link it with .nvcc -cudart shared' \
+    "$lockstep" run --gpu sim:h200 ./static
 
 # Scripts, modules and commands on PATH: what follows is theirs; our libraries come first
 cat >show.py <<'SCRIPT'

@@ -139,12 +139,23 @@ def functions_have_80_lines_at_most(all_files):
                 start = None
 
 
+def program_options_are_listed(_):
+    """client.c finds a script behind the options that the commands parse."""
+    listed = set(re.findall(r'OPTION\("(--[a-z-]+)"', Path("src/cli/program_options.def").read_text()))
+    parsed = set()
+    for name in ("request", "run", "profile", "check"):
+        text = Path(f"src/cli/{name}.c").read_text()
+        parsed.update(re.findall(r'"(--[a-z-]+)"', text))
+    for option in sorted(listed ^ parsed):
+        yield f"{option} is in {'the list' if option in listed else 'a command'} only"
+
+
 def main():
     all_files = files()
     if not sources(all_files):
         print("not ok files: none of src/ are found")
     for rule in (include_direction, rooms_are_listed_from_the_bottom_up, readme_has_every_room,
-                 picture_of_rooms_is_current,
+                 picture_of_rooms_is_current, program_options_are_listed,
                  opening_comment, no_machine_paths, runnable_scripts,
                  files_have_600_lines_at_most, functions_have_80_lines_at_most):
         broken = list(rule(all_files))

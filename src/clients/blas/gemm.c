@@ -71,7 +71,9 @@ static enum blas_status multiply(handle_t handle, const char *name, struct blas_
                     whole ldc))                                                                    \
     {                                                                                              \
         return multiply(handle, shown,                                                             \
-                        PRODUCT(.a = {T, a, lda}, .b = {T, b, ldb}, .c = {T, c, ldc}, .batch = 1,  \
+                        PRODUCT(.a = {.type = T, .data = a, .ld = lda},                            \
+                                .b = {.type = T, .data = b, .ld = ldb},                            \
+                                .c = {.type = T, .data = c, .ld = ldc}, .batch = 1,                \
                                 .compute = compute_of(T)),                                         \
                         alpha, beta);                                                              \
     }
@@ -79,11 +81,12 @@ static enum blas_status multiply(handle_t handle, const char *name, struct blas_
     DEFINE(symbol, (SHAPE(whole), whole lda, const void *b, whole ldb, const void *beta, void *c,  \
                     whole ldc, whole count))                                                       \
     {                                                                                              \
-        return multiply(                                                                           \
-            handle, shown,                                                                         \
-            PRODUCT(.a = {T, a, lda, .pointers = true}, .b = {T, b, ldb, .pointers = true},        \
-                    .c = {T, c, ldc, .pointers = true}, .batch = count, .compute = compute_of(T)), \
-            alpha, beta);                                                                          \
+        return multiply(handle, shown,                                                             \
+                        PRODUCT(.a = {.type = T, .data = a, .ld = lda, .pointers = true},          \
+                                .b = {.type = T, .data = b, .ld = ldb, .pointers = true},          \
+                                .c = {.type = T, .data = c, .ld = ldc, .pointers = true},          \
+                                .batch = count, .compute = compute_of(T)),                         \
+                        alpha, beta);                                                              \
     }
 #define GEMM_STRIDED(symbol, whole, shown, T)                                                      \
     DEFINE(symbol, (SHAPE(whole), whole lda, long long stride_a, const void *b, whole ldb,         \
@@ -91,9 +94,10 @@ static enum blas_status multiply(handle_t handle, const char *name, struct blas_
                     whole count))                                                                  \
     {                                                                                              \
         return multiply(handle, shown,                                                             \
-                        PRODUCT(.a = {T, a, lda, stride_a}, .b = {T, b, ldb, stride_b},            \
-                                .c = {T, c, ldc, stride_c}, .batch = count,                        \
-                                .compute = compute_of(T)),                                         \
+                        PRODUCT(.a = {.type = T, .data = a, .ld = lda, .stride = stride_a},        \
+                                .b = {.type = T, .data = b, .ld = ldb, .stride = stride_b},        \
+                                .c = {.type = T, .data = c, .ld = ldc, .stride = stride_c},        \
+                                .batch = count, .compute = compute_of(T)),                         \
                         alpha, beta);                                                              \
     }
 #define BY_LETTER(X, version, T)                                                                   \
@@ -140,8 +144,9 @@ static int modern_compute(int compute)
     {                                                                                              \
         (void)algorithm;                                                                           \
         return multiply(handle, "cublasGemmEx",                                                    \
-                        PRODUCT(.a = {type_a, a, lda}, .b = {type_b, b, ldb},                      \
-                                .c = {type_c, c, ldc}, .batch = 1,                                 \
+                        PRODUCT(.a = {.type = type_a, .data = a, .ld = lda},                       \
+                                .b = {.type = type_b, .data = b, .ld = ldb},                       \
+                                .c = {.type = type_c, .data = c, .ld = ldc}, .batch = 1,           \
                                 .compute = modern_compute(compute)),                               \
                         alpha, beta);                                                              \
     }                                                                                              \
@@ -151,10 +156,10 @@ static int modern_compute(int compute)
     {                                                                                              \
         (void)algorithm;                                                                           \
         return multiply(handle, "cublasGemmBatchedEx",                                             \
-                        PRODUCT(.a = {type_a, a, lda, .pointers = true},                           \
-                                .b = {type_b, b, ldb, .pointers = true},                           \
-                                .c = {type_c, c, ldc, .pointers = true}, .batch = count,           \
-                                .compute = modern_compute(compute)),                               \
+                        PRODUCT(.a = {.type = type_a, .data = a, .ld = lda, .pointers = true},     \
+                                .b = {.type = type_b, .data = b, .ld = ldb, .pointers = true},     \
+                                .c = {.type = type_c, .data = c, .ld = ldc, .pointers = true},     \
+                                .batch = count, .compute = modern_compute(compute)),               \
                         alpha, beta);                                                              \
     }                                                                                              \
     DEFINE(cublasGemmStridedBatchedEx##suffix,                                                     \
@@ -164,25 +169,30 @@ static int modern_compute(int compute)
     {                                                                                              \
         (void)algorithm;                                                                           \
         return multiply(handle, "cublasGemmStridedBatchedEx",                                      \
-                        PRODUCT(.a = {type_a, a, lda, stride_a}, .b = {type_b, b, ldb, stride_b},  \
-                                .c = {type_c, c, ldc, stride_c}, .batch = count,                   \
-                                .compute = modern_compute(compute)),                               \
+                        PRODUCT(.a = {.type = type_a, .data = a, .ld = lda, .stride = stride_a},   \
+                                .b = {.type = type_b, .data = b, .ld = ldb, .stride = stride_b},   \
+                                .c = {.type = type_c, .data = c, .ld = ldc, .stride = stride_c},   \
+                                .batch = count, .compute = modern_compute(compute)),               \
                         alpha, beta);                                                              \
     }                                                                                              \
     DEFINE(cublasSgemmEx##suffix, (TYPED(whole), const void *b, int type_b, whole ldb,             \
                                    const void *beta, void *c, int type_c, whole ldc))              \
     {                                                                                              \
         return multiply(handle, "cublasSgemmEx",                                                   \
-                        PRODUCT(.a = {type_a, a, lda}, .b = {type_b, b, ldb},                      \
-                                .c = {type_c, c, ldc}, .batch = 1, .compute = COMPUTE_32F),        \
+                        PRODUCT(.a = {.type = type_a, .data = a, .ld = lda},                       \
+                                .b = {.type = type_b, .data = b, .ld = ldb},                       \
+                                .c = {.type = type_c, .data = c, .ld = ldc}, .batch = 1,           \
+                                .compute = COMPUTE_32F),                                           \
                         alpha, beta);                                                              \
     }                                                                                              \
     DEFINE(cublasCgemmEx##suffix, (TYPED(whole), const void *b, int type_b, whole ldb,             \
                                    const void *beta, void *c, int type_c, whole ldc))              \
     {                                                                                              \
         return multiply(handle, "cublasCgemmEx",                                                   \
-                        PRODUCT(.a = {type_a, a, lda}, .b = {type_b, b, ldb},                      \
-                                .c = {type_c, c, ldc}, .batch = 1, .compute = COMPUTE_32F),        \
+                        PRODUCT(.a = {.type = type_a, .data = a, .ld = lda},                       \
+                                .b = {.type = type_b, .data = b, .ld = ldb},                       \
+                                .c = {.type = type_c, .data = c, .ld = ldc}, .batch = 1,           \
+                                .compute = COMPUTE_32F),                                           \
                         alpha, beta);                                                              \
     }
 EX(, int)

@@ -110,8 +110,8 @@ static void call_triangular(const struct more *more, const char *name, const voi
     double alpha[2];
     blas_narrow(types[more->letter], alpha, 0, more->alpha);
     if (function && open_a && open_b && more->m && more->n)
-        function("LR" + more->side, "LU" + more->fill, "NTC" + more->ta, "NU" + more->diagonal,
-                 &more->m, &more->n, alpha, open_a, &more->lda, open_b, &ldb);
+        function(&"LR"[more->side], &"LU"[more->fill], &"NTC"[more->ta], &"NU"[more->diagonal],
+                 &more -> m, &more -> n, alpha, open_a, &more -> lda, open_b, &ldb);
     wrote_matrix(more, b, ldb);
 }
 
@@ -280,8 +280,8 @@ static void run_getrs(void *data)
         const void *a = lk_library_bytes(batch_at(more->a, at),
                                          matrix_bytes(more, more->m, more->m, more->lda));
         if (a && open_b)
-            function("NTC" + more->ta, &more->m, &more->n, a, &more->lda,
-                     pivots + (size_t)at * (size_t)more->m, open_b, &more->ldb, &info);
+            function(&"NTC"[more->ta], &more -> m, &more -> n, a, &more -> lda,
+                     pivots + (size_t)at * (size_t)more -> m, open_b, &more -> ldb, &info);
         wrote_matrix(more, b, more->ldb);
     }
 }
