@@ -380,7 +380,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/liblockstep.so $(ON_DRIVER)
 	$(call say,LINK)
 	$(link_unit) -L$(BUILD) $(runpath) -llockstep
 
-$(addprefix $(BUILD)/tests/zoo/test_api_,activation attention gemm quantise scaled softmax): $(BUILD)/obj/zoo/types.o
+$(addprefix $(BUILD)/tests/zoo/test_api_,activation attention gemm kv quantise scaled softmax w4a16): $(BUILD)/obj/zoo/types.o
 $(BUILD)/tests/zoo/test_api_known: | $(BUILD)/bench/calls/libcuda.so.1
 
 $(BUILD)/tests/docs/instructions: tests/docs/instructions.c $(BUILD)/obj/ptx/table.o

@@ -49,11 +49,18 @@ static __device__ __forceinline__ void widen_chunk(const uint4 (&raw)[CHUNK / PE
     }
 }
 
-static __device__ __forceinline__ float largest_of(const float (&x)[CHUNK])
+/* Of finite numbers. fmaxf passes over NaN by itself; infinities are rare enough to look again. */
+template <int N> static __device__ __forceinline__ float largest_of(const float (&x)[N])
 {
     float size = 0;
 #pragma unroll
-    for (int k = 0; k < CHUNK; k++)
+    for (int k = 0; k < N; k++)
+        size = fmaxf(size, fabsf(x[k]));
+    if (size < INFINITY)
+        return size;
+    size = 0;
+#pragma unroll
+    for (int k = 0; k < N; k++)
         size = fmaxf(size, finite_size(x[k]));
     return size;
 }
