@@ -11,7 +11,9 @@
 
 /* 16 numbers of a key and of its value; pages become [batch][kv_heads][keys] rows. */
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    dequantise(unsigned short *to_k, unsigned short *to_v, CACHE_PARAMETERS, int batch, int keys, int dim)
+    dequantise(unsigned short *to_k, unsigned short *to_v, unsigned char *k, unsigned char *v,
+               unsigned char *v_scales, const float *head_scales, const int *table, const int *lengths,
+               int heads, int kv_heads, int page, int pages_each, int batch, int keys, int dim)
 {
     cache c = CACHE_ARGUMENTS;
     long long i = (long long)blockIdx.x * BLOCK + threadIdx.x, row = i / (dim / 16);

@@ -64,21 +64,6 @@ static __device__ __forceinline__ void largest_of_row(const arrays &a, unsigned 
         of_scale[blockIdx.x] = __float_as_uint(size);
 }
 
-/* A vector at x, of which `left` numbers belong to the row. */
-template <class T>
-static __device__ __forceinline__ uint4 load_columns(const T *x, int left, bool vectors)
-{
-    vector<T> part;
-    part.words = make_uint4(0, 0, 0, 0);
-    if (vectors)
-        return load_once((const uint4 *)x);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        if (k < left)
-            part.element[k] = x[k];
-    return part.words;
-}
-
 /* A thread for each vector of columns and ROWS rows. */
 template <class T>
 static __device__ __forceinline__ void largest_of_columns(const arrays &a, unsigned *of_scale)
@@ -96,7 +81,8 @@ static __device__ __forceinline__ void largest_of_columns(const arrays &a, unsig
 #pragma unroll
         for (int r = 0; r < 4; r++)
             if (row + r < end)
-                raw[r] = load_columns(x + r * (long long)a.cols, a.cols - col, vectors);
+                raw[r] = vectors ? load_once((const uint4 *)(x + r * (long long)a.cols))
+                                 : load_some(x + r * (long long)a.cols, a.cols - col);
 #pragma unroll
         for (int r = 0; r < 4; r++) {
             float part[PER<T>];
