@@ -281,7 +281,7 @@ static const char *const edges[] = {"m=1,3 n=1,17,40 k=32,96 layout=q4_0,q4_1,q8
                                     "m=1,8,9,16,17 n=16,100 k=32,64,160 layout=tiles32",
                                     "m=1,5,16 n=33,256 k=128,640 layout=tiles128 type=bf16,f16",
                                     "m=2,12 n=48 k=4096,4224 layout=tiles32,tiles128",
-                                    "m=0,1 n=0,3 k=256 layout=q4_0,tiles32",
+                                    "m=0,1 n=0,3 k=0,256 layout=q4_0,tiles32,tiles128",
                                     "m=1 n=7,32,50 k=32,224 layout=tiles32 step=repack",
                                     "m=1 n=5,64 k=128,384 layout=tiles128 step=repack",
                                     NULL};

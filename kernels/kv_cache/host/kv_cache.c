@@ -354,7 +354,24 @@ static const struct zoo_variant variants[] = {
      .takes = takes_fused, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
     {0}};
 
-static const struct zoo_peer peers[] = {{0}};
+/* Over f16, whose pages it gathers first: PyTorch has no attention over these formats. */
+#define TORCH_PAGES(i)                                                                             \
+    "x[" #i "].view(-1, heads, page, dim)[x[5].long().view(batch, -1)].transpose(1, 2)"            \
+    ".reshape(batch, heads, -1, dim)[:, :, :keys]"
+
+static bool peer_takes(const struct zoo_problem *problem)
+{
+    return problem->value[KV_STEP] == KV_ATTEND && is_f16(problem) &&
+           problem->value[KV_LENGTHS] == 0;
+}
+
+static const struct zoo_peer peers[] = {
+    {"torch", ZOO_PEER_PYTHON,
+     .call = "torch.nn.functional.scaled_dot_product_attention("
+             "x[0].view(batch, heads * group, 1, dim).half(), " TORCH_PAGES(1) ", " TORCH_PAGES(
+                 2) ", enable_gqa=True).to(x[0].dtype)",
+     .takes = peer_takes},
+    {0}};
 
 static const char *const edges[] = {
     "batch=1,2 heads=2 group=1,3,8 keys=1,15,16,17,40 dim=64 page=16",
@@ -363,6 +380,8 @@ static const char *const edges[] = {
     "batch=2 heads=1 group=2 keys=20 dim=32,48,256 page=5,16 lengths=ragged",
     "batch=0,1 heads=2 group=1 keys=16 dim=128 page=16",
     "batch=1 heads=1 group=1 keys=2100 dim=128 page=16",
+    "batch=2 heads=0,1 group=1 keys=0,5 dim=16,64 page=1,16 spare=0",
+    "batch=1 heads=1 keys=5 dim=16 page=1 spare=0 step=append tokens=0,2",
     "batch=1,3 heads=2 keys=1,50 dim=64,128 page=16,7 step=append tokens=1,5 lengths=ragged,full "
     "type=bf16,f16",
     "batch=2 heads=1 keys=40 dim=128 page=16 step=append tokens=8 dist=special,adversarial",
