@@ -643,6 +643,43 @@ lk_status lk_dequantise(void *stream, const lk_quantise_desc *desc, const void *
 lk_status lk_quantise_explain(const lk_quantise_desc *desc, int dequantise, char *text,
                               size_t size);
 
+/* y = x W^T with quantised weights: x is [m][k], y is [m][n], W is [n][k] in one of these layouts.
+ * Sums are in f32. Meant for few rows of x, up to 16: W is read once for each 16 (GGUF's layouts:
+ * 8).
+ *
+ *     lk_w4a16_desc desc = LK_W4A16_DESC(LK_BF16, LK_TILES32, 1, 28672, 8192);
+ *     lk_repack_w4a16(stream, &desc, q4_0, NULL, tiles, scales); // once, when a model is loaded
+ *     lk_gemm_w4a16(stream, &desc, x, tiles, scales, y); */
+typedef enum lk_weight_layout {
+    LK_Q4_0, /* blocks as in GGUF files; k is a multiple of 32 */
+    LK_Q4_1,
+    LK_Q8_0,
+    LK_Q4_K, /* k is a multiple of 256 */
+    LK_Q6_K,
+    LK_TILES32, /* 4 bits in the order of tensor cores, f16 scales for 32 columns (k: multiple) */
+    LK_TILES128 /* the same for 128 columns */
+} lk_weight_layout;
+typedef struct lk_w4a16_desc {
+    lk_type type; /* of x and y: LK_BF16 or LK_F16 */
+    lk_weight_layout layout;
+    int64_t m, n, k;
+} lk_w4a16_desc;
+#define LK_W4A16_DESC(type_, layout_, m_, n_, k_)                                                  \
+    {                                                                                              \
+        .type = (type_), .layout = (layout_), .m = (m_), .n = (n_), .k = (k_)                      \
+    }
+
+/* scales: of tiles; NULL for the others, which have them in w. Buffers at multiples of 16 bytes. */
+lk_status lk_gemm_w4a16(void *stream, const lk_w4a16_desc *desc, const void *x, const void *w,
+                        const void *scales, void *y);
+/* Into tiles: LK_TILES32 from Q4_0 (w_scales is NULL), bit for bit; LK_TILES128 from what
+ * lk_quantise makes with LK_FORMAT_INT4 and LK_PER_128, scales rounded to f16. */
+lk_status lk_repack_w4a16(void *stream, const lk_w4a16_desc *desc, const void *w,
+                          const float *w_scales, void *tiles, void *scales);
+/* Of w and scales; either may be NULL. */
+lk_status lk_gemm_w4a16_bytes(const lk_w4a16_desc *desc, size_t *weights, size_t *scales);
+lk_status lk_gemm_w4a16_explain(const lk_w4a16_desc *desc, char *text, size_t size);
+
 /* y = A x of a sparse matrix in compressed rows (CSR): row r has columns and values from offsets[r]
  * up to offsets[r + 1], no column twice. offsets is [rows + 1], columns and values are [nonzeros].
  * What they hold is not checked. */
@@ -749,6 +786,44 @@ lk_status lk_attention_decode(void *stream, const lk_attention_decode_desc *desc
 lk_status lk_attention_decode_workspace(const lk_attention_decode_desc *desc, size_t *bytes);
 lk_status lk_attention_decode_explain(const lk_attention_decode_desc *desc, char *text,
                                       size_t size);
+
+/* A cache of keys and values in 4 and 8 bits ----------------------------------------------------
+ * Keys in FP8 (e4m3), values in NVFP4 (e2m1, an e4m3 scale for 16 numbers), and a float for the
+ * keys and one for the values of each head: 12.5 bits a pair where bf16 has 32. Pages are
+ * [pages][kv_heads][page][..]; table[b][i] holds keys i * page and on of sequence b, and has
+ * (keys + page - 1) / page places a sequence. What table and lengths hold is not checked.
+ *
+ *     lk_kv_desc desc = LK_KV_DESC(LK_BF16, batch, heads, kv_heads, keys, 128, page, pages);
+ *     desc.head_scales = ...; desc.table = ...; desc.lengths = ...; // device memory
+ *     lk_kv_bytes(&desc, &k_bytes, &v_bytes, &v_scale_bytes);
+ *     lk_kv_append(stream, &desc, 1, new_k, new_v, k, v, v_scales); // lengths count it already
+ *     lk_kv_attend(stream, &desc, q, k, v, v_scales, o); */
+typedef struct lk_kv_desc {
+    lk_type type; /* of q, o, new keys and values: LK_BF16 or LK_F16 */
+    int64_t batch;
+    int64_t heads, kv_heads;  /* of q; of keys and values: heads is 1 to 8 times as many */
+    int64_t keys;             /* of the longest sequence */
+    int64_t dim;              /* 64 or 128 */
+    int64_t page, pages;      /* keys of a page, a multiple of 16; pages of the cache */
+    const float *head_scales; /* [kv_heads][2]: a key's number is its code times the first, a
+                                 value's its code times its block's scale times the second */
+    const int32_t *table;     /* [batch][(keys + page - 1) / page] */
+    const int32_t *lengths;   /* [batch] */
+} lk_kv_desc;
+#define LK_KV_DESC(type_, batch_, heads_, kv_heads_, keys_, dim_, page_, pages_)                   \
+    {                                                                                              \
+        .type = (type_), .batch = (batch_), .heads = (heads_), .kv_heads = (kv_heads_),            \
+        .keys = (keys_), .dim = (dim_), .page = (page_), .pages = (pages_)                         \
+    }
+
+/* new_k and new_v are [batch][tokens][kv_heads][dim]: the last tokens of each sequence. */
+lk_status lk_kv_append(void *stream, const lk_kv_desc *desc, int64_t tokens, const void *new_k,
+                       const void *new_v, void *k, void *v, void *v_scales);
+/* o = softmax(q k^T / sqrt(dim)) v of one query a head; q and o are [batch][heads][dim]. */
+lk_status lk_kv_attend(void *stream, const lk_kv_desc *desc, const void *q, const void *k,
+                       const void *v, const void *v_scales, void *o);
+lk_status lk_kv_bytes(const lk_kv_desc *desc, size_t *k, size_t *v, size_t *v_scales);
+lk_status lk_kv_attend_explain(const lk_kv_desc *desc, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,30 @@ template <class F, class T> static __device__ __forceinline__ bool in_vectors(co
     return a.cols % CHUNK == 0 && (size_t)a.x % 16 == 0 && (size_t)a.q % (CHUNK * F::BITS / 8) == 0;
 }
 
+/* A vector number by number, of which `left` belong to the row; the others are 0. Written into words:
+ * compilers need not see that an array in a union is the vector beside it. */
+static __device__ __forceinline__ unsigned bits_of(float x)
+{
+    return __float_as_uint(x);
+}
+static __device__ __forceinline__ unsigned bits_of(bf16 x)
+{
+    return x.bits;
+}
+static __device__ __forceinline__ unsigned bits_of(f16 x)
+{
+    return x.bits;
+}
+template <class T> static __device__ __forceinline__ uint4 load_some(const T *x, int left)
+{
+    unsigned word[4] = {};
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        if (k < left)
+            word[k * sizeof(T) / 4] |= bits_of(x[k]) << k * sizeof(T) % 4 * 8;
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
 /* What lies behind the row's end is 0. */
 template <class T>
 static __device__ __forceinline__ void load_chunk(const arrays &a, long long row, int col,
@@ -21,19 +45,9 @@ static __device__ __forceinline__ void load_chunk(const arrays &a, long long row
 {
     const T *x = (const T *)a.x + row * a.cols + col;
 #pragma unroll
-    for (int v = 0; v < CHUNK / PER<T>; v++) {
-        vector<T> part;
-        part.words = make_uint4(0, 0, 0, 0);
-        if (vectors) { // through the L1, where a thread's next vector shares its sectors
-            part.words = ((const uint4 *)x)[v];
-        } else {
-#pragma unroll
-            for (int k = 0; k < PER<T>; k++)
-                if (col + v * PER<T> + k < a.cols)
-                    part.element[k] = x[v * PER<T> + k];
-        }
-        raw[v] = part.words;
-    }
+    for (int v = 0; v < CHUNK / PER<T>; v++) // through the L1: the next vector shares its sectors
+        raw[v] = vectors ? ((const uint4 *)x)[v]
+                         : load_some(x + v * PER<T>, a.cols - col - v * PER<T>);
 }
 template <class T>
 static __device__ __forceinline__ void widen_chunk(const uint4 (&raw)[CHUNK / PER<T>],
@@ -49,11 +63,18 @@ static __device__ __forceinline__ void widen_chunk(const uint4 (&raw)[CHUNK / PE
     }
 }
 
-static __device__ __forceinline__ float largest_of(const float (&x)[CHUNK])
+/* Of finite numbers. fmaxf passes over NaN by itself; infinities are rare enough to look again. */
+template <int N> static __device__ __forceinline__ float largest_of(const float (&x)[N])
 {
     float size = 0;
 #pragma unroll
-    for (int k = 0; k < CHUNK; k++)
+    for (int k = 0; k < N; k++)
+        size = fmaxf(size, fabsf(x[k]));
+    if (size < INFINITY)
+        return size;
+    size = 0;
+#pragma unroll
+    for (int k = 0; k < N; k++)
         size = fmaxf(size, finite_size(x[k]));
     return size;
 }

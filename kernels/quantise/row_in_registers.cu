@@ -24,6 +24,8 @@ template <class F, class T> static __device__ __forceinline__ void quantise(cons
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
         float x[CHUNK];
+        if (c * (int)blockDim.x * CHUNK >= a.cols)
+            break;
         widen_chunk<T>(raw[c], x);
         size = fmaxf(size, largest_of(x));
     }
@@ -34,6 +36,8 @@ template <class F, class T> static __device__ __forceinline__ void quantise(cons
     for (int c = 0; c < CHUNKS; c++) {
         float x[CHUNK];
         int col = (int)(c * blockDim.x + threadIdx.x) * CHUNK;
+        if (c * (int)blockDim.x * CHUNK >= a.cols)
+            break;
         widen_chunk<T>(raw[c], x);
         if (col < a.cols)
             finish_chunk<F>(a, row, col, vectors, x, q.factor);

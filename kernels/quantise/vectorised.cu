@@ -8,16 +8,14 @@
 #include "chunks.h"
 
 #define BLOCK 256 // tune: 128 256 512
-#define ROWS 32 // tune: 16 32 64 128
+#define ROWS 128 // tune: 32 64 128 256
+#define UNROLL 2 // tune: 1 2 4
 
 template <class T> static __device__ __forceinline__ float largest_of_vector(uint4 raw)
 {
-    float part[PER<T>], size = 0;
+    float part[PER<T>];
     widen_all<T>(raw, part);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        size = fmaxf(size, finite_size(part[k]));
-    return size;
+    return largest_of(part);
 }
 
 /* Of the whole array, by a grid that walks over it. */
@@ -66,21 +64,6 @@ static __device__ __forceinline__ void largest_of_row(const arrays &a, unsigned 
         of_scale[blockIdx.x] = __float_as_uint(size);
 }
 
-/* A vector at x, of which `left` numbers belong to the row. */
-template <class T>
-static __device__ __forceinline__ uint4 load_columns(const T *x, int left, bool vectors)
-{
-    vector<T> part;
-    part.words = make_uint4(0, 0, 0, 0);
-    if (vectors)
-        return load_once((const uint4 *)x);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        if (k < left)
-            part.element[k] = x[k];
-    return part.words;
-}
-
 /* A thread for each vector of columns and ROWS rows. */
 template <class T>
 static __device__ __forceinline__ void largest_of_columns(const arrays &a, unsigned *of_scale)
@@ -98,7 +81,8 @@ static __device__ __forceinline__ void largest_of_columns(const arrays &a, unsig
 #pragma unroll
         for (int r = 0; r < 4; r++)
             if (row + r < end)
-                raw[r] = load_columns(x + r * (long long)a.cols, a.cols - col, vectors);
+                raw[r] = vectors ? load_once((const uint4 *)(x + r * (long long)a.cols))
+                                 : load_some(x + r * (long long)a.cols, a.cols - col);
 #pragma unroll
         for (int r = 0; r < 4; r++) {
             float part[PER<T>];
@@ -146,75 +130,97 @@ static __device__ __forceinline__ float factor_of_block(const arrays &a, float s
     return F::SCALES == POWERS ? factor_of_e8m0(code) : nvfp4_factor(code, encode);
 }
 
-template <class F, class T> static __device__ __forceinline__ void quantise(const arrays &a)
+/* What a thread takes in turn k: `step` numbers of a row, of which a row has per_row. Rows that are at
+ * least a block of threads long have blocks of their own, and no thread divides. */
+struct spot {
+    long long row;
+    int col;
+    bool inside;
+};
+static __device__ __forceinline__ spot spot_in_turn(const arrays &a, int turns, int k, unsigned per_row,
+                                                    int step)
 {
-    // The lanes of a block lie side by side: rows end with its last lane.
-    unsigned lanes = a.by == BY_BLOCKS ? a.block / CHUNK : 1;
-    unsigned chunks = a.by == BY_BLOCKS ? blocks_of(a) * lanes : (a.cols + CHUNK - 1) / CHUNK;
-    unsigned i = blockIdx.x * BLOCK + threadIdx.x;
-    long long row = i / chunks;
-    int col = (int)(i - (unsigned)row * chunks) * CHUNK;
-    bool inside = row < a.rows && col < a.cols, vectors = in_vectors<F, T>(a);
-    uint4 raw[CHUNK / PER<T>] = {};
-    float x[CHUNK];
-    if (inside)
-        load_chunk<T>(a, row, col, vectors, raw);
+    unsigned tile = turns * BLOCK;
+    if (per_row >= tile) {
+        unsigned tiles = (per_row + tile - 1) / tile, row = blockIdx.x / tiles;
+        unsigned at = (blockIdx.x - row * tiles) * tile + k * BLOCK + threadIdx.x;
+        return spot{row, (int)at * step, at < per_row && (int)at * step < a.cols};
+    }
+    unsigned i = blockIdx.x * tile + k * BLOCK + threadIdx.x, row = i / per_row;
+    int col = (int)(i - row * per_row) * step;
+    return spot{row, col, row < a.rows && col < a.cols};
+}
+
+template <class F, class T>
+static __device__ __forceinline__ void quantise_chunk(const arrays &a, spot p, unsigned lanes,
+                                                      bool vectors, const uint4 (&raw)[CHUNK / PER<T>])
+{
+    float x[CHUNK], factor = 1;
     widen_chunk<T>(raw, x);
     if (a.by == BY_BLOCKS && !(F::SCALES == FLOATS && a.factors)) {
-        float factor = factor_of_block<F>(a, max_lanes(largest_of(x), lanes), row, col);
-        if (inside)
-            finish_chunk<F>(a, row, col, vectors, x, factor);
-    } else if (inside) {
-        if (a.by == BY_CHANNEL) {
+        factor = factor_of_block<F>(a, max_lanes(largest_of(x), lanes), p.row, p.col);
+    } else if (a.by == BY_CHANNEL) {
 #pragma unroll
-            for (int k = 0; k < CHUNK; k++)
-                x[k] *= col + k < a.cols ? a.factors[col + k] : 0;
-        }
-        finish_chunk<F>(a, row, col, vectors, x,
-                        a.by == BY_CHANNEL ? 1 : a.factors[place_of_scale(a, row, col)]);
+        for (int k = 0; k < CHUNK; k++)
+            x[k] *= p.col + k < a.cols ? a.factors[p.col + k] : 0;
+    } else if (p.inside) {
+        factor = a.factors[place_of_scale(a, p.row, p.col)];
     }
+    if (p.inside)
+        finish_chunk<F>(a, p.row, p.col, vectors, x, factor);
+}
+
+/* The lanes of a block of numbers lie side by side: rows end with its last lane. */
+template <class F, class T> static __device__ __forceinline__ void quantise(const arrays &a)
+{
+    unsigned lanes = a.by == BY_BLOCKS ? a.block / CHUNK : 1;
+    unsigned chunks = a.by == BY_BLOCKS ? blocks_of(a) * lanes : (a.cols + CHUNK - 1) / CHUNK;
+    bool vectors = in_vectors<F, T>(a);
+    uint4 raw[CHUNK / PER<T>] = {};
+    spot p = spot_in_turn(a, 1, 0, chunks, CHUNK);
+    if (p.inside)
+        load_chunk<T>(a, p.row, p.col, vectors, raw);
+    quantise_chunk<F, T>(a, p, lanes, vectors, raw);
 }
 
 /* PER<T> numbers are a thread's: 16 bytes where they are stored. */
-template <class F, class T> static __device__ __forceinline__ void dequantise(const arrays &a)
+template <class F, class T> static constexpr int WORDS = (PER<T> * F::BITS + 31) / 32;
+
+template <class F, class T>
+static __device__ __forceinline__ void load_codes(const arrays &a, spot p, bool vectors,
+                                                  unsigned (&codes)[WORDS<F, T>])
 {
-    const int words = (PER<T> * F::BITS + 31) / 32; // f32 of 4 bits: half a word
-    unsigned wide = (a.cols + PER<T> - 1) / PER<T>, i = blockIdx.x * BLOCK + threadIdx.x;
-    long long row = i / wide;
-    int col = (int)(i - (unsigned)row * wide) * PER<T>, bytes = PER<T> * F::BITS / 8;
-    if (row >= a.rows)
-        return;
-    const unsigned char *q = a.q + row * bytes_of<F>(a.cols) + col * F::BITS / 8;
-    T *y = (T *)a.x + row * a.cols + col;
-    bool vectors = a.cols % PER<T> == 0 && (size_t)a.x % 16 == 0 && (size_t)a.q % bytes == 0;
-    unsigned codes[words] = {};
-    float x[PER<T>];
+    const unsigned char *q = a.q + p.row * bytes_of<F>(a.cols) + p.col * F::BITS / 8;
+    const int bytes = PER<T> * F::BITS / 8;
     if (vectors && bytes == 2) {
         codes[0] = *(const unsigned short *)q;
     } else if (vectors && bytes == 4) {
-        codes[0] = *(const unsigned *)q;
+        codes[0] = load_stream((const unsigned *)q);
     } else if (vectors) {
         uint2 both = *(const uint2 *)q;
-        codes[0] = both.x, codes[words - 1] = both.y;
+        codes[0] = both.x, codes[WORDS<F, T> - 1] = both.y;
     } else {
 #pragma unroll
-        for (int k = 0; k < PER<T> * F::BITS / 8; k++)
-            if (col + k * 8 / F::BITS < a.cols)
+        for (int k = 0; k < bytes; k++)
+            if (p.col + k * 8 / F::BITS < a.cols)
                 codes[k / 4] |= (unsigned)q[k] << k % 4 * 8;
     }
+}
+
+template <class F, class T>
+static __device__ __forceinline__ void finish_codes(const arrays &a, spot p, bool vectors,
+                                                    const unsigned (&codes)[WORDS<F, T>], float scale)
+{
+    float x[PER<T>];
+    T *y = (T *)a.x + p.row * a.cols + p.col;
 #pragma unroll
     for (int k = 0; k < PER<T>; k += 4)
         F::unpack(F::BITS == 8 ? codes[k / 4] : codes[0] >> k * 4, x + k);
-    if (F::SCALES == FLOATS && a.by == BY_CHANNEL) {
 #pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            x[k] *= col + k < a.cols ? ((const float *)a.scales)[col + k] : 0;
-    } else {
-        float scale = F::SCALES == FLOATS ? ((const float *)a.scales)[place_of_scale(a, row, col)]
-                                          : scale_at<F>(a, row * blocks_of(a) + col / a.block);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            x[k] *= scale;
+    for (int k = 0; k < PER<T>; k++) {
+        if (F::SCALES == FLOATS && a.by == BY_CHANNEL)
+            scale = p.col + k < a.cols ? ((const float *)a.scales)[p.col + k] : 0;
+        x[k] *= scale;
     }
     if (vectors) {
         store_stream((uint4 *)y, narrow_all<T>(x));
@@ -222,8 +228,31 @@ template <class F, class T> static __device__ __forceinline__ void dequantise(co
     }
 #pragma unroll
     for (int k = 0; k < PER<T>; k++)
-        if (col + k < a.cols)
+        if (p.col + k < a.cols)
             narrow(x[k], &y[k]);
+}
+
+template <class F, class T> static __device__ __forceinline__ void dequantise(const arrays &a)
+{
+    unsigned wide = (a.cols + PER<T> - 1) / PER<T>, codes[UNROLL][WORDS<F, T>] = {};
+    bool vectors = a.cols % PER<T> == 0 && (size_t)a.x % 16 == 0 &&
+                   (size_t)a.q % (PER<T> * F::BITS / 8) == 0;
+    spot p[UNROLL];
+    float scale[UNROLL];
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++) {
+        p[k] = spot_in_turn(a, UNROLL, k, wide, PER<T>);
+        if (!p[k].inside)
+            continue;
+        load_codes<F, T>(a, p[k], vectors, codes[k]);
+        scale[k] = F::SCALES == FLOATS
+                       ? ((const float *)a.scales)[place_of_scale(a, p[k].row, p[k].col)]
+                       : scale_at<F>(a, p[k].row * blocks_of(a) + p[k].col / a.block);
+    }
+#pragma unroll
+    for (int k = 0; k < UNROLL; k++)
+        if (p[k].inside)
+            finish_codes<F, T>(a, p[k], vectors, codes[k], scale[k]);
 }
 
 ALL_KERNELS(ONE_KERNEL, quantise)

@@ -35,7 +35,8 @@ static lk_status take_buffers(struct api_request *request, const void *const *bu
     for (unsigned i = 0; i < request->count; i++) {
         uintptr_t address = request->address[i] = (uintptr_t)buffers[i];
         const char *name = request->buffer_name[i], *type = zoo_type_names[request->buffer[i].type];
-        unsigned align = zoo_type_bytes[request->buffer[i].type];
+        bool aligned = request->problem.family->aligned;
+        unsigned align = aligned ? 16 : zoo_type_bytes[request->buffer[i].type];
         if (request->bytes[i] == 0)
             continue;
         if (!address)
@@ -45,7 +46,7 @@ static lk_status take_buffers(struct api_request *request, const void *const *bu
         if (address % align)
             return api_fail(LK_BAD_ARGUMENT, request->name,
                             "%s (%p) is not aligned to %u bytes, as %s must be", name, buffers[i],
-                            align, type);
+                            align, aligned ? "all buffers of this call" : type);
         if (address + request->bytes[i] < address)
             return api_fail(LK_BAD_ARGUMENT, request->name,
                             "%s (%p) and its %zu bytes go over the end of all addresses", name,

@@ -126,7 +126,7 @@ static bool usable(const struct zoo_variant *variant, const struct zoo_tuning *t
     const struct zoo_source *source = zoo_source(problem->family, variant);
     return variant->launch && source && zoo_runs_on(source, device->arch) &&
            (!demand.deterministic || variant->traits & ZOO_DETERMINISTIC) &&
-           (demand.aligned_too || !(variant->traits & ZOO_ALIGNED)) &&
+           (demand.aligned_too || problem->family->aligned || !(variant->traits & ZOO_ALIGNED)) &&
            !(variant->traits & ZOO_FOR_SHOW) && zoo_takes(variant, problem) &&
            zoo_fits(device, variant, tuning, problem);
 }

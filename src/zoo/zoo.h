@@ -153,6 +153,7 @@ struct zoo_family {
      */
     const char *(*unit)(const struct zoo_problem *problem);
 
+    bool aligned; /* all its buffers lie at multiples of 16 bytes: public calls refuse others */
     const struct zoo_family *tuned_with; /* another for the same problem: one search for both */
     const struct zoo_variant *variants;  /* until a NULL name; from naive to the limit */
     const struct zoo_peer *peers;        /* until a NULL name */

@@ -245,6 +245,14 @@ static int64_t vectors_of_row(const struct zoo_problem *problem)
     return (problem->value[Q_COLS] + per - 1) / per;
 }
 
+/* Blocks of threads that have `tile` places each: of long rows each has its own. */
+static int64_t blocks_for(const struct zoo_problem *problem, int64_t per_row, int64_t tile)
+{
+    int64_t rows = problem->value[Q_ROWS];
+    return per_row >= tile ? rows * zoo_ceil_div(per_row, tile)
+                           : zoo_ceil_div(rows * per_row, tile);
+}
+
 /* Blocks for the search, as `largest` of vectorised.cu shares it out. */
 static int64_t blocks_for_largest(const struct zoo_call *call)
 {
@@ -264,14 +272,14 @@ static int64_t blocks_for_largest(const struct zoo_call *call)
 static CUresult launch_vectorised(struct zoo_call *call)
 {
     const struct zoo_problem *problem = call->problem;
-    int64_t rows = problem->value[Q_ROWS];
     struct arrays arrays = arrays_of(call);
     CUresult result = CUDA_SUCCESS;
     if (is_back(problem))
         return elements(problem) == 0
                    ? CUDA_SUCCESS
                    : start(call, "dequantise", true,
-                           zoo_ceil_div(rows * vectors_of_row(problem), block_of(call)),
+                           blocks_for(problem, vectors_of_row(problem),
+                                      (int64_t)block_of(call) * zoo_tunable(call, "UNROLL")),
                            block_of(call), &arrays, NULL);
     if (!without_factors(problem)) {
         int64_t blocks = blocks_for_largest(call);
@@ -282,7 +290,7 @@ static CUresult launch_vectorised(struct zoo_call *call)
     if (result != CUDA_SUCCESS || elements(problem) == 0)
         return result;
     return start(call, "quantise", true,
-                 zoo_ceil_div(rows * chunks_of_row(problem), block_of(call)), block_of(call),
+                 blocks_for(problem, chunks_of_row(problem), block_of(call)), block_of(call),
                  &arrays, NULL);
 }
 
@@ -307,20 +315,18 @@ static bool takes_rows(const struct zoo_problem *problem)
 static CUresult launch_rows(struct zoo_call *call)
 {
     struct arrays arrays = arrays_of(call);
-    int64_t chunks = zoo_ceil_div(arrays.cols, 16);
-    int64_t threads = (int64_t)zoo_ceil_div(chunks, 32) * 32;
+    int64_t chunks = zoo_ceil_div(arrays.cols, 16), each = (chunks + 1023) / 1024;
+    int64_t threads = chunks == 0 ? 32 : (int64_t)zoo_ceil_div(chunks, 32 * each) * 32;
     if (arrays.rows == 0)
         return CUDA_SUCCESS;
-    threads = threads < 32 ? 32 : threads > 1024 ? (threads / 2 + 31) / 32 * 32 : threads;
     return start(call, "quantise", true, arrays.rows, (unsigned)threads, &arrays, NULL);
 }
 
 static const struct zoo_variant variants[] = {
     {"naive", "an atomic for each number finds the largest; a thread for each byte", launch_naive,
      .workspace = workspace_naive, .takes = takes, .traits = ZOO_DETERMINISTIC},
-    {"vectorised", "16 numbers in a thread; blocks find their largest by shuffles",
-     launch_vectorised, .workspace = workspace_vectorised, .takes = takes,
-     .traits = ZOO_DETERMINISTIC},
+    {"vectorised", "16 bytes at a time; blocks find their largest by shuffles", launch_vectorised,
+     .workspace = workspace_vectorised, .takes = takes, .traits = ZOO_DETERMINISTIC},
     {"row_in_registers", "a row waits in registers while its scale is found", launch_rows,
      .takes = takes_rows, .traits = ZOO_DETERMINISTIC},
     {0}};
@@ -381,11 +387,11 @@ static const char *const edges[] = {
 
 static const char *const bench[] = {
     "rows=16K cols=4K format=e4m3 sharing=row,tensor,channel,block128 type=bf16",
-    "rows=16K cols=4K format=int8,int4 sharing=row type=bf16",
+    "rows=16K cols=4K format=int4 sharing=row type=bf16",
     "rows=16K cols=4K format=mxfp8,mxfp4,nvfp4 type=bf16",
     "rows=16K cols=4K format=e4m3 sharing=row rounding=stochastic type=bf16",
     "rows=16K cols=4K format=e4m3 sharing=row direction=dequantise type=bf16",
-    "rows=16K cols=4K format=mxfp4,nvfp4 direction=dequantise type=bf16",
+    "rows=16K cols=4K format=nvfp4 direction=dequantise type=bf16",
     NULL};
 
 const struct zoo_family zoo_quantise = {

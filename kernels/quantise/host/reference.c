@@ -20,13 +20,16 @@ static size_t place_of_scale(const struct zoo_problem *problem, const struct q_l
     return (size_t)(by == Q_ROW ? row : by == Q_CHANNEL ? col : 0);
 }
 
-/* The largest finite size of each scale's numbers, and of all. */
+/* The largest finite size of each scale's numbers, and of all. Rows have scales of their own unless
+ * a scale is for columns, or for all. */
 static float find_largest(const struct zoo_problem *problem, const void *x, float *of_scale)
 {
     struct q_layout of = q_layout(problem);
-    int64_t cols = problem->value[Q_COLS];
+    int64_t rows = problem->value[Q_ROWS], cols = problem->value[Q_COLS];
+    bool apart = of.block || problem->value[Q_SCALES] == Q_ROW;
     float of_all = 0;
-    for (int64_t row = 0; row < problem->value[Q_ROWS]; row++)
+#pragma omp parallel for schedule(static) reduction(max : of_all) if (apart && rows * cols > 100000)
+    for (int64_t row = 0; row < rows; row++)
         for (int64_t col = 0; col < cols; col++) {
             float size = fabsf((float)zoo_get(of.type, x, (size_t)(row * cols + col)));
             float *here = &of_scale[place_of_scale(problem, &of, row, col)];
