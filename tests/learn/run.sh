@@ -175,7 +175,7 @@ expect mutation-none 0 'passed' $learn check transpose
 
 # Words
 expect unknown-lesson 2 "no lesson or exercise 'sapxy'; did you mean 'saxpy'" $learn start sapxy
-expect unknown-far 2 "'lockstep learn list' names them" $learn start quantum
+expect unknown-far 2 "'lockstep learn list' names them" $learn start zzyzx
 expect unknown-command 2 "no command 'chekc'; did you mean 'check'" $learn chekc
 expect unknown-option 2 "no option '--fast'" $learn check --fast
 expect too-many-words 2 'one word too many' $learn check add saxpy

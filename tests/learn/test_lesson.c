@@ -86,6 +86,19 @@ static void test_refused(void **unused)
     refuse("\"shape\": [\"n\"]", "\"shape\": [\"q\"]", "shape: formula");
     refuse("c[i] = a[i] + b[i]", "c[i] = a[i] + d[i]", "reference: formula:1:15");
     refuse("c[i] = a[i] + b[i]", "a[i] = a[i] + b[i]", "outputs have one, inputs none");
+    refuse("\"reference\": [",
+           "\"steps\": [{\"name\": \"s\", \"shape\": [\"n\"], \"rule\": \"a[i] = 1\"}],"
+           " \"reference\": [",
+           "steps: the rule of s must define it");
+    refuse("\"reference\": [",
+           "\"steps\": [{\"name\": \"s\", \"shape\": [\"n\"], \"rule\": \"s[i] = t[i]\"}],"
+           " \"reference\": [",
+           "steps: formula:1:8");
+    refuse("\"reference\": [", "\"floor\": \"small\", \"reference\": [", "floor: must be a number");
+    refuse("\"arguments\": [\"a\",", "\"arguments\": [\"tensor_map a\",",
+           "is not of the form 'tensor_map x 32 16'");
+    refuse("\"arguments\": [\"a\",", "\"arguments\": [\"tensor_map a 8 8\",",
+           "there is no f32 buffer 'a' with two extents");
     refuse("global_load_sectors_per_request", "global_load_sector",
            "exercises[0].limits[0].counter: there is no counter");
     refuse("\"one_short.cu\": \"wrong result for", "\"x/one_short.cu\": \"wrong result for",
