@@ -240,10 +240,11 @@ $(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OB
 	$(call say,LINK)
 	$(CC) $(ALL) -o $@ $^ $(OPENMP) -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
-# It shows what include/lockstep.h declares, and nothing else.
-$(BUILD)/gen/liblockstep.map: include/lockstep.h
+# It shows what the headers declare, and nothing else.
+HEADERS := include/lockstep.h include/lockstep_network.h
+$(BUILD)/gen/liblockstep.map: $(HEADERS)
 	@mkdir -p $(@D)
-	{ echo 'LOCKSTEP_0 { global:'; sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\)(.*$$/    \1;/p' $<; echo 'local: *; };'; } > $@
+	{ echo 'LOCKSTEP_0 { global:'; sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\)(.*$$/    \1;/p' $^; echo 'local: *; };'; } > $@
 
 $(BUILD)/liblockstep.so: $(ZOO_OBJ) $(BASE_OBJ) $(GPU_OBJ) $(BUILD)/gen/liblockstep.map
 	$(call say,LINK)
@@ -597,7 +598,7 @@ install-only: $(BUILD)/gen/lockstep.pc
 	install -d $(TO)/bin $(TO)/include $(TO)/lib/lockstep/stubs $(TO)/lib/pkgconfig \
 	    $(TO)/share/doc/lockstep/examples
 	install -m 755 $(BUILD)/lockstep $(TO)/bin/
-	install -m 644 include/lockstep.h $(TO)/include/
+	install -m 644 $(HEADERS) $(TO)/include/
 	install -m 644 $(BUILD)/liblockstep.so $(TO)/lib/liblockstep.so.0
 	ln -sf liblockstep.so.0 $(TO)/lib/liblockstep.so
 	install -m 644 $(LIBCUDA) $(LIBCUDART) $(CLIENT_LIBS) $(TO)/lib/lockstep/
