@@ -299,20 +299,47 @@ static char *find_name(char *at, const char *name)
     return NULL;
 }
 
-/* A constant may be there for the floor alone, of which the program prints bytes or operations:
- * nvcc warns about one that nothing uses. From the last one on, since each may be made of those
- * above. */
-static void drop_unused_constants(const struct export_pieces *pieces, struct lk_buf *text)
+static bool is_in_comment(const char *text, const char *place)
+{
+    const char *line = place, *open = place;
+    while (line > text && line[-1] != '\n')
+        line--;
+    for (const char *at = line; at + 1 < place; at++)
+        if (at[0] == '/' && at[1] == '/')
+            return true;
+    while (open > text && strncmp(open, "/*", 2) != 0 && strncmp(open, "*/", 2) != 0)
+        open--;
+    return strncmp(open, "/*", 2) == 0;
+}
+
+/* Where the host's code names it after the place of its definition. The kernels, whose text this
+ * is, know nothing of these constants: what has such a name there is something else. */
+static bool is_used(char *text, char *definition, const char *name, const char *kernels)
+{
+    const char *first = strstr(text, kernels), *last = first ? first + strlen(kernels) : NULL;
+    for (char *at = definition; (at = find_name(at + strlen(name), name));)
+        if ((at < first || at >= last) && !is_in_comment(text, at))
+            return true;
+    return false;
+}
+
+/* A constant may be there for the floor alone, of which the program prints bytes or operations, or
+ * for variants with other arguments: nvcc warns about one that nothing uses. From the last one on,
+ * since each may be made of those above. */
+static void drop_unused_constants(const struct export_pieces *pieces, const char *kernels,
+                                  struct lk_buf *text)
 {
     for (unsigned i = pieces->constant_count; i-- > 0;) {
         const char *name = pieces->constant[i].name;
-        char *place = find_name(text->data, name);
-        if (!place || find_name(place + strlen(name), name))
-            continue;
-        char *begin = place, *end = strchr(place, '\n');
-        while (begin > text->data && begin[-1] != '\n')
-            begin--;
-        if (!end || strncmp(begin, "const ", 6) != 0)
+        char *place = find_name(text->data, name), *begin = NULL;
+        for (; place; place = find_name(place + strlen(name), name)) {
+            for (begin = place; begin > text->data && begin[-1] != '\n';)
+                begin--;
+            if (strncmp(begin, "const ", 6) == 0)
+                break;
+        }
+        char *end = place ? strchr(place, '\n') : NULL;
+        if (!end || is_used(text->data, place, name, kernels))
             continue;
         memmove(begin, end + 1, strlen(end + 1) + 1);
         text->size -= (size_t)(end + 1 - begin);
@@ -338,7 +365,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
         host.buffer_count = family->shape(&request->problem, host.buffer);
         fine = export_expand(&request->problem, "host/export.inc", text, add_block, &host, message);
         if (fine)
-            drop_unused_constants(&pieces, text);
+            drop_unused_constants(&pieces, kernels.data, text);
     }
     if (ptx)
         ptx_free(ptx);

@@ -307,6 +307,8 @@ static void explained(void **state)
 static void chosen_by_a_table(void **state)
 {
     (void)state;
+    if (!is_simulated())
+        skip(); /* the table is one for a simulated H200 */
     char text[400];
     lk_gemm_desc desc = LK_GEMM_DESC(LK_BF16, 40, 264, 520);
     must(lk_gemm_explain(&desc, text, sizeof text));
