@@ -16,7 +16,12 @@
 
 #include <stdbool.h>
 
-enum { EXPRESSION_VARIABLES = 24, EXPRESSION_ARRAYS = 12, EXPRESSION_RANK = 4, EXPRESSION_SEEN = 3 };
+enum {
+    EXPRESSION_VARIABLES = 24,
+    EXPRESSION_ARRAYS = 12,
+    EXPRESSION_RANK = 4,
+    EXPRESSION_SEEN = 3
+};
 
 struct expression;
 

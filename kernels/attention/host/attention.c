@@ -295,8 +295,7 @@ static const char *const edges[] = {
     "batch=4 heads=1 queries=150 keys=130 layout=packed type=f16 dim=64 window=0,20 mask=causal",
     "batch=2 heads=2 group=2 queries=70 keys=150 layout=rows_first mask=full,causal dim=96 lse=yes",
     "heads=1 queries=37 keys=41 dim=1,7,40,200 mask=causal type=bf16,f16,f32 lse=yes",
-    "heads=2 queries=45 keys=70 dim=64,96,128,256 type=f32 mask=causal lse=yes",
-    NULL};
+    "heads=2 queries=45 keys=70 dim=64,96,128,256 type=f32 mask=causal lse=yes", NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=16K keys=16K mask=full,causal",
                                     "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
