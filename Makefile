@@ -5,6 +5,7 @@
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
+#   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
 #   make test-clients   Triton, Numba, CuPy, cuda.core and PyTorch on the machine, with part of their own suites;
 #                       fetches 4.2 GB from PyPI (docs/clients.md)
@@ -462,6 +463,11 @@ test-only: all kernels $(UNIT_BIN)
 # `make test` takes one variant of each family.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
+
+# `make test` does it for a day of each week, with fewer mistakes.
+.PHONY: test-mutants
+test-mutants: all
+	@$(BUILD)/lockstep learn check-course --mutate
 
 # `make test` has a handful of programs with these libraries, in tests/programs.
 test-accusations: all

@@ -181,15 +181,19 @@ static char *name_buffer(void *context, unsigned number, uint64_t bytes)
 static char *with_element(const struct learn_problem *problem, const char *text)
 {
     const char *at = strstr(text, "byte "), *bytes = at ? strstr(at, " bytes; ") : NULL;
-    char name[64];
-    unsigned long long byte;
-    if (!bytes || sscanf(at, "byte %llu of %63s (", &byte, name) != 2)
+    char *name = NULL;
+    unsigned long long byte = bytes ? strtoull(at + strlen("byte "), &name, 10) : 0;
+    if (!name || strncmp(name, " of ", 4) != 0)
         return strdup(text);
-    for (unsigned b = 0; b < problem->buffer_count; b++)
-        if (strcmp(problem->buffer[b].name, name) == 0)
-            return lk_format("%.*s%s[%llu] (%s", (int)(at - text), text, name,
+    name += 4;
+    size_t length = strcspn(name, " ");
+    for (unsigned b = 0; b < problem->buffer_count; b++) {
+        const char *known = problem->buffer[b].name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0)
+            return lk_format("%.*s%s[%llu] (%s", (int)(at - text), text, known,
                              byte / zoo_type_bytes[problem->buffer[b].type],
                              bytes + strlen(" bytes; "));
+    }
     return strdup(text);
 }
 

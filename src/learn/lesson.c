@@ -73,20 +73,25 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
 static bool read_map(struct lesson_reader *reader, const char *text,
                      const struct learn_problem *problem, struct learn_argument *argument)
 {
-    char name[32];
+    const char *name = text + strlen("tensor_map ");
+    size_t length = strcspn(name, " ");
+    char *end = NULL;
+    unsigned long rows = strtoul(name + length, &end, 10), columns = strtoul(end, &end, 10);
     argument->kind = LEARN_MAP;
-    if (sscanf(text, "tensor_map %31s %u %u", name, &argument->box[0], &argument->box[1]) != 3 ||
-        argument->box[0] - 1u >= 256 || argument->box[1] - 1u >= 256)
+    argument->box[0] = (unsigned)rows;
+    argument->box[1] = (unsigned)columns;
+    if (length == 0 || rows - 1 >= 256 || columns - 1 >= 256 || *end)
         return reader_fail(reader, "arguments", "'%s' is not of the form 'tensor_map x 32 16'",
                            text);
     for (unsigned i = 0; i < problem->buffer_count; i++)
-        if (strcmp(problem->buffer[i].name, name) == 0 && problem->buffer[i].rank == 2 &&
+        if (strlen(problem->buffer[i].name) == length &&
+            strncmp(problem->buffer[i].name, name, length) == 0 && problem->buffer[i].rank == 2 &&
             problem->buffer[i].type == ZOO_F32) {
             argument->buffer = i;
             return true;
         }
-    return reader_fail(reader, "arguments", "'%s': there is no f32 buffer '%s' with two extents",
-                       text, name);
+    return reader_fail(reader, "arguments", "'%s': there is no f32 buffer '%.*s' with two extents",
+                       text, (int)length, name);
 }
 
 /* "x" is a buffer; "int n", "float alpha", "long rows * cols" are values. */

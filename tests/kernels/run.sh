@@ -19,22 +19,22 @@ checked() { # FAMILY
     fi
 }
 
-# With the checkers on, nvcc's kernels solve every edge problem, and clang's without: the other steps
-# take a part of them. Each launch has another schedule (tests/simt/test_machine.c).
+# With the checkers on, every edge problem is solved; the other steps take a part of them. Each launch
+# has another schedule (tests/simt/test_machine.c).
 one() { # STEP FAMILY
     local sim="--gpu sim:h200" part=
     # shellcheck disable=SC2086
     case $1 in
     nvcc | clang)
         if [ -d "$PTX/$1" ]; then
-            [ "$1" = clang ] || part="--every 3"
+            [ "$1" = clang ] && part="--every 2" || part="--every 4"
             zoo_test "$1" "$2" $sim --ptx "$PTX/$1" $part
         else
             echo "skip $1 $2: there is no $1"
         fi
         ;;
     shift*) zoo_test "misaligned by ${1#shift}" "$2" $sim --shift "${1#shift}" --every 3 ;;
-    schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 10 --every 6 ;;
+    schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 10 --every 10 ;;
     launches) zoo_test launches "$2" $sim --launches 20 ;;
     check) checked "$2" ;;
     esac

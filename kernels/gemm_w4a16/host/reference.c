@@ -92,7 +92,7 @@ static void multiply(const struct zoo_problem *problem, void *const *buffer,
     for (int64_t row = 0; row < n; row++) {
         double *w = malloc(((size_t)k + 1) * sizeof *w);
         for (int64_t col = 0; col < k; col++)
-            w[col] = weight(layout, buffer[1], tiles ? buffer[2] : NULL, k, row, col);
+            w[col] = weight(layout, buffer[1], buffer[2], k, row, col); /* tiles: their scales */
         for (int64_t i = 0; i < m; i++) {
             double sum = 0, size = 0;
             for (int64_t col = 0; col < k; col++) {
@@ -101,7 +101,7 @@ static void multiply(const struct zoo_problem *problem, void *const *buffer,
             }
             y->value[i * n + row] = fabs(sum) >= of->most ? copysign(INFINITY, sum) : sum;
             y->bound[i * n + row] =
-                1.01 * of->unit * fabs(sum) + 0x1p-24 * (double)(k / 16 + 24) * size + of->least;
+                1.01 * of->unit * fabs(sum) + 0x1p-28 * (double)(k + 384) * size + of->least;
         }
         free(w);
     }

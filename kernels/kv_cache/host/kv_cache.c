@@ -381,8 +381,8 @@ static const char *const edges[] = {
     "batch=1 heads=1 group=1 keys=2100 dim=128 page=16",
     "batch=2 heads=0,1 group=1 keys=0,5 dim=16,64 page=1,16 spare=0",
     "batch=1 heads=1 keys=5 dim=16 page=1 spare=0 step=append tokens=0,2",
-    "batch=1,3 heads=2 keys=1,50 dim=64,128 page=16,7 step=append tokens=1,5 lengths=ragged,full "
-    "type=bf16,f16",
+    "batch=1,3 heads=2 keys=1,50 dim=64,128 page=16,7 step=append tokens=1,5 type=bf16,f16",
+    "batch=1,3 heads=2 keys=1,50 dim=64 page=16,7 step=append tokens=1,5 lengths=ragged",
     "batch=2 heads=1 keys=40 dim=128 page=16 step=append tokens=8 dist=special,adversarial",
     NULL};
 

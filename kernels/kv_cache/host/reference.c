@@ -65,7 +65,7 @@ static void attend(const struct zoo_problem *problem, void *const *buffer,
             keys += fabs(k[i]) / sqrt((double)dim);
         }
         most = fmax(most, score[key]);
-        error = fmax(error, 0x1p-22 * (double)(dim / 16 + 4) * sizes + 0x1p-25 * keys);
+        error = fmax(error, 0x1p-26 * (double)(dim + 64) * sizes + 0x1p-25 * keys);
     }
     for (int64_t key = 0; key < length; key++) {
         double p = exp(score[key] - most);
