@@ -87,13 +87,16 @@ static double work_of(const struct draw *draw, const double *value)
     return work;
 }
 
-static double draw_value(struct draw *draw, unsigned parameter)
+/* In turn from the lower half of the range and from the upper three quarters: a kernel that is good
+ * only from some size on, or up to one, hardly gets past both. */
+static double draw_value(struct draw *draw, unsigned parameter, unsigned turn)
 {
     const struct range *range = &draw->range[parameter];
     if (range->is_choice)
         return draw->problem->value[next(draw) % draw->problem->listed][parameter];
     uint64_t steps = (uint64_t)((range->most - range->least) / range->step + 0.5) + 1;
-    double value = range->least + range->step * (double)(next(draw) % steps);
+    uint64_t first = turn % 2 ? steps / 4 : 0, count = turn % 2 ? steps - first : (steps + 1) / 2;
+    double value = range->least + range->step * (double)(first + next(draw) % count);
     return value == 0 && range->least < 0 ? range->most : value; /* 0 would hide a factor */
 }
 
@@ -257,7 +260,7 @@ bool draw_sizes(struct lk_arena *arena, struct learn_problem *problem, uint64_t 
         if (!choose_ranges(&draw, message))
             return false;
         for (unsigned i = 0; i < draw.count; i++)
-            value[i] = draw_value(&draw, i);
+            value[i] = draw_value(&draw, i, turn);
         if (!problem->hidden)
             reduce(&draw, value);
         add(&draw, value, seed + 2 + turn);
