@@ -71,6 +71,12 @@ static inline const char *test_gpu(void)
     return gpu && *gpu ? gpu : "sim:h200";
 }
 
+/* Of random problems: with the sanitizers in the code a part is enough. */
+static inline int test_rounds(int all)
+{
+    return getenv("LOCKSTEP_SANITIZED") ? (all + 5) / 6 : all;
+}
+
 static inline bool is_simulated(void)
 {
     return strncmp(test_gpu(), "sim:", 4) == 0;

@@ -175,7 +175,7 @@ static void test_random(void **state)
 {
     static const int64_t dims[] = {64, 128, 64, 128, 20};
     (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < test_rounds(ROUNDS); round++) {
         struct trial t = {0};
         lk_attention_desc *d = &t.desc;
         lk_type type = any(6) == 0 ? LK_F32 : any(2) ? LK_BF16 : LK_F16;

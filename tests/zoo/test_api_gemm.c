@@ -138,8 +138,7 @@ static void run_case(struct case_ *t, bool wide)
 static void random_products(void **state)
 {
     (void)state;
-    const int rounds = getenv("LOCKSTEP_SANITIZED") ? ROUNDS / 6 : ROUNDS;
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < test_rounds(ROUNDS); round++) {
         struct case_ t = {0};
         bool wide = any(4) != 0;
         t.desc = (lk_gemm_desc){

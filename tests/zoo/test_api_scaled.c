@@ -209,7 +209,7 @@ static void random_products(void **state)
     static const lk_type factors[][2] = {
         {LK_E4M3, 0}, {LK_E4M3, 0}, {LK_E4M3, LK_E5M2}, {LK_E5M2, LK_E4M3}, {LK_S8, 0}};
     static const lk_type outs[] = {LK_BF16, LK_F16, LK_F32, LK_E4M3, LK_E4M3};
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < test_rounds(ROUNDS); round++) {
         struct case_ t = {0};
         bool wide = any(4) != 0, usual = any(3) != 0;
         const lk_type *pair = factors[any(5)];
