@@ -97,7 +97,9 @@ class Jupyter:
 
     def run(self, notebook):
         ran = nbformat.reads(json.dumps(notebook), 4)
-        NotebookClient(ran, km=self.manager, timeout=60, allow_errors=True).execute()
+        client = NotebookClient(ran, km=self.manager, timeout=60, allow_errors=True)
+        client.execute()
+        client.kc.stop_channels() # the kernel stays, and so would these files
         return [cell.get("outputs", []) for cell in ran.cells]
 
     def close(self):
