@@ -289,11 +289,13 @@ static inline __attribute__((always_inline)) void visit_read(struct visit *visit
                         true);
         else if (visit->is_constant)
             report_stale(visit, address, (int)lane, cell->write_segment, cell->write_info);
-        else if (__builtin_expect(visit->check->owners, 0))
-            check_owner_read(visit->check, visit->access, address, lane, cell);
-        else if (visit->is_bulk || visit->is_product)
-            check_bulk_fence(visit->check, visit->access, address, (int)lane, cell->write_segment,
-                             cell->write_info);
+        else {
+            if (visit->is_bulk || visit->is_product)
+                check_bulk_fence(visit->check, visit->access, address, (int)lane,
+                                 cell->write_segment, cell->write_info);
+            if (__builtin_expect(visit->check->owners, 0))
+                check_owner_read(visit->check, visit->access, address, lane, cell);
+        }
     } else if (__builtin_expect(cell->write_segment >= visit->history, 0)) {
         other_launch(visit, address, lane, bytes, cell, false);
     }
