@@ -75,7 +75,7 @@ struct blas_product {
     const void *bias; /* [m] */
     enum blas_type bias_type;
     enum blas_activation activation;
-    void *before_activation; /* what goes into it, kept for the backward pass; NULL: not kept */
+    void *before_activation; /* what goes into it, stored for the backward pass; NULL: not stored */
     int64_t before_ld;
     const float *scale_a, *scale_b, *scale_c, *scale_d; /* on the device; NULL: 1 */
 };
