@@ -3,6 +3,7 @@
  */
 #include "formats.h"
 
+#include "zoo/philox.h"
 #include "zoo/types.h"
 
 #include <math.h>
@@ -108,18 +109,11 @@ float format_nvfp4_factor(uint8_t scale, float encode)
     return scale == 0 ? 0 : encode / format_number(FORMAT_E4M3, scale);
 }
 
-/* Philox4x32-10. */
 uint32_t format_random(uint64_t key, int64_t row, int64_t col)
 {
-    uint32_t c[4] = {(uint32_t)(col / 4), (uint32_t)row, (uint32_t)(row >> 32), 0};
-    uint32_t low = (uint32_t)key, high = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        uint64_t a = (uint64_t)0xd2511f53 * c[0], b = (uint64_t)0xcd9e8d57 * c[2];
-        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ low, (uint32_t)b,
-                            (uint32_t)(a >> 32) ^ c[3] ^ high, (uint32_t)a};
-        memcpy(c, next, sizeof c);
-        low += 0x9e3779b9;
-        high += 0xbb67ae85;
-    }
-    return c[col % 4] >> 8;
+    const uint32_t place[4] = {(uint32_t)(col / 4), (uint32_t)row, (uint32_t)(row >> 32), 0};
+    const uint32_t keys[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
+    uint32_t words[4];
+    zoo_philox(place, keys, words);
+    return words[col % 4] >> 8;
 }

@@ -6,6 +6,7 @@
 #ifndef LOCKSTEP_QUANTISE_ARRAYS_H
 #define LOCKSTEP_QUANTISE_ARRAYS_H
 
+#include "philox.h"
 #include "quantised.h"
 
 #define CHUNK 16 // numbers of a thread
@@ -53,23 +54,12 @@ static __device__ __forceinline__ long long place_of_scale(const arrays &a, long
     return a.by == BY_ROW ? row : a.by == BY_CHANNEL ? col : 0;
 }
 
-/* Random numbers by Philox4x32-10: they depend on the key and the element's place alone. */
-static __device__ __forceinline__ uint4 philox(uint4 c, unsigned key)
-{
-    unsigned low = key, high = 0;
-#pragma unroll
-    for (int round = 0; round < 10; round++) {
-        c = make_uint4(__umulhi(0xcd9e8d57, c.z) ^ c.y ^ low, 0xcd9e8d57 * c.z,
-                       __umulhi(0xd2511f53, c.x) ^ c.w ^ high, 0xd2511f53 * c.x);
-        low += 0x9e3779b9;
-        high += 0xbb67ae85;
-    }
-    return c;
-}
-/* Of the four numbers from this column on, which is a multiple of 4. */
+/* Random numbers for the four elements from this column on, which is a multiple of 4: they depend on
+ * the key and the place alone. */
 static __device__ __forceinline__ uint4 random_at(unsigned key, long long row, int col)
 {
-    return philox(make_uint4((unsigned)col / 4, (unsigned)row, (unsigned)(row >> 32), 0), key);
+    return philox(make_uint4((unsigned)col / 4, (unsigned)row, (unsigned)(row >> 32), 0),
+                  make_uint2(key, 0));
 }
 
 /* One of the format's two neighbours of x, the nearer one more often: rounding it changes nothing.
