@@ -180,3 +180,47 @@ void norm_generate(const struct zoo_problem *problem, void **buffer)
     if (stats >= 0)
         generate_stats(problem, buffer[0], buffer[stats]);
 }
+
+/* PyTorch has no residual, no FP8, and rounds a sum that is to be normalised. */
+bool norm_torch_takes(const struct zoo_problem *problem)
+{
+    const int64_t *v = problem->value;
+    return v[NORM_RESIDUAL] == 0 && v[NORM_AFFINE] == AFFINE_YES && v[NORM_STORE] == STORE_SAME &&
+           v[NORM_STATS] == 0 && v[NORM_ROWS] > 0 && v[NORM_COLS] > 0;
+}
+
+const char *const norm_edges[] = {
+    "rows=0,1,3 cols=0,1,7,8,33",
+    "rows=9 cols=1,8,100,256,264,1000,1032 type=bf16,f16,f32 stats=kept",
+    "rows=5 cols=1028,4104 type=f32,bf16 residual=added store=same,e4m3 stats=kept",
+    "rows=3 cols=8200,33000 type=bf16,f16",
+    "rows=2 cols=2048 type=f32 residual=added", /* 48 KiB of stages, and more */
+    "rows=2 cols=66000,70001",
+    "rows=3 cols=32768 dist=huge,special,offset residual=added store=same,e4m3 stats=kept",
+    "rows=2 cols=17000 type=f32 residual=none,added stats=kept",
+    "rows=4 cols=65,512 affine=no type=bf16,f32",
+    "rows=5 cols=40,2056 type=bf16,f16,f32 store=e4m3 scale=100",
+    "rows=6 cols=72,2056,9000 dist=offset,huge,tiny,constant,special",
+    "rows=6 cols=72,2056 dist=huge,tiny,special type=f16,f32 stats=kept",
+    "rows=2 cols=72,16384 dist=tiny,huge eps=0 residual=added",
+    "rows=700 cols=64 eps=0.5",
+    "rows=0,1,3 cols=0,1,8,33 step=backward",
+    "rows=9 cols=8,100,256,512,520,1032 step=backward type=bf16,f16,f32",
+    "rows=40 cols=65,2056 step=backward residual=added type=bf16,f32",
+    "rows=3 cols=8200,16388 step=backward type=bf16,f32",
+    "rows=3 cols=66000 step=backward",            /* more than 512 threads of 8 blocks hold */
+    "rows=600 cols=40 step=backward dist=offset", /* several rows for each block that stays */
+    "rows=270 cols=8200 step=backward",           /* and for each cluster */
+    "rows=4 cols=65,512 step=backward affine=no",
+    NULL};
+
+const char *const norm_bench[] = {"rows=32K cols=4K",
+                                  "rows=8K cols=16K",
+                                  "rows=1K cols=128K",
+                                  "rows=32K cols=4K step=backward",
+                                  "rows=8K cols=16K step=backward",
+                                  "rows=1K cols=128K step=backward",
+                                  "rows=32K cols=4K residual=added",
+                                  "rows=32K cols=4K store=e4m3 scale=16",
+                                  "rows=16K cols=4K type=f32",
+                                  NULL};

@@ -80,6 +80,8 @@ extern const char *const norm_types[],
                                                       *const norm_stores[],
                                                           *const norm_keeps[],
                                                               *const norm_distributions[];
+extern const char *const norm_edges[], *const norm_bench[];
+bool norm_torch_takes(const struct zoo_problem *problem);
 
 unsigned norm_shape(const struct zoo_problem *problem, struct zoo_buffer *buffers);
 double norm_bytes(const struct zoo_problem *problem);
