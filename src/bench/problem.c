@@ -292,6 +292,7 @@ static void verify(struct contest *contest, struct bench_entrant *entrant,
     bool ran = entrant->python ? run_python(contest, entrant, instance, slab)
                                : launch_once(contest, entrant, slab);
     bool draws = entrant->peer && entrant->peer->draws;
+    run.leeway = entrant->peer ? entrant->peer->leeway : 0;
     if (ran && !draws && !zoo_run_verify(&run, &message))
         bench_entrant_fail(entrant, BENCH_WRONG, message);
     if (entrant->entry->state == BENCH_WRONG) /* it may have spoilt the inputs */

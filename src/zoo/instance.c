@@ -84,13 +84,13 @@ static bool agrees(enum zoo_type type, const void *data, size_t index, double ex
 }
 
 static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expected *expected,
-                          const void *data, struct lk_buf *text)
+                          const void *data, double leeway, struct lk_buf *text)
 {
     size_t wrong = 0, first = SIZE_MAX;
 #pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first)              \
     if (expected->count > 100000)
     for (size_t i = 0; i < expected->count; i++)
-        if (!agrees(buffer->type, data, i, expected->value[i], expected->bound[i])) {
+        if (!agrees(buffer->type, data, i, expected->value[i], leeway * expected->bound[i])) {
             wrong++;
             first = i < first ? i : first;
         }
@@ -98,7 +98,7 @@ static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expe
         lk_buf_printf(text, "%s[%zu] is %.9g, must be %.9g", buffer->name, first,
                       zoo_get(buffer->type, data, first), expected->value[first]);
         if (expected->bound[first] > 0)
-            lk_buf_printf(text, " within %.2g", expected->bound[first]);
+            lk_buf_printf(text, " within %.2g", leeway * expected->bound[first]);
         if (is_poison(buffer->type, data, first))
             lk_buf_printf(text, " (it was not written)");
         lk_buf_printf(text, "; %zu of %zu are wrong", wrong, expected->count);
@@ -115,13 +115,15 @@ static bool verify_buffer(const struct zoo_buffer *buffer, const struct zoo_expe
 }
 
 /* Are these the right outputs? result[i] is buffer i; false and a malloc'd message if not. */
-static bool verify(const struct zoo_instance *instance, void *const *result, char **message)
+static bool verify(const struct zoo_instance *instance, void *const *result, double leeway,
+                   char **message)
 {
     struct lk_buf text = {0};
     *message = NULL;
     for (unsigned i = 0; i < instance->count; i++)
         if (instance->buffer[i].role != ZOO_IN &&
-            !verify_buffer(&instance->buffer[i], &instance->expected[i], result[i], &text)) {
+            !verify_buffer(&instance->buffer[i], &instance->expected[i], result[i], leeway,
+                           &text)) {
             *message = text.data;
             return false;
         }
@@ -143,7 +145,7 @@ bool zoo_instance_run_cpu(const struct zoo_instance *instance, const struct zoo_
             memcpy(copy[i], instance->host[i], size);
     }
     variant->cpu(&instance->problem, copy);
-    bool fine = verify(instance, copy, message);
+    bool fine = verify(instance, copy, 1, message);
     for (unsigned i = 0; i < instance->count; i++)
         free(copy[i]);
     return fine;
@@ -306,7 +308,7 @@ bool zoo_run_verify(struct zoo_run *run, char **message)
             *message = failed(run, "reading the result", status);
     }
     fine = fine && (guard_of(run) == 0 || guards_hold(run, message)) &&
-           verify(instance, result, message);
+           verify(instance, result, run->leeway > 0 ? run->leeway : 1, message);
     for (unsigned i = 0; i < instance->count; i++)
         free(result[i]);
     return fine;

@@ -40,6 +40,7 @@ struct zoo_run {
     struct zoo_call call;
     CUdeviceptr allocation[ZOO_BUFFERS + 1]; /* the last one is the workspace */
     size_t workspace_bytes;
+    double leeway; /* so many times the bounds are allowed; 0: once */
 };
 
 bool zoo_run_open(struct zoo_run *run, const struct zoo_instance *instance,

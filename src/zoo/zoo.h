@@ -124,6 +124,9 @@ struct zoo_peer {
     /* It draws random numbers of its own, so that its results are others than the reference's: it
      * is timed, and not compared. */
     bool draws;
+    /* It makes an intermediate result itself, rounded, that variants are given: so many times the
+     * bounds are allowed. 0: once. */
+    double leeway;
 };
 
 /* Families --------------------------------------------------------------------------------------*/

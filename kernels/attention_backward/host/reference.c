@@ -2,8 +2,7 @@
  * reference.c: what the gradients must be, in f64, from the same O and log-sum-exp that the kernels
  * get, and how far off they may be: scores and dP are sums in f32, P and dS are rounded to the type
  * before they are multiplied, the sums over the keys or queries are in f32, and results are rounded
- * once more. O is rounded too, and a peer that makes its own may have it rounded otherwise. Also
- * forward, in f64, which makes O and log-sum-exp for the kernels.
+ * once more. Also forward, in f64, which makes O and log-sum-exp for the kernels.
  */
 #include "backward.h"
 
@@ -141,8 +140,7 @@ static void fill(const struct head *h, struct matrices *m)
             m->slope[at] = weight * difference;
             m->slope_error[at] =
                 weight * (error * fabs(difference) + 2 * SINGLE * fabs(difference) +
-                          SINGLE * (exact * dp.size + ((double)h->dim / 8 + 8) * delta.size) +
-                          units[type] * delta.size);
+                          SINGLE * (exact * dp.size + ((double)h->dim / 8 + 8) * delta.size));
         }
     }
 }
