@@ -4,6 +4,8 @@
 #                       and ", N skipped" where something that tests need is missing
 #   make tour           install what is missing, build, show what Lockstep does
 #   make learn          install what the course needs, and build; no NVIDIA software
+#   make test-kernels   every edge problem of every variant: 'make test' takes a part (minutes)
+#   make test-counters  every counter that ncu gave on an H200: 'make test' leaves out the largest kernels
 #   make test-export    every exported kernel, compiled by nvcc and run (minutes)
 #   make test-mutants   every mistake that the course's audit can make in its solutions (many minutes)
 #   make test-accusations  calls of CUB, Thrust, cooperative groups and libcu++ under check (minutes)
@@ -459,6 +461,16 @@ test: setup-tests
 
 test-only: all kernels $(UNIT_BIN)
 	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) scripts/run-tests $(SUITES)
+
+# `make test` takes a part of each variant's edge problems.
+.PHONY: test-kernels
+test-kernels: all kernels
+	@BUILD=$(abspath $(BUILD)) PTX=$(abspath $(PTX)) KERNELS_ALL=1 scripts/run-tests tests/kernels
+
+# `make test` leaves out the largest kernels.
+.PHONY: test-counters
+test-counters: all
+	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
 # `make test` takes one variant of each family.
 test-export: all $(BUILD)/tests/export/test_export

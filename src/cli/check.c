@@ -40,6 +40,7 @@ static const char help[] =
     "                 that ends (default " DEFAULT_LIMIT ")\n"
     "  --no-host-lines  compile without -g, as 'run' does: host calls (where memory was allocated\n"
     "                 or freed) are then reported without line numbers\n"
+    "  --at-most N    of a family: N of each variant's edge problems, spread over all of them\n"
     "Every other option is as for 'lockstep run'.\n"
     "\n"
     "The exit status is 1 if there are errors; else the program's own, or 2 if it does not "

@@ -17,7 +17,8 @@ bool start_is_family(int count, char **words)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
         if (words[i][0] == '-') {
-            static const char *const with_value[] = {"--gpu", "--threads", "--schedule", "--limit"};
+            static const char *const with_value[] = {"--gpu", "--threads", "--schedule", "--limit",
+                                                     "--at-most"};
             for (size_t k = 0; k < sizeof with_value / sizeof with_value[0]; k++)
                 i += strcmp(words[i], with_value[k]) == 0;
             continue;
@@ -54,7 +55,7 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
     const struct zoo_variant *variant;
     const char *gpu = NULL, *value;
     struct target target;
-    char **arguments = lk_arena_alloc(arena, (size_t)(count + 3) * sizeof *arguments);
+    char **arguments = lk_arena_alloc(arena, (size_t)(count + 4) * sizeof *arguments);
     int used = 0;
     arguments[used++] = "zoo";
     arguments[used++] = (char *)start->family_verb;
@@ -71,6 +72,12 @@ bool start_prepare_family(struct lk_arena *arena, int count, char **words, struc
         } else if (cli_option(count, words, &at, "--gpu", &gpu)) {
             if (!gpu)
                 return false;
+        } else if (strcmp(start->family_verb, "test") == 0 &&
+                   cli_option(count, words, &at, "--at-most", &value)) {
+            if (!value)
+                return false;
+            arguments[used++] = "--at-most";
+            arguments[used++] = (char *)value;
         } else if (words[at][0] == '-') {
             host_error("there is no option '%s' for a family", words[at]);
             return false;

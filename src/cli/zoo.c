@@ -29,7 +29,7 @@ static const char help[] =
     "  --ptx FOLDER     kernels from FOLDER/FAMILY/VARIANT.ptx, not the built-in ones\n"
     "  --repeat N       each problem N times; variants that claim to be deterministic must give\n"
     "                   the same bits each time\n"
-    "  --every K        every Kth edge problem of each variant, counting back from the last\n"
+    "  --at-most N      N of each variant's edge problems, spread over all of them\n"
     "  --launches N     instead: launch one small problem (or each one named) N times and check\n"
     "                   that no GPU memory leaks\n"
     "  --shift N        buffers begin N, 2N, 3N .. elements after an aligned address, or as many\n"
@@ -108,8 +108,8 @@ static void take_word(struct cli_zoo *options, int count, char **words, int *at,
         trial->repeat = take_number("--repeat", value, 1, 1000000, bad);
     } else if (cli_option(count, words, at, "--shift", &value)) {
         trial->shift = take_number("--shift", value, 0, 1000, bad);
-    } else if (cli_option(count, words, at, "--every", &value)) {
-        trial->every = take_number("--every", value, 1, 1000000, bad);
+    } else if (cli_option(count, words, at, "--at-most", &value)) {
+        trial->at_most = take_number("--at-most", value, 1, 1000000, bad);
     } else if (cli_option(count, words, at, "--launches", &value)) {
         trial->launches = take_number("--launches", value, 1, 1000000, bad);
     } else if (words[*at][0] == '-') {

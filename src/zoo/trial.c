@@ -174,13 +174,26 @@ static const struct zoo_problem *small_one(const struct zoo_problem **problems, 
     return best;
 }
 
+/* Whether problem i of count is among the wanted ones: those whose multiples of the golden ratio,
+ * counted back from the last, have the smallest fractions. They lie evenly in the list, and in step
+ * with no pattern of it, as every fourth one would be with four types in turn. */
+static bool is_sampled(size_t i, size_t count, size_t wanted)
+{
+    const uint64_t golden = 0x9e3779b97f4a7c15; /* its fraction, in 64 bits */
+    uint64_t own = (count - 1 - i) * golden;
+    size_t smaller = 0;
+    for (size_t back = 0; back < count; back++)
+        smaller += back * golden < own;
+    return smaller < wanted;
+}
+
 /* Those that the variant takes, thinned out as the request asks; returns how many. */
 static size_t choose_for_variant(const struct session *session, const struct zoo_variant *variant,
                                  const struct zoo_problem *problems, size_t count,
                                  const struct zoo_problem **chosen)
 {
     const struct zoo_trial_request *request = session->request;
-    size_t taken = 0, kept = 0, every = request->every ? request->every : 1;
+    size_t taken = 0, kept = 0;
     for (size_t i = 0; i < count; i++)
         if (zoo_takes(variant, &problems[i]) &&
             (session->cpu || zoo_fits(&session->device, variant, NULL, &problems[i])))
@@ -189,8 +202,10 @@ static size_t choose_for_variant(const struct session *session, const struct zoo
         chosen[0] = small_one(chosen, taken);
         return 1;
     }
+    if (!request->at_most || taken <= request->at_most)
+        return taken;
     for (size_t i = 0; i < taken; i++)
-        if ((taken - 1 - i) % every == 0)
+        if (is_sampled(i, taken, request->at_most))
             chosen[kept++] = chosen[i];
     return kept;
 }

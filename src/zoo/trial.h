@@ -23,7 +23,7 @@ struct zoo_trial_request {
     const char *ptx;   /* a folder of FAMILY/VARIANT.ptx in place of the built-in kernels */
     unsigned repeat;   /* times that each is run; deterministic variants must give equal bits */
     unsigned shift;    /* buffers begin this many elements after an aligned address */
-    unsigned every;    /* of a variant's problems, the last and every Nth before it */
+    unsigned at_most;  /* of a variant's problems, this many, spread over all; 0: all */
     unsigned launches; /* instead: this many of one small problem, which must not leak memory */
     /* Called back after each problem and variant; each may be NULL. message: why it is wrong; NULL:
      * it is right. */

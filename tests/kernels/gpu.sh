@@ -3,7 +3,7 @@
 # nvcc and as clang compiled it, aligned and not, ten times each with the same bits where that is
 # claimed; then a thousand launches of each, which must leave memory where it was. Prints "ok NAME"
 # or "not ok NAME" lines; the exit status is 1 if one is not.
-#   tests/kernels/gpu.sh [--gpu cuda:0] [--repeat 10] [--every 1] [--launches 1000] [FAMILY...]
+#   tests/kernels/gpu.sh [--gpu cuda:0] [--repeat 10] [--at-most 1000] [--launches 1000] [FAMILY...]
 # Needs build/lockstep and build/ptx ('make all kernels'). make gpu-test calls it. Every family has
 # a process of its own, JOBS (4) at a time: a fault takes the driver's context with it.
 set -u
@@ -14,13 +14,13 @@ export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 
 gpu=cuda:0
 repeat=10
-every=1
+at_most=1000000
 launches=1000
 while [[ ${1-} == --* ]]; do
     case $1=${2-} in
     --gpu=?*) gpu=$2 ;;
     --repeat=?*) repeat=$2 ;;
-    --every=?*) every=$2 ;;
+    --at-most=?*) at_most=$2 ;;
     --launches=?*) launches=$2 ;;
     *)
         sed -n 's/^#   tests/usage: tests/p' "$0" >&2
@@ -29,7 +29,7 @@ while [[ ${1-} == --* ]]; do
     esac
     shift 2
 done
-export gpu repeat every
+export gpu repeat at_most
 # shellcheck disable=SC2046 # one word each
 [ $# -gt 0 ] || set -- $(families)
 
@@ -37,7 +37,7 @@ one() { # COMPILER SHIFT FAMILY
     local what=$1
     [ "$2" -eq 0 ] || what="$1 misaligned by $2"
     zoo_test "$gpu $what" "$3" --gpu "$gpu" --ptx "$PTX/$1" --shift "$2" --repeat "$repeat" \
-        --every "$every"
+        --at-most "$at_most"
 }
 export -f one zoo_test
 

@@ -1,42 +1,48 @@
 #!/bin/bash
 # Every variant of every family on the simulated GPU: on its edge problems, as nvcc and as clang
 # compiled it, with misaligned buffers, with the checkers on (races, bounds, uninitialised reads),
-# ten times under random schedules, in which variants that claim to be deterministic must give the
+# five times under random schedules, in which variants that claim to be deterministic must give the
 # same bits, and enough launches that a memory leak would show.
-#   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side
+# Each step takes a part of every variant's edge problems; 'make test-kernels' takes them all.
+#   tests/kernels/run.sh [FAMILY...]    JOBS=2 side by side, KERNELS_ALL=1 all edge problems
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export BUILD=${BUILD:-$PWD/build}
 export LOCKSTEP=${LOCKSTEP:-$BUILD/lockstep} PTX=${PTX:-$BUILD/ptx}
 . tests/kernels/common.sh
 
-checked() { # FAMILY
+checked() { # FAMILY OPTION...
     local output
-    if output=$("$LOCKSTEP" check "$1" --gpu sim:h200 2>&1); then
+    if output=$("$LOCKSTEP" check "$@" --gpu sim:h200 2>&1); then
         echo "ok check $1"
     else
         printf 'not ok check %s\n%s\n' "$1" "$(tail -n 30 <<<"$output" | sed 's/^/    /')"
     fi
 }
 
-# With the checkers on, every edge problem is solved; the other steps take a part of them. Each launch
-# has another schedule (tests/simt/test_machine.c).
+# Most problems are solved with the checkers on. Each launch has another schedule
+# (tests/simt/test_machine.c).
 one() { # STEP FAMILY
     local sim="--gpu sim:h200" part=
+    [ -n "${KERNELS_ALL:-}" ] || case $1 in
+    check) part="--at-most 40" ;;
+    clang) part="--at-most 25" ;;
+    nvcc | shift*) part="--at-most 10" ;;
+    schedules) part="--at-most 5" ;;
+    esac
     # shellcheck disable=SC2086
     case $1 in
     nvcc | clang)
         if [ -d "$PTX/$1" ]; then
-            [ "$1" = clang ] && part="--every 2" || part="--every 4"
             zoo_test "$1" "$2" $sim --ptx "$PTX/$1" $part
         else
             echo "skip $1 $2: there is no $1"
         fi
         ;;
-    shift*) zoo_test "misaligned by ${1#shift}" "$2" $sim --shift "${1#shift}" --every 3 ;;
-    schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 10 --every 10 ;;
+    shift*) zoo_test "misaligned by ${1#shift}" "$2" $sim --shift "${1#shift}" $part ;;
+    schedules) LOCKSTEP_SCHEDULE=random:11 zoo_test schedules "$2" $sim --repeat 5 $part ;;
     launches) zoo_test launches "$2" $sim --launches 20 ;;
-    check) checked "$2" ;;
+    check) checked "$2" $part ;;
     esac
 }
 export -f one checked zoo_test

@@ -14,7 +14,8 @@ tables=scripts/family-tables
 
 . tests/expect.sh
 
-expect up-to-date 0 '' $tables --check
+# 'make tables' followed by 'git diff' does it for all.
+expect up-to-date 0 '' $tables --check --quick
 
 # With a recording: the GPU's columns, the peers, and bars of both
 one="$tables --into $work/a elementwise --recording $sample"
@@ -64,6 +65,18 @@ mark 'naif: time'
 expect unknown-step 2 'step naif: there are no figures' $beside
 mark 'naive on n=7 op=add: time'
 expect unknown-problem 2 'step naive: there are no figures on n=7 op=add' $beside
+
+# What has not changed is not profiled again; comments do not count.
+cp -r kernels/dropout kernels/include "$work/repo/kernels/"
+mkdir -p "$work/repo/docs/measured"
+cp docs/measured/h200.json "$work/repo/docs/measured/"
+quick="$work/repo/scripts/family-tables --check --quick dropout"
+expect quick-unchanged 0 '^ *$' $quick
+sed -i '1i // another comment' "$work/repo/kernels/dropout/naive.cu"
+expect quick-comment 0 '^ *$' $quick
+echo '__device__ int another;' >>"$work/repo/kernels/dropout/naive.cu"
+expect quick-changed 1 "made of.*run 'make tables'" $quick
+expect quick-writes-not 2 'quick needs --check' $tables --quick dropout
 
 # Without one
 printf '{"modelled": false, "gpu_name": "x", "driver": "x", "compiler": "x", "date": "x", "results": []}' \
