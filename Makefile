@@ -472,7 +472,7 @@ test-kernels: all kernels
 test-counters: all
 	@BUILD=$(abspath $(BUILD)) COUNTERS_ALL=1 scripts/run-tests tests/counters
 
-# `make test` takes one variant of each family.
+# `make test` takes one variant of every second family.
 test-export: all $(BUILD)/tests/export/test_export
 	@BUILD=$(abspath $(BUILD)) EXPORT_ALL=1 scripts/run-tests tests/export
 
