@@ -32,6 +32,14 @@ void html_words(struct lk_buf *out, const char *name, size_t length)
     }
 }
 
+void page_when(struct lk_buf *out, const struct learn_lesson *lesson)
+{
+    const char *day = strchr(lesson->id, '/') + 1;
+    html_words(out, lesson->id, strcspn(lesson->id, "/"));
+    lk_buf_printf(out, " \302\267 ");
+    html_words(out, day, strcspn(day, "_"));
+}
+
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise)
 {
     lk_buf_printf(out, "/lesson/%s?exercise=%s", exercise->lesson->id, exercise->name);

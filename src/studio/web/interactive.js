@@ -14,13 +14,14 @@
  *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
  *   drawsRun(state)   optional: false while a formula stands in for the run
- *   below       true: results stand below the figure, which has switches of its own
+ *   showsSource true: the figure has the kernel's text, so that it is not offered below
+ *   below       true: results stand below the figure however wide the page is
  *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
  *               by name; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none) and result(name, value, words): a number that is shown above the figure as words
+ * it needs none) and result(name, value, words): a number that is shown beside the figure as words
  * and that a test can read in [data-result=name].
  */
 import { element } from "./draw.js";
@@ -156,7 +157,7 @@ function control(name, parameter, state, set) {
         } };
 }
 
-function sourceLine(run) {
+function sourceLine(run, isShown) {
     if (!run)
         return null;
     const yours = run.source === "yours";
@@ -167,7 +168,7 @@ function sourceLine(run) {
         : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`,
     yours ? element("a", { href: example.pathname + example.search, class: "to-example" },
         "Show the example instead") : null),
-    !yours && run.code ? element("details", { class: "run-code" },
+    !yours && run.code && !isShown ? element("details", { class: "run-code" },
         element("summary", {}, `Source of ${run.file}`), element("pre", {}, run.code)) : null);
 }
 
@@ -191,7 +192,7 @@ export async function show(root, name) {
         location.pathname + writeState(parameters, view.state, location.search));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
-    const controls = {}, source = sourceLine(run);
+    const controls = {}, source = sourceLine(run, interactive.showsSource);
     let width = 0; /* that it was drawn for */
 
     view.set = (changes) => {
@@ -217,10 +218,15 @@ export async function show(root, name) {
     for (const [key, parameter] of Object.entries(parameters))
         if (!parameter.hidden)
             controls[key] = control(key, parameter, view.state, view.set);
+    /* The picture comes first, with its controls on it; then what was counted, and where from. */
+    const rows = Object.values(controls).map((part) => part.row);
     root.replaceChildren(element("h1", {}, interactive.title),
-        element("p", { class: "look" }, interactive.look), source ?? "",
-        element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
-        ...(interactive.below ? [figure, results] : [results, figure]));
+        element("p", { class: "look" }, interactive.look),
+        element("div", { class: interactive.below ? "board" : "board board-beside" },
+            element("div", { class: "stage" },
+                rows.length ? element("div", { class: "controls" }, ...rows) : null, figure),
+            results),
+        source ?? "");
     paint();
     new ResizeObserver(() => {
         if (figure.clientWidth !== width)
