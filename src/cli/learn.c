@@ -136,9 +136,9 @@ static int go_on(struct cli_learn_session *session)
 {
     const struct learn_exercise *exercise;
     if (!session->folder && !session->json) {
-        printf("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
-               "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
-               "Begin with:  lockstep learn init ~/gpu-course\n");
+        host_say("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
+                 "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
+                 "Begin with:  lockstep learn init ~/gpu-course\n");
         return CLI_OK;
     }
     if (!cli_learn_need_folder(session) || !cli_learn_choose(session, &exercise) ||

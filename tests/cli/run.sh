@@ -25,8 +25,13 @@ cd "$work/src" || exit 1
 # Help and unknown words
 expect version 0 '^lockstep [0-9]' "$lockstep" --version
 expect help 0 'run .*gpus .*doctor' "$lockstep" --help
-expect help-of-a-command 0 'usage: lockstep run' "$lockstep" help run
-expect help-flag 0 'usage: lockstep gpus' "$lockstep" gpus --help
+expect help-of-a-command 0 'usage: [^ ]*lockstep run' "$lockstep" help run
+expect help-flag 0 'usage: [^ ]*lockstep gpus' "$lockstep" gpus --help
+mkdir -p "$work/typed" && ln -sf "$lockstep" "$work/typed/lockstep"
+expect names-what-was-typed 2 "see '\./typed/lockstep gpus --help'" \
+    sh -c "cd '$work' && ./typed/lockstep gpus --frobnicate"
+expect names-what-is-on-path 2 "see 'lockstep gpus --help'" \
+    sh -c "PATH='$work/typed:'\$PATH lockstep gpus --frobnicate"
 expect no-command 2 'usage' "$lockstep"
 expect unknown-command 2 "did you mean 'doctor'" "$lockstep" docter
 expect unknown-command-far 2 'lists them' "$lockstep" frobnicate
