@@ -39,11 +39,11 @@ void cli_learn_print_wrapped(const char *text, size_t length, size_t column)
             cut--;
         if (cut == 0)
             break;
-        printf("%.*s\n%*s", (int)cut, text, (int)column, "");
+        host_say("%.*s\n%*s", (int)cut, text, (int)column, "");
         text += cut + 1;
         length -= cut + 1;
     }
-    printf("%.*s\n", (int)length, text);
+    host_say("%.*s\n", (int)length, text);
 }
 
 void cli_learn_print_lines(const char *text)

@@ -62,7 +62,7 @@ static void print_compiler(const char *text)
         if (memmem(text, length, ": error:", 8) || memmem(text, length, ": warning:", 10))
             cli_learn_print_wrapped(text, length, 0);
         else /* a line of the file, and what points at a place in it */
-            host_say("%.*s\n", (int)length, text);
+            printf("%.*s\n", (int)length, text);
     }
     if (left)
         printf("%s(and %u more line%s: the first error is mostly the cause)%s\n", style(HOST_DIM),

@@ -59,17 +59,24 @@ static void add_scripts(struct studio_request *request, struct lk_buf *out,
     if (page->math && request->studio->katex)
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/lib/katex/katex.css\">\n"
                            "<script defer src=\"/lib/katex/katex.js\"></script>\n");
+    if (request->studio->is_site)
+        lk_buf_printf(out, "<script src=\"/web/site.js\"></script>\n");
     if (page->style)
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/web/%s.css\">\n", page->style);
-    if (page->script)
+    if (page->script && !request->studio->is_site)
         lk_buf_printf(out, "<script type=\"module\" src=\"/web/%s.js\"></script>\n", page->script);
+}
+
+static bool in_site(const struct studio_route *route)
+{
+    return route->answer == page_course || route->answer == page_interactives;
 }
 
 static void add_navigation(struct studio_request *request, struct lk_buf *out)
 {
     lk_buf_printf(out, "<nav aria-label=\"Studio\"><a class=\"name\" href=\"/\">Lockstep</a>");
     for (size_t i = 0; i < studio_route_count; i++)
-        if (studio_routes[i].title)
+        if (studio_routes[i].title && (!request->studio->is_site || in_site(&studio_routes[i])))
             lk_buf_printf(
                 out, "<a href=\"%s\"%s>%s</a>", studio_routes[i].path,
                 strcmp(request->path, studio_routes[i].path) == 0 ? " aria-current=\"page\"" : "",

@@ -204,7 +204,8 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
                       request->rest);
         return;
     }
-    const struct learn_exercise *exercise = choose(request, lesson);
+    bool is_site = request->studio->is_site;
+    const struct learn_exercise *exercise = is_site ? NULL : choose(request, lesson);
     char *path = lk_format("%s/lesson.md", lesson->folder), *text = host_read_text(path, &message);
     struct lk_buf html = {0};
     markdown_html(&html, lesson, text ? text : message, exercise ? exercise->key : NULL, &math);
@@ -222,7 +223,10 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
     page_sections(&reply->body, html.data, lesson->question_count > 0);
     lk_buf_add(&reply->body, html.data, html.size);
     lk_buf_printf(&reply->body, "</article>\n");
-    show_quiz(request, &reply->body, lesson, exercise);
+    if (is_site)
+        page_reading(&reply->body, lesson);
+    else
+        show_quiz(request, &reply->body, lesson, exercise);
     page_turns(request, &reply->body, lesson);
     lk_buf_printf(&reply->body, "</div>\n");
     if (exercise)

@@ -71,6 +71,8 @@ unsigned page_week_end(const struct learn_course *course, unsigned first);
 /* "Week 1 · Day 5" */
 void page_when(struct lk_buf *out, const struct learn_lesson *lesson);
 
+/* Exercises and quiz for a reader, in a site: page_reading.c. */
+void page_reading(struct lk_buf *out, const struct learn_lesson *lesson);
 /* The picture, name and sentence of an interactive in its index: page_thumbs.c. */
 void page_thumb(struct lk_buf *out, const char *name, const char *title);
 /* Where a lesson stands: page_turn.c. The line above its title, its sections, the neighbours. */

@@ -108,7 +108,7 @@ expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run 
 # Every command names itself in what it prints, with nothing, with an option that is none, and with
 # a file that is not there.
 for command in run check profile; do
-    expect "$command-names-itself" 2 "^lockstep $command: which program. as in 'lockstep $command prog.cu'" \
+    expect "$command-names-itself" 2 "^lockstep $command: which program. as in '[^ ]*lockstep $command prog.cu'" \
         "$lockstep" $command
     expect "$command-names-itself-option" 2 "^lockstep $command: which program" "$lockstep" $command --bogus
     expect "$command-names-itself-missing" 2 "^lockstep $command: none.cu: no such file" \

@@ -26,6 +26,9 @@
  */
 import { element } from "./draw.js";
 
+/* A site (lockstep learn site) has its modules and runs in one script: a disk serves neither. */
+const site = globalThis.lockstepSite;
+
 function within(parameter, word) {
     if (parameter.choices)
         return parameter.choices.map(String).includes(word) ? sameKind(parameter, word) : null;
@@ -112,6 +115,8 @@ async function fetchJson(address) {
  * none the answer is null, or 204 without a body: an error would appear in the browser's console.
  * */
 async function fetchRun(shipped, search) {
+    if (site)
+        return site.runs[shipped];
     const exercise = new URLSearchParams(search).get("exercise");
     if (exercise !== "none") {
         try {
@@ -165,7 +170,8 @@ function sourceLine(run, isShown) {
     example.searchParams.set("exercise", "none");
     return element("div", { class: "run-source", "data-source": run.source }, element("p", {}, yours
         ? `Drawn from your own kernel: ${run.exercise} (${run.file}), its last run. `
-        : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`,
+        : `Drawn from a shipped example (${run.file}).${site ? ""
+            : " Run an exercise and yours is drawn here."}`,
     yours ? element("a", { href: example.pathname + example.search, class: "to-example" },
         "Show the example instead") : null),
     !yours && run.code && !isShown ? element("details", { class: "run-code" },
@@ -182,13 +188,15 @@ function redraw(figure, paint) {
 }
 
 export async function show(root, name) {
-    const interactive = (await import(`./interactives/${name}.js`)).default;
+    const path = `interactives/${name}.js`;
+    const interactive = (site ? site.load(path) : await import(`./${path}`)).default;
     const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
     const parameters = typeof interactive.parameters === "function"
         ? interactive.parameters(run) : interactive.parameters;
     const view = { state: readState(parameters, location.search), run };
     interactive.settle?.(view.state, [...new URLSearchParams(location.search).keys()]);
-    const remember = addressWriter(root, () =>
+    /* A page from a disk may not change its address. */
+    const remember = location.protocol === "file:" ? () => {} : addressWriter(root, () =>
         location.pathname + writeState(parameters, view.state, location.search));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
@@ -236,6 +244,12 @@ export async function show(root, name) {
 }
 
 const root = document.getElementById("interactive");
+/* In a lesson of a site: no frame around it, and the page that it is in learns its height. */
+if (site && new URLSearchParams(location.search).has("embed")) {
+    document.body.classList.add("embed");
+    new ResizeObserver(() => parent.postMessage({ lockstepHeight: document.body.offsetHeight },
+        "*")).observe(document.body);
+}
 if (root)
     show(root, root.dataset.name).catch((error) => {
         root.append(element("p", { class: "error", role: "alert" },
