@@ -127,8 +127,29 @@ def controls_move(browser):
     assert browser.results()["fetched"] == "4", browser.results()
 
 
+def in_a_notebook(browser):
+    """The same page within a cell, as lockstep.widgets writes it."""
+    page = WORK / "cell.html"
+    os.environ["LOCKSTEP"] = os.path.abspath(LOCKSTEP)
+    sys.path.insert(0, os.path.join(pages.ROOT, "python"))
+    from lockstep.magic import Magic
+    shown = Magic().line_or_cell("interactive coalescing from=formula stride=8")
+    page.write_text("<!doctype html><meta charset=utf-8><link rel=icon href=data:,>" +
+                    shown._repr_html_())
+    browser.driver.get(page.as_uri())
+    browser.driver.switch_to.frame(browser.driver.find_element("css selector", "iframe"))
+    try:
+        browser.wait("return document.getElementById('interactive')?.dataset.ready === 'yes'",
+                     "the picture is drawn")
+        assert browser.results()["fetched"] == "32", browser.results()
+        browser.move("stride", 2)
+        assert browser.results()["fetched"] == "8", browser.results()
+    finally:
+        browser.driver.switch_to.default_content()
+
+
 TESTS = [written, links_lead_somewhere, every_page, walk_through, picture_in_a_lesson,
-         controls_move]
+         controls_move, in_a_notebook]
 
 
 def main():

@@ -28,6 +28,8 @@ import { element } from "./draw.js";
 
 /* A site (lockstep learn site) has its modules and runs in one script: a disk serves neither. */
 const site = globalThis.lockstepSite;
+/* Settings: those of the address, or those that a notebook gives a page that has none. */
+const settings = () => globalThis.lockstepSettings ?? location.search;
 
 function within(parameter, word) {
     if (parameter.choices)
@@ -190,14 +192,14 @@ function redraw(figure, paint) {
 export async function show(root, name) {
     const path = `interactives/${name}.js`;
     const interactive = (site ? site.load(path) : await import(`./${path}`)).default;
-    const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const run = interactive.run ? await fetchRun(interactive.run, settings()) : null;
     const parameters = typeof interactive.parameters === "function"
         ? interactive.parameters(run) : interactive.parameters;
-    const view = { state: readState(parameters, location.search), run };
-    interactive.settle?.(view.state, [...new URLSearchParams(location.search).keys()]);
-    /* A page from a disk may not change its address. */
-    const remember = location.protocol === "file:" ? () => {} : addressWriter(root, () =>
-        location.pathname + writeState(parameters, view.state, location.search));
+    const view = { state: readState(parameters, settings()), run };
+    interactive.settle?.(view.state, [...new URLSearchParams(settings()).keys()]);
+    /* A page from a disk, or in a notebook, may not change its address. */
+    const remember = /^(file|about):/.test(location.protocol) ? () => {} : addressWriter(root, () =>
+        location.pathname + writeState(parameters, view.state, settings()));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
     const controls = {}, source = sourceLine(run, interactive.showsSource);
@@ -245,7 +247,7 @@ export async function show(root, name) {
 
 const root = document.getElementById("interactive");
 /* In a lesson of a site: no frame around it, and the page that it is in learns its height. */
-if (site && new URLSearchParams(location.search).has("embed")) {
+if (site && new URLSearchParams(settings()).has("embed")) {
     document.body.classList.add("embed");
     new ResizeObserver(() => parent.postMessage({ lockstepHeight: document.body.offsetHeight },
         "*")).observe(document.body);
