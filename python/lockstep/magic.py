@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .command import Trouble, call_json, find, stream
 from .results import Answers, Findings, Hint, Message, Profile, Questions, Verdict
+from .widgets import Interactive
 
 USAGE = """\
 %%lockstep exercise NAME     grade the cell as an exercise of the course; also %%lockstep NAME
@@ -19,6 +20,7 @@ USAGE = """\
 %%lockstep check             the same, looking for races and stray accesses
 %lockstep hint NAME          the next hint
 %lockstep quiz LESSON N answer=CHOICE
+%lockstep interactive NAME [SETTING=VALUE ..]     a picture to move
 Options of the command lockstep go on the first line: %%lockstep run -O3 --gpu sim:a100 -- 512"""
 
 
@@ -47,7 +49,7 @@ class Magic:
         if word in ("run", "profile", "check"):
             source = None if cell is None else f"// %%lockstep {line}\n{cell}"
             return getattr(self, word)(rest, source)
-        if word in ("hint", "quiz") and cell is None:
+        if word in ("hint", "quiz", "interactive") and cell is None:
             return getattr(self, word)(rest)
         if not word or word.startswith("-") or cell is None:
             return Message(USAGE, ok=not word, headline="lockstep" if not word else
@@ -125,6 +127,11 @@ class Magic:
 
     def hint(self, words):
         return Hint(call_json(["learn", "hint", *words])[0])
+
+    def interactive(self, words):
+        if not words or any("=" not in word for word in words[1:]):
+            raise Trouble("as in: %lockstep interactive coalescing stride=8")
+        return Interactive(words[0], dict(word.split("=", 1) for word in words[1:]))
 
     def quiz(self, words):
         numbers = [word[len("answer="):] if word.startswith("answer=") else word

@@ -278,7 +278,7 @@ static int show_history(const char *text, bool json)
     if (fine && json)
         cli_print_json(bench_series_json(series, found));
     else if (fine && found == 0)
-        printf("%s was never measured here; 'lockstep bench %s' does\n", text, text);
+        host_say("%s was never measured here; 'lockstep bench %s' does\n", text, text);
     else if (fine)
         bench_print_series(stdout, &paint, series, found, name != NULL);
     else

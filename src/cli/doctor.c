@@ -189,7 +189,7 @@ static int run(int count, char **words)
         json_decref(report);
     } else {
         doctor_print(findings, total, "run");
-        printf("%s\n", ready ? "lockstep run is ready." : "lockstep run is not ready.");
+        host_say("%s\n", ready ? "lockstep run is ready." : "lockstep run is not ready.");
     }
     lk_arena_destroy(arena);
     return ready ? CLI_OK : CLI_FINDINGS;

@@ -27,6 +27,7 @@ static const char help[] =
     "  note [TEXT]        adds to today's page of your notebook, with the last verdict\n"
     "  picture [NAME]     what the first warp of your kernel touched in memory\n"
     "  notebooks DIR      the lessons as Jupyter notebooks (docs/notebooks.md)\n"
+    "  site DIR           lessons and interactives as web pages that need no server\n"
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
     "                     solutions, one at a time, and proves that they are caught;\n"
     "                     --mutate-some takes the first of each kind; --figures writes what\n"
@@ -136,9 +137,9 @@ static int go_on(struct cli_learn_session *session)
 {
     const struct learn_exercise *exercise;
     if (!session->folder && !session->json) {
-        printf("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
-               "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
-               "Begin with:  lockstep learn init ~/gpu-course\n");
+        host_say("Welcome. Here you learn to write GPU kernels by writing them; no GPU is needed.\n"
+                 "Exercises are broken on purpose: you fix them, and every save is graded.\n\n"
+                 "Begin with:  lockstep learn init ~/gpu-course\n");
         return CLI_OK;
     }
     if (!cli_learn_need_folder(session) || !cli_learn_choose(session, &exercise) ||
@@ -154,14 +155,14 @@ static int go_on(struct cli_learn_session *session)
 static const struct command {
     const char *name;
     int (*run)(struct cli_learn_session *session);
-} commands[] = {{"init", cli_learn_init},          {"list", cli_learn_list},
-                {"start", cli_learn_start},        {"check", cli_learn_check},
-                {"hint", cli_learn_hint},          {"solution", cli_learn_solution},
-                {"reset", cli_learn_reset},        {"quiz", cli_learn_quiz},
-                {"note", cli_learn_note},          {"progress", cli_learn_show_progress},
-                {"picture", cli_learn_picture},    {"kata", cli_learn_kata},
-                {"ready", cli_learn_ready},        {"check-course", cli_learn_check_course},
-                {"notebooks", cli_learn_notebooks}};
+} commands[] = {{"init", cli_learn_init},           {"list", cli_learn_list},
+                {"start", cli_learn_start},         {"check", cli_learn_check},
+                {"hint", cli_learn_hint},           {"solution", cli_learn_solution},
+                {"reset", cli_learn_reset},         {"quiz", cli_learn_quiz},
+                {"note", cli_learn_note},           {"progress", cli_learn_show_progress},
+                {"picture", cli_learn_picture},     {"kata", cli_learn_kata},
+                {"ready", cli_learn_ready},         {"check-course", cli_learn_check_course},
+                {"notebooks", cli_learn_notebooks}, {"site", cli_learn_site}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

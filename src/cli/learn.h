@@ -1,7 +1,7 @@
 /*
  * learn.h: what the commands of 'lockstep learn' share. A command, or a few that belong together,
  * is a file: learn_check.c, learn_course.c, learn_files.c, learn_kata.c, learn_list.c,
- * learn_notebooks.c, learn_progress.c, learn_quiz.c, learn_ready.c, learn_strides.c, learn_watch.c
+ * learn_notebooks.c, learn_progress.c, learn_quiz.c, learn_ready.c, learn_site.c, learn_strides.c, learn_watch.c
  * (the terminal). learn.c reads the command line, learn_session.c opens what the commands need,
  * learn_show.c and learn_verdict.c print.
  */
@@ -55,6 +55,7 @@ int cli_learn_kata(struct cli_learn_session *session);
 int cli_learn_list(struct cli_learn_session *session);
 int cli_learn_note(struct cli_learn_session *session);
 int cli_learn_notebooks(struct cli_learn_session *session);
+int cli_learn_site(struct cli_learn_session *session);
 int cli_learn_picture(struct cli_learn_session *session);
 int cli_learn_quiz(struct cli_learn_session *session);
 int cli_learn_ready(struct cli_learn_session *session);

@@ -62,9 +62,10 @@ int cli_learn_init(struct cli_learn_session *session)
         cli_print_json(
             json_pack("{ss si}", "folder", session->folder, "lessons", (int)session->course.count));
     else
-        printf("Your exercises are in %s. They are broken on purpose: fixing them is the course.\n"
-               "Next:  lockstep learn\n",
-               session->folder);
+        host_say(
+            "Your exercises are in %s. They are broken on purpose: fixing them is the course.\n"
+            "Next:  lockstep learn\n",
+            session->folder);
     return CLI_OK;
 }
 

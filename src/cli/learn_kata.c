@@ -38,7 +38,7 @@ static void print_place(struct cli_learn_session *session, const struct learn_ex
     }
     printf("kata   %s\n", kata->title);
     printf("write  %s\n", cli_learn_shown(session, path));
-    printf("then   lockstep learn check %s\n", kata->name);
+    host_say("then   lockstep learn check %s\n", kata->name);
 }
 
 int cli_learn_kata(struct cli_learn_session *session)
@@ -66,9 +66,9 @@ void cli_learn_print_katas(struct cli_learn_session *session)
             if (!kata->is_kata)
                 continue;
             if (first)
-                printf("%skatas%s  small ones, to be written again and again; 'lockstep learn "
-                       "kata' has today's\n",
-                       host_style(stdout, HOST_BOLD), host_style(stdout, HOST_PLAIN));
+                host_say("%skatas%s  small ones, to be written again and again; 'lockstep learn "
+                         "kata' has today's\n",
+                         host_style(stdout, HOST_BOLD), host_style(stdout, HOST_PLAIN));
             first = false;
             struct learn_state state = learn_progress_state(session->progress, kata);
             printf("  %s %-16s %s\n",

@@ -54,11 +54,11 @@ int cli_learn_show_progress(struct cli_learn_session *session)
     }
     print_progress(session);
     if (next)
-        printf("next: lockstep learn start %s\n", next->name);
+        host_say("next: lockstep learn start %s\n", next->name);
     else
         printf("All exercises are solved.\n");
     const struct learn_lesson *quiz = learner_open_quiz(&session->course, session->progress);
     if (quiz)
-        printf("open: lockstep learn quiz %s\n", strrchr(quiz->id, '/') + 1);
+        host_say("open: lockstep learn quiz %s\n", strrchr(quiz->id, '/') + 1);
     return CLI_OK;
 }

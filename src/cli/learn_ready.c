@@ -157,8 +157,8 @@ static void print_start(struct cli_learn_session *session, const struct learn_le
     printf("%sBegin with %s%s, %s\n", host_style(stdout, HOST_BOLD), lesson->id,
            host_style(stdout, HOST_PLAIN), lesson->title);
     if (!session->folder)
-        printf("  lockstep learn init ~/gpu-course\n");
-    printf("  lockstep learn start %s\n", lesson->id);
+        host_say("  lockstep learn init ~/gpu-course\n");
+    host_say("  lockstep learn start %s\n", lesson->id);
 }
 
 /* {"quiz": .., "start": ..}, or the questions if they have not been answered; NULL after an error.
@@ -169,9 +169,9 @@ static json_t *ask(struct cli_learn_session *session, const struct learn_ready *
     bool right[CLI_LEARN_ANSWERS] = {0}; /* by question */
     if (!session->answers && (session->json || !isatty(STDIN_FILENO))) {
         if (!session->json)
-            printf("%u questions say where to begin: ask for them on a terminal, or see "
-                   "'lockstep learn ready --json' and answer with --answer 2,1,..\n",
-                   ready->quiz->question_count);
+            host_say("%u questions say where to begin: ask for them on a terminal, or see "
+                     "'lockstep learn ready --json' and answer with --answer 2,1,..\n",
+                     ready->quiz->question_count);
         return json_pack("{so}", "quiz", learn_quiz_json(ready->quiz));
     }
     if (!session->json)

@@ -39,11 +39,11 @@ void cli_learn_print_wrapped(const char *text, size_t length, size_t column)
             cut--;
         if (cut == 0)
             break;
-        printf("%.*s\n%*s", (int)cut, text, (int)column, "");
+        host_say("%.*s\n%*s", (int)cut, text, (int)column, "");
         text += cut + 1;
         length -= cut + 1;
     }
-    printf("%.*s\n", (int)length, text);
+    host_say("%.*s\n", (int)length, text);
 }
 
 void cli_learn_print_lines(const char *text)
@@ -88,8 +88,8 @@ void cli_learn_print_place(struct cli_learn_session *session, const struct learn
                cli_learn_next(session, exercise) ? cli_learn_next(session, exercise)->name
                                                  : "you are through");
     else
-        printf("  then   lockstep learn check%s%s\n", exercise->is_kata ? " " : "",
-               exercise->is_kata ? exercise->name : "");
+        host_say("  then   lockstep learn check%s%s\n", exercise->is_kata ? " " : "",
+                 exercise->is_kata ? exercise->name : "");
 }
 
 void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_exercise *exercise)
@@ -106,7 +106,7 @@ void cli_learn_print_hint(struct cli_learn_session *session, const struct learn_
            learn_hint_names[rung], style(HOST_PLAIN));
     cli_learn_print_lines(exercise->hint[rung]);
     if (rung == LEARN_HINTS - 1)
-        printf("That is all there is; 'lockstep learn solution' shows the whole.\n");
+        host_say("That is all there is; 'lockstep learn solution' shows the whole.\n");
 }
 
 int cli_learn_hint(struct cli_learn_session *session)

@@ -151,7 +151,7 @@ static bool take_changes(struct watch *watch)
         return false;
     }
     if (changes.gone && access(path, F_OK) != 0) {
-        printf(
+        host_say(
             "\n%s%s is gone.%s Save it again, or 'lockstep learn reset %s' puts it back as it was "
             "given.\n",
             host_style(stdout, HOST_YELLOW), cli_learn_shown(watch->session, path),
@@ -236,7 +236,7 @@ int cli_learn_watch(struct cli_learn_session *session)
         fine = watch_and_wait(&watch);
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
         if (fine)
-            printf("\nUntil next time: 'lockstep learn' goes on here.\n");
+            host_say("\nUntil next time: 'lockstep learn' goes on here.\n");
     }
     close(watch.notify);
     free(watch.picture);

@@ -16,16 +16,16 @@ static const struct cli_command *const commands[] = {
 
 static void print_usage(FILE *stream)
 {
-    fprintf(stream, "Lockstep runs CUDA programs, with a GPU or without one.\n\n"
-                    "usage: lockstep COMMAND ...\n\n");
+    host_put(stream, "Lockstep runs CUDA programs, with a GPU or without one.\n\n"
+                     "usage: lockstep COMMAND ...\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(stream, "  %s%-8s%s %s\n", host_style(stream, HOST_BOLD), commands[i]->name,
                 host_style(stream, HOST_PLAIN), commands[i]->summary);
-    fprintf(stream,
-            "\n  lockstep help COMMAND   explains one, with examples\n"
-            "  lockstep --version\n\n"
-            "Exit status: 0 fine, 1 findings, 2 wrong usage or bad input, 3 not supported;\n"
-            "'run' returns the program's own.\n");
+    host_put(stream,
+             "\n  lockstep help COMMAND   explains one, with examples\n"
+             "  lockstep --version\n\n"
+             "Exit status: 0 fine, 1 findings, 2 wrong usage or bad input, 3 not supported;\n"
+             "'run' returns the program's own.\n");
 }
 
 static const struct cli_command *find_command(const char *name)
@@ -57,7 +57,7 @@ static int help(const char *name)
     const struct cli_command *command = find_command(name);
     if (!command)
         return unknown_command(name);
-    fputs(command->help, stdout);
+    host_put(stdout, command->help);
     return CLI_OK;
 }
 
@@ -71,6 +71,7 @@ static bool asks_for_help(int count, char **words)
 
 int main(int argc, char **argv)
 {
+    host_set_started(argv[0]);
     if (argc < 2) {
         print_usage(stderr);
         return CLI_USAGE;

@@ -32,6 +32,14 @@ void html_words(struct lk_buf *out, const char *name, size_t length)
     }
 }
 
+void page_when(struct lk_buf *out, const struct learn_lesson *lesson)
+{
+    const char *day = strchr(lesson->id, '/') + 1;
+    html_words(out, lesson->id, strcspn(lesson->id, "/"));
+    lk_buf_printf(out, " \302\267 ");
+    html_words(out, day, strcspn(day, "_"));
+}
+
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise)
 {
     lk_buf_printf(out, "/lesson/%s?exercise=%s", exercise->lesson->id, exercise->name);
@@ -51,17 +59,24 @@ static void add_scripts(struct studio_request *request, struct lk_buf *out,
     if (page->math && request->studio->katex)
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/lib/katex/katex.css\">\n"
                            "<script defer src=\"/lib/katex/katex.js\"></script>\n");
+    if (request->studio->is_site)
+        lk_buf_printf(out, "<script src=\"/web/site.js\"></script>\n");
     if (page->style)
         lk_buf_printf(out, "<link rel=\"stylesheet\" href=\"/web/%s.css\">\n", page->style);
-    if (page->script)
+    if (page->script && !request->studio->is_site)
         lk_buf_printf(out, "<script type=\"module\" src=\"/web/%s.js\"></script>\n", page->script);
+}
+
+static bool in_site(const struct studio_route *route)
+{
+    return route->answer == page_course || route->answer == page_interactives;
 }
 
 static void add_navigation(struct studio_request *request, struct lk_buf *out)
 {
     lk_buf_printf(out, "<nav aria-label=\"Studio\"><a class=\"name\" href=\"/\">Lockstep</a>");
     for (size_t i = 0; i < studio_route_count; i++)
-        if (studio_routes[i].title)
+        if (studio_routes[i].title && (!request->studio->is_site || in_site(&studio_routes[i])))
             lk_buf_printf(
                 out, "<a href=\"%s\"%s>%s</a>", studio_routes[i].path,
                 strcmp(request->path, studio_routes[i].path) == 0 ? " aria-current=\"page\"" : "",

@@ -12,16 +12,19 @@
 static void show_welcome(struct studio_request *request, struct lk_buf *out)
 {
     lk_buf_printf(out,
-                  "<section id=\"welcome\"><h1>Learn to write GPU kernels, by writing them</h1>\n"
-                  "<p>No GPU is needed: your kernels run on a simulated one, here. Exercises are "
+                  "<section id=\"welcome\" class=\"hero\"><div class=\"hero-now\">"
+                  "<p class=\"eyebrow\">A course in four weeks</p><h1>Learn to write GPU kernels, "
+                  "by writing them</h1>\n"
+                  "<p class=\"hero-task\">No GPU is needed: your kernels run on a simulated one, "
+                  "here. Exercises are "
                   "broken on purpose. You fix them, and every run tells you whether the result is "
                   "right and what it cost.</p>\n"
                   "<form method=\"post\" action=\"/begin\"><p>Your files will be in <code>");
     html_path(out, request->studio->options.begin ? request->studio->options.begin : "");
     lk_buf_printf(out, "</code>. They are yours; nothing else is written there.</p>\n"
-                       "<button id=\"begin\" class=\"primary\">Begin</button></form>\n"
+                       "<button id=\"begin\" class=\"primary big\">Begin</button></form>\n"
                        "<p class=\"soft\">Another folder: end the studio and start it with "
-                       "<code>lockstep studio --folder DIR</code>.</p></section>\n");
+                       "<code>lockstep studio --folder DIR</code>.</p></div></section>\n");
 }
 
 /* It is laid out fresh when its page is opened. */
@@ -29,112 +32,97 @@ static void show_kata(struct lk_buf *out, const struct learn_exercise *kata)
 {
     if (!kata)
         return;
-    lk_buf_printf(out, "<p>Today's kata, a few minutes on an empty page: <a id=\"kata\" href=\"");
+    lk_buf_printf(out, "<div><dt>Today's kata, on an empty page</dt><dd><a id=\"kata\" href=\"");
     page_place(out, kata);
-    lk_buf_printf(out, "\">%s</a>, ", kata->name);
+    lk_buf_printf(out, "\">%s</a></dd><dd class=\"soft\">", kata->name);
     lk_buf_html(out, kata->title);
-    lk_buf_printf(out, "</p>\n");
+    lk_buf_printf(out, "</dd></div>\n");
 }
 
-static void show_place(struct studio_request *request, struct lk_buf *out)
+static void show_facts(struct studio_request *request, struct lk_buf *out)
 {
-    struct studio *studio = request->studio;
-    const struct learn_course *course = studio->options.course;
-    struct learn_progress *progress = studio->options.progress;
-    const struct learn_exercise *at = learner_current(course, progress);
-    unsigned solved, all;
+    const struct learn_course *course = request->studio->options.course;
+    struct learn_progress *progress = request->studio->options.progress;
+    unsigned solved, all, streak = learn_progress_streak(progress);
     learner_count(course, progress, &solved, &all);
-    if (at && learn_progress_state(progress, at).passed) {
-        const struct learn_exercise *open = learner_first_unsolved(course, progress);
-        at = open ? open : at;
-    }
     lk_buf_printf(out,
-                  "<section id=\"place\"><h1>The course</h1>\n<p class=\"bar\"><progress "
-                  "id=\"solved\" max=\"%u\" value=\"%u\"></progress> <span>%u of %u exercises "
-                  "solved</span></p>\n",
-                  all, solved, solved, all);
-    if (at && solved < all) {
-        lk_buf_printf(out, "<p><a id=\"go-on\" class=\"button primary\" href=\"");
-        page_place(out, at);
-        lk_buf_printf(out, "\">%s: ",
-                      solved || learn_progress_state(progress, at).attempts ? "Go on" : "Begin");
-        lk_buf_html(out, at->lesson->title);
-        lk_buf_printf(out, "</a></p>\n");
-    } else if (at) {
-        lk_buf_printf(out, "<p>All exercises are solved.</p>\n");
-    }
+                  "<dl class=\"facts\"><div><dt>Exercises solved</dt><dd><strong>%u of %u</strong>"
+                  "</dd><dd><progress id=\"solved\" max=\"%u\" value=\"%u\" aria-label=\"Exercises "
+                  "solved\"></progress></dd></div>\n",
+                  solved, all, all, solved);
+    if (streak)
+        lk_buf_printf(out, "<div><dt>Days in a row</dt><dd><strong>%u</strong></dd></div>\n",
+                      streak);
     show_kata(out, learner_kata(course, progress));
+    lk_buf_printf(out, "</dl>\n");
+}
+
+const struct learn_exercise *page_goal(struct studio_request *request)
+{
+    const struct learn_course *course = request->studio->options.course;
+    struct learn_progress *progress = request->studio->options.progress;
+    const struct learn_exercise *at = learner_current(course, progress), *open;
+    if (!at || !learn_progress_state(progress, at).passed)
+        return at;
+    open = learner_next(course, progress, at);
+    while (open && open != at && learn_progress_state(progress, open).passed)
+        open = learner_next(course, progress, open);
+    if (!open || open == at)
+        open = learner_first_unsolved(course, progress);
+    return open ? open : at;
+}
+
+static void show_place(struct studio_request *request, struct lk_buf *out,
+                       const struct learn_exercise *at)
+{
+    struct learn_progress *progress = request->studio->options.progress;
+    bool done = !at || learn_progress_state(progress, at).passed;
+    lk_buf_printf(out, "<section id=\"place\" class=\"hero\"><div class=\"hero-now\">\n");
+    if (done) {
+        lk_buf_printf(out, "<p class=\"eyebrow\">The course</p><h1>Every exercise is solved</h1>"
+                           "<p>A kata a day keeps it that way.</p>\n");
+    } else {
+        bool begun = learn_progress_streak(progress) || learn_progress_state(progress, at).attempts;
+        lk_buf_printf(out, "<p class=\"eyebrow\">%s \302\267 ", begun ? "Go on" : "Begin");
+        page_when(out, at->lesson);
+        lk_buf_printf(out, "</p>\n<h1>");
+        lk_buf_html(out, at->lesson->title);
+        lk_buf_printf(out, "</h1>\n<p class=\"hero-task\"><code>%s</code> ", at->name);
+        lk_buf_html(out, at->title);
+        lk_buf_printf(out, "</p>\n<p><a id=\"go-on\" class=\"button primary big\" href=\"");
+        page_place(out, at);
+        lk_buf_printf(out, "\">%s</a></p>\n", begun ? "Go on" : "Begin");
+    }
+    lk_buf_printf(out, "</div>\n");
+    show_facts(request, out);
     lk_buf_printf(out, "</section>\n");
 }
 
-static void show_exercises(struct studio_request *request, struct lk_buf *out,
-                           const struct learn_lesson *lesson)
+/* The site has no learner: it says what it is, and how to get the rest. */
+static void show_site(struct lk_buf *out)
 {
-    lk_buf_printf(out, "<ul class=\"exercises\">");
-    for (unsigned i = 0; i < lesson->exercise_count; i++) {
-        const struct learn_exercise *exercise = &lesson->exercise[i];
-        struct learn_state state =
-            learn_progress_state(request->studio->options.progress, exercise);
-        const char *mark = state.passed ? "solved" : state.attempts ? "tried" : "open";
-        lk_buf_printf(out,
-                      "<li data-exercise=\"%s\" data-state=\"%s\"><span class=\"mark %s\">%s"
-                      "</span> <a href=\"",
-                      exercise->key, mark, mark, mark);
-        page_place(out, exercise);
-        lk_buf_printf(out, "\">%s</a>%s <span class=\"soft\">", exercise->name,
-                      exercise->is_kata ? " <span class=\"kata\">kata</span>" : "");
-        lk_buf_html(out, exercise->title);
-        lk_buf_printf(out, "</span></li>\n");
-    }
-    lk_buf_printf(out, "</ul>\n");
-}
-
-static void show_lesson(struct studio_request *request, struct lk_buf *out,
-                        const struct learn_lesson *lesson)
-{
-    const char *day = strchr(lesson->id, '/') + 1;
-    unsigned right = learn_progress_right(request->studio->options.progress, lesson);
-    lk_buf_printf(out, "<article class=\"card\" data-lesson=\"%s\"><h3><span class=\"day\">",
-                  lesson->id);
-    html_words(out, day, strcspn(day, "_"));
-    lk_buf_printf(out, "</span> <a href=\"/lesson/%s\">", lesson->id);
-    lk_buf_html(out, lesson->title);
-    lk_buf_printf(out, "</a></h3>\n<p class=\"soft\">about %u minutes", lesson->minutes);
-    if (lesson->question_count)
-        lk_buf_printf(out, "; quiz %u of %u", right, lesson->question_count);
-    lk_buf_printf(out, "</p>\n");
-    if (lesson->exercise_count)
-        show_exercises(request, out, lesson);
-    lk_buf_printf(out, "</article>\n");
+    lk_buf_printf(out,
+                  "<section id=\"welcome\" class=\"hero\"><div class=\"hero-now\">"
+                  "<p class=\"eyebrow\">A course in four weeks</p><h1>Learn to write GPU kernels, "
+                  "by writing them</h1>\n<p class=\"hero-task\">The lessons and pictures to read. "
+                  "To solve the exercises, and have them graded without a GPU, build Lockstep and "
+                  "run <code>lockstep studio</code>.</p></div></section>\n");
 }
 
 void page_course(struct studio_request *request, struct studio_reply *reply)
 {
-    const struct learn_course *course = request->studio->options.course;
     struct lk_buf *out = &reply->body;
-    size_t week = 0;
+    const struct learn_exercise *at = NULL;
     page_begin(request, reply, &(struct studio_page){.title = "Course", .body = "course"});
-    if (request->studio->folder)
-        show_place(request, out);
-    else
+    if (request->studio->is_site) {
+        show_site(out);
+    } else if (request->studio->folder) {
+        at = page_goal(request);
+        show_place(request, out, at);
+    } else {
         show_welcome(request, out);
-    for (unsigned i = 0; i < course->count; i++) {
-        const char *id = course->lesson[i]->id, *before = i ? course->lesson[i - 1]->id : "";
-        size_t length = strcspn(id, "/");
-        if (length != week || strncmp(id, before, length) != 0) {
-            lk_buf_printf(out, "<h2 class=\"week\">");
-            html_words(out, id, length);
-            lk_buf_printf(out, "</h2>\n");
-            if (learn_is_before(course->lesson[i]))
-                lk_buf_printf(
-                    out, "<p class=\"soft\">What the weeks build on, mostly in C. Already know "
-                         "this? Start with week 1.</p>\n");
-            else if (request->studio->folder)
-                page_ladder(request, out, i);
-            week = length;
-        }
-        show_lesson(request, out, course->lesson[i]);
     }
+    page_path(request, out, at ? at->lesson : NULL);
     page_end(reply);
 }
 

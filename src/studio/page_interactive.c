@@ -20,14 +20,18 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
 {
     struct lk_buf *out = &reply->body;
     page_begin(request, reply, &(struct studio_page){.title = "Interactives"});
-    lk_buf_printf(out, "<h1>Interactives</h1>\n<p>Pictures to move. Those that show a kernel show "
-                       "the last run of yours; before you have one, a shipped one.</p>\n"
-                       "<ul class=\"cards\">\n");
-    for (size_t i = 0; i < INTERACTIVES; i++)
-        lk_buf_printf(out,
-                      "<li class=\"card\"><a data-interactive=\"%s\" href=\"/interactive/%s\">"
-                      "%s</a></li>\n",
-                      interactives[i].name, interactives[i].name, interactives[i].title);
+    lk_buf_printf(out,
+                  "<h1>Interactives</h1>\n<p class=\"soft\">Pictures to move.%s</p>\n"
+                  "<ul class=\"thumbs\">\n",
+                  request->studio->is_site ? ""
+                                           : " Those that show a kernel show the last run of "
+                                             "yours; before you have one, a shipped one.");
+    for (size_t i = 0; i < INTERACTIVES; i++) {
+        lk_buf_printf(out, "<li><a data-interactive=\"%s\" href=\"/interactive/%s\">",
+                      interactives[i].name, interactives[i].name);
+        page_thumb(out, interactives[i].name, interactives[i].title);
+        lk_buf_printf(out, "</a></li>\n");
+    }
     lk_buf_printf(out, "</ul>\n");
     page_end(reply);
 }

@@ -7,7 +7,6 @@
 #include "learn/large.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct rung {
     const struct learn_exercise *exercise;
@@ -69,7 +68,8 @@ static void show_unit(struct studio_request *request, struct lk_buf *out, unsign
                     if (!any)
                         lk_buf_printf(out,
                                       "<figure class=\"ladder\" data-unit=\"%s\"><figcaption>%s on "
-                                      "an H200, modelled. Pale: what is possible.</figcaption><ul>",
+                                      "an H200, modelled; pale: what is possible"
+                                      "</figcaption><ul>",
                                       is_flops ? "flops" : "bytes",
                                       is_flops ? "Operations a second" : "Bytes a second");
                     show_rung(out, &rung, most);
@@ -84,11 +84,7 @@ static void show_unit(struct studio_request *request, struct lk_buf *out, unsign
 void page_ladder(struct studio_request *request, struct lk_buf *out, unsigned first)
 {
     const struct learn_course *course = request->studio->options.course;
-    const char *id = course->lesson[first]->id;
-    size_t length = strcspn(id, "/") + 1;
-    unsigned last = first;
-    while (last < course->count && strncmp(course->lesson[last]->id, id, length) == 0)
-        last++;
+    unsigned last = page_week_end(course, first);
     show_unit(request, out, first, last, false);
     show_unit(request, out, first, last, true);
 }

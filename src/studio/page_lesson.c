@@ -131,13 +131,13 @@ static void show_buttons(struct lk_buf *out)
              "<button type=\"button\" id=\"solution\">Solution</button>"
              "<button type=\"button\" id=\"reset\">Reset</button>"
              "<span id=\"status\" role=\"status\"></span></div>\n"
-             "<p class=\"soft keys\" hidden>Ctrl-Enter saves and runs; Esc, then Tab, leaves the "
-             "editor. Where a lesson says \342\200\234save\342\200\235, run it; where it names a "
-             "key, <kbd>p</kbd> is the picture below the verdict, <kbd>h</kbd> Hint and "
+             "<p class=\"soft keys\" hidden><kbd>Ctrl-Enter</kbd> saves and runs; <kbd>Esc</kbd>, "
+             "then <kbd>Tab</kbd>, leaves the editor. Keys that a lesson names are the "
+             "terminal's: <kbd>p</kbd> is the picture below the verdict, <kbd>h</kbd> Hint, "
              "<kbd>n</kbd> Next.</p>\n"
              "<div id=\"notice\" role=\"alert\"></div>\n"
-             "<section id=\"verdict\" aria-live=\"polite\" aria-label=\"Verdict\"></section>\n"
              "<section id=\"help\" aria-live=\"polite\" aria-label=\"Hints\"></section>\n"
+             "<section id=\"verdict\" aria-live=\"polite\" aria-label=\"Verdict\"></section>\n"
              "<noscript><p>Editing and running here need JavaScript. In a terminal, "
              "<code>lockstep learn</code> grades the file whenever you save it.</p></noscript>\n");
 }
@@ -204,7 +204,8 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
                       request->rest);
         return;
     }
-    const struct learn_exercise *exercise = choose(request, lesson);
+    bool is_site = request->studio->is_site;
+    const struct learn_exercise *exercise = is_site ? NULL : choose(request, lesson);
     char *path = lk_format("%s/lesson.md", lesson->folder), *text = host_read_text(path, &message);
     struct lk_buf html = {0};
     markdown_html(&html, lesson, text ? text : message, exercise ? exercise->key : NULL, &math);
@@ -218,16 +219,22 @@ void page_lesson(struct studio_request *request, struct studio_reply *reply)
                   "<div class=\"columns\" data-lesson=\"%s\">\n<div id=\"text\">"
                   "<article>\n",
                   lesson->id);
-    if (exercise)
-        lk_buf_printf(&reply->body,
-                      "<p class=\"to-work\"><a href=\"#work\">To the exercise</a></p>\n");
+    page_where(request, &reply->body, lesson);
+    page_sections(&reply->body, html.data, lesson->question_count > 0);
     lk_buf_add(&reply->body, html.data, html.size);
     lk_buf_printf(&reply->body, "</article>\n");
-    show_quiz(request, &reply->body, lesson, exercise);
+    if (is_site)
+        page_reading(&reply->body, lesson);
+    else
+        show_quiz(request, &reply->body, lesson, exercise);
+    page_turns(request, &reply->body, lesson);
     lk_buf_printf(&reply->body, "</div>\n");
     if (exercise)
         show_work(request, &reply->body, lesson, exercise);
     lk_buf_printf(&reply->body, "</div>\n");
+    if (exercise)
+        lk_buf_printf(&reply->body, "<nav class=\"sides\" aria-label=\"Lesson and code\"><a href="
+                                    "\"#text\">Lesson</a><a href=\"#work\">Code</a></nav>\n");
     page_end(reply);
     lk_buf_free(&html);
     free(text);

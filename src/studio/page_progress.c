@@ -1,6 +1,6 @@
 /*
- * page_progress.c: what the learner has done: days in a row, exercises with attempts, hints and
- * best counters, quizzes, what comes next, and all of it as a file.
+ * page_progress.c: what the learner has done: one grid of days with a dot for each exercise; below
+ * it every exercise with attempts, hints and best counters; and all of it as a file.
  */
 #include "studio/pages.h"
 
@@ -24,18 +24,23 @@ static void show_best(struct studio_request *request, struct lk_buf *out,
     json_decref(best);
 }
 
+static const char *word_of(struct learn_state state)
+{
+    return state.passed ? "solved" : state.attempts ? "tried" : "open";
+}
+
 static void show_exercise(struct studio_request *request, struct lk_buf *out,
                           const struct learn_exercise *exercise)
 {
     struct learn_state state = learn_progress_state(request->studio->options.progress, exercise);
-    const char *mark = state.passed ? "solved" : state.attempts ? "tried" : "open";
+    const char *word = word_of(state);
     lk_buf_printf(out, "<tr data-exercise=\"%s\" data-state=\"%s\"><th scope=\"row\"><a href=\"",
-                  exercise->key, mark);
+                  exercise->key, word);
     page_place(out, exercise);
     lk_buf_printf(out,
-                  "\">%s</a></th><td><span class=\"mark %s\">%s</span></td><td>%u</td>"
-                  "<td>%u%s</td><td>",
-                  exercise->name, mark, mark, state.attempts, state.hints,
+                  "\">%s</a></th><td class=\"state-word\" data-state=\"%s\">%s</td><td>%u</td>"
+                  "<td>%u%s</td><td class=\"counters-cell\">",
+                  exercise->name, word, word, state.attempts, state.hints,
                   state.saw_solution ? ", solution" : "");
     show_best(request, out, exercise);
     lk_buf_printf(out, "</td></tr>\n");
@@ -44,49 +49,108 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
 static void show_lesson(struct studio_request *request, struct lk_buf *out,
                         const struct learn_lesson *lesson)
 {
-    lk_buf_printf(out, "<section data-lesson=\"%s\"><h2><a href=\"/lesson/%s\">", lesson->id,
+    lk_buf_printf(out, "<tbody data-lesson=\"%s\"><tr><th scope=\"rowgroup\" colspan=\"5\">",
                   lesson->id);
+    page_when(out, lesson);
+    lk_buf_printf(out, " \302\267 <a href=\"/lesson/%s\">", lesson->id);
     lk_buf_html(out, lesson->title);
-    lk_buf_printf(out, "</a></h2>\n");
+    lk_buf_printf(out, "</a>");
     if (lesson->question_count)
-        lk_buf_printf(out, "<p>Quiz: %u of %u right</p>\n",
+        lk_buf_printf(out, " <span class=\"soft\">Quiz: %u of %u right</span>",
                       learn_progress_right(request->studio->options.progress, lesson),
                       lesson->question_count);
-    if (lesson->exercise_count) {
-        lk_buf_printf(out, "<div class=\"scroll\"><table><thead><tr><th>exercise</th><th>state</th>"
-                           "<th>attempts</th><th>hints</th><th>best counters</th></tr></thead>"
-                           "<tbody>\n");
-        for (unsigned i = 0; i < lesson->exercise_count; i++)
-            show_exercise(request, out, &lesson->exercise[i]);
-        lk_buf_printf(out, "</tbody></table></div>\n");
+    lk_buf_printf(out, "</th></tr>\n");
+    for (unsigned i = 0; i < lesson->exercise_count; i++)
+        show_exercise(request, out, &lesson->exercise[i]);
+    lk_buf_printf(out, "</tbody>\n");
+}
+
+/* A day: a dot for each exercise, and its quiz. */
+static void show_cell(struct studio_request *request, struct lk_buf *out,
+                      const struct learn_lesson *lesson, bool is_here)
+{
+    struct page_day day = page_day_of(request, lesson);
+    lk_buf_printf(out, "<a href=\"/lesson/%s\" data-day=\"%s\" data-state=\"%s\"%s title=\"",
+                  lesson->id, lesson->id, day.word, is_here ? " aria-current=\"step\"" : "");
+    lk_buf_html(out, lesson->title);
+    lk_buf_printf(out, "\"><span class=\"hidden\">");
+    lk_buf_html(out, lesson->title);
+    lk_buf_printf(out, ": %u of %u exercises solved</span>", day.solved, day.all);
+    for (unsigned i = 0; i < lesson->exercise_count; i++)
+        if (!lesson->exercise[i].is_kata)
+            lk_buf_printf(out, "<span class=\"dot %s\"></span>",
+                          word_of(learn_progress_state(request->studio->options.progress,
+                                                       &lesson->exercise[i])));
+    if (lesson->question_count)
+        lk_buf_printf(out,
+                      "<span class=\"quiz-score\"><span class=\"quiz-word\">quiz "
+                      "</span>%u/%u</span>",
+                      day.right, lesson->question_count);
+    lk_buf_printf(out, "</a>\n");
+}
+
+static void show_grid(struct studio_request *request, struct lk_buf *out,
+                      const struct learn_lesson *here)
+{
+    enum { DAYS = 7 };
+    const struct learn_course *course = request->studio->options.course;
+    lk_buf_printf(out, "<div class=\"grid-of-days\" role=\"group\" aria-label=\"All days\"><span>"
+                       "</span>");
+    for (unsigned day = 1; day <= DAYS; day++)
+        lk_buf_printf(out, "<span class=\"column-name\">%u</span>", day);
+    lk_buf_printf(out, "\n");
+    for (unsigned first = 0, last; first < course->count; first = last) {
+        const char *id = course->lesson[first]->id;
+        last = page_week_end(course, first);
+        for (unsigned i = first; i < last; i++) {
+            if ((i - first) % DAYS == 0) {
+                lk_buf_printf(out, "<span class=\"row-name\">");
+                if (i == first)
+                    html_words(out, id, strcspn(id, "/"));
+                lk_buf_printf(out, "</span>");
+            }
+            show_cell(request, out, course->lesson[i], course->lesson[i] == here);
+        }
+        for (unsigned i = last - first; i % DAYS; i++)
+            lk_buf_printf(out, "<span></span>");
     }
-    lk_buf_printf(out, "</section>\n");
+    lk_buf_printf(out, "</div>\n");
+}
+
+static void show_facts(struct studio_request *request, struct lk_buf *out,
+                       const struct learn_exercise *next)
+{
+    struct learn_progress *progress = request->studio->options.progress;
+    unsigned solved, all;
+    learner_count(request->studio->options.course, progress, &solved, &all);
+    lk_buf_printf(out,
+                  "<dl class=\"progress-facts\"><div><dt>Solved</dt><dd id=\"solved\">%u of %u "
+                  "exercises solved</dd></div><div><dt>Days in a row</dt><dd id=\"streak\">%u</dd>"
+                  "</div>\n",
+                  solved, all, learn_progress_streak(progress));
+    if (next) {
+        lk_buf_printf(out, "<div><dt>Next</dt><dd><a id=\"next\" href=\"");
+        page_place(out, next);
+        lk_buf_printf(out, "\">%s</a></dd></div>\n", next->name);
+    }
+    lk_buf_printf(out, "</dl>\n");
 }
 
 void page_progress(struct studio_request *request, struct studio_reply *reply)
 {
     const struct learn_course *course = request->studio->options.course;
-    struct learn_progress *progress = request->studio->options.progress;
-    const struct learn_exercise *next = learner_first_unsolved(course, progress);
+    const struct learn_exercise *next = page_goal(request);
     struct lk_buf *out = &reply->body;
-    unsigned solved, all, streak = learn_progress_streak(progress);
     page_begin(request, reply, &(struct studio_page){.title = "Progress", .body = "progress"});
-    learner_count(course, progress, &solved, &all);
-    lk_buf_printf(out,
-                  "<h1>Progress</h1>\n<p class=\"bar\"><progress id=\"solved\" max=\"%u\" "
-                  "value=\"%u\"></progress> <span>%u of %u exercises solved</span></p>\n"
-                  "<p>Days in a row: <strong id=\"streak\">%u</strong></p>\n",
-                  all, solved, solved, all, streak);
-    if (next) {
-        lk_buf_printf(out, "<p>Next: <a id=\"next\" href=\"");
-        page_place(out, next);
-        lk_buf_printf(out, "\">%s</a>, ", next->name);
-        lk_buf_html(out, next->title);
-        lk_buf_printf(out, "</p>\n");
-    }
-    lk_buf_printf(out, "<p><a id=\"export\" href=\"/api/progress?download=1\">All of it as a JSON "
-                       "file</a></p>\n");
+    lk_buf_printf(out, "<h1>Progress</h1>\n");
+    show_facts(request, out, next);
+    show_grid(request, out, next ? next->lesson : NULL);
+    lk_buf_printf(out, "<h2>Every exercise</h2>\n<table class=\"all-exercises\"><thead><tr>"
+                       "<th>exercise</th><th>state</th><th>attempts</th><th>hints</th>"
+                       "<th>best counters</th></tr></thead>\n");
     for (unsigned i = 0; i < course->count; i++)
         show_lesson(request, out, course->lesson[i]);
+    lk_buf_printf(out, "</table>\n<p><a id=\"export\" href=\"/api/progress?download=1\">All of it "
+                       "as a JSON file</a></p>\n");
     page_end(reply);
 }

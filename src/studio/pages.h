@@ -56,6 +56,32 @@ json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exer
 void library_roofline(struct studio_request *request, struct studio_reply *reply,
                       const struct zoo_family *family);
 
+/* The weeks with their days, as one path; here: the learner's lesson, or NULL. page_path.c */
+void page_path(struct studio_request *request, struct lk_buf *out, const struct learn_lesson *here);
+/* Where the learner goes on: the current exercise, or the first open one after it. */
+const struct learn_exercise *page_goal(struct studio_request *request);
+/* What is done of a day; katas do not count. word: "solved", "tried" or "open". */
+struct page_day {
+    unsigned solved, tried, all, right; /* exercises; answers of its quiz */
+    const char *word;
+};
+struct page_day page_day_of(struct studio_request *request, const struct learn_lesson *lesson);
+/* Behind the last lesson of the week that begins with lesson number `first`. */
+unsigned page_week_end(const struct learn_course *course, unsigned first);
+/* "Week 1 · Day 5" */
+void page_when(struct lk_buf *out, const struct learn_lesson *lesson);
+
+/* Exercises and quiz for a reader, in a site: page_reading.c. */
+void page_reading(struct lk_buf *out, const struct learn_lesson *lesson);
+/* The picture, name and sentence of an interactive in its index: page_thumbs.c. */
+void page_thumb(struct lk_buf *out, const char *name, const char *title);
+/* Where a lesson stands: page_turn.c. The line above its title, its sections, the neighbours. */
+void page_where(struct studio_request *request, struct lk_buf *out,
+                const struct learn_lesson *lesson);
+void page_sections(struct lk_buf *out, const char *html, bool has_quiz);
+void page_turns(struct studio_request *request, struct lk_buf *out,
+                const struct learn_lesson *lesson);
+
 /* What the kernels of a week reach, from its first lesson on; page_ladder.c. */
 void page_ladder(struct studio_request *request, struct lk_buf *out, unsigned first);
 

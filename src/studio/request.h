@@ -46,6 +46,7 @@ struct studio {
     char *folder;             /* the learner's; malloc'd, NULL before the first page made one */
     char *temporary;          /* a folder of ours, for children */
     bool codemirror, katex;   /* are installed */
+    bool is_site;             /* pages are written as files, for reading alone: site.c */
     pthread_mutex_t lock;     /* I1 */
     pthread_cond_t changed;   /* a job has ended */
     struct studio_job *jobs;  /* that run or wait */

@@ -23,6 +23,8 @@ enum { CONNECTIONS = 128, IDLE_SECONDS = 120 };
 
 const char *studio_query(const struct studio_request *request, const char *name)
 {
+    if (!request->connection) /* a page of a site: site.c */
+        return "";
     const char *value =
         MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
     return value ? value : "";

@@ -136,7 +136,7 @@ expect out-of-range 2 'goes from 0 to' $bench reduction n=999999G
 expect negative 2 'goes from 0 to' $bench reduction n=-1
 expect no-gpu 2 'no NVIDIA GPU|this machine has|there is no' $bench $small --gpu cuda:15
 expect bad-gpu 2 'a GPU is sim:NAME' $bench $small --gpu h200
-expect help 0 'usage: lockstep bench' $bench --help
+expect help 0 'usage: [^ ]*lockstep bench' $bench --help
 
 # The CPU's variants, if a family has some, are timed by the clock.
 expect cpu 0 'CPU, [0-9]+ GB/s measured in a copy' $bench $small --gpu cpu --time 0.05

@@ -25,8 +25,13 @@ cd "$work/src" || exit 1
 # Help and unknown words
 expect version 0 '^lockstep [0-9]' "$lockstep" --version
 expect help 0 'run .*gpus .*doctor' "$lockstep" --help
-expect help-of-a-command 0 'usage: lockstep run' "$lockstep" help run
-expect help-flag 0 'usage: lockstep gpus' "$lockstep" gpus --help
+expect help-of-a-command 0 'usage: [^ ]*lockstep run' "$lockstep" help run
+expect help-flag 0 'usage: [^ ]*lockstep gpus' "$lockstep" gpus --help
+mkdir -p "$work/typed" && ln -sf "$lockstep" "$work/typed/lockstep"
+expect names-what-was-typed 2 "see '\./typed/lockstep gpus --help'" \
+    sh -c "cd '$work' && ./typed/lockstep gpus --frobnicate"
+expect names-what-is-on-path 2 "see 'lockstep gpus --help'" \
+    sh -c "PATH='$work/typed:'\$PATH lockstep gpus --frobnicate"
 expect no-command 2 'usage' "$lockstep"
 expect unknown-command 2 "did you mean 'doctor'" "$lockstep" docter
 expect unknown-command-far 2 'lists them' "$lockstep" frobnicate
@@ -103,7 +108,7 @@ expect run-no-nvcc 2 'scripts/get-nvcc' env NVCC=/dev/null/nvcc "$lockstep" run 
 # Every command names itself in what it prints, with nothing, with an option that is none, and with
 # a file that is not there.
 for command in run check profile; do
-    expect "$command-names-itself" 2 "^lockstep $command: which program. as in 'lockstep $command prog.cu'" \
+    expect "$command-names-itself" 2 "^lockstep $command: which program. as in '[^ ]*lockstep $command prog.cu'" \
         "$lockstep" $command
     expect "$command-names-itself-option" 2 "^lockstep $command: which program" "$lockstep" $command --bogus
     expect "$command-names-itself-missing" 2 "^lockstep $command: none.cu: no such file" \

@@ -10,3 +10,8 @@ if "$BUILD/tests/docs/instructions" >"$page" && diff -u docs/instructions.md "$p
 else
     echo "not ok docs/instructions.md (stale: run make docs)"
 fi
+if words=$(scripts/course-times --check); then
+    echo "ok docs/instructors.md"
+else
+    echo "not ok docs/instructors.md ($words)"
+fi

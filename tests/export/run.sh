@@ -32,9 +32,9 @@ expect overwritten 0 'n = 6144;' cat "$work/add.cu"
 exports unwritable 2 'none/add\.cu: No such file or directory; name a file that can be written with -o' \
     elementwise/naive -o "$work/none/add.cu"
 exports no-file 2 '-o needs a value' elementwise/naive -o
-exports no-name 2 "name one variant, as in 'lockstep zoo export scan/look_back'"
+exports no-name 2 "name one variant, as in '[^ ]*lockstep zoo export scan/look_back'"
 exports two-names 2 'name one variant' scan/look_back scan/two_pass
-exports family-only 2 "which variant of scan\? 'lockstep zoo show scan' lists them" scan
+exports family-only 2 "which variant of scan\? '[^ ]*lockstep zoo show scan' lists them" scan
 exports no-variant 2 "did you mean 'scan/look_back'" scan/look_bak
 exports no-family 2 "no family 'zoo'" zoo/look_back
 exports cpu-variant 2 'gemm/cpu_naive runs on the CPU: there is no kernel to export' gemm/cpu_naive

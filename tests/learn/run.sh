@@ -59,7 +59,7 @@ expect no-folder 2 'learn init DIR' $learn check
 expect init-needs-folder 2 'init needs a folder' $learn init
 expect init-in-course 2 'is the course itself' $learn init "$course/week1"
 expect init-unwritable 2 '/proc/' $learn init /proc/none
-expect init 0 'broken on purpose.*Next: +lockstep learn' $learn init mine
+expect init 0 'broken on purpose.*Next: +[^ ]*lockstep learn' $learn init mine
 json init-again 'r["folder"].endswith("/mine") and r["lessons"] >= 2' $learn init mine --json
 add=mine/week1/day4_first_kernel/add.cu
 [ -z "$(find mine -name 'solution*' -o -name wrong)" ] && [ -f $add ] && echo "ok laid-out" ||
@@ -133,7 +133,7 @@ expect empty-file 1 "there is no kernel" $learn check
 head -c 100000 /dev/urandom >$add
 expect noise 1 'does not compile yet' $learn check
 rm $add
-expect deleted 1 "add.cu: No such file.*'lockstep learn reset add' puts it back" $learn check
+expect deleted 1 "add.cu: No such file.*'[^ ]*lockstep learn reset add' puts it back" $learn check
 expect reset-deleted 0 'is back' $learn reset add
 echo '// mine' >>$add
 expect reset-keeps 0 'as it was given; yours is .*add.cu.1' $learn reset add
@@ -175,7 +175,7 @@ expect mutation-none 0 'passed' $learn check transpose
 
 # Words
 expect unknown-lesson 2 "no lesson or exercise 'sapxy'; did you mean 'saxpy'" $learn start sapxy
-expect unknown-far 2 "'lockstep learn list' names them" $learn start zzyzx
+expect unknown-far 2 "'[^ ]*lockstep learn list' names them" $learn start zzyzx
 expect unknown-command 2 "no command 'chekc'; did you mean 'check'" $learn chekc
 expect unknown-option 2 "no option '--fast'" $learn check --fast
 expect too-many-words 2 'one word too many' $learn check add saxpy
@@ -215,7 +215,7 @@ json export 'r["days"] == 1 and len(r["answers"]) == 8 and r["answers"][0]["choi
     len(r["history"]) == sum(e["attempts"] for e in r["exercises"]) and
     r["history"][0]["stage"] == "wrong"' $learn progress --json
 expect progress-best 0 'add +solved.*best global_load_sectors_per_request 4' $learn progress
-expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: lockstep learn start cost' \
+expect progress-text 0 '2 of [0-9]+ exercises days in a row: 1.*add +solved.*next: [^ ]*lockstep learn start cost' \
     $learn progress
 expect list 0 'solved add' $learn list
 json list-json '[l for l in r if l["id"] == "week1/day4_first_kernel"][0]["exercises"][0]["passed"]' \

@@ -156,6 +156,6 @@ fine = fine and narrow.sees("day4.*" + KEYS)
 tell("narrow", fine, narrow)
 shutil.copytree(FOLDER, FOLDER + ".away")
 shutil.rmtree(FOLDER)
-fine = narrow.sees("add.cu is gone; 'lockstep learn' lays") and narrow.ends() == 2
+fine = narrow.sees("add.cu is gone; '[^ ]*lockstep learn' lays") and narrow.ends() == 2
 tell("folder-gone", fine, narrow)
 shutil.move(FOLDER + ".away", FOLDER)

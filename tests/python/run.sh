@@ -68,6 +68,7 @@ expect one-answer-zero 2 "a question takes a whole number from 1 to 4, not '0'" 
 "$python" "$root/tests/python/check_links.py" || echo "not ok links end early"
 "$python" "$root/tests/python/check_picture.py" || echo "not ok picture ends early"
 "$python" "$root/tests/python/check_magic.py" || echo "not ok magic ends early"
+"$python" "$root/tests/python/check_widgets.py" || echo "not ok widgets end early"
 "$python" "$root/tests/python/check_notebooks.py" "$small" small || echo "not ok small ends early"
 "$python" "$root/tests/python/check_notebooks.py" "$root/course" course ||
     echo "not ok course ends early"

@@ -114,7 +114,7 @@ expect no-readme 2 'README.md does not exist' $one --check
 expect unknown-family 2 "there is no family 'elementwize'" $tables elementwize --into "$work/a"
 expect no-recording 2 'none.json: no such file' $tables elementwise --recording "$work/none.json"
 echo '{"results": [{"entries": 3}]}' >"$work/alien.json"
-expect alien-recording 2 "not a result of 'lockstep bench --json'" \
+expect alien-recording 2 "not a result of '[^ ]*lockstep bench --json'" \
     $tables elementwise --into "$work/a" --recording "$work/alien.json"
 echo '{' >"$work/broken.json"
 expect broken-recording 2 'not a result of' \

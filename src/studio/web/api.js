@@ -21,6 +21,7 @@ export const check = (exercise, version, text) => ask("POST", "check", { exercis
 export const hint = (exercise) => ask("POST", "hint", { exercise });
 export const solution = (exercise) => ask("POST", "solution", { exercise });
 export const reset = (exercise) => ask("POST", "reset", { exercise });
+export const lastRun = (exercise) => ask("GET", "run", { exercise });
 export const answerQuestion = (lesson, question, choice) =>
     ask("POST", "answer", {}, JSON.stringify({ lesson, question, choice }));
 

@@ -25,6 +25,14 @@ function fit(frame) {
     new ResizeObserver(resize).observe(inside);
 }
 
+/* Pages of a site that lie on a disk cannot look into each other: the picture says how high it is. */
+addEventListener("message", (event) => {
+    const high = Number(event.data?.lockstepHeight);
+    for (const frame of high > 0 ? document.querySelectorAll("iframe.interactive-frame") : [])
+        if (frame.contentWindow === event.source)
+            frame.style.height = `${high + 4}px`;
+});
+
 function place(link) {
     const address = new URL(link.href);
     const title = link.textContent;

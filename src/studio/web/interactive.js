@@ -14,16 +14,22 @@
  *               called), when(state) (is the control shown?), and to may be a function of the state
  *   run         name of the shipped run runs/NAME.json that it draws without a learner's; or none
  *   drawsRun(state)   optional: false while a formula stands in for the run
- *   below       true: results stand below the figure, which has switches of its own
+ *   showsSource true: the figure has the kernel's text, so that it is not offered below
+ *   below       true: results stand below the figure however wide the page is
  *   settle(state, changed)   optional: brings the state into line with the parameters that changed,
  *               by name; at the start with those that the address has
  *   draw(figure, view)   draws all of it into an empty element; called after each change
  *
  * view has state (a value for each parameter), set({name: value}), run (docs/studio.md; null if
- * it needs none) and result(name, value, words): a number that is shown above the figure as words
+ * it needs none) and result(name, value, words): a number that is shown beside the figure as words
  * and that a test can read in [data-result=name].
  */
 import { element } from "./draw.js";
+
+/* A site (lockstep learn site) has its modules and runs in one script: a disk serves neither. */
+const site = globalThis.lockstepSite;
+/* Settings: those of the address, or those that a notebook gives a page that has none. */
+const settings = () => globalThis.lockstepSettings ?? location.search;
 
 function within(parameter, word) {
     if (parameter.choices)
@@ -111,6 +117,8 @@ async function fetchJson(address) {
  * none the answer is null, or 204 without a body: an error would appear in the browser's console.
  * */
 async function fetchRun(shipped, search) {
+    if (site)
+        return site.runs[shipped];
     const exercise = new URLSearchParams(search).get("exercise");
     if (exercise !== "none") {
         try {
@@ -156,7 +164,7 @@ function control(name, parameter, state, set) {
         } };
 }
 
-function sourceLine(run) {
+function sourceLine(run, isShown) {
     if (!run)
         return null;
     const yours = run.source === "yours";
@@ -164,10 +172,11 @@ function sourceLine(run) {
     example.searchParams.set("exercise", "none");
     return element("div", { class: "run-source", "data-source": run.source }, element("p", {}, yours
         ? `Drawn from your own kernel: ${run.exercise} (${run.file}), its last run. `
-        : `Drawn from a shipped example (${run.file}). Run an exercise and yours is drawn here.`,
+        : `Drawn from a shipped example (${run.file}).${site ? ""
+            : " Run an exercise and yours is drawn here."}`,
     yours ? element("a", { href: example.pathname + example.search, class: "to-example" },
         "Show the example instead") : null),
-    !yours && run.code ? element("details", { class: "run-code" },
+    !yours && run.code && !isShown ? element("details", { class: "run-code" },
         element("summary", {}, `Source of ${run.file}`), element("pre", {}, run.code)) : null);
 }
 
@@ -181,17 +190,19 @@ function redraw(figure, paint) {
 }
 
 export async function show(root, name) {
-    const interactive = (await import(`./interactives/${name}.js`)).default;
-    const run = interactive.run ? await fetchRun(interactive.run, location.search) : null;
+    const path = `interactives/${name}.js`;
+    const interactive = (site ? site.load(path) : await import(`./${path}`)).default;
+    const run = interactive.run ? await fetchRun(interactive.run, settings()) : null;
     const parameters = typeof interactive.parameters === "function"
         ? interactive.parameters(run) : interactive.parameters;
-    const view = { state: readState(parameters, location.search), run };
-    interactive.settle?.(view.state, [...new URLSearchParams(location.search).keys()]);
-    const remember = addressWriter(root, () =>
-        location.pathname + writeState(parameters, view.state, location.search));
+    const view = { state: readState(parameters, settings()), run };
+    interactive.settle?.(view.state, [...new URLSearchParams(settings()).keys()]);
+    /* A page from a disk, or in a notebook, may not change its address. */
+    const remember = /^(file|about):/.test(location.protocol) ? () => {} : addressWriter(root, () =>
+        location.pathname + writeState(parameters, view.state, settings()));
     const figure = element("div", { class: "figure" });
     const results = element("dl", { class: "results", "aria-live": "polite" });
-    const controls = {}, source = sourceLine(run);
+    const controls = {}, source = sourceLine(run, interactive.showsSource);
     let width = 0; /* that it was drawn for */
 
     view.set = (changes) => {
@@ -217,10 +228,15 @@ export async function show(root, name) {
     for (const [key, parameter] of Object.entries(parameters))
         if (!parameter.hidden)
             controls[key] = control(key, parameter, view.state, view.set);
+    /* The picture comes first, with its controls on it; then what was counted, and where from. */
+    const rows = Object.values(controls).map((part) => part.row);
     root.replaceChildren(element("h1", {}, interactive.title),
-        element("p", { class: "look" }, interactive.look), source ?? "",
-        element("div", { class: "controls" }, ...Object.values(controls).map((part) => part.row)),
-        ...(interactive.below ? [figure, results] : [results, figure]));
+        element("p", { class: "look" }, interactive.look),
+        element("div", { class: interactive.below ? "board" : "board board-beside" },
+            element("div", { class: "stage" },
+                rows.length ? element("div", { class: "controls" }, ...rows) : null, figure),
+            results),
+        source ?? "");
     paint();
     new ResizeObserver(() => {
         if (figure.clientWidth !== width)
@@ -230,6 +246,12 @@ export async function show(root, name) {
 }
 
 const root = document.getElementById("interactive");
+/* In a lesson of a site: no frame around it, and the page that it is in learns its height. */
+if (site && new URLSearchParams(settings()).has("embed")) {
+    document.body.classList.add("embed");
+    new ResizeObserver(() => parent.postMessage({ lockstepHeight: document.body.offsetHeight },
+        "*")).observe(document.body);
+}
 if (root)
     show(root, root.dataset.name).catch((error) => {
         root.append(element("p", { class: "error", role: "alert" },

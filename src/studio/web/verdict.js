@@ -2,6 +2,8 @@
  * verdict.js: draws a verdict: what it is in a few words, the grader's lines, counters against
  * their limits, the picture of the first warp, and what comes next.
  */
+import { drawAccesses } from "./accesses.js";
+import { lastRun } from "./api.js";
 import { element, number } from "./draw.js";
 
 const HEADLINES = {
@@ -69,9 +71,24 @@ function printed(text) {
         element("summary", {}, "What the kernel printed"), element("pre", {}, text));
 }
 
-function picture(verdict) {
-    return element("details", { id: "picture", open: true },
-        element("summary", {}, "What warp 0 touched"), element("pre", {}, verdict.picture));
+/* Drawn from the run, which is asked for; the grader's own words are below it. */
+function picture(verdict, exercise, goTo) {
+    const drawn = element("div", { class: "accesses" });
+    const words = verdict.picture ? element("pre", {}, verdict.picture) : null;
+    const asText = words ? element("details", { open: true }, element("summary", {}, "As text"),
+        words) : "";
+    const whole = element("details", { id: "picture", open: true, hidden: !words },
+        element("summary", {}, "What warp 0 touched"), drawn, asText);
+    lastRun(exercise).then((run) => {
+        if (run.status !== 200 || !run.trace || run.file?.endsWith(".c") ||
+            !drawAccesses(drawn, run, goTo))
+            return;
+        whole.hidden = false;
+        whole.dataset.drawn = "yes";
+        if (words)
+            asText.open = false;
+    });
+    return whole;
 }
 
 /* Where the run, which is kept, can be looked at. */
@@ -126,6 +143,6 @@ export function showVerdict(place, verdict, { exercise, when, goTo }) {
             `Hidden sizes and values of this check: seed ${verdict.seed}.`) : null,
         verdict.remark ? element("p", { class: "remark" }, verdict.remark) : null,
         passed && verdict.next !== undefined ? next(verdict) : null,
-        verdict.picture ? picture(verdict) : null,
+        verdict.picture || verdict.time_us ? picture(verdict, exercise, goTo) : null,
         verdict.time_us ? closer(exercise) : null].filter(Boolean));
 }

@@ -1,10 +1,11 @@
 /*
  * hierarchy.js: bytes at each level of the memory, from the threads down to DRAM: of the run's
- * kernel, or of a matmul by formula, whose tile can be changed. What a level keeps, the one below
- * need not bring.
+ * kernel, drawn as a hierarchy, or of a matmul by formula, whose tile can be changed. What a level
+ * keeps, the one below need not bring.
  */
 import { element, box, text, svg, drawing, legend, number, bytes } from "../draw.js";
 import { gpus } from "../gpus.js";
+import { drawLevels } from "./levels.js";
 import { levels, matmulTraffic, roofTimes } from "./traffic.js";
 import { widthOf } from "./parts.js";
 import { fromParameter, isFormula, isRun, kernelOf } from "./records.js";
@@ -23,25 +24,11 @@ function bars(rows, width, label, bar) {
         svg("title", {}, `${row.words}: ${row.note}`))));
 }
 
-function percent(part) {
-    return `${number(Math.round(1000 * part) / 10)} %`;
-}
-
 /* Words of what is bound by, and of each modelled part. */
 const BOUNDS = { launch: "launch overhead", dram: "DRAM", l2: "L2", l1: "L1 and load/store units",
     shared: "shared memory", issue: "instruction issue", integer: "integer units", f32: "f32 units",
     f64: "f64 units", f16: "f16 units", special: "special functions", tensor: "tensor cores",
     atomics: "atomics to one address", latency: "latency: too few warps in flight" };
-
-function levelRow(level, kernel, dram) {
-    const notes = [bytes(level.bytes)];
-    if (level.hits !== null)
-        notes.unshift(`${percent(level.hits)} hit`);
-    if (level.key !== "dram" && dram && level.bytes)
-        notes.push(`${number(level.bytes / dram)} × DRAM`);
-    return { words: level.words, value: level.bytes, note: notes.join(", "),
-        class: kernel.bound_by === level.part && level.key !== "threads" ? "fill-5" : "fill-0" };
-}
 
 function timeRows(kernel) {
     return Object.entries(kernel.parts_us).filter(([, time]) => time > 0)
@@ -54,11 +41,12 @@ function drawRun(figure, view, kernel) {
     const found = levels(kernel), width = widthOf(figure);
     const of = (key) => found.find((level) => level.key === key);
     const reuse = of("dram").bytes ? of("threads").bytes / of("dram").bytes : 0;
+    const gpu = gpus.find((each) => `sim:${each.id}` === view.run.profile.gpu) ??
+        gpus.find((each) => each.id === "h200");
     figure.append(
-        element("h2", {}, `Bytes of ${kernel.name}, level by level`),
-        bars(found.map((level) => levelRow(level, kernel, of("dram").bytes)), width,
-            "bytes at each level", BAR),
-        legend(["fill-5", "what bounds the kernel"]),
+        element("h2", {}, `What ${kernel.name} moved, on an ${gpu.name}`),
+        drawLevels(width, gpu, found, kernel.bound_by),
+        legend(["level-pipe", "bytes that moved"], ["fill-5", "what bounds the kernel"]),
         element("h2", {},
             `Modelled time that each part alone would need (${view.run.profile.gpu})`),
         bars(timeRows(kernel), width, "modelled times of the parts", THIN));
@@ -120,8 +108,8 @@ function draw(figure, view) {
 
 export default {
     title: "Memory hierarchy",
-    look: "Look at how the bars shrink downwards: what a level keeps and gives out again, the " +
-        "level below it need not bring.",
+    look: "Look at how the pipes get thinner downwards: what a level keeps and gives out again, " +
+        "the level below it need not bring.",
     run: "hierarchy",
     drawsRun: isRun,
     parameters(run) {

@@ -89,6 +89,26 @@ function now(figure, view, record) {
         element("p", { "aria-live": "polite" }, sentence(record)));
 }
 
+/* The kernel's text with the step's line marked; a click goes to the first step of a line. */
+function source(view, records) {
+    const line = records[view.state.step].line, known = placeWords(view.run, records[view.state.step]);
+    if (!view.run.code || !line || !known.includes(":"))
+        return null;
+    const first = (number) => records.findIndex((record) => record.line === number);
+    return element("ol", { class: "warp-source", "aria-label": "the kernel's source" },
+        ...view.run.code.trimEnd().split("\n").map((words, at) => element("li", {
+            class: at + 1 === line ? "warp-line-now" : first(at + 1) >= 0 ? "warp-line" : null,
+            onclick: () => { if (first(at + 1) >= 0) view.set({ step: first(at + 1) }); } },
+        element("code", {}, words || " "))));
+}
+
+/* A long source scrolls to the line that is marked, and the page stays where it is. */
+function showLine(list) {
+    const now = list?.querySelector(".warp-line-now");
+    if (now && list.scrollHeight > list.clientHeight)
+        list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
 function draw(figure, view) {
     const records = recordsOf(view.run).filter((record) => warpKey(record) === view.state.warp);
     const counts = warpCounts(records);
@@ -96,7 +116,10 @@ function draw(figure, view) {
     if (records.length) {
         const { step } = view.state;
         const first = Math.max(0, Math.min(step - ROWS / 2, records.length - ROWS));
-        figure.append(now(figure, view, records[step]),
+        const text = source(view, records);
+        const right = element("div", { class: "warp-lanes" });
+        figure.append(element("div", { class: text ? "warp-both" : null }, text ?? "", right));
+        right.append(now(right, view, records[step]),
             stepButtons(view, "step", records.length - 1),
             legend(["fill-0", "does it, or takes the branch"],
                 ["fill-4", "does not take the branch"], ["warp-guarded", "guard is false"],
@@ -104,6 +127,7 @@ function draw(figure, view) {
             element("ol", { class: "warp-rows", start: first },
                 ...records.slice(first, first + ROWS)
                     .map((each, k) => row(view, each, first + k))));
+        showLine(text);
     } else {
         figure.append(element("p", {}, "This run has no traced warp: it touched no memory."));
     }
@@ -117,6 +141,7 @@ export default {
     look: "Look for rows with gaps: those lanes are switched off and wait, while the warp spends " +
         "its time on the others.",
     run: "warp",
+    showsSource: true,
     parameters(run) {
         const records = recordsOf(run);
         const warps = [...new Set(records.map(warpKey))];
