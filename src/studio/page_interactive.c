@@ -28,7 +28,8 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
                       "<li class=\"card\"><a data-interactive=\"%s\" href=\"/interactive/%s\">"
                       "%s</a></li>\n",
                       interactives[i].name, interactives[i].name, interactives[i].title);
-    lk_buf_printf(out, "</ul>\n");
+    lk_buf_printf(out, "</ul>\n<p><a id=\"to-replay\" href=\"/replay\">Replay</a>: a kernel played "
+                       "back, warp by warp.</p>\n");
     page_end(reply);
 }
 
