@@ -54,7 +54,8 @@ function warpRow(warp, act) {
 }
 
 function panel(title, ...children) {
-    return element("section", {}, element("h2", {}, title), ...children);
+    return element("section", { "data-panel": title.split(/[ :]/)[0].toLowerCase() },
+        element("h2", {}, title), ...children);
 }
 
 function pieceTitle(piece) {
@@ -246,7 +247,7 @@ function player(replay) {
             canvas.width = 0;
         });
         parts.width = parts.panels.clientWidth;
-        parts.memoryWidth = parts.memory.clientWidth;
+        parts.memoryWidth = parts.memory.clientWidth || parts.width; /* 0: one column */
         parts.laneHeight = view.model.warps > 16 ? 8 : 14;
         parts.laneWidth = Math.max(96, parts.warps[0].canvas.parentElement.clientWidth -
             parts.warps[0].state.offsetWidth - (parts.width < 400 ? 42 : 62));
