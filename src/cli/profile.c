@@ -34,6 +34,10 @@ static const char help[] =
     "  --trace-blocks A-B     of these blocks (default 0-1)\n"
     "  --trace-warps A-B      of these warps of a block (default 0-3)\n"
     "  --trace-records N      at most this many records of a launch (default 4096)\n"
+    "  --replay FILE          the start of a launch, event by event in modelled time, as JSON to\n"
+    "                         play back in the studio at /replay (docs/replay.md)\n"
+    "  --replay-blocks A-B    of these blocks, with all their warps (default 0)\n"
+    "  --replay-events N      at most this many events of a launch (default 16000)\n"
     "  --gpu sim:NAME         the GPU (default sim:h200); 'lockstep gpus' lists them\n"
     "  --threads --schedule --limit --poison --keep --verbose   as 'lockstep run'\n"
     "\n"
@@ -44,12 +48,14 @@ static const char help[] =
     "  lockstep profile matmul.cu -O3 --kernel tiled --gpu sim:a100 -- 1024\n"
     "  lockstep profile --compare naive.cu tiled.cu\n"
     "  lockstep profile reduction/vectorised n=4M type=f64\n"
-    "  lockstep profile reduce.cu --json > before.json\n";
+    "  lockstep profile reduce.cu --json > before.json\n"
+    "  lockstep profile gemm/tiled m=64 n=64 k=64 --replay tiled.json\n";
 
 struct options {
     struct profile_filter filter;
     bool json;
     const char *html, *timeline, *trace, *blocks, *warps, *records;
+    const char *replay, *replay_blocks, *replay_events;
     const char *compare[2]; /* NULL: no comparison */
     struct lk_list rest;    /* for start_prepare */
 };
@@ -98,16 +104,20 @@ static bool our_option(int count, char **words, int *at, struct options *options
                  {"--kernel", &options->filter.kernel},
                  {"--trace-blocks", &options->blocks},
                  {"--trace-warps", &options->warps},
-                 {"--trace-records", &options->records}};
+                 {"--trace-records", &options->records},
+                 {"--replay", &options->replay},
+                 {"--replay-blocks", &options->replay_blocks},
+                 {"--replay-events", &options->replay_events}};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (cli_option(count, words, at, plain[i].name, plain[i].value)) {
             value = *plain[i].value;
             *bad = !value;
-            if (value && plain[i].value == &options->records)
-                *bad = !cli_number("--trace-records", value, 1, INT_MAX, &number);
-            else if (value &&
-                     (plain[i].value == &options->blocks || plain[i].value == &options->warps))
-                *bad = !is_range(plain[i].name, value);
+            const char *name = plain[i].name;
+            if (value &&
+                (plain[i].value == &options->records || plain[i].value == &options->replay_events))
+                *bad = !cli_number(name, value, 1, INT_MAX, &number);
+            else if (value && (strstr(name, "-blocks") || strstr(name, "-warps")))
+                *bad = !is_range(name, value);
             return true;
         }
     if (cli_option(count, words, at, "--launch", &value)) {
@@ -135,7 +145,8 @@ static bool parse(int count, char **words, struct options *options)
         host_error("which program? as in 'lockstep profile prog.cu'");
         return false;
     }
-    if (options->compare[0] && (options->html || options->trace || options->timeline)) {
+    if (options->compare[0] &&
+        (options->html || options->trace || options->timeline || options->replay)) {
         host_error("--compare goes with --json or with nothing");
         return false;
     }
@@ -162,6 +173,23 @@ static void ask_for_trace(struct lk_arena *arena, const struct options *options)
         unsetenv("LOCKSTEP_TRACE");
 }
 
+/* Of the launches that are wanted; the first ones, if all are. */
+static void ask_for_replay(struct lk_arena *arena, const struct options *options)
+{
+    const struct profile_filter *filter = &options->filter;
+    if (!options->replay) {
+        unsetenv("LOCKSTEP_REPLAY");
+        return;
+    }
+    const char *launches = filter->launch >= 0 ? lk_arena_printf(arena, "%ld", filter->launch)
+                           : filter->kernel    ? "0-999999999"
+                                               : "0-3";
+    start_put("LOCKSTEP_REPLAY",
+              lk_arena_printf(arena, "launches:%s,blocks:%s,events:%s", launches,
+                              options->replay_blocks ? options->replay_blocks : "0",
+                              options->replay_events ? options->replay_events : "16000"));
+}
+
 /* Compiles and runs; the profile is NULL after printing an error. */
 static struct measured measure(struct lk_arena *arena, const struct options *options,
                                const struct lk_list *words, bool aside)
@@ -181,6 +209,7 @@ static struct measured measure(struct lk_arena *arena, const struct options *opt
     host_write_file(file, "", 0, NULL); /* a program without kernels writes none */
     start_put("LOCKSTEP_PROFILE", file);
     ask_for_trace(arena, options);
+    ask_for_replay(arena, options);
     measured.run =
         (struct report_run){start.title ? start.title : start.name, start_wait(&start, aside)};
     struct profile_filter filter = options->filter;
@@ -243,6 +272,8 @@ static int report(struct lk_arena *arena, const struct options *options,
     if (profile->launch_count == 0)
         host_error("%s", nothing_ran(arena, options));
     if (options->trace && !write_json(options->trace, report_trace_json(profile)))
+        return CLI_USAGE;
+    if (options->replay && !write_json(options->replay, report_replay_json(profile)))
         return CLI_USAGE;
     if (options->timeline && !write_json(options->timeline, timelines_chrome(&profile->timelines)))
         return CLI_USAGE;

@@ -31,6 +31,12 @@ enum gpu_trace_column {
     GPU_TRACE_COLUMNS
 };
 
+enum gpu_replay_column {
+#define REPLAY(name) GPU_REPLAY_##name,
+#include "gpu/profile_columns.def"
+    GPU_REPLAY_COLUMNS
+};
+
 enum gpu_space {
 #define SPACE(name, key) GPU_SPACE_##name,
 #include "gpu/spaces.def"

@@ -15,6 +15,7 @@
 #include "learn/log.h"
 #include "learn/totals.h"
 #include "report/check.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -90,7 +91,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
 {
     char seed[24];
     char ptx[PATH_MAX], result[PATH_MAX], log[PATH_MAX], check[PATH_MAX], profile[PATH_MAX];
-    char which[64];
+    char which[64], replay[64];
     bool real = gpu == job->grader->real;
     const char *const words[] = {job->grader->self,
                                  "learn",
@@ -106,18 +107,21 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
     snprintf(check, sizeof check, "LOCKSTEP_CHECK=%s/check", job->folder);
     snprintf(profile, sizeof profile, "LOCKSTEP_PROFILE=%s/profile", job->folder);
     snprintf(which, sizeof which, "LOCKSTEP_GPU=%s", gpu);
+    snprintf(replay, sizeof replay, "LOCKSTEP_REPLAY=launches:%u,events:12000",
+             job->exercise->problem.measured);
     char *owners = owner_rule(job->exercise);
     const char *const watched[] = {check,
                                    owners,
                                    profile,
                                    which,
                                    "LOCKSTEP_TRACE=blocks:0-0,warps:0-3,records:2048",
+                                   replay,
                                    WARP_INSTRUCTIONS,
                                    "LOCKSTEP_REGISTERS=estimated", /* a learner waits */
                                    "LOCKSTEP_SCHEDULE",
                                    NULL};
-    static const char *const plain[] = {"LOCKSTEP_CHECK", "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
-                                        "LOCKSTEP_GPU", NULL};
+    static const char *const plain[] = {"LOCKSTEP_CHECK",  "LOCKSTEP_PROFILE", "LOCKSTEP_TRACE",
+                                        "LOCKSTEP_REPLAY", "LOCKSTEP_GPU",     NULL};
     (void)remove(result);
     enum host_end how =
         host_run_limited(&(struct host_command){.words = words,
@@ -303,6 +307,7 @@ static void read_counters(struct job *job)
         totals_check(job->exercise, profile, job->path, job->verdict);
         profile->launch_count = 1; /* pictures are of the measured size */
         job->verdict->run = learn_run_json(job->exercise, job->path, profile);
+        job->verdict->replay = report_replay_json(profile); /* its files' names are short now */
     }
     profile_free(profile);
 }

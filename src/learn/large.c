@@ -119,6 +119,7 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
                                        "LOCKSTEP_CHECK",
                                        "LOCKSTEP_CHECK_OWNERS",
                                        "LOCKSTEP_TRACE",
+                                       "LOCKSTEP_REPLAY",
                                        "LOCKSTEP_SCHEDULE",
                                        NULL};
     int status;

@@ -405,7 +405,7 @@ void learner_check(const struct learn_grader *grader, struct learn_progress *pro
     learn_grade(grader, exercise, path, shown, verdict);
     if (verdict->stage != LEARN_BROKEN && !learn_progress_attempt(progress, exercise, verdict))
         *remark = lk_format("this attempt was not saved: %s", learn_progress_error(progress));
-    if (verdict->run && !learn_run_save(progress, exercise, verdict->run, &message)) {
+    if (!learn_run_save(progress, exercise, verdict, &message)) {
         if (!*remark)
             *remark = lk_format("this run was not saved: %s", message);
         free(message);

@@ -67,10 +67,13 @@ json_t *learner_progress_json(const struct learn_course *course, struct learn_pr
 void learner_check(const struct learn_grader *grader, struct learn_progress *progress,
                    const struct learn_exercise *exercise, const char *path, const char *shown,
                    struct learn_verdict *verdict, char **remark);
-/* Where an exercise's last run is kept; NULL if nowhere. */
+/* Where an exercise's last run and its replay are kept; NULL if nowhere. */
 char *learn_run_path(const struct learn_progress *progress, const struct learn_exercise *exercise);
+char *learn_replay_path(const struct learn_progress *progress,
+                        const struct learn_exercise *exercise);
+/* Keeps both, as far as the verdict has them. */
 bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
-                    const json_t *run, char **message);
+                    const struct learn_verdict *verdict, char **message);
 
 /* Appends to today's page of the notebook, with the exercise's last verdict; text may be NULL. The
  * page's path. */

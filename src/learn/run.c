@@ -1,7 +1,8 @@
 /*
  * run.c: a run of a learner's kernel for programs: its code, the trace of its first warps and its
  * profile, all of the measured size. The pictures of the studio read it. The last one of each
- * exercise is kept in runs/KEY.json beside the progress file.
+ * exercise is kept in runs/KEY.json beside the progress file, and its replay in
+ * runs/KEY.replay.json.
  */
 #include "learn/grade.h"
 
@@ -49,23 +50,42 @@ json_t *learn_run_json(const struct learn_exercise *exercise, const char *path,
     return object;
 }
 
-char *learn_run_path(const struct learn_progress *progress, const struct learn_exercise *exercise)
+static char *path_of(const struct learn_progress *progress, const struct learn_exercise *exercise,
+                     const char *end)
 {
     const char *file = learn_progress_file(progress), *slash = file ? strrchr(file, '/') : NULL;
     if (!slash)
         return NULL;
-    return lk_format("%.*s/runs/%s.json", (int)(slash - file), file, learn_key(exercise));
+    return lk_format("%.*s/runs/%s%s", (int)(slash - file), file, learn_key(exercise), end);
 }
 
-bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
-                    const json_t *run, char **message)
+char *learn_run_path(const struct learn_progress *progress, const struct learn_exercise *exercise)
 {
-    char *path = learn_run_path(progress, exercise);
-    char *text = json_dumps(run, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    return path_of(progress, exercise, ".json");
+}
+
+char *learn_replay_path(const struct learn_progress *progress,
+                        const struct learn_exercise *exercise)
+{
+    return path_of(progress, exercise, ".replay.json");
+}
+
+/* Takes path over. */
+static bool save(char *path, const json_t *json, char **message)
+{
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(10));
     bool fine = path && text && host_replace_file(path, text, strlen(text), message);
     if (!path || !text)
         *message = lk_format("the run was not saved: there is no place for it");
     free(text);
     free(path);
     return fine;
+}
+
+bool learn_run_save(const struct learn_progress *progress, const struct learn_exercise *exercise,
+                    const struct learn_verdict *verdict, char **message)
+{
+    return (!verdict->run || save(learn_run_path(progress, exercise), verdict->run, message)) &&
+           (!verdict->replay ||
+            save(learn_replay_path(progress, exercise), verdict->replay, message));
 }

@@ -143,6 +143,7 @@ void learn_verdict_free(struct learn_verdict *verdict)
     free(verdict->picture);
     free(verdict->printed);
     json_decref(verdict->run);
+    json_decref(verdict->replay);
     *verdict = (struct learn_verdict){0};
 }
 

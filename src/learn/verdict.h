@@ -58,6 +58,7 @@ struct learn_verdict {
     struct learn_gain gain;
     uint64_t seed;      /* what this check's sizes and values were drawn from */
     char *printed;      /* malloc'd: what the kernel printed, cut short; NULL: nothing */
+    json_t *replay;     /* of the same run: docs/replay.md; NULL likewise */
     json_t *run;        /* the measured size's run for programs: run.c; NULL if it did not run */
     double modelled_us; /* of the measured size; 0 if it did not run to its end */
     char gpu_name[256]; /* of the real GPU that ran it too; "" if none was asked for */

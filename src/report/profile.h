@@ -115,6 +115,7 @@ struct profile_launch {
     struct profile_record *trace; /* [trace_count] */
     size_t trace_count;
     uint64_t trace_dropped;
+    json_t *replay; /* its line of the counters' file, for replay_json.c; NULL: none */
     /* By profile_evaluate: */
     struct gpu_shape shape;
     struct gpu_model model;

@@ -1,7 +1,7 @@
 /*
  * profile_read.c: from the counters' file to struct profile.
- * A line is a kernel, a launch, a launch's trace or a part of the timeline; unknown parts of a line
- * are ignored.
+ * A line is a kernel, a launch, a launch's trace or replay, or a part of the timeline; unknown
+ * parts of a line are ignored.
  */
 #include "report/profile.h"
 
@@ -310,6 +310,8 @@ static bool read_object(struct reading *reading, json_t *object)
         return timeline_read(&profile->timelines, profile->arena, object);
     if (json_object_get(object, "trace") && reading->last)
         read_trace(profile, object, reading->last);
+    if (json_object_get(object, "replay") && reading->last)
+        reading->last->replay = json_incref((json_t *)object);
     if (!json_object_get(object, "launch"))
         return true;
     struct profile_launch *launch = lk_arena_alloc(profile->arena, sizeof(*launch));
@@ -369,6 +371,8 @@ void profile_free(struct profile *profile)
     if (!profile)
         return;
     timelines_free(&profile->timelines);
+    for (unsigned i = 0; i < profile->launch_count; i++)
+        json_decref(profile->launches[i]->replay);
     free(profile->launches);
     free(profile->kernels);
     lk_map_free(&profile->kernels_by_id);

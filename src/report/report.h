@@ -31,7 +31,8 @@ void report_whatifs_text(FILE *out, const struct report_paint *paint, const stru
 json_t *report_profile_json(const struct profile *profile, const struct report_run *run);
 json_t *report_occupancy_json(const struct gpu_info *gpu, unsigned threads, unsigned registers,
                               size_t shared);
-json_t *report_trace_json(const struct profile *profile); /* docs/trace.md */
+json_t *report_trace_json(const struct profile *profile);  /* docs/trace.md */
+json_t *report_replay_json(const struct profile *profile); /* docs/replay.md */
 
 /* HTML ------------------------------------------------------------------------------------------*/
 void report_profile_html(struct lk_buf *out, const struct profile *profile,

@@ -33,6 +33,9 @@ void page_interactives(struct studio_request *request, struct studio_reply *repl
         lk_buf_printf(out, "</a></li>\n");
     }
     lk_buf_printf(out, "</ul>\n");
+    if (!request->studio->is_site) /* a replay needs the machine */
+        lk_buf_printf(out, "<p><a id=\"to-replay\" href=\"/replay\">Replay</a>: a kernel played "
+                           "back, warp by warp.</p>\n");
     page_end(reply);
 }
 

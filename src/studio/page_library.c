@@ -129,7 +129,9 @@ static void show_variant(struct studio_request *request, struct studio_reply *re
     char *title = lk_format("%s/%s", family->name, variant->name);
     char *run = lk_format("/api/profile?variant=%s", title);
     char *back = lk_format("/library/%s", family->name),
-         *words = lk_format("The family %s", family->name);
+         *words = lk_format("The family %s</a> · <a id=\"replay-link\" href=\"/replay/%s\">Play it "
+                            "back",
+                            family->name, title);
     const char *source = NULL;
     for (size_t i = 0; i < zoo_embedded_count; i++)
         if (strcmp(zoo_embedded[i].family, family->name) == 0 &&

@@ -29,7 +29,8 @@ void page_end(struct studio_reply *reply);
 void page_place(struct lk_buf *out, const struct learn_exercise *exercise);
 
 studio_answer page_course, page_lesson, page_progress, page_interactives, page_interactive,
-    page_begin_course, page_quiz, page_library, page_family, page_profile;
+    page_begin_course, page_quiz, page_library, page_family, page_profile, page_replay,
+    page_replay_variant;
 
 /* A lesson's text as HTML. Links to lessons and exercises become ours, interactive:NAME is marked;
  * has_math: whether a formula was in it. */
@@ -49,7 +50,7 @@ bool file_send(struct studio_reply *reply, const char *path, const char *type, c
 
 studio_answer studio_api_file, studio_api_save, studio_api_check, studio_api_hint,
     studio_api_solution, studio_api_reset, studio_api_answer, studio_api_progress, studio_api_run,
-    studio_api_events, studio_api_profile;
+    studio_api_events, studio_api_profile, studio_api_replay;
 /* Where "what next" leads: {"key", "title", "url"} or null. */
 json_t *studio_api_next(struct studio *studio, const struct learn_exercise *exercise);
 /* A family's roofline as a picture: library.c. */

@@ -15,6 +15,8 @@ const struct studio_route studio_routes[] = {
     {"GET", "/library/", page_family, false, NULL},
     {"GET", "/profile", page_profile, true, NULL},
     {"GET", "/interactive/", page_interactive, false, NULL},
+    {"GET", "/replay", page_replay, false, NULL},
+    {"GET", "/replay/", page_replay_variant, false, NULL},
     {"POST", "/begin", page_begin_course, false, NULL},
     {"POST", "/quiz/", page_quiz, false, NULL},
     {"GET", "/web/", file_web, false, NULL},
@@ -30,6 +32,7 @@ const struct studio_route studio_routes[] = {
     {"GET", "/api/progress", studio_api_progress, false, NULL},
     {"GET", "/api/profile", studio_api_profile, false, NULL},
     {"GET", "/api/run", studio_api_run, false, NULL},
+    {"GET", "/api/replay", studio_api_replay, false, NULL},
     {"GET", "/api/events", studio_api_events, true, NULL},
 };
 const size_t studio_route_count = sizeof studio_routes / sizeof studio_routes[0];

@@ -7,6 +7,7 @@
 
 #include "simt/isa.h"
 #include "watch/counters.h"
+#include "watch/replay.h"
 
 #include <stdlib.h>
 
@@ -35,13 +36,15 @@ static size_t l2_holds(const struct gpu_info *gpu)
 static void count_order(struct simt_watcher *watcher, struct simt_warp *w,
                         const struct simt_inst *in)
 {
-    units_order(((struct counters *)watcher)->units, w, in);
+    if (w->block->units)
+        units_order(((struct counters *)watcher)->units, w, in);
 }
 
 static void count_product(struct simt_watcher *watcher, struct simt_warp *w,
                           const struct simt_inst *in)
 {
-    units_product(((struct counters *)watcher)->units, w, in);
+    if (w->block->units)
+        units_product(((struct counters *)watcher)->units, w, in);
 }
 
 static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state *launch)
@@ -67,7 +70,11 @@ static void begin_launch(struct simt_watcher *watcher, struct simt_launch_state 
         cache_clear(&counters->l2);
     counters->l2.by_bursts = true;
     counters->fill_sectors = counters->partial_lines = 0;
-    counters->units = units_open(launch, (unsigned)resident);
+    counters->units = units_open(launch, (unsigned)resident, false);
+    bool is_played = counters->replay && replay_launch(counters->replay, launch);
+    counters->follows_replay = is_played && !counters->units;
+    if (counters->follows_replay)
+        counters->units = units_open(launch, (unsigned)resident, true);
     counters->watcher.order = counters->units ? count_order : NULL;
     counters->watcher.product = counters->units ? count_product : NULL;
     if (counters->trace)
@@ -78,7 +85,10 @@ static void begin_or_end_block(struct simt_watcher *watcher, struct simt_block *
 {
     struct counters *counters = (struct counters *)watcher;
     counters->block = NULL; /* blocks are used again for others */
-    if (counters->units)
+    if (counters->replay && block->units && !begins)
+        replay_end(counters->replay, counters->units, block);
+    if (counters->units &&
+        (!counters->follows_replay || !begins || replay_has(counters->replay, block)))
         units_block(counters->units, block, begins);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct simt_warp_state *warp = &block->warps[i];
@@ -96,8 +106,10 @@ static void count_barrier(struct simt_watcher *watcher, struct simt_block *block
     const uint32_t *lanes = block->barriers[id].lanes;
     if (!counters->insts)
         return;
-    if (counters->units)
+    if (counters->units && block->units)
         units_barrier(counters->units, block, id);
+    if (counters->replay && block->units)
+        replay_barrier(counters->replay, counters->units, block, id);
     uint64_t most = 0;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         uint64_t ran = block->warps[i].steps - block->warps[i].steps_released;
@@ -176,6 +188,7 @@ static void count_close(struct simt_watcher *watcher)
     free(counters->hot);
     free(counters->turns);
     trace_close(counters->trace);
+    replay_close(counters->replay);
     if (counters->file)
         fclose(counters->file);
     free(counters);
@@ -185,8 +198,10 @@ static void count_step(struct simt_watcher *watcher, struct simt_warp *w,
                        const struct simt_inst *in)
 {
     struct counters *counters = (struct counters *)watcher;
-    if (in->ptx->op == PTX_OP_BRA)
+    if (counters->trace && in->ptx->op == PTX_OP_BRA)
         trace_branch(counters->trace, w, in);
+    if (counters->replay && w->block->units)
+        replay_step(counters->replay, counters->units, w, in);
 }
 
 /* exec_count.c, for this host. */
@@ -226,8 +241,9 @@ struct simt_watcher *counters_open(struct simt_machine *machine, const char *pat
     struct counters *counters = new_counters(machine);
     counters->file = file;
     counters->trace = trace_open();
+    counters->replay = replay_open();
     counters->watcher.step = count_step;
-    counters->watcher.wants_all = counters->trace != NULL;
+    counters->watcher.wants_all = counters->trace || counters->replay;
     return &counters->watcher;
 }
 

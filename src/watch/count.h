@@ -60,8 +60,10 @@ struct counters {
     uint64_t longest_warp; /* instructions of the warp that ran most of them */
     uint32_t *chunks;      /* those of touched that are in use */
     size_t chunk_count, chunk_capacity;
-    struct trace *trace; /* NULL: none was asked for */
-    struct units *units; /* NULL: the launch is not followed in time */
+    struct trace *trace;   /* NULL: none was asked for */
+    struct replay *replay; /* NULL: none was asked for */
+    struct units *units;   /* NULL: the launch is not followed in time */
+    bool follows_replay;   /* it would not be, and its blocks are not, but for the replay */
 };
 
 enum { COUNT_CHUNK_BITS = 20 };

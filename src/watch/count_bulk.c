@@ -47,7 +47,7 @@ void count_bulk(struct simt_watcher *watcher, struct simt_warp *w, const struct 
     struct counters *counters = (struct counters *)watcher;
     if (!counters->insts)
         return;
-    if (counters->units)
+    if (counters->units && w->block->units)
         units_bulk(counters->units, w, in, lane);
     switch (in->ptx->op) {
     case PTX_OP_TMA_LOAD:

@@ -307,7 +307,8 @@ void count_sum(const struct counters *counters, const struct simt_launch_state *
     sum->shared_phases /= 4;
     sum->chain_cycles /= 4;
     sum->longest_warp = polls ? 0 : counters->longest_warp;
-    sum->unit_cycles = counters->units ? (uint64_t)units_cycles(counters->units) : 0;
+    sum->unit_cycles =
+        counters->units && !counters->follows_replay ? (uint64_t)units_cycles(counters->units) : 0;
     sum->clock_cycles = launch->keeps_time ? launch->ended >> SIMT_CLOCK_BITS : 0;
     sum->dirty_bytes = counters->l2.dirtied << CACHE_SECTOR_BITS;
     add_cluster(sum, &counters->cluster);

@@ -6,6 +6,7 @@
 #include "watch/count.h"
 
 #include "watch/counters.h"
+#include "watch/replay.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -167,6 +168,8 @@ void count_write(struct counters *counters, struct simt_launch_state *launch,
     fwrite(out.data, 1, out.size, counters->file);
     if (counters->trace)
         trace_write(counters->trace, counters->file);
+    if (counters->replay)
+        replay_write(counters->replay, launch, counters->file);
     fflush(counters->file);
     pthread_mutex_unlock(&lock);
     lk_buf_free(&out);

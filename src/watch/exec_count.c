@@ -3,6 +3,7 @@
  * of its instruction. Built per instruction set, as bodies are.
  */
 #include "watch/count.h"
+#include "watch/replay.h"
 
 #include "gpu/model.h"
 #include "simt/access.h"
@@ -490,7 +491,12 @@ static uint32_t follow(struct counters *counters, const struct watch_access *acc
     took.partial -= before.partial;
     took.partial_lines -= before.partial_lines;
     took.latency = counters->latency;
-    return units_access(counters->units, access, &took);
+    uint32_t late = units_access(counters->units, access, &took);
+    if (!counters->follows_replay)
+        return late;
+    if (access->what->waits) /* the replay shows it; counters are as without a replay */
+        units_now(counters->units, access->w, late);
+    return 0;
 }
 
 uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watch_access *access)
@@ -506,8 +512,15 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
                            : access->space == PTX_SPACE_LOCAL ? GPU_SPACE_LOCAL
                                                               : GPU_SPACE_GLOBAL;
     struct units_access before = {0};
-    if (counters->units)
+    bool is_followed = counters->units && access->w->block->units;
+    if (is_followed)
         before = taken_so_far(counters, &inst->memory[space], space == GPU_SPACE_SHARED);
+    struct replay_before unplayed;
+    bool is_played =
+        is_followed && counters->replay && replay_has(counters->replay, access->w->block);
+    if (is_played)
+        unplayed =
+            (struct replay_before){units_now(counters->units, access->w, 0), inst->memory[space]};
     if (access->space == PTX_SPACE_SHARED) {
         *latency = GPU_SHARED_CYCLES;
         if (access->block != access->w->block && access->what->kind != WATCH_BULK)
@@ -516,8 +529,10 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
             count_folded(&inst->memory[GPU_SPACE_SHARED], access);
         else if (!access->what->folded)
             count_shared(&inst->memory[GPU_SPACE_SHARED], access);
-        if (counters->units)
+        if (is_followed)
             *latency += follow(counters, access, before, &inst->memory[space]);
+        if (is_played)
+            replay_access(counters->replay, access, &unplayed, &inst->memory[space]);
         return 0;
     }
     find_l1(counters, access->w->block);
@@ -527,7 +542,9 @@ uint32_t SIMT_NAME(count_access)(struct simt_watcher *watcher, const struct watc
     else if (access->space == PTX_SPACE_GLOBAL)
         count_global(counters, &inst->memory[GPU_SPACE_GLOBAL], access, false);
     *latency = counters->latency > *latency ? counters->latency : *latency;
-    if (counters->units)
+    if (is_followed)
         *latency += follow(counters, access, before, &inst->memory[space]);
+    if (is_played)
+        replay_access(counters->replay, access, &unplayed, &inst->memory[space]);
     return 0;
 }

@@ -3,60 +3,37 @@
  * LOCKSTEP_TRACE=blocks:0-1,warps:0-3,records:4096 chooses; each part is optional. Memory is
  * bounded by the number of records a launch may have.
  */
+#include "watch/chosen.h"
 #include "watch/count.h"
 
 #include <stdlib.h>
 
-struct trace_range {
-    uint64_t first, last;
-};
-
 struct trace {
-    struct trace_range blocks, warps;
+    struct chosen_range blocks, warps;
     uint64_t limit; /* records of a launch */
     uint64_t count, dropped;
     struct lk_buf records; /* of this launch, as JSON */
 };
 
-static struct trace_range range_from(const char *text)
+static void choose(void *context, const char *name, const char *value)
 {
-    char *end;
-    struct trace_range range = {strtoull(text, &end, 10), 0};
-    range.last = *end == '-' ? strtoull(end + 1, NULL, 10) : range.first;
-    return range;
-}
-
-/* One "NAME:VALUE" of LOCKSTEP_TRACE; a name that is not ours is ignored. */
-static void choose(struct trace *trace, const char *name, const char *value)
-{
+    struct trace *trace = context;
     if (strcmp(name, "blocks") == 0)
-        trace->blocks = range_from(value);
+        trace->blocks = chosen_range(value);
     else if (strcmp(name, "warps") == 0)
-        trace->warps = range_from(value);
+        trace->warps = chosen_range(value);
     else if (strcmp(name, "records") == 0)
         trace->limit = strtoull(value, NULL, 10);
 }
 
 struct trace *trace_open(void)
 {
-    const char *wanted = getenv("LOCKSTEP_TRACE");
-    char *place = NULL;
-    if (!wanted || !*wanted)
+    struct trace trace = {.blocks = {0, 1}, .warps = {0, 3}, .limit = 4096};
+    if (!chosen_read("LOCKSTEP_TRACE", choose, &trace))
         return NULL;
-    struct trace *trace = lk_alloc_zeroed(sizeof(*trace));
-    trace->blocks = (struct trace_range){0, 1};
-    trace->warps = (struct trace_range){0, 3};
-    trace->limit = 4096;
-    char *words = strdup(wanted);
-    for (char *word = strtok_r(words, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
-        char *value = strchr(word, ':');
-        if (!value)
-            continue;
-        *value = 0;
-        choose(trace, word, value + 1);
-    }
-    free(words);
-    return trace;
+    struct trace *kept = lk_alloc(sizeof(*kept));
+    *kept = trace;
+    return kept;
 }
 
 void trace_close(struct trace *trace)
@@ -137,8 +114,7 @@ static void add(struct trace *trace, const struct record *record)
 {
     uint64_t block = record->w->block->linear;
     uint32_t warp = record->w->index;
-    if (block < trace->blocks.first || block > trace->blocks.last || warp < trace->warps.first ||
-        warp > trace->warps.last)
+    if (!chosen_has(trace->blocks, block) || !chosen_has(trace->warps, warp))
         return;
     if (trace->count == trace->limit) {
         trace->dropped++;

@@ -122,15 +122,15 @@ static bool polls_memory(const struct ptx_inst *ptx)
     return ptx->op == PTX_OP_LD_SYNC || (ptx->op == PTX_OP_LD && ptx_has(ptx, PTX_MOD_VOLATILE));
 }
 
-struct units *units_open(const struct simt_launch_state *launch, unsigned resident)
+struct units *units_open(const struct simt_launch_state *launch, unsigned resident, bool always)
 {
     const struct gpu_info *gpu = launch->machine->gpu;
-    bool uses = launch->code->uses_cluster;
+    bool uses = always || launch->code->uses_cluster;
     for (uint32_t i = 0; i < launch->code->inst_count; i++) {
         const struct simt_inst *in = &launch->code->insts[i];
         if (in->flags & SIMT_FLAG_HIDDEN)
             continue;
-        if (polls_memory(in->ptx))
+        if (polls_memory(in->ptx) && !always)
             return NULL;
         uses = uses || works_alone(in->ptx->op);
     }
@@ -202,6 +202,11 @@ static struct unit_warp *catch_up(struct units *units, const struct simt_warp *w
         warp->now += cycles;
     }
     return warp;
+}
+
+double units_now(struct units *units, const struct simt_warp *w, double delay)
+{
+    return catch_up(units, w)->now += delay;
 }
 
 static void commit(struct groups *groups)

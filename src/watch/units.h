@@ -12,8 +12,9 @@
 
 struct units; /* of a launch that is followed */
 
-/* NULL: the launch uses no such unit. resident: blocks on an SM. */
-struct units *units_open(const struct simt_launch_state *launch, unsigned resident);
+/* NULL: the launch uses no such unit, and is not to be followed always. resident: blocks on an SM.
+ */
+struct units *units_open(const struct simt_launch_state *launch, unsigned resident, bool always);
 void units_close(struct units *units);
 
 /* What an access took: sectors of the L2, cycles of the SM's load/store units (for shared memory:
@@ -34,6 +35,9 @@ void units_cluster_barrier(struct units *units, struct simt_block *block);
 /* The watcher's hooks order and product. */
 void units_order(struct units *units, struct simt_warp *w, const struct simt_inst *in);
 void units_product(struct units *units, struct simt_warp *w, const struct simt_inst *in);
+
+/* The warp's time in cycles, which is later by delay from now on. */
+double units_now(struct units *units, const struct simt_warp *w, double delay);
 
 /* Cycles from the beginning of the first block to the end of the last. */
 double units_cycles(const struct units *units);

@@ -134,6 +134,7 @@ done
 numbers family-threads 1 4096 "$lockstep" check reduction --threads
 numbers family-limit 1 18446744073709551615 "$lockstep" profile reduction --limit
 numbers profile-records 1 2147483647 "$lockstep" profile text.txt --trace-records
+numbers profile-events 1 2147483647 "$lockstep" profile text.txt --replay-events
 numbers profile-launch 0 2147483647 "$lockstep" profile text.txt --launch
 numbers gpus-block 1 2147483647 "$lockstep" gpus h200 --block
 numbers gpus-registers 0 2147483647 "$lockstep" gpus h200 --block 32 --registers

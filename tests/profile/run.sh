@@ -121,6 +121,29 @@ json trace-chosen 'len(r["launches"][0]["records"]) == 3 and r["launches"][0]["d
 json trace-lines 'all(x["file"] == "plain.cu" and x["line"] > 0 and x["text"]
     for x in r["launches"][0]["records"])' cat "$work/trace.json"
 
+# Replay: whole, its sums are the counters', which are as without it, and it says what it cut.
+replay() { # NAME WORDS...
+    name=$1
+    shift
+    "$LOCKSTEP" profile "$@" --json >"$work/plain.json" 2>/dev/null
+    "$LOCKSTEP" profile "$@" --json --replay "$work/replay.json" --replay-blocks 0-999 \
+        --replay-events 100000 >"$work/counted.json" 2>/dev/null
+    found=$(python3 check_replay.py "$work/replay.json" "$work/counted.json" 2>&1)
+    [ "$found" = fine ] && echo "ok replay-$name" || echo "not ok replay-$name: $found"
+    cmp -s "$work/plain.json" "$work/counted.json" && echo "ok replay-$name-counters" ||
+        echo "not ok replay-$name-counters: --replay changed the report"
+}
+replay tiles gemm/shared_tiled m=64 n=64 k=32
+replay tree reduction/shared_tree n=2K
+replay transpose transpose/padded rows=64 cols=64
+replay scan scan/hillis_steele n=512
+"$LOCKSTEP" profile plain.cu --kernel sum --replay "$work/replay.json" --replay-events 400 >/dev/null 2>&1
+json replay-cut 'r["launches"][0]["dropped"] > 0 and 0 < len(r["launches"][0]["events"]) <= 400 and
+    {x["block"] for x in r["launches"][0]["events"]} == {0}' cat "$work/replay.json"
+json replay-shared '[x["name"] for x in r["launches"][0]["shared"]] == ["values"] and
+    r["sources"][0]["file"] == "plain.cu" and "__shared__" in r["sources"][0]["text"]' \
+    cat "$work/replay.json"
+
 # Timeline. A copy takes c = 1.5 us and 4 MiB over the link, a kernel d. Kernels run from c to 2c + d,
 # copies from 0 to 2c and from c + d to 3c + d: 2c of 4c are together.
 streams="$LOCKSTEP profile streams.cu"
@@ -224,6 +247,8 @@ expect no-such-kernel 1 "no kernel with 'absent'" $run --kernel absent
 expect no-such-launch 1 'no launch number 99' $run --launch 99
 expect bad-launch 2 'whole number' $run --launch first
 expect bad-range 2 '0-3' $run --trace "$work/t" --trace-warps x
+expect bad-replay-blocks 2 '0-3' $run --replay "$work/t" --replay-blocks x
+expect replay-unwritable 2 '/absent/t.json: No such' $run --replay "$work/absent/t.json"
 expect faults 1 'ended with status 1; this is what was counted.*fine <<<1, 32>>>.*failed +write of 4 bytes' \
     "$LOCKSTEP" profile faults.cu
 json faults-json '[("fault" in x) for x in r["kernels"]] == [False, True] and r["status"] == 1' \

@@ -57,7 +57,7 @@ def interactives(browser):
     names = names_of_interactives()
     same(links(browser, "/interactives", "[data-interactive]"),
          [f"/interactive/{name}" for name in names], "the list")
-    assert len(names) == 11, names
+    assert len(names) == 12, names
     before = {}
     for name in names:
         browser.show(name, f"?exercise={FAST}")

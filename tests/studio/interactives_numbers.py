@@ -313,6 +313,71 @@ def online_buttons(browser):
     page.reload_is_same()
 
 
+# attention ----------------------------------------------------------------------------------------
+
+INPUTS = """const { makeInputs } = await load('numbers/attention.js');
+    return makeInputs(argument);"""
+
+
+def attention(scores, v, read):
+    """Of the first keys, in doubles."""
+    most = max(scores[:read])
+    weights = [math.exp(score - most) for score in scores[:read]]
+    return most, sum(weights), [sum(w * row[i] for w, row in zip(weights, v)) / sum(weights)
+                                for i in range(4)]
+
+
+def attention_steps(browser):
+    """m, l and the result at every step, by hand from the numbers that the page shows."""
+    for keys, tile, large, at, seed in ((8, 4, 0, 5, 1), (7, 3, 0, 0, 2), (12, 1, 100, 6, 3),
+                                        (5, 5, 30, 4, 4)):
+        settings = {"keys": keys, "large": large, "at": at, "seed": seed}
+        made = pages.evaluate(INPUTS, settings, browser)
+        for row, score in zip(made["k"], made["scores"]):
+            near(score, sum(a * b for a, b in zip(made["query"], row)) / 2, "a score", absolute=1e-5)
+        assert not large or abs(made["scores"][at] - large) < 1e-4, made["scores"]
+        page = Page(browser, "attention", f"keys={keys}&tile={tile}&large={large}&at={at}&seed={seed}")
+        before = -math.inf
+        for step in range(1, 3 * -(-keys // tile) + 1):
+            page.set(step=step)
+            got, read = page.results(), min(-(-step // 3) * tile, keys)
+            what = f"{settings} tile {tile} step {step}"
+            equal(int(got["read"]), read, what + " read")
+            equal(page.texts("[data-phase]")[0].split()[-1], ("scores", "rescale", "add")[
+                (step - 1) % 3], what)
+            if step % 3 == 1:
+                continue
+            m, total, output = attention(made["scores"], made["v"], read)
+            near(got["m"], m, what + " m")
+            near(got["l"], total, what + " l")
+            near(got["factor"], math.exp(before - m), what + " factor", absolute=1e-40)
+            before = m if step % 3 == 0 else before
+        for i, (word, wanted) in enumerate(zip(got["output"].split(", "), output)):
+            near(word, wanted, f"{what} output {i}", absolute=1e-6)
+            near(got["exact"].split(", ")[i], wanted, f"{what} exact {i}", absolute=1e-12)
+        assert number(got["difference"]) < 1e-5, got["difference"]
+        equal("NaN" in got["naive"], large > 88, what + " without m")
+
+
+def attention_without_rescale(browser):
+    """Wrong exactly where a later tile has a larger score."""
+    for large, is_wrong in ((40, True), (0, None)):
+        page = Page(browser, "attention", f"large={large}&at=6&rescale=no&step=6")
+        got = page.results()
+        grew = number(got["factor"]) < 1
+        equal(grew, True if is_wrong else grew, "the maximum grows")
+        assert (number(got["difference"]) > 1e-3) == grew, got
+        page.set(rescale="yes")
+        assert number(page.results()["difference"]) < 1e-5, page.results()
+    page = Page(browser, "attention", "step=0")
+    for at in range(1, 7):
+        page.press("[data-key=step-next]")
+        equal((page.shown("step"), page.focused()), (str(at), "step-next"), "step and focus")
+    page.set(keys=3)
+    equal((page.shown("tile"), page.shown("step")), ("3", "3"), "fewer keys")
+    page.reload_is_same()
+
+
 # dot ----------------------------------------------------------------------------------------------
 
 def in_float32(a, b, order):
@@ -525,6 +590,8 @@ MOVED = {"tiles": {"n": 50, "tile": 7, "bx": 2, "by": 3, "tx": 4, "ty": 5, "step
          "dot": {"a": "1 2 3", "b": "4 5 6"},
          "softmax": {"scores": "1 2", "temperature": 0.7, "format": "bf16"},
          "online_softmax": {"scores": "4 3 2 1", "block": 3, "step": 2},
+         "attention": {"keys": 9, "tile": 2, "step": 8, "large": 20, "at": 3, "rescale": "no",
+                       "seed": 7},
          "float_bits": {"format": "bf16", "number": "3.14159"},
          "quantisation": {"kind": "e2m1", "scale": "block 16", "zero": "affine",
                           "rounding": "stochastic", "outlier": 12, "seed": 5, "shown": 7}}
@@ -588,7 +655,7 @@ def tests():
     return listed + [(test.__name__.replace("_", " "), test) for test in (
         neighbours, float_bits_numbers, float_bits_switches, float_bits_special,
         float_bits_keyboard, softmax_formats, softmax_bad_input, online_steps, online_buttons,
-        dot_products, dot_arrows, tiles_coordinates, tiles_picture, tiles_run,
+        attention_steps, attention_without_rescale, dot_products, dot_arrows, tiles_coordinates, tiles_picture, tiles_run,
         quantisation_results, quantisation_outlier, addresses, address_late, phone)]
 
 

@@ -95,7 +95,9 @@ function picture(verdict, exercise, goTo) {
 function closer(exercise) {
     const words = `exercise=${encodeURIComponent(exercise)}`;
     const link = (name, text) => element("a", { href: `/interactive/${name}?${words}` }, text);
-    return element("p", { class: "soft" }, "To move and look closer: ",
+    return element("p", { class: "soft" },
+        element("a", { id: "replay-link", class: "button", href: `/replay?${words}` },
+            "▶ Play it back"), " To move and look closer: ",
         link("coalescing", "coalescing"), ", ", link("banks", "banks"), ", ",
         link("warp", "warp execution"), ", ",
         element("a", { id: "profile-link", href: `/profile?${words}` }, "profile line by line"));
