@@ -114,6 +114,9 @@ class File:
         return at
 
     def check_function(self, function):
+        own = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+        own |= {each.id for each in ast.walk(function)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         inner = {id(each.value) for each in ast.walk(function) if isinstance(each, ast.Attribute)}
         for each in ast.walk(function):
             if isinstance(each, STATEMENTS) or (each is not function and
@@ -128,7 +131,7 @@ class File:
                 raise Refused(each, "a module is not a value")
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and (
                     each.id.startswith("__") or
-                    (hasattr(builtins, each.id) and each.id not in BUILTINS)):
+                    (hasattr(builtins, each.id) and each.id not in BUILTINS | own)):
                 raise Refused(each, f"there is no '{each.id}' in a kernel")
 
     # Compiling --------------------------------------------------------------------------------------
