@@ -114,12 +114,14 @@ static char *script_interpreter(struct lk_arena *arena, const char *path)
     return ends_in(line, "/env") ? NULL : host_find_program(arena, line);
 }
 
-/* That of the virtual environment; the script's own; the one on PATH. */
+/* The one that LOCKSTEP_PYTHON names; that of the virtual environment; the script's own; the one on
+ * PATH. */
 static char *find_python(struct lk_arena *arena, const char *script)
 {
     const char *environment = getenv("VIRTUAL_ENV");
-    char *found = NULL;
-    if (environment && *environment)
+    const char *asked = getenv("LOCKSTEP_PYTHON");
+    char *found = asked && *asked ? host_find_program(arena, asked) : NULL;
+    if (!found && environment && *environment)
         found = host_find_program(arena, lk_arena_printf(arena, "%s/bin/python", environment));
     if (!found && script)
         found = script_interpreter(arena, script);

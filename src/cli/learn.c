@@ -14,6 +14,8 @@ static const char help[] =
     "\n"
     "  ready              can you begin, and where: looks at this machine, asks eight questions\n"
     "  init DIR           begin: make your own folder for the exercises\n"
+    "  language [c|python]  which language you write kernels in: CUDA C, or Python with Triton;\n"
+    "                     change it any day, what is solved stays solved\n"
     "  list               lessons and exercises, and what is solved\n"
     "  start NAME         go to a lesson or an exercise: day4, add, week1/day4_first_kernel/add\n"
     "  check [NAME]       grade your file now\n"
@@ -31,7 +33,7 @@ static const char help[] =
     "  check-course [NAME]  proves the lessons themselves; --mutate puts mistakes into the\n"
     "                     solutions, one at a time, and proves that they are caught;\n"
     "                     --mutate-some takes the first of each kind; --figures writes what\n"
-    "                     the solutions cost into figures.json\n"
+    "                     the solutions cost into figures.json; --python: the exercises in Python\n"
     "  strides SHAPE ...  predicts shape and strides of a reshaped tensor: view or copy, and why\n"
     "\n"
     "  --json             print JSON\n"
@@ -112,6 +114,8 @@ static bool parse(struct cli_learn_session *session, int count, char **words)
             session->keep = true;
         } else if (cli_flag(words, &at, "--figures")) {
             session->figures = true;
+        } else if (cli_flag(words, &at, "--python")) {
+            session->python = true;
         } else if (cli_flag(words, &at, "--run")) {
             session->with_run = true;
         } else if (cli_flag(words, &at, "--force")) {
@@ -155,14 +159,23 @@ static int go_on(struct cli_learn_session *session)
 static const struct command {
     const char *name;
     int (*run)(struct cli_learn_session *session);
-} commands[] = {{"init", cli_learn_init},           {"list", cli_learn_list},
-                {"start", cli_learn_start},         {"check", cli_learn_check},
-                {"hint", cli_learn_hint},           {"solution", cli_learn_solution},
-                {"reset", cli_learn_reset},         {"quiz", cli_learn_quiz},
-                {"note", cli_learn_note},           {"progress", cli_learn_show_progress},
-                {"picture", cli_learn_picture},     {"kata", cli_learn_kata},
-                {"ready", cli_learn_ready},         {"check-course", cli_learn_check_course},
-                {"notebooks", cli_learn_notebooks}, {"site", cli_learn_site}};
+} commands[] = {{"init", cli_learn_init},
+                {"list", cli_learn_list},
+                {"start", cli_learn_start},
+                {"check", cli_learn_check},
+                {"hint", cli_learn_hint},
+                {"solution", cli_learn_solution},
+                {"reset", cli_learn_reset},
+                {"quiz", cli_learn_quiz},
+                {"note", cli_learn_note},
+                {"progress", cli_learn_show_progress},
+                {"picture", cli_learn_picture},
+                {"kata", cli_learn_kata},
+                {"language", cli_learn_language},
+                {"ready", cli_learn_ready},
+                {"check-course", cli_learn_check_course},
+                {"notebooks", cli_learn_notebooks},
+                {"site", cli_learn_site}};
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
 static const struct command *find_command(const char *name)

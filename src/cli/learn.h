@@ -22,7 +22,7 @@ struct cli_learn_session {
     const char *file;    /* --file: graded in place of the learner's */
     bool keep;           /* --keep: with --file, the attempt counts */
     bool with_run;       /* --run: what --json prints of a verdict has its run too */
-    bool force, solutions, figures;
+    bool force, solutions, figures, python;
     enum { CLI_LEARN_NO_MUTANTS, CLI_LEARN_SOME_MUTANTS, CLI_LEARN_ALL_MUTANTS } mutate;
     const char *folder; /* the learner's; NULL before 'init' */
     /* By cli_learn_open: */
@@ -51,6 +51,7 @@ int cli_learn_check(struct cli_learn_session *session);
 int cli_learn_check_course(struct cli_learn_session *session);
 int cli_learn_hint(struct cli_learn_session *session);
 int cli_learn_init(struct cli_learn_session *session);
+int cli_learn_language(struct cli_learn_session *session);
 int cli_learn_kata(struct cli_learn_session *session);
 int cli_learn_list(struct cli_learn_session *session);
 int cli_learn_note(struct cli_learn_session *session);

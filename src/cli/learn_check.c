@@ -17,6 +17,15 @@ static const char *graded_file(const struct cli_learn_session *session,
     return session->file ? session->file : cli_learn_file(session, exercise);
 }
 
+/* A file's own name says what it is in, whichever language the learner has chosen. */
+static const struct learn_exercise *in_language_of(const struct learn_exercise *exercise,
+                                                   const char *file)
+{
+    const char *dot = file ? strrchr(file, '.') : NULL;
+    bool python = dot && strcmp(dot, ".py") == 0;
+    return dot && exercise->twin && python != exercise->is_python ? exercise->twin : exercise;
+}
+
 /* A file or a folder to grade from, an exercise, a compiler. */
 static bool ready_to_grade(struct cli_learn_session *session,
                            const struct learn_exercise **exercise)
@@ -25,8 +34,10 @@ static bool ready_to_grade(struct cli_learn_session *session,
         host_error("%s: %s", session->file, strerror(errno));
         return false;
     }
-    return (session->file || cli_learn_need_folder(session)) &&
-           cli_learn_choose(session, exercise) && cli_learn_need_compiler(session);
+    if ((!session->file && !cli_learn_need_folder(session)) || !cli_learn_choose(session, exercise))
+        return false;
+    *exercise = in_language_of(*exercise, session->file);
+    return (*exercise)->is_python || cli_learn_need_compiler(session);
 }
 
 int cli_learn_check_one(struct cli_learn_session *session, const struct learn_exercise *exercise,
@@ -126,12 +137,15 @@ int cli_learn_grade_worker(int count, char **words)
         free(message);
         return CLI_USAGE;
     }
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (strcmp(lesson->exercise[i].name, words[1]) == 0 &&
-            learn_worker(&lesson->exercise[i],
-                         &(struct learn_worker_files){words[2], words[3], words[4]},
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        const struct learn_exercise *exercise = &lesson->exercise[i];
+        if (exercise->twin && strcmp(learn_figures_name(exercise->twin), words[1]) == 0)
+            exercise = exercise->twin;
+        if (strcmp(learn_figures_name(exercise), words[1]) == 0 &&
+            learn_worker(exercise, &(struct learn_worker_files){words[2], words[3], words[4]},
                          strtoull(words[5], NULL, 10)))
             status = CLI_OK;
+    }
     learn_lesson_free(lesson);
     return status;
 }

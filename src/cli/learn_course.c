@@ -61,7 +61,7 @@ int cli_learn_check_course(struct cli_learn_session *session)
     struct mutant_counts counts = {0};
     unsigned bad = 0;
     char *message;
-    if (!cli_learn_need_compiler(session))
+    if (!session->python && !cli_learn_need_compiler(session))
         return CLI_USAGE;
     if (!session->grader.seed)
         session->grader.seed = 1; /* an audit gets the same result every time */
@@ -71,8 +71,10 @@ int cli_learn_check_course(struct cli_learn_session *session)
         free(message);
         return CLI_USAGE;
     }
+    learn_course_speak(&session->course, session->python);
     for (unsigned i = 0; i < session->course.count; i++)
-        if (!only || only == session->course.lesson[i])
+        if ((!only || only == session->course.lesson[i]) &&
+            (!session->python || session->course.lesson[i]->python))
             bad += check_lesson(session, session->course.lesson[i], &counts);
     if (!only && !session->mutate && !session->figures)
         bad += learn_ready_audit(&session->course, note_audit, session);

@@ -69,6 +69,45 @@ int cli_learn_init(struct cli_learn_session *session)
     return CLI_OK;
 }
 
+/* The files in the new language appear beside those in the old one, which stay. */
+static bool lay_out_in(struct cli_learn_session *session, bool python)
+{
+    char *message;
+    learn_course_speak(&session->course, python);
+    return !session->folder || learner_lay_out_all(session->folder, &session->course, &message) ||
+           fail(message) == CLI_OK;
+}
+
+/* Which language the exercises are in; with a word, from now on. */
+int cli_learn_language(struct cli_learn_session *session)
+{
+    const char *word = session->word_count > 1 ? session->words[1] : NULL;
+    bool known = word && (strcmp(word, "python") == 0 || strcmp(word, "c") == 0);
+    if (word && !known) {
+        host_error("exercises are in c or python, not '%s'", word);
+        return CLI_USAGE;
+    }
+    char *was = learn_progress_get(session->progress, "language");
+    const char *now = word ? word : was ? was : "c";
+    bool python = strcmp(now, "python") == 0;
+    int status = CLI_OK;
+    if (word && !learn_progress_set(session->progress, "language", word)) {
+        host_error("your choice was not saved: %s", learn_progress_error(session->progress));
+        status = CLI_USAGE;
+    } else if (word && !lay_out_in(session, python)) {
+        status = CLI_USAGE;
+    } else if (session->json) {
+        cli_print_json(json_pack("{ss}", "language", now));
+    } else {
+        printf("Exercises are in %s. 'lockstep learn language %s' changes that, any day.\n",
+               python ? "Python where a day has them: kernels in Triton, files NAME.py"
+                      : "C and CUDA C: files NAME.c and NAME.cu",
+               python ? "c" : "python");
+    }
+    free(was);
+    return status;
+}
+
 int cli_learn_reset(struct cli_learn_session *session)
 {
     const struct learn_exercise *exercise;

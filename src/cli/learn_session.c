@@ -2,6 +2,7 @@
  * learn_session.c: what the commands of 'lockstep learn' need: the course, the learner's
  * progress and folder, a compiler and a GPU, and the exercise that is meant.
  */
+#include "cli/client.h"
 #include "cli/learn.h"
 #include "cli/target.h"
 #include "host/files.h"
@@ -38,6 +39,10 @@ static bool choose_compiler(struct cli_learn_session *session, const char *name)
     session->grader.is_nvcc = found.path && found.is_nvcc;
     session->grader.c_compiler =
         found.path && !found.is_nvcc ? found.path : toolchain_find_clang(session->arena);
+    session->grader.python = client_python(session->arena);
+    session->grader.python_folder =
+        toolchain_find_folder(session->arena, "LOCKSTEP_PACKAGE", "/../python/lockstep",
+                              "/../share/lockstep/python/lockstep");
     return true;
 }
 
@@ -83,6 +88,11 @@ static bool open_progress(struct cli_learn_session *session)
         char *folder = learn_progress_get(session->progress, "folder");
         session->folder = folder ? lk_arena_printf(session->arena, "%s", folder) : NULL;
         free(folder);
+    }
+    if (session->progress) {
+        char *language = learn_progress_get(session->progress, "language");
+        learn_course_speak(&session->course, language && strcmp(language, "python") == 0);
+        free(language);
     }
     return session->progress != NULL;
 }

@@ -171,7 +171,10 @@ static char *check_wrong_files(const struct learn_exercise *exercise)
     DIR *folder = opendir(learn_path(exercise, "wrong"));
     char *why = folder ? NULL : lk_format("there is no folder wrong");
     for (struct dirent *entry; folder && !why && (entry = readdir(folder));) {
-        bool known = entry->d_name[0] == '.';
+        const char *dot = strrchr(entry->d_name, '.');
+        bool python = dot && strcmp(dot, ".py") == 0;
+        /* those of the other language are its twin's */
+        bool known = entry->d_name[0] == '.' || (exercise->twin && python != exercise->is_python);
         for (unsigned i = 0; i < exercise->wrong_count; i++)
             known = known || strcmp(exercise->wrong[i].file, entry->d_name) == 0;
         if (!known)
@@ -209,7 +212,9 @@ unsigned learn_audit(const struct learn_grader *grader, const struct learn_lesso
 {
     struct audit audit = {grader, note, context, 0};
     audit_text(&audit, lesson);
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
-        audit_exercise(&audit, &lesson->exercise[i]);
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        if (!lesson->exercise[i].is_aside)
+            audit_exercise(&audit, &lesson->exercise[i]);
+    }
     return audit.bad;
 }

@@ -156,6 +156,8 @@ unsigned learn_audit_mutants(const struct learn_grader *grader, const struct lea
         return 1;
     }
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
+        if (lesson->exercise[i].is_aside)
+            continue;
         char *path = lk_format("%s/%s", folder, learn_solution(&lesson->exercise[i]));
         audit_exercise(&audit, &lesson->exercise[i], path);
         free(path);

@@ -3,7 +3,7 @@
  * time, which is most of a verdict. Its messages are the compiler's own, with the file named as the
  * learner knows it.
  */
-#include "learn/grade.h"
+#include "learn/compile.h"
 
 #include "base/buf.h"
 #include "host/child.h"
@@ -18,10 +18,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { NO_TRITON = 3 }; /* the status of triton_ptx.py */
 enum { SECONDS = 30, MIB = 2048, SOURCE_BYTES = 1 << 20, MOST_LINES = 60 };
 
 /* What would keep a compiler busy without being a kernel: a device, a pipe, a file without end. */
-static char *check_source(const char *path, const char *shown)
+static char *check_source(const char *path, const char *shown, bool is_python)
 {
     struct stat status;
     if (stat(path, &status) != 0)
@@ -34,7 +35,7 @@ static char *check_source(const char *path, const char *shown)
     char *message = NULL, *text = host_read_text(path, &message);
     if (text && (off_t)strlen(text) < status.st_size)
         message = lk_format("%s: this is not text: it has a byte 0 in it\n", shown);
-    else if (text)
+    else if (text && !is_python)
         message = learn_check_includes(text, shown);
     free(text);
     return message;
@@ -199,7 +200,7 @@ static const char *const without_folders[] = {"CPATH",
 static bool grader_uses_nvcc(const struct learn_grader *grader,
                              const struct learn_exercise *exercise)
 {
-    return grader->is_nvcc && !exercise->is_c;
+    return grader->is_nvcc && !exercise->is_c && !exercise->is_python;
 }
 
 /* Is there all that the compiler needs? The headers are in folder then. */
@@ -207,30 +208,36 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
                     const struct learn_exercise *exercise, const char *path, const char *shown,
                     const char *folder, char **said)
 {
-    *said = check_source(path, shown);
+    *said = check_source(path, shown, exercise->is_python);
     if (!*said && exercise->is_c && !grader->c_compiler)
         *said =
             lk_format("%s is in C, which needs clang 16 or newer: 'apt install clang-19'", shown);
+    if (exercise->is_python)
+        return !*said; /* triton_ptx.py brings all that it needs */
     return !*said && zoo_write_headers("include", folder, said) &&
            (grader_uses_nvcc(grader, exercise) || write_stubs(arena, folder, exercise->is_c, said));
 }
 
-bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                   const char *path, const char *shown, const char *folder, char **said)
+enum learn_stage learn_compile(const struct learn_grader *grader,
+                               const struct learn_exercise *exercise, const char *path,
+                               const char *shown, const char *folder, char **said)
 {
     struct lk_arena *arena = lk_arena_create();
     struct lk_list words = {0};
+    int status = exercise->is_python && !grader->python ? NO_TRITON : 0;
     struct toolchain_ptx ptx = {.compiler = {grader->compiler, grader->is_nvcc},
                                 .arch = exercise->arch,
                                 .include = folder,
                                 .source = path,
                                 .output = lk_arena_printf(arena, "%s/kernel.ptx", folder)};
     bool fine = prepare(arena, grader, exercise, path, shown, folder, said);
-    if (exercise->is_c)
+    if (fine && exercise->is_python)
+        fine = compile_python_command(arena, grader, exercise, path, shown, folder, &words, said);
+    else if (exercise->is_c)
         c_command(arena, grader->c_compiler, exercise, &ptx, &words);
-    else
+    else if (!exercise->is_python)
         toolchain_ptx_command(arena, &ptx, &words);
-    if (!exercise->is_c && !grader->is_nvcc) {
+    if (!exercise->is_c && !exercise->is_python && !grader->is_nvcc) {
         lk_list_add(&words, lk_arena_printf(arena, "-I%s/c", folder));
         /* A store through NULL is a mistake to be shown, not a reason to drop the code. */
         lk_list_add(&words, "-fno-delete-null-pointer-checks");
@@ -244,7 +251,6 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
         struct host_limits limits = {.seconds = grader->seconds ? grader->seconds : SECONDS,
                                      .mib = grader->mib ? grader->mib : MIB,
                                      .interrupted = grader->interrupted};
-        int status;
         enum host_end how = host_run_limited(&command, &limits, &status);
         fine = how == HOST_ENDED && status == 0;
         if (!fine)
@@ -252,5 +258,7 @@ bool learn_compile(const struct learn_grader *grader, const struct learn_exercis
     }
     lk_list_free(&words);
     lk_arena_destroy(arena);
-    return fine;
+    return fine                                         ? LEARN_PASSED
+           : exercise->is_python && status == NO_TRITON ? LEARN_BROKEN
+                                                        : LEARN_COMPILE;
 }

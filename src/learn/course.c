@@ -87,6 +87,25 @@ void learn_course_free(struct learn_course *course)
     *course = (struct learn_course){0};
 }
 
+/* Twins trade places, so that whoever holds a lesson sees one language. */
+void learn_course_speak(struct learn_course *course, bool python)
+{
+    for (unsigned i = 0; i < course->count; i++) {
+        struct learn_lesson *lesson = course->lesson[i];
+        for (unsigned j = 0; j < lesson->exercise_count; j++) {
+            struct learn_exercise *here = &lesson->exercise[j], *twin = here->twin;
+            here->is_aside = python && lesson->python && !twin;
+            if (!twin || here->is_python == python)
+                continue;
+            struct learn_exercise moved = *here;
+            *here = *twin;
+            *twin = moved;
+            here->twin = twin;
+            twin->twin = here;
+        }
+    }
+}
+
 bool learn_is_before(const struct learn_lesson *lesson)
 {
     return strncmp(lesson->id, "week", 4) != 0;

@@ -60,18 +60,31 @@ static json_t *figures_of(const struct learn_grader *grader, const struct learn_
     return object;
 }
 
+/* What is not measured now. */
+static void keep_figures(json_t *figures, json_t *before, const struct learn_exercise *exercise)
+{
+    json_t *object = exercise ? json_object_get(before, learn_figures_name(exercise)) : NULL;
+    if (object)
+        json_object_set(figures, learn_figures_name(exercise), object);
+}
+
 unsigned learn_write_figures(const struct learn_grader *grader, const struct learn_lesson *lesson,
                              learn_audit_note *note, void *context)
 {
     const char *path = lk_arena_printf(lesson->arena, "%s/figures.json", lesson->folder);
-    json_t *figures = json_object();
+    json_t *before = json_load_file(path, 0, NULL), *figures = json_object();
     unsigned bad = 0;
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
         const struct learn_exercise *exercise = &lesson->exercise[i];
         char *why = NULL;
+        keep_figures(figures, before, exercise->twin);
+        if (exercise->is_aside) {
+            keep_figures(figures, before, exercise);
+            continue;
+        }
         json_t *object = figures_of(grader, exercise, &why);
         if (object)
-            json_object_set_new(figures, exercise->name, object);
+            json_object_set_new(figures, learn_figures_name(exercise), object);
         bad += why != NULL;
         note(context, lk_arena_printf(lesson->arena, "%s: figures", exercise->key), why);
         free(why);
@@ -84,6 +97,7 @@ unsigned learn_write_figures(const struct learn_grader *grader, const struct lea
     free(why);
     free(whole);
     free(text);
+    json_decref(before);
     json_decref(figures);
     return bad;
 }
@@ -93,8 +107,8 @@ char *learn_check_figures(const struct learn_exercise *exercise,
 {
     if (!exercise->has_figures)
         return lk_format("figures.json does not have it: 'learn check-course %s --figures' "
-                         "writes it",
-                         exercise->lesson->id);
+                         "writes it%s",
+                         exercise->lesson->id, exercise->is_python ? " with --python" : "");
     for (unsigned i = 0; i < LEARN_TOTALS; i++) {
         double now = verdict->totals.value[i], noted = exercise->best.value[i];
         if (fabs(now - noted) > OUT_OF_DATE * fmax(noted, 16))

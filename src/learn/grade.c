@@ -97,7 +97,7 @@ static enum host_end run_worker(const struct job *job, const char *gpu, int *sta
                                  "learn",
                                  "grade-worker",
                                  job->exercise->lesson->folder,
-                                 job->exercise->name,
+                                 learn_figures_name(job->exercise),
                                  file_in(job, ptx, "kernel.ptx"),
                                  gpu,
                                  file_in(job, result, "result.json"),
@@ -460,16 +460,17 @@ static void compile_and_run(struct job *job)
 {
     struct learn_verdict *verdict = job->verdict;
     char *said = NULL;
+    enum learn_stage end;
     if (access(job->path, R_OK) != 0) {
         verdict_add_message(verdict, 0,
                             "%s; 'lockstep learn reset %s' puts it back as it was given",
                             strerror(errno), job->exercise->name);
         verdict_stop(verdict, LEARN_COMPILE, 0);
-    } else if (!learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
-                              &said)) {
+    } else if ((end = learn_compile(job->grader, job->exercise, job->path, job->shown, job->folder,
+                                    &said)) != LEARN_PASSED) {
         bool stopped = job->grader->interrupted && *job->grader->interrupted;
         verdict_take_compiler(verdict, said, job->shown);
-        verdict_stop(verdict, stopped ? LEARN_BROKEN : LEARN_COMPILE, first_line(verdict));
+        verdict_stop(verdict, stopped ? LEARN_BROKEN : end, first_line(verdict));
     } else {
         free(said);
         read_results(job);

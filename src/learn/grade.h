@@ -13,12 +13,14 @@
 struct learn_grader {
     const char *compiler; /* nvcc or clang */
     bool is_nvcc;
-    const char *c_compiler; /* clang, for exercises in C; NULL if there is none */
-    const char *self;       /* this program, for 'learn grade-worker' */
-    const char *gpu;        /* "sim:h200" */
-    const char *real;       /* "cuda:0": also run correct kernels there; NULL: nowhere else */
-    uint64_t seed;          /* of sizes and values; 0: drawn anew for each check */
-    unsigned seconds, mib;  /* the most that compiling or running may take; 0: as usual */
+    const char *c_compiler;    /* clang, for exercises in C; NULL if there is none */
+    const char *python;        /* the learner's, for exercises in Python; NULL if there is none */
+    const char *python_folder; /* our package lockstep; NULL if it is missing */
+    const char *self;          /* this program, for 'learn grade-worker' */
+    const char *gpu;           /* "sim:h200" */
+    const char *real;          /* "cuda:0": also run correct kernels there; NULL: nowhere else */
+    uint64_t seed;             /* of sizes and values; 0: drawn anew for each check */
+    unsigned seconds, mib;     /* the most that compiling or running may take; 0: as usual */
     const volatile sig_atomic_t *interrupted; /* ends a verdict early; may be NULL */
 };
 
@@ -37,9 +39,11 @@ bool learn_worker(const struct learn_exercise *exercise, const struct learn_work
 /* NULL, or an error with its line: the text names files outside the folders that exercises may
  * include from; includes.c. */
 char *learn_check_includes(const char *text, const char *shown);
-/* Compiles path to PTX in folder/kernel.ptx; compile.c. False and what the compiler said. */
-bool learn_compile(const struct learn_grader *grader, const struct learn_exercise *exercise,
-                   const char *path, const char *shown, const char *folder, char **said);
+/* Compiles path to PTX in folder/kernel.ptx; compile.c. LEARN_PASSED; or LEARN_COMPILE and what the
+ * compiler said; or LEARN_BROKEN, if there is no compiler. */
+enum learn_stage learn_compile(const struct learn_grader *grader,
+                               const struct learn_exercise *exercise, const char *path,
+                               const char *shown, const char *folder, char **said);
 
 /* {"source": "yours", "exercise", "file", "code", "trace", "profile"} of a launch of the kernel in
  * path; run.c. NULL if the file cannot be read. */

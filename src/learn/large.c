@@ -105,7 +105,7 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
                                  "learn",
                                  "grade-worker",
                                  exercise->lesson->folder,
-                                 exercise->name,
+                                 learn_figures_name(exercise),
                                  ptx,
                                  grader->gpu,
                                  result,

@@ -30,7 +30,7 @@ static char *kata_file(const char *folder, const struct learn_exercise *exercise
     char day[32];
     struct tm date = today();
     strftime(day, sizeof day, "%Y-%m-%d", &date);
-    return lk_format("%s/kata/%s_%s.%s", folder, day, exercise->name, exercise->is_c ? "c" : "cu");
+    return lk_format("%s/kata/%s_%s.%s", folder, day, exercise->name, learn_extension(exercise));
 }
 
 char *learner_file(const char *folder, const struct learn_exercise *exercise)
@@ -38,7 +38,7 @@ char *learner_file(const char *folder, const struct learn_exercise *exercise)
     if (exercise->is_kata)
         return kata_file(folder, exercise);
     return lk_format("%s/%s/%s.%s", folder, exercise->lesson->id, exercise->name,
-                     exercise->is_c ? "c" : "cu");
+                     learn_extension(exercise));
 }
 
 static char *lesson_text(const char *folder, const struct learn_lesson *lesson)
@@ -108,14 +108,14 @@ bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, 
                      message);
 }
 
-static bool lay_out_all(const char *folder, const struct learn_course *course, char **message)
+bool learner_lay_out_all(const char *folder, const struct learn_course *course, char **message)
 {
     for (unsigned i = 0; i < course->count; i++) {
         const struct learn_lesson *lesson = course->lesson[i];
         if (!copy_text(folder, lesson, message))
             return false;
         for (unsigned j = 0; j < lesson->exercise_count; j++)
-            if (!lesson->exercise[j].is_kata &&
+            if (!lesson->exercise[j].is_kata && !lesson->exercise[j].is_aside &&
                 !learner_lay_out(folder, &lesson->exercise[j], message))
                 return false;
     }
@@ -137,7 +137,7 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
         *message = lk_format("%s is the course itself; take a folder of your own", folder);
         fine = false;
     }
-    fine = fine && lay_out_all(folder, course, message);
+    fine = fine && learner_lay_out_all(folder, course, message);
     if (fine && !learn_progress_set(progress, "folder", folder)) {
         *message = lk_format("the folder was not remembered: %s", learn_progress_error(progress));
         fine = false;
@@ -183,7 +183,8 @@ bool learner_reset(const char *folder, const struct learn_exercise *exercise, ch
 /* A kata can be done any day: it is neither open nor next. */
 static bool is_open(struct learn_progress *progress, const struct learn_exercise *exercise)
 {
-    return !exercise->is_kata && !learn_progress_state(progress, exercise).passed;
+    return !exercise->is_kata && !exercise->is_aside &&
+           !learn_progress_state(progress, exercise).passed;
 }
 
 const struct learn_exercise *learner_first_open(const struct learn_lesson *lesson,
@@ -242,7 +243,7 @@ const struct learn_exercise *learner_next(const struct learn_course *course,
     for (unsigned i = 0; i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++) {
             const struct learn_exercise *each = &course->lesson[i]->exercise[j];
-            if (behind && !each->is_kata)
+            if (behind && !each->is_kata && !each->is_aside)
                 return each;
             behind = behind || each == exercise;
         }
@@ -267,8 +268,9 @@ void learner_count(const struct learn_course *course, struct learn_progress *pro
     for (unsigned i = 0; i < course->count; i++)
         for (unsigned j = 0; j < course->lesson[i]->exercise_count; j++) {
             const struct learn_exercise *each = &course->lesson[i]->exercise[j];
-            *solved += !each->is_kata && learn_progress_state(progress, each).passed;
-            *all += !each->is_kata;
+            bool counts = !each->is_kata && !each->is_aside;
+            *solved += counts && learn_progress_state(progress, each).passed;
+            *all += counts;
         }
 }
 
@@ -279,7 +281,7 @@ const struct learn_lesson *learner_open_quiz(const struct learn_course *course,
         const struct learn_lesson *lesson = course->lesson[i];
         bool solved = learn_progress_right(progress, lesson) < lesson->question_count;
         for (unsigned j = 0; solved && j < lesson->exercise_count; j++)
-            solved = lesson->exercise[j].is_kata ||
+            solved = lesson->exercise[j].is_kata || lesson->exercise[j].is_aside ||
                      learn_progress_state(progress, &lesson->exercise[j]).passed;
         if (solved)
             return lesson;
@@ -305,11 +307,13 @@ static json_t *lesson_json(const struct learn_lesson *lesson, struct learn_progr
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
         const struct learn_exercise *exercise = &lesson->exercise[i];
         struct learn_state state = learn_progress_state(progress, exercise);
-        json_array_append_new(exercises,
-                              json_pack("{ss ss ss sb si sb}", "name", exercise->name, "title",
-                                        exercise->title, "language", exercise->is_c ? "c" : "cuda",
-                                        "passed", state.passed, "attempts", (int)state.attempts,
-                                        "kata", exercise->is_kata));
+        json_array_append_new(exercises, json_pack("{ss ss ss sb si sb}", "name", exercise->name,
+                                                   "title", exercise->title, "language",
+                                                   exercise->is_python ? "python"
+                                                   : exercise->is_c    ? "c"
+                                                                       : "cuda",
+                                                   "passed", state.passed, "attempts",
+                                                   (int)state.attempts, "kata", exercise->is_kata));
     }
     return json_pack("{ss ss si si si so}", "id", lesson->id, "title", lesson->title, "minutes",
                      (int)lesson->minutes, "questions", (int)lesson->question_count,

@@ -19,6 +19,7 @@ char *learner_begin(const struct learn_course *course, struct learn_progress *pr
                     const char *asked, char **message);
 /* Copies the exercise's file and the lesson's text, if they are not there yet. */
 bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, char **message);
+bool learner_lay_out_all(const char *folder, const struct learn_course *course, char **message);
 /* The exercise as it was given. What was there becomes NAME.cu.1, .2 ..: *kept, or NULL. */
 bool learner_reset(const char *folder, const struct learn_exercise *exercise, char **kept,
                    char **message);

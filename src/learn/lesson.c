@@ -19,14 +19,19 @@ const char *learn_path(const struct learn_exercise *exercise, const char *file)
                            exercise->name, file);
 }
 
+const char *learn_extension(const struct learn_exercise *exercise)
+{
+    return exercise->is_python ? "py" : exercise->is_c ? "c" : "cu";
+}
+
 const char *learn_given(const struct learn_exercise *exercise)
 {
-    return exercise->is_c ? "exercise.c" : "exercise.cu";
+    return exercise->is_python ? "exercise.py" : exercise->is_c ? "exercise.c" : "exercise.cu";
 }
 
 const char *learn_solution(const struct learn_exercise *exercise)
 {
-    return exercise->is_c ? "solution.c" : "solution.cu";
+    return exercise->is_python ? "solution.py" : exercise->is_c ? "solution.c" : "solution.cu";
 }
 
 /* Launch and arguments --------------------------------------------------------------------------*/
@@ -47,6 +52,12 @@ static bool read_dimensions(struct lesson_reader *reader, json_t *launch, const 
     return true;
 }
 
+bool lesson_read_grid(struct lesson_reader *reader, json_t *object,
+                      const struct expression_names *names, struct learn_exercise *exercise)
+{
+    return read_dimensions(reader, object, "grid", names, exercise->grid);
+}
+
 static bool read_launch(struct lesson_reader *reader, json_t *object,
                         struct learn_exercise *exercise)
 {
@@ -59,7 +70,7 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
         return reader_fail(reader, "launch", "is missing");
     size_t place = reader_enter(reader, "launch");
     if (!reader_keys(reader, launch, "grid block shared") ||
-        !read_dimensions(reader, launch, "grid", &names, exercise->grid) ||
+        !lesson_read_grid(reader, launch, &names, exercise) ||
         !read_dimensions(reader, launch, "block", &names, exercise->block))
         return false;
     json_t *shared = json_object_get(launch, "shared");
@@ -183,8 +194,10 @@ static bool read_wrong(struct lesson_reader *reader, json_t *object,
 {
     json_t *wrong = json_object_get(object, "wrong"), *verdict;
     const char *file;
-    if (!json_is_object(wrong) || json_object_size(wrong) < 3)
-        return reader_fail(reader, "wrong", "needs at least three files, each with its verdict");
+    unsigned least = exercise->is_python ? 1 : 3;
+    if (!json_is_object(wrong) || json_object_size(wrong) < least)
+        return reader_fail(reader, "wrong", "needs %u file%s or more, each with its verdict", least,
+                           least == 1 ? "" : "s");
     exercise->wrong =
         lk_arena_alloc(reader->arena, json_object_size(wrong) * sizeof *exercise->wrong);
     json_object_foreach(wrong, file, verdict)
@@ -227,6 +240,15 @@ static bool read_hints(struct lesson_reader *reader, json_t *object,
     bool fine = reader_keys(reader, hints, "concept line diff") && !reader->error;
     reader_leave(reader, place);
     return fine;
+}
+
+bool lesson_read_verdicts(struct lesson_reader *reader, json_t *object,
+                          struct learn_exercise *exercise)
+{
+    return (!json_object_get(object, "arguments") || read_arguments(reader, object, exercise)) &&
+           read_limits(reader, object, exercise) && lesson_read_totals(reader, object, exercise) &&
+           read_wrong(reader, object, exercise) && read_equivalent(reader, object, exercise) &&
+           read_hints(reader, object, exercise);
 }
 
 /* Names become folders and files of the learner. */
@@ -279,10 +301,9 @@ static bool read_exercise(struct lesson_reader *reader, json_t *object,
     if (!lesson_read_problem(reader, problem, &exercise->problem))
         return false;
     reader_leave(reader, place);
-    return read_launch(reader, object, exercise) && read_arguments(reader, object, exercise) &&
-           read_limits(reader, object, exercise) && lesson_read_totals(reader, object, exercise) &&
-           read_wrong(reader, object, exercise) && read_equivalent(reader, object, exercise) &&
-           read_hints(reader, object, exercise);
+    if (!json_object_get(object, "arguments"))
+        return reader_fail(reader, "arguments", "is missing");
+    return read_launch(reader, object, exercise) && lesson_read_verdicts(reader, object, exercise);
 }
 
 /* Quiz ------------------------------------------------------------------------------------------*/
@@ -370,7 +391,8 @@ static bool read_all(struct lesson_reader *reader, struct learn_lesson *lesson)
         json_integer_value(minutes) > 600)
         return reader_fail(reader, "minutes", "must be a whole number from 1 to 600");
     lesson->minutes = (unsigned)json_integer_value(minutes);
-    return lesson->title && read_lists(reader, lesson) && lesson_read_figures(reader, lesson);
+    return lesson->title && read_lists(reader, lesson) && lesson_read_python(reader, lesson) &&
+           lesson_read_figures(reader, lesson);
 }
 
 struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char **message)
@@ -393,6 +415,7 @@ struct learn_lesson *learn_lesson_read(const char *folder, const char *id, char 
 void learn_lesson_free(struct learn_lesson *lesson)
 {
     json_decref(lesson->json);
+    json_decref(lesson->python);
     lk_arena_destroy(lesson->arena);
 }
 

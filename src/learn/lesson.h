@@ -13,7 +13,13 @@
 
 #include <jansson.h>
 
-enum { LEARN_ARGUMENTS = 16, LEARN_LIMITS = 8, LEARN_RULES = 4, LEARN_HINTS = 3 };
+enum {
+    LEARN_ARGUMENTS = 16,
+    LEARN_LIMITS = 8,
+    LEARN_RULES = 4,
+    LEARN_HINTS = 3,
+    LEARN_CONSTANTS = 6
+};
 /* Sizes that a lesson lists, those that are drawn for a check, and with the large one all. */
 enum { LEARN_SIZES = 16, LEARN_DRAWN = 3, LEARN_ALL_SIZES = LEARN_SIZES + LEARN_DRAWN + 1 };
 extern const char *const learn_hint_names[LEARN_HINTS]; /* concept, line, diff */
@@ -44,6 +50,7 @@ struct learn_problem {
     unsigned size_count, measured;     /* the size whose counters are checked */
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
     uint64_t seed[LEARN_ALL_SIZES]; /* of their values */
+    bool keeps_multiples;           /* near the measured size, of 16: Triton compiles them apart */
     json_t *hidden;                 /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
     struct expression_names names; /* parameters and buffers */
@@ -92,10 +99,15 @@ struct learn_exercise {
     const char *name;  /* its folder */
     const char *title; /* a line: what is to be done */
     const char *kernel;
-    bool is_c;        /* plain C, run by one thread; files end in .c */
-    bool is_kata;     /* to be done again any day; a day is finished without it */
-    const char *arch; /* the oldest GPU that it is compiled for: "75" */
+    bool is_c;      /* plain C, run by one thread; files end in .c */
+    bool is_python; /* a Triton kernel; files end in .py */
+    bool is_aside;  /* of a day that goes on in Python without it: learn_course_speak */
+    struct learn_exercise *twin; /* the same problem in the other language; NULL if there is none */
+    bool is_kata;                /* to be done again any day; a day is finished without it */
+    const char *arch;            /* the oldest GPU that it is compiled for: "75" */
     struct expression *grid[3], *block[3], *shared; /* NULL: 1, or 0 */
+    const char *constant[LEARN_CONSTANTS]; /* of a file in Python, which the grid may name */
+    unsigned constant_count;
     struct learn_argument argument[LEARN_ARGUMENTS];
     unsigned argument_count;
     struct learn_problem problem;
@@ -125,6 +137,7 @@ struct learn_question {
 struct learn_lesson {
     struct lk_arena *arena; /* owns all of it */
     json_t *json;           /* owns the texts */
+    json_t *python;         /* python.json; NULL if the day is not in Python */
     const char *id;         /* "week1/day4_first_kernel" */
     const char *folder;
     const char *title;
@@ -143,10 +156,19 @@ json_t *learn_quiz_json(const struct learn_lesson *lesson); /* questions, withou
 struct lesson_reader;
 bool lesson_read_problem(struct lesson_reader *reader, json_t *object,
                          struct learn_problem *problem);
+/* Parts of an exercise that both languages have; lesson.c. */
+bool lesson_read_grid(struct lesson_reader *reader, json_t *object,
+                      const struct expression_names *names, struct learn_exercise *exercise);
+bool lesson_read_verdicts(struct lesson_reader *reader, json_t *object,
+                          struct learn_exercise *exercise);
+/* python.json, if there is one: each exercise's twin; lesson_python.c. */
+bool lesson_read_python(struct lesson_reader *reader, struct learn_lesson *lesson);
 /* What limits totals and tells the gain, and figures.json: lesson_totals.c. */
 bool lesson_read_totals(struct lesson_reader *reader, json_t *object,
                         struct learn_exercise *exercise);
 bool lesson_read_figures(struct lesson_reader *reader, struct learn_lesson *lesson);
+/* Its name among a lesson's figures, and for the worker: "add", or "add.py". */
+const char *learn_figures_name(const struct learn_exercise *exercise);
 /* Further parameters of a problem, as one of its size lines has them: lesson_problem.c. */
 bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem, const char *line);
 /* One question of a quiz: lesson.c. */
@@ -155,6 +177,7 @@ bool lesson_read_question(struct lesson_reader *reader, json_t *object,
 
 /* A path inside an exercise's folder, in the lesson's arena. */
 const char *learn_path(const struct learn_exercise *exercise, const char *file);
+const char *learn_extension(const struct learn_exercise *exercise); /* "cu", "c", "py" */
 /* The files that a lesson has for it. */
 const char *learn_given(const struct learn_exercise *exercise);    /* "exercise.cu" */
 const char *learn_solution(const struct learn_exercise *exercise); /* "solution.cu" */
@@ -170,6 +193,10 @@ struct learn_course {
 /* Reads every lesson below folder. False and a malloc'd message, of the first that is wrong. */
 bool learn_course_open(const char *folder, struct learn_course *course, char **message);
 void learn_course_free(struct learn_course *course);
+
+/* From now on the lessons' exercises are those in Python where there are such, or in C and CUDA.
+ * The others are their twins. */
+void learn_course_speak(struct learn_course *course, bool python);
 
 /* Is it outside the weeks: optional preparation before the course itself? */
 bool learn_is_before(const struct learn_lesson *lesson);

@@ -94,9 +94,15 @@ bool lesson_read_totals(struct lesson_reader *reader, json_t *object,
 
 /* figures.json ----------------------------------------------------------------------------------*/
 
+const char *learn_figures_name(const struct learn_exercise *exercise)
+{
+    return exercise->is_python ? lk_arena_printf(exercise->lesson->arena, "%s.py", exercise->name)
+                               : exercise->name;
+}
+
 static void take(json_t *figures, struct learn_exercise *exercise)
 {
-    json_t *of = json_object_get(figures, exercise->name);
+    json_t *of = json_object_get(figures, learn_figures_name(exercise));
     if (!json_is_object(of))
         return;
     exercise->has_figures = true;
@@ -118,8 +124,11 @@ bool lesson_read_figures(struct lesson_reader *reader, struct learn_lesson *less
         reader->error = lk_format("%s:%d:%d: %s", path, error.line, error.column, error.text);
         return false;
     }
-    for (unsigned i = 0; i < lesson->exercise_count; i++)
+    for (unsigned i = 0; i < lesson->exercise_count; i++) {
         take(figures, &lesson->exercise[i]);
+        if (lesson->exercise[i].twin)
+            take(figures, lesson->exercise[i].twin);
+    }
     json_decref(figures);
     return true;
 }

@@ -6,6 +6,8 @@
  */
 #include "learn/problem.h"
 
+#include "learn/compile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,21 +220,43 @@ static bool make_map(const struct lk_driver *cuda, const struct learn_problem *p
     return status == CUDA_SUCCESS;
 }
 
+/* What Triton has chosen for a kernel, and the two pointers to scratch memory that it always takes
+ * and a graded kernel does not use. */
+static void take_own(const struct learn_exercise *exercise, const struct compile_launch *own,
+                     struct problem_launch *launch)
+{
+    static CUdeviceptr none;
+    for (unsigned i = 0; i < exercise->argument_count; i++) {
+        unsigned kind = exercise->argument[i].kind;
+        if (kind == LEARN_INT || kind == LEARN_LONG)
+            launch->is_ragged |= compile_is_ragged(
+                own, i, kind == LEARN_INT ? launch->value[i].i32 : launch->value[i].i64);
+    }
+    launch->argument[exercise->argument_count] = &none;
+    launch->argument[exercise->argument_count + 1] = &none;
+    launch->block[0] = 32 * own->warps;
+    launch->shared = compile_shared(own, launch->is_ragged && own->ragged);
+}
+
 bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *exercise,
-                    unsigned size, const CUdeviceptr *buffers, struct problem_launch *launch,
-                    char **message)
+                    unsigned size, const struct compile_launch *own, const CUdeviceptr *buffers,
+                    struct problem_launch *launch, char **message)
 {
     struct expression_state state = state_of(&exercise->problem, size);
     bool fine = true;
     *launch = (struct problem_launch){0};
+    for (unsigned i = 0; own && i < exercise->constant_count; i++)
+        state.variable[exercise->problem.names.variable_count + i] =
+            compile_constant(own, exercise->constant[i]);
     for (unsigned i = 0; i < 3; i++)
         fine = fine && dimension(exercise->grid[i], &state, &launch->grid[i]) &&
                dimension(exercise->block[i], &state, &launch->block[i]);
     if (fine && exercise->shared)
         fine = dimension(exercise->shared, &state, &launch->shared);
     if (!fine) {
-        *message =
-            lk_format("%s: the lesson's launch makes no sense", exercise->problem.size[size]);
+        *message = lk_format(own ? "%s: there is no grid for these constants"
+                                 : "%s: the lesson's launch makes no sense",
+                             exercise->problem.size[size]);
         return false;
     }
     for (unsigned i = 0; i < exercise->argument_count; i++) {
@@ -254,6 +278,8 @@ bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *e
         else
             launch->value[i].f64 = value;
     }
+    if (own)
+        take_own(exercise, own, launch);
     return true;
 }
 

@@ -16,8 +16,12 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
 bool problem_shape(const struct learn_problem *problem, unsigned size, struct zoo_buffer *shape,
                    char **message);
 
+/* What a kernel in Python brings itself; NULL for others. */
+struct compile_launch;
+
 struct problem_launch {
     unsigned grid[3], block[3], shared;
+    bool is_ragged; /* of a kernel in Python: the PTX for other sizes is wanted */
     union {
         CUdeviceptr pointer;
         int32_t i32;
@@ -26,11 +30,11 @@ struct problem_launch {
         double f64;
         CUtensorMap map;
     } value[LEARN_ARGUMENTS];
-    void *argument[LEARN_ARGUMENTS]; /* into value */
+    void *argument[LEARN_ARGUMENTS + 2]; /* into value; Triton's kernels take two more pointers */
 };
 bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *exercise,
-                    unsigned size, const CUdeviceptr *buffers, struct problem_launch *launch,
-                    char **message);
+                    unsigned size, const struct compile_launch *own, const CUdeviceptr *buffers,
+                    struct problem_launch *launch, char **message);
 /* Puts the kernel into the stream that everything is in. */
 CUresult problem_start(const struct lk_driver *cuda, CUfunction function,
                        const struct problem_launch *launch);

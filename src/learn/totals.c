@@ -114,8 +114,8 @@ static char *explain(const struct learn_exercise *exercise, const struct profile
                          mine->lanes, best->lanes);
     if (blocks > 1 && times > 0.4 * blocks)
         return lk_format("There are %.0f blocks, and the work is done %.3g times: does every block "
-                         "do all of it? A block has its own part: blockIdx.",
-                         blocks, times);
+                         "do all of it? A block has its own part: %s.",
+                         blocks, times, exercise->is_python ? "tl.program_id(0)" : "blockIdx");
     if (longest > UNEVEN * best->value[LEARN_TOTAL_longest_warp] && best_share > 0)
         return lk_format("The busiest warp runs %.3g times as long as in the solution: the work is "
                          "not spread over all threads.",
@@ -159,7 +159,8 @@ static bool is_smaller(const struct learn_problem *problem, unsigned size)
 {
     const double *value = problem->value[size], *most = problem->value[problem->measured];
     for (unsigned i = 0; i < problem->names.variable_count; i++)
-        if (value[i] > most[i])
+        if (value[i] > most[i] || (problem->keeps_multiples && fmod(most[i], 16) == 0 &&
+                                   fmod(value[i], 16) != 0)) /* compiled apart: another kernel */
             return false;
     return true;
 }

@@ -8,7 +8,7 @@
  * "wrong": text or null, "fault": text or null, "us": measured}, ..]}. "error" is what kept the
  * kernel from being run at all.
  */
-#include "learn/grade.h"
+#include "learn/compile.h"
 
 #include "host/demangle.h"
 #include "host/files.h"
@@ -51,8 +51,9 @@ static bool check_parameters(const struct learn_exercise *exercise,
                              const struct ptx_function *entry, char **message)
 {
     struct lk_buf text = {0};
-    bool fits = entry->param_count == exercise->argument_count;
-    for (unsigned i = 0; fits && i < entry->param_count; i++)
+    unsigned count = exercise->argument_count;
+    bool fits = entry->param_count == count + (exercise->is_python ? 2 : 0);
+    for (unsigned i = 0; fits && i < count; i++)
         fits = entry->params[i].var &&
                entry->params[i].var->size == problem_argument_bytes(&exercise->argument[i]);
     if (fits)
@@ -75,14 +76,43 @@ static char *find_kernel(const struct learn_exercise *exercise, const char *ptx,
     if (!module)
         *message = lk_format("the kernel cannot be loaded: %s", problem);
     else if (!entry)
-        *message = lk_format("there is no %s '%svoid %s' in the file",
-                             exercise->is_c ? "function" : "kernel",
-                             exercise->is_c ? "" : "__global__ ", exercise->kernel);
+        *message =
+            lk_format("there is no %s '%s%s' in the file", exercise->is_c ? "function" : "kernel",
+                      exercise->is_python ? "def "
+                      : exercise->is_c    ? "void "
+                                          : "__global__ void ",
+                      exercise->kernel);
     else if (check_parameters(exercise, entry, message))
         symbol = strdup(entry->name);
     ptx_free(module);
     free(problem);
     return symbol;
+}
+
+/* A kernel in Python may be two: see compile_python.c. */
+struct loaded {
+    struct zoo_device *device;
+    CUfunction function, ragged;
+    const struct compile_launch *own; /* NULL: not in Python */
+};
+
+static CUfunction choose(const struct loaded *loaded, const struct problem_launch *launch)
+{
+    return launch->is_ragged && loaded->ragged ? loaded->ragged : loaded->function;
+}
+
+/* Triton's tiles may take more shared memory than a launch has without asking. */
+static CUresult start(const struct loaded *loaded, const struct problem_launch *launch)
+{
+    const struct lk_driver *cuda = loaded->device->cuda;
+    CUfunction function = choose(loaded, launch);
+    if (loaded->own && launch->shared > MOST_SHARED) {
+        CUresult status = cuda->cuFuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->shared);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    return problem_start(cuda, function, launch);
 }
 
 /* Running ---------------------------------------------------------------------------------------*/
@@ -120,8 +150,9 @@ static void measure(const struct problem_timed *timed, json_t *row)
 
 /* One size: launch and compare. False if nothing more can be run. */
 static bool run_size(const struct learn_exercise *exercise, unsigned size,
-                     struct zoo_device *device, CUfunction function, json_t *sizes, char **message)
+                     const struct loaded *loaded, json_t *sizes, char **message)
 {
+    struct zoo_device *device = loaded->device;
     static const struct zoo_variant none = {.name = "exercise"};
     struct zoo_instance instance;
     struct zoo_run run;
@@ -135,11 +166,12 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         return false;
     if (!zoo_run_open(&run, &instance, &none, device, NULL, NULL, message))
         goto free_instance;
-    if (!problem_launch(device->cuda, exercise, size, run.call.buffer, &launch, message))
+    if (!problem_launch(device->cuda, exercise, size, loaded->own, run.call.buffer, &launch,
+                        message))
         goto close_run;
     CUresult status = zoo_run_reset(&run);
     if (status == CUDA_SUCCESS)
-        status = problem_start(device->cuda, function, &launch);
+        status = start(loaded, &launch);
     if (status == CUDA_SUCCESS)
         status = device->cuda->cuCtxSynchronize();
     if (status == CUDA_SUCCESS)
@@ -151,7 +183,7 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
         if (!problem_verify(&exercise->problem, size, &instance, result, &wrong))
             json_object_set_new(row, "wrong", json_string(wrong.data));
         else if (!device->cuda->simulated && size == exercise->problem.measured)
-            measure(&(struct problem_timed){&run, function, &launch}, row);
+            measure(&(struct problem_timed){&run, choose(loaded, &launch), &launch}, row);
     }
     for (unsigned i = 0; i < instance.count; i++)
         free(result[i]);
@@ -165,9 +197,10 @@ free_instance:
 
 /* The large size, of which only the time is asked: memory is as fresh as it comes, nothing is
  * computed beforehand and nothing compared. */
-static void run_large(const struct learn_exercise *exercise, struct zoo_device *device,
-                      CUfunction function, char **message)
+static void run_large(const struct learn_exercise *exercise, const struct loaded *loaded,
+                      char **message)
 {
+    struct zoo_device *device = loaded->device;
     struct zoo_buffer shape[ZOO_BUFFERS];
     CUdeviceptr buffer[ZOO_BUFFERS] = {0};
     struct problem_launch launch;
@@ -177,8 +210,8 @@ static void run_large(const struct learn_exercise *exercise, struct zoo_device *
     for (unsigned i = 0; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
         status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
     if (status == CUDA_SUCCESS &&
-        problem_launch(device->cuda, exercise, 0, buffer, &launch, message)) {
-        status = problem_start(device->cuda, function, &launch);
+        problem_launch(device->cuda, exercise, 0, loaded->own, buffer, &launch, message)) {
+        status = start(loaded, &launch);
         if (status == CUDA_SUCCESS)
             status = device->cuda->cuCtxSynchronize();
     }
@@ -213,37 +246,52 @@ static bool check_memory(const struct zoo_device *device, CUfunction function, c
     return !*message;
 }
 
-static void run_all(const struct learn_exercise *exercise, const char *ptx, const char *gpu,
-                    json_t *result, char **message)
+static bool load(const struct learn_exercise *exercise, const char *ptx,
+                 const struct zoo_device *device, CUfunction *function, char **message)
+{
+    CUmodule module;
+    char *symbol = find_kernel(exercise, ptx, message);
+    if (!symbol)
+        return false;
+    CUresult status = device->cuda->cuModuleLoadData(&module, ptx);
+    if (status == CUDA_SUCCESS)
+        status = device->cuda->cuModuleGetFunction(function, module, symbol);
+    if (status != CUDA_SUCCESS)
+        *message = lk_format("the kernel cannot be loaded: %s", zoo_error(device->cuda, status));
+    free(symbol);
+    return status == CUDA_SUCCESS && check_memory(device, *function, message);
+}
+
+static bool load_ragged(const struct learn_exercise *exercise, struct loaded *loaded,
+                        char **message)
+{
+    const char *path = loaded->own ? loaded->own->ragged : NULL;
+    char *ptx = path ? host_read_text(path, message) : NULL;
+    bool fine = !path || (ptx && load(exercise, ptx, loaded->device, &loaded->ragged, message));
+    free(ptx);
+    return fine;
+}
+
+static void run_all(const struct learn_exercise *exercise, const char *ptx,
+                    const struct compile_launch *own, const char *gpu, json_t *result,
+                    char **message)
 {
     json_t *sizes = json_object_get(result, "sizes");
     struct zoo_device device;
-    CUmodule module;
-    CUfunction function;
-    char *symbol = find_kernel(exercise, ptx, message);
-    if (!symbol)
-        return;
+    struct loaded loaded = {.device = &device, .own = own};
     if (!zoo_device_open(gpu, &device, message))
-        goto out;
+        return;
     json_object_set_new(result, "name", json_string(device.name));
-    CUresult status = device.cuda->cuModuleLoadData(&module, ptx);
-    if (status == CUDA_SUCCESS)
-        status = device.cuda->cuModuleGetFunction(&function, module, symbol);
-    if (status != CUDA_SUCCESS) {
-        *message = lk_format("the kernel cannot be loaded: %s", zoo_error(device.cuda, status));
-        goto out;
-    }
-    if (!check_memory(&device, function, message))
-        goto out;
+    if (!load(exercise, ptx, &device, &loaded.function, message) ||
+        !load_ragged(exercise, &loaded, message))
+        return;
     if (exercise->problem.listed == 0) {
-        run_large(exercise, &device, function, message);
-        goto out;
+        run_large(exercise, &loaded, message);
+        return;
     }
     for (unsigned i = 0; i < exercise->problem.size_count; i++)
-        if (!run_size(exercise, i, &device, function, sizes, message) || is_shared_out_wrongly())
+        if (!run_size(exercise, i, &loaded, sizes, message) || is_shared_out_wrongly())
             break;
-out:
-    free(symbol);
 }
 
 /* The exercise as this check sees it: with drawn sizes, or with the large one alone. */
@@ -269,8 +317,11 @@ bool learn_worker(const struct learn_exercise *exercise, const struct learn_work
     struct lk_arena *arena = lk_arena_create();
     struct learn_exercise chosen = *exercise;
     json_t *result = json_pack("{s[] sn}", "sizes", "error");
-    if (ptx && choose_sizes(arena, &chosen, seed, &message))
-        run_all(&chosen, ptx, files->gpu, result, &message);
+    struct compile_launch own = {0};
+    if (ptx && choose_sizes(arena, &chosen, seed, &message) &&
+        (!exercise->is_python || compile_read_launch(files->ptx, &own, &message)))
+        run_all(&chosen, ptx, exercise->is_python ? &own : NULL, files->gpu, result, &message);
+    compile_launch_free(&own);
     if (message)
         json_object_set_new(result, "error", json_string(message));
     bool written = result && json_dump_file(result, files->result, JSON_INDENT(1)) == 0;

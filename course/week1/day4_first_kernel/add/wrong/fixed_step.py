@@ -1,0 +1,12 @@
+"""c = a + b, a block of elements for each program."""
+import triton
+import triton.language as tl
+
+BLOCK = 1024
+
+
+@triton.jit
+def add(a, b, c, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * 1000 + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(c + i, tl.load(a + i, mask=inside) + tl.load(b + i, mask=inside), mask=inside)
