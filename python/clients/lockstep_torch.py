@@ -13,13 +13,15 @@ import os
 
 import torch
 
+import lockstep_bench
+
 CPU = torch.device("cpu")
 
 # These need no kernel: PyTorch's own go through the CUDA runtime.
 KEPT = {
     "empty.memory_format", "empty_strided", "as_strided", "view", "view_as_real", "view_as_complex",
     "_reshape_alias", "unfold", "set_", "set_.source_Storage", "set_.source_Tensor",
-    "set_.source_Storage_storage_offset", "resize_", "_local_scalar_dense", "record_stream",
+    "set_.source_Storage_storage_offset", "resize_", "record_stream",
     "is_pinned", "_pin_memory", "is_set_to", "_debug_has_internal_overlap", "_has_same_storage_numel",
     "_cudnn_init_dropout_state", "alias", "detach", "squeeze", "squeeze.dim", "squeeze.dims",
     "unsqueeze", "expand", "permute", "transpose.int", "select.int", "slice.Tensor", "split.Tensor",
@@ -29,6 +31,9 @@ KEPT = {
 ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
          "convolution_backward_overrideable", "native_batch_norm", "native_batch_norm_backward",
          "_native_batch_norm_legit", "_native_batch_norm_legit.no_stats"]
+
+# What these are given is written without being read.
+OVERWRITES = {"fill_.Scalar", "zero_", "normal_", "uniform_", "random_", "random_.from", "random_.to"}
 
 _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_bytes.restype = ctypes.c_void_p
@@ -99,7 +104,9 @@ def on_device(tensor, device):
 class Call:
     """One call: what stands for what, on the way in and on the way out."""
 
-    def __init__(self):
+    def __init__(self, name):
+        self.name = name
+        self.reads = name not in OVERWRITES
         self.device = None
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
         self.keep = []
@@ -110,6 +117,8 @@ class Call:
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
+            if lockstep_bench.incomplete:
+                lockstep_bench.check(value, self.name, self.reads)
             alias = on_cpu(value)
             self.aliases[id(alias)] = value
             self.keep.append(alias)
@@ -168,7 +177,7 @@ def kernel_for(operator, name, on_tensors):
     draws = any(argument.name == "generator" for argument in operator._schema.arguments)
 
     def run(*words, **options):
-        call = Call()
+        call = Call(name)
         wait(name)
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
@@ -281,6 +290,27 @@ def register():
     return library
 
 
+def host_memory():
+    """Bytes that the host can still give."""
+    with open("/proc/meminfo") as file:
+        free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    try:
+        with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
+            free = min(free, int(most.read()) - int(used.read()))
+    except (OSError, ValueError):  # no control group, or one without a limit
+        pass
+    return free
+
+
+def limit_memory():
+    """PyTorch keeps what is freed until the GPU's memory is full, and the host's is full earlier: it is told
+    of a limit, at which it gives cached memory back."""
+    total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+    share = 0.7 * host_memory() / total
+    if share < 1:
+        torch.cuda.set_per_process_memory_fraction(max(share, 1e-3))
+
+
 def without_cupti(profiler):
     """torch.profiler records the CPU's side. The GPU's comes from CUPTI, which looks into NVIDIA's driver
     and ends the program with another one; `lockstep profile` shows kernels."""
@@ -307,4 +337,5 @@ def install(module):
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
     without_cupti(module.autograd.profiler)
+    module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()
