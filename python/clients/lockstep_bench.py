@@ -104,7 +104,7 @@ def _timed(interface, fn):
 def _once(module, fn, grad_to_none, quantiles, return_mode):
     """Caches are empty before each run of do_bench, so that the first is as good as any, unless it
     measures other things itself. Eager operators run on the CPU and take no modelled time: theirs is
-    the CPU's, in a second run."""
+    the CPU's."""
     global _depth
     interface = module.runtime.driver.active.get_device_interface()
     before = _driver.lk_driver_sample(SAMPLE)
@@ -112,7 +112,7 @@ def _once(module, fn, grad_to_none, quantiles, return_mode):
     _once.nested = False
     try:
         modelled, spent = _timed(interface, fn)
-        if _once.nested or not modelled:
+        if _once.nested:
             for tensor in grad_to_none or []:
                 tensor.grad = None
             modelled, spent = _timed(interface, fn)
