@@ -4,11 +4,11 @@
 """
 
 import functools
+import importlib
 import importlib.abc
 import importlib.machinery
 import os
 import sys
-import time
 
 
 def numba_lines(module):
@@ -28,50 +28,26 @@ def numba_lines(module):
     module.jit = with_lines
 
 
-def triton_bench(module):
-    """do_bench times a modelled GPU: one run is as good as thousands, and takes as long as one."""
-
-    def once(fn, grad_to_none, quantiles, return_mode):
-        interface = module.runtime.driver.active.get_device_interface()
-        fn()
-        for tensor in grad_to_none or []:
-            tensor.grad = None
-        start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
-        interface.synchronize()
-        start.record()
-        began = time.perf_counter()
-        fn()
-        end.record()
-        interface.synchronize()
-        # Eager operators run on the CPU and take no modelled time: theirs is the CPU's.
-        spent = start.elapsed_time(end) or 1e3 * (time.perf_counter() - began)
-        return module._summarize_statistics([spent], quantiles, return_mode)
-
-    def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return once(fn, grad_to_none, quantiles, return_mode)
-
-    def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return once(fn, grad_to_none, quantiles, return_mode)
-
-    module.do_bench = do_bench
-    if hasattr(module, "do_bench_cudagraph"):
-        module.do_bench_cudagraph = do_bench_cudagraph
+def _ours(name):
+    """A module beside this one."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
 
 
 def torch_operators(module):
     if module.version.cuda is None:
         return
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    try:
-        import lockstep_torch
-    finally:
-        sys.path.pop(0)
-    lockstep_torch.install(module)
+    _ours("lockstep_torch").install(module)
 
 
 hooks = {
     "torch": torch_operators,
-    "triton.testing": triton_bench,
+    "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
+    "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
+    "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
     "numba.cuda.decorators": numba_lines,
 }
 

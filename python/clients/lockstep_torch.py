@@ -13,13 +13,15 @@ import os
 
 import torch
 
+import lockstep_bench
+
 CPU = torch.device("cpu")
 
 # These need no kernel: PyTorch's own go through the CUDA runtime.
 KEPT = {
     "empty.memory_format", "empty_strided", "as_strided", "view", "view_as_real", "view_as_complex",
     "_reshape_alias", "unfold", "set_", "set_.source_Storage", "set_.source_Tensor",
-    "set_.source_Storage_storage_offset", "resize_", "_local_scalar_dense", "record_stream",
+    "set_.source_Storage_storage_offset", "resize_", "record_stream",
     "is_pinned", "_pin_memory", "is_set_to", "_debug_has_internal_overlap", "_has_same_storage_numel",
     "_cudnn_init_dropout_state", "alias", "detach", "squeeze", "squeeze.dim", "squeeze.dims",
     "unsqueeze", "expand", "permute", "transpose.int", "select.int", "slice.Tensor", "split.Tensor",
@@ -29,6 +31,11 @@ KEPT = {
 ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
          "convolution_backward_overrideable", "native_batch_norm", "native_batch_norm_backward",
          "_native_batch_norm_legit", "_native_batch_norm_legit.no_stats"]
+
+# What these are given is written without being read.
+OVERWRITES = {"fill_.Scalar", "zero_", "normal_", "uniform_", "random_", "random_.from", "random_.to"}
+
+LARGE, SPARE = 64 << 20, 2 << 30  # bytes
 
 _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_bytes.restype = ctypes.c_void_p
@@ -71,6 +78,8 @@ def on_cpu(tensor):
     """The same bytes, as a CPU tensor."""
     storage = tensor.untyped_storage()
     size = storage.nbytes()
+    if size >= LARGE and host_memory() < size + SPARE:
+        torch.cuda.empty_cache()
     if tensor.numel() == 0 or size == 0:
         return torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype)
     alias = torch.empty(0, dtype=tensor.dtype)
@@ -99,7 +108,9 @@ def on_device(tensor, device):
 class Call:
     """One call: what stands for what, on the way in and on the way out."""
 
-    def __init__(self):
+    def __init__(self, name):
+        self.name = name
+        self.reads = name not in OVERWRITES
         self.device = None
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
         self.keep = []
@@ -110,6 +121,8 @@ class Call:
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
+            if lockstep_bench.incomplete:
+                lockstep_bench.check(value, self.name, self.reads)
             alias = on_cpu(value)
             self.aliases[id(alias)] = value
             self.keep.append(alias)
@@ -168,7 +181,7 @@ def kernel_for(operator, name, on_tensors):
     draws = any(argument.name == "generator" for argument in operator._schema.arguments)
 
     def run(*words, **options):
-        call = Call()
+        call = Call(name)
         wait(name)
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
@@ -204,25 +217,60 @@ def rms_norm_backward(grad, x, shape, rstd, weight, mask):
             None if to_weight is None else to_weight.to(weight.dtype))
 
 
+HALVES = (torch.float16, torch.bfloat16)
+
+
+def widened(value):
+    if isinstance(value, torch.Tensor) and value.dtype in HALVES:
+        return value.float()
+    return value
+
+
 def in_float32(operator):
-    """The CPU sums halves in halves here, and a GPU in single precision."""
-    halves = (torch.float16, torch.bfloat16)
+    """The CPU computes halves in halves here, and a GPU in single precision, rounded once."""
 
     def run(*words, **options):
-        dtype = words[0].dtype
-        if dtype not in halves:
+        dtype = options.get("dtype") or words[0].dtype
+        if words[0].dtype not in HALVES or dtype not in HALVES:
             return operator(*words, **options)
-        words = [word.float() if isinstance(word, torch.Tensor) and word.dtype in halves else word
-                 for word in words]
-        return tuple(part if part is None else part.to(dtype) for part in operator(*words, **options))
+        options = {key: value for key, value in options.items() if key != "dtype"}
+        result = operator(*map(widened, words), **options)
+        if isinstance(result, torch.Tensor):
+            return result.to(dtype)
+        return tuple(part if part is None else part.to(dtype) for part in result)
 
     return run
+
+
+def softmax(operator):
+    """CUDA's also returns floats for halves, without a copy of them in between."""
+
+    def run(x, dim, half_to_float):
+        y = operator(widened(x), dim, False)
+        return y if half_to_float else y.to(x.dtype)
+
+    return run
+
+
+def softmax_backward(operator):
+    def run(grad, y, dim, dtype):
+        grad, y = widened(grad), widened(y)
+        return operator(grad, y, dim, y.dtype).to(dtype)
+
+    return run
+
+
+def index_put(x, indices, values, accumulate=False, unsafe=False):
+    put = torch.ops.aten._index_put_impl_.default
+    if not accumulate or x.dtype not in HALVES:
+        return put(x, indices, values, accumulate, unsafe)
+    return x.copy_(put(x.float(), indices, values.float(), True, unsafe))
 
 
 def layer_norm(x, shape, weight, bias, eps):
     """As CUDA's: mean and deviation of halves are kept in single precision for the backward pass."""
     forward = torch.ops.aten.native_layer_norm.default
-    if x.dtype not in (torch.float16, torch.bfloat16):
+    if x.dtype not in HALVES:
         return forward(x, shape, weight, bias, eps)
     weight, bias = (None if each is None else each.float() for each in (weight, bias))
     y, mean, rstd = forward(x.float(), shape, weight, bias, eps)
@@ -240,9 +288,21 @@ INSTEAD = {
         c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
     "_fused_rms_norm_backward": rms_norm_backward,
     "native_layer_norm": layer_norm,
-    "native_layer_norm_backward": in_float32(torch.ops.aten.native_layer_norm_backward.default),
-    "native_group_norm_backward": in_float32(torch.ops.aten.native_group_norm_backward.default),
+    "_softmax": softmax(torch.ops.aten._softmax.default),
+    "_log_softmax": softmax(torch.ops.aten._log_softmax.default),
+    "_softmax_backward_data": softmax_backward(torch.ops.aten._softmax_backward_data.default),
+    "_log_softmax_backward_data": softmax_backward(torch.ops.aten._log_softmax_backward_data.default),
+    "_index_put_impl_": index_put,
 }
+# What the CPU rounds more than once, or sums in halves (tests/clients/halves.py looks for such).
+for _name in ("native_layer_norm_backward", "native_group_norm_backward", "nll_loss_forward",
+              "nll_loss2d_forward", "embedding_dense_backward", "prod", "prod.dim_int", "cumprod",
+              "glu_backward", "sigmoid_backward", "col2im", "unfold_backward", "segment_reduce",
+              "avg_pool3d", "avg_pool3d_backward", "upsample_bicubic2d", "xlogy.Tensor", "renorm",
+              "logcumsumexp", "_logcumsumexp"):
+    _base, _, _overload = _name.partition(".")
+    if hasattr(torch.ops.aten, _base):
+        INSTEAD[_name] = in_float32(getattr(getattr(torch.ops.aten, _base), _overload or "default"))
 
 
 def no_kernel(name):
@@ -281,6 +341,27 @@ def register():
     return library
 
 
+def host_memory():
+    """Bytes that the host can still give."""
+    with open("/proc/meminfo") as file:
+        free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    try:
+        with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as used:
+            free = min(free, int(most.read()) - int(used.read()))
+    except (OSError, ValueError):  # no control group, or one without a limit
+        pass
+    return free
+
+
+def limit_memory():
+    """PyTorch keeps what is freed until the GPU's memory is full, and the host's is full earlier: it is told
+    of a limit, at which it gives cached memory back."""
+    total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+    share = 0.7 * host_memory() / total
+    if share < 1:
+        torch.cuda.set_per_process_memory_fraction(max(share, 1e-3))
+
+
 def without_cupti(profiler):
     """torch.profiler records the CPU's side. The GPU's comes from CUPTI, which looks into NVIDIA's driver
     and ends the program with another one; `lockstep profile` shows kernels."""
@@ -307,4 +388,5 @@ def install(module):
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
     without_cupti(module.autograd.profiler)
+    module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()

@@ -38,7 +38,9 @@ class Buffer:
         return list(self.host)
 
 
-triton.runtime.driver.active.get_current_device()  # makes the context current
+context = ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+cuda.cuCtxSetCurrent(context)
 n = 1000
 x = Buffer(range(n), ctypes.c_float, "float32")
 y = Buffer([1.0] * n, ctypes.c_float, "float32")

@@ -160,18 +160,33 @@ static CUresult fault_error(enum simt_fault_kind kind)
     }
 }
 
+/* For benchmarks of clients (python/clients/lockstep_bench.py), whose launches are run to be timed.
+ */
+static _Atomic uint64_t sample_instructions, sampled_launches;
+
+/* From now on, timed launches end after so many instructions of warps (0: never), where their
+ * blocks cannot wait for each other. Returns how many launches were cut short so far. */
+__attribute__((visibility("default"))) uint64_t lk_driver_sample(uint64_t instructions);
+uint64_t lk_driver_sample(uint64_t instructions)
+{
+    sample_instructions = instructions;
+    return sampled_launches;
+}
+
 CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, double *clock)
 {
     struct simt_machine *machine = context->device->machine;
     struct simt_launch launch = {.kernel = kernel->function->kernel,
                                  .dynamic_shared = kernel->shared,
                                  .params = kernel->params,
-                                 .cooperative = kernel->cooperative};
+                                 .cooperative = kernel->cooperative,
+                                 .sample_instructions = sample_instructions};
     struct simt_stats stats = {0};
     struct simt_fault fault = {0};
     bool wanted = context->device->timing_events > 0;
-    launch.timed = simt_kernel_reads_clock(kernel->function->kernel) ||
-                   (wanted && !drv_time_known(kernel, &launch.known));
+    launch.timed =
+        simt_kernel_reads_clock(kernel->function->kernel) ||
+        (wanted && (launch.sample_instructions || !drv_time_known(kernel, &launch.known)));
     if (launch.timed || context->device->profiles)
         drv_ask_registers(kernel->function);
     double share = drv_kernel_share(context->device->gpu, kernel);
@@ -192,7 +207,8 @@ CUresult drv_kernel_run(CUcontext context, struct drv_kernel_work *kernel, doubl
         fflush(NULL);
         _exit(3);
     }
-    if (wanted && kind == SIMT_OK)
+    sampled_launches += stats.is_sampled;
+    if (wanted && kind == SIMT_OK && !stats.is_sampled)
         drv_time_learn(kernel, launch.timed, &stats);
     share = stats.modelled_share > 0 ? stats.modelled_share : share;
     double seconds = stats.modelled_seconds;

@@ -165,7 +165,9 @@ struct simt_code {
     uint32_t registers;   /* estimate, for occupancy */
     uint32_t increase;    /* the most that a setmaxnreg.inc asks for; 0: there is none */
     bool reads_clock;
-    bool fixed_params;          /* an address of the machine's buffer for parameters is in it */
+    bool meets_blocks; /* atomics or ordered accesses outside shared memory: blocks may wait for
+                          others */
+    bool fixed_params; /* an address of the machine's buffer for parameters is in it */
     struct watch_inst *watched; /* [inst_count]; NULL until it is first watched */
     struct simt_shared_var {
         const struct ptx_var *var;
@@ -376,6 +378,7 @@ struct simt_launch_state {
     uint32_t threads_per_block, warps_per_block;
     uint64_t block_count;
     uint64_t sampled;                  /* of these so many run, and stand for all; 0: all run */
+    uint64_t sample_instructions;      /* after which no further one begins */
     uint32_t cluster[3], cluster_size; /* blocks; 1 without clusters */
     uint32_t shared_bytes, reserved_at, shared_end;
     uint32_t local_stride;

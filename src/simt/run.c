@@ -245,11 +245,14 @@ static struct simt_block *take_sampled(struct simt_worker *worker)
     uint64_t number = atomic_fetch_add(&launch->next_block, 1);
     if (number >= launch->sampled)
         return NULL;
-    if (number && worker->instructions > launch->machine->options.sample_instructions) {
+    if (number && launch->instructions + worker->instructions > launch->sample_instructions) {
         launch->sampled = number;
         return NULL;
     }
-    return simt_block_start(worker, number % 4 * (launch->block_count / 4) + number / 4, 0);
+    uint64_t row = launch->block_count / 4;
+    if (number < 4 * row)
+        number = number % 4 * row + number / 4;
+    return simt_block_start(worker, number, 0);
 }
 
 static struct simt_block *take_new(struct simt_worker *worker)
@@ -357,6 +360,23 @@ static uint32_t local_stride(const struct simt_code *code, size_t stack_bytes)
     return (uint32_t)(stride + 15) & ~15u;
 }
 
+/* The machine's options are for launches that are counted anyway; the launch's own are for those
+ * that only a timer watches, and may end without a cut. */
+static void choose_sample(struct simt_launch_state *state)
+{
+    const struct simt_machine *machine = state->machine;
+    if (!state->watch || state->cluster_size > 1)
+        return;
+    if (machine->options.sample_blocks && machine->options.sample_blocks + 4 < state->block_count) {
+        state->sampled = machine->options.sample_blocks;
+        state->sample_instructions = machine->options.sample_instructions;
+    } else if (state->launch->sample_instructions && state->watch != machine->watch &&
+               !state->launch->cooperative && !state->code->meets_blocks) {
+        state->sampled = state->block_count;
+        state->sample_instructions = state->launch->sample_instructions;
+    }
+}
+
 static void prepare(struct simt_launch_state *state, struct simt_machine *machine,
                     const struct simt_launch *launch)
 {
@@ -395,9 +415,7 @@ static void prepare(struct simt_launch_state *state, struct simt_machine *machin
     uint64_t share = resident / state->cluster_size / (workers ? workers : 1);
     share = share ? share : state->cluster_size > 1;
     state->resident_limit = launch->cooperative ? UINT32_MAX : (uint32_t)share;
-    if (state->watch && state->cluster_size == 1 && machine->options.sample_blocks &&
-        machine->options.sample_blocks + 4 < state->block_count)
-        state->sampled = machine->options.sample_blocks;
+    choose_sample(state);
     /* A scheduler issues one instruction a cycle, to the warps of its SM in turn. */
     uint64_t blocks_of_sm = (state->block_count + machine->gpu->sms - 1) / machine->gpu->sms;
     if (occupancy.blocks_per_sm && blocks_of_sm > occupancy.blocks_per_sm)
@@ -468,6 +486,8 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
         lk_pool_run(machine->pool, worker_count(&state), worker_main, &state);
     if (machine->states && !state.beside)
         simt_states_record(&state, true);
+    if (state.sampled == state.block_count)
+        state.sampled = 0;
     if (state.watch)
         simt_watch_done(&state);
     double seconds = model_seconds(&state);
@@ -478,6 +498,7 @@ enum simt_fault_kind simt_run(struct simt_machine *machine, const struct simt_la
             (struct simt_stats){.warp_instructions = state.instructions,
                                 .blocks = state.block_count,
                                 .warps = state.block_count * state.warps_per_block,
+                                .is_sampled = state.sampled > 0,
                                 .host_seconds = lk_seconds() - start,
                                 .modelled_seconds = seconds,
                                 .modelled_share = state.watch && state.watch->modelled_seconds > 0

@@ -159,12 +159,16 @@ struct simt_launch {
     bool cooperative;        /* every block is resident */
     bool timed;              /* its time is wanted: what it does is counted */
     struct simt_known known; /* its time is wanted, too, and this is what to expect */
+    /* Timed launches whose blocks cannot wait for each other end after so many instructions of
+     * warps, and what ran stands for the rest. Results are incomplete then. 0: all blocks run. */
+    uint64_t sample_instructions;
     double starts; /* when, in modelled seconds; earlier than what ran before: right after it */
 };
 
 struct simt_stats { /* of one launch; cheap, always on */
     uint64_t warp_instructions;
     uint64_t blocks, warps;
+    bool is_sampled; /* some blocks did not run */
     double host_seconds;
     bool yielded;            /* another launch was let begin beside it */
     double modelled_seconds; /* on the machine's GPU; rough unless the launch was counted */

@@ -16,6 +16,27 @@ static bool is_clock_read(const struct ptx_inst *inst)
            from->sreg <= PTX_SREG_GLOBALTIMER_HI;
 }
 
+/* Reads or changes memory that other blocks may write at the same time. */
+static bool is_shared_by_blocks(const struct ptx_inst *inst)
+{
+    if (ptx_has(inst, PTX_MOD_SHARED) || ptx_has(inst, PTX_MOD_SHARED_CTA) ||
+        ptx_has(inst, PTX_MOD_LOCAL))
+        return false;
+    switch (inst->op) {
+    case PTX_OP_ATOM:
+    case PTX_OP_ATOM_NOFTZ:
+    case PTX_OP_ATOM_CAS:
+    case PTX_OP_ATOM_VEC:
+    case PTX_OP_RED:
+    case PTX_OP_RED_NOFTZ:
+    case PTX_OP_RED_VEC:
+    case PTX_OP_LD_SYNC:
+        return true;
+    default:
+        return inst->op == PTX_OP_LD && ptx_has(inst, PTX_MOD_VOLATILE);
+    }
+}
+
 /* Can leave something behind, or depends on what others do. */
 static bool is_more_than_waiting(const struct ptx_inst *inst)
 {
@@ -93,6 +114,7 @@ void simt_find_waits(struct simt_code *code)
     struct flow flow = {0};
     for (uint32_t i = 0; i < code->inst_count; i++) {
         struct simt_inst *inst = &code->insts[i];
+        code->meets_blocks |= is_shared_by_blocks(inst->ptx);
         if (inst->flags & SIMT_FLAG_HIDDEN || !is_clock_read(inst->ptx))
             continue;
         code->reads_clock = true;

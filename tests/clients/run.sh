@@ -153,4 +153,6 @@ fi
 
 if in_place torch; then
     works torch try_torch.py
+    expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
+    expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
 fi

@@ -1,0 +1,166 @@
+"""lockstep_bench.py: triton.testing.do_bench and Triton's autotuner on a simulated GPU.
+
+Modelled time is the same in each run, so that one run is as good as thousands. Benchmarks are also far
+larger than what the machine runs in seconds: there, a launch ends after SAMPLE warp instructions, and
+the blocks that ran stand for the rest. What it wrote is incomplete then. That is no matter while the
+autotuner tries configurations, because the launch that follows writes it all; after a do_bench of the
+program's own, operators that read such memory raise an error (`incomplete`). LOCKSTEP_BENCH=whole runs
+all blocks, LOCKSTEP_BENCH=N changes SAMPLE.
+"""
+
+import ctypes
+import os
+import sys
+import time
+import weakref
+
+_wanted = os.environ.get("LOCKSTEP_BENCH") or "5000000"
+SAMPLE = 0 if _wanted == "whole" else int(_wanted)
+
+_driver = ctypes.CDLL("libcuda.so.1")
+_driver.lk_driver_sample.restype = ctypes.c_uint64
+_driver.lk_driver_sample.argtypes = [ctypes.c_uint64]
+
+incomplete = {}  # address of a storage: a weak reference to it
+_depth = 0  # of do_bench inside do_bench: the autotuner's inside a program's
+_tuning = 0
+_given = {}  # what launches inside do_bench were given: address: (weak reference, sum of its bytes)
+_said = False
+
+
+def _sum(storage):
+    """Tells whether a launch changed the bytes."""
+    import torch
+
+    if not storage.nbytes():
+        return 0
+    alias = torch.empty(0, dtype=torch.uint8)
+    from lockstep_torch import CPU, bytes_of
+
+    alias.set_(torch._C._construct_storage_from_data_pointer(
+        bytes_of(storage.data_ptr(), storage.nbytes()), CPU, storage.nbytes()))
+    whole = alias[:alias.numel() // 8 * 8].view(torch.int64)
+    return int(whole.sum()), int((whole[1::2] ^ whole[:-1:2]).sum()), int(alias[-8:].sum())
+
+
+def note_arguments(words):
+    """Before a launch: the tensors among its arguments."""
+    for word in words:
+        storage = word.untyped_storage() if hasattr(word, "untyped_storage") else None
+        if storage is None or not _depth or not SAMPLE:
+            if storage is not None:
+                incomplete.pop(storage.data_ptr(), None)  # a whole launch writes it again
+            continue
+        if storage.data_ptr() not in _given or _given[storage.data_ptr()][0]() is None:
+            _driver.cuCtxSynchronize()
+            _given[storage.data_ptr()] = (weakref.ref(storage), _sum(storage))
+
+
+def _settle(cut):
+    """After the outermost do_bench: which memory that is still in use has been left incomplete?"""
+    global _said
+    _driver.cuCtxSynchronize()
+    for address, (reference, before) in _given.items() if cut else ():
+        storage = reference()
+        if storage is not None and storage.data_ptr() == address and _sum(storage) != before:
+            incomplete[address] = reference
+    _given.clear()
+    if cut and not _said:
+        _said = True
+        print("lockstep: do_bench timed large launches by a part of their blocks; what they wrote is "
+              "incomplete (LOCKSTEP_BENCH=whole runs all blocks)", file=sys.stderr)
+
+
+def check(tensor, name, reads):
+    """An operator is about to read or to overwrite the tensor."""
+    storage = tensor.untyped_storage()
+    reference = incomplete.get(storage.data_ptr())
+    if reference is None:
+        return
+    all_written = not reads and tensor.is_contiguous() and (
+        tensor.numel() * tensor.element_size() == storage.nbytes())
+    if all_written or reference() is not storage:  # freed, and the memory used again
+        del incomplete[storage.data_ptr()]
+    elif reads:
+        _refuse(name)
+
+
+def _refuse(name):
+    raise RuntimeError(f"lockstep: aten::{name} reads what a launch wrote inside do_bench, which ran a part "
+                       "of its blocks to be timed: LOCKSTEP_BENCH=whole runs all of them")
+
+
+def _timed(interface, fn):
+    start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
+    interface.synchronize()
+    start.record()
+    began = time.perf_counter()
+    fn()
+    end.record()
+    interface.synchronize()
+    return start.elapsed_time(end), 1e3 * (time.perf_counter() - began)
+
+
+def _once(module, fn, grad_to_none, quantiles, return_mode):
+    """Caches are empty before each run of do_bench, so that the first is as good as any, unless it
+    measures other things itself. Eager operators run on the CPU and take no modelled time: theirs is
+    the CPU's."""
+    global _depth
+    interface = module.runtime.driver.active.get_device_interface()
+    before = _driver.lk_driver_sample(SAMPLE)
+    _depth += 1
+    _once.nested = False
+    try:
+        modelled, spent = _timed(interface, fn)
+        if _once.nested:
+            for tensor in grad_to_none or []:
+                tensor.grad = None
+            modelled, spent = _timed(interface, fn)
+        interface.synchronize()
+    finally:
+        _depth -= 1
+        _once.nested = True
+        if not _depth:
+            _settle(_driver.lk_driver_sample(0) - before if not _tuning else 0)
+    return module._summarize_statistics([modelled or spent], quantiles, return_mode)
+
+
+def testing(module):
+    """triton.testing"""
+
+    def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
+        return _once(module, fn, grad_to_none, quantiles, return_mode)
+
+    def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
+        return _once(module, fn, grad_to_none, quantiles, return_mode)
+
+    module.do_bench = do_bench
+    if hasattr(module, "do_bench_cudagraph"):
+        module.do_bench_cudagraph = do_bench_cudagraph
+
+
+def tuner(module):
+    """triton.runtime.autotuner: what is written while configurations are tried, is written again."""
+    bench = module.Autotuner._bench
+
+    def run(self, *words, **options):
+        global _tuning
+        _tuning += 1
+        try:
+            return bench(self, *words, **options)
+        finally:
+            _tuning -= 1
+
+    module.Autotuner._bench = run
+
+
+def launches(module):
+    """triton.runtime.jit"""
+    launch = module.JITFunction.run
+
+    def run(self, *words, **options):
+        if _depth or incomplete:
+            note_arguments([*words, *options.values()])
+        return launch(self, *words, **options)
+
+    module.JITFunction.run = run

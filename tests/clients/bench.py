@@ -1,0 +1,52 @@
+"""bench.py: what do_bench leaves incomplete is not read in silence; for LOCKSTEP_BENCH=100000."""
+
+import os
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, i < n) + tl.load(y + i, i < n), i < n)
+
+
+def refuses(action):
+    try:
+        action()
+    except RuntimeError as error:
+        return "LOCKSTEP_BENCH=whole" in str(error)
+    return False
+
+
+n = 1 << 20
+x, y = torch.ones(n, device="cuda"), torch.ones(n, device="cuda")
+out = torch.zeros(n, device="cuda")
+few = 10000
+
+
+def bench(count):
+    return triton.testing.do_bench(lambda: add[(triton.cdiv(count, 1024),)](x, y, out, count, 1024))
+
+
+assert os.environ["LOCKSTEP_BENCH"] == "100000"
+bench(few)  # small launches are whole
+assert out.sum() == 2 * few
+sampled = bench(n)
+for read in (out.sum, out[7].item, lambda: out + 1, out.cpu, lambda: repr(out)):
+    assert refuses(read)
+assert x.sum() == n  # inputs are as they were
+add[(n // 1024,)](x, y, out, n, 1024)
+assert out.sum() == 2 * n
+out.zero_()
+bench(n)
+out.zero_()
+assert out.sum() == 0
+import lockstep_bench  # noqa: E402
+
+lockstep_bench.SAMPLE = 0
+whole = bench(n)
+assert out.sum() == 2 * n and abs(sampled - whole) < 0.1 * whole
+print("works")
