@@ -185,7 +185,7 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
     const char *from = (const char *)image + skip;
     *text_size = size ? strnlen(from, size - skip) : strlen(from);
     CUresult status = check_head(from, *text_size, message);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS && !skip) /* what the linker took was fine */
         status = check_target(gpu, from, *text_size, message);
     if (status != CUDA_SUCCESS)
         return status;

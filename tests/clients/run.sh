@@ -94,6 +94,23 @@ else
         "$LOCKSTEP" profile "$work/libraries"
 fi
 
+if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
+    skip machine-code-library "there is no toolkit with cuSPARSE"
+else
+    cat >"$work/sparse.cu" <<'SOURCE'
+#include <cstdio>
+#include <cusparse.h>
+int main()
+{
+    cusparseHandle_t handle;
+    printf("status %d\n", cusparseCreate(&handle) == CUSPARSE_STATUS_NOT_SUPPORTED);
+}
+SOURCE
+    "$NVCC" -cudart shared "$work/sparse.cu" -lcusparse -o "$work/sparse"
+    expect machine-code-library 0 'cuSPARSE has machine code only.*use dense matrices.*status 1' \
+        env LD_LIBRARY_PATH="$toolkit/lib64" "$LOCKSTEP" run --gpu sim:h200 "$work/sparse"
+fi
+
 # in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.
 in_place() {
     how=
