@@ -278,7 +278,7 @@ $(BUILD)/libcudart.so.12: $(CUDART12_OBJ) $(BASE_OBJ) $(LIBCUDA) $(wildcard src/
 
 # What programs load or start that bring kernels while they run, as Python packages do: see
 # docs/clients.md. The audit library stands alone: the loader gives it a C library of its own.
-$(BUILD)/liblockstep_audit.so: src/clients/audit.c src/clients/static_runtime.c src/clients/static_runtime.h src/clients/standins.def $(FLAGS)
+$(BUILD)/liblockstep_audit.so: src/clients/audit.c src/clients/static_runtime.c src/clients/machine_code.c src/clients/static_runtime.h src/clients/standins.def $(FLAGS)
 	$(call say,LINK)
 	$(CC) $(STD) $(WARN) -Isrc -O2 -fvisibility=hidden -fPIC -shared -o $@ $(filter %.c,$^) -Wl,-soname,$(@F) -ldl
 

@@ -43,12 +43,33 @@ def torch_operators(module):
     _ours("lockstep_torch").install(module)
 
 
+def pycuda_ptx(module):
+    """nvcc is asked for PTX, which the machine runs, where PyCUDA asks for machine code."""
+    compile_plain = module.compile_plain
+    watched = os.environ.get("LOCKSTEP_PROFILE") or os.environ.get("LOCKSTEP_CHECK")
+
+    @functools.wraps(compile_plain)
+    def to_ptx(source, options, keep, nvcc, cache_dir, target="cubin"):
+        if target != "cubin":
+            return compile_plain(source, options, keep, nvcc, cache_dir, target)
+        options = list(options)
+        if "-code" in options:  # a kind of machine code
+            at = options.index("-code")
+            del options[at : at + 2]
+        if watched and "-lineinfo" not in options:
+            options.append("-lineinfo")
+        return compile_plain(source, options, keep, nvcc, cache_dir, "ptx")
+
+    module.compile_plain = to_ptx
+
+
 hooks = {
     "torch": torch_operators,
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
     "numba.cuda.decorators": numba_lines,
+    "pycuda.compiler": pycuda_ptx,
 }
 
 

@@ -65,11 +65,20 @@ static bool check_kind(const char *path, const struct elf_facts *facts)
     return false;
 }
 
+/* Libraries whose calls the audit library stops: their kernels are machine code. */
+static bool needs_machine_code(const struct elf_facts *facts)
+{
+    static const char *const names[] = {"libcudnn", "libnccl", "libcusparse", "libcutensor"};
+    bool needed = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        needed |= needed_with_prefix(facts, names[i]) != NULL;
+    return needed;
+}
+
 /* Can our libraries take the place of NVIDIA's in it? */
 static bool check_simulated(struct lk_arena *arena, const char *path, const char *folder,
                             const struct elf_facts *facts)
 {
-    static const char *const device_libraries[] = {"libcudnn", "libnccl", "libcusparse"};
     const char *runtime = needed_with_prefix(facts, "libcudart.so");
     if (!runtime && facts->fatbin && !facts->symbols) {
         host_error("%s: has NVIDIA's CUDA runtime linked into it and was stripped, so that its "
@@ -85,13 +94,6 @@ static bool check_simulated(struct lk_arena *arena, const char *path, const char
     }
     if (!runtime && !facts->fatbin && !needed_with_prefix(facts, "libcuda.so"))
         host_error("remark: %s does not load the CUDA libraries itself; running it as it is", path);
-    for (size_t i = 0; i < sizeof device_libraries / sizeof device_libraries[0]; i++) {
-        const char *library = needed_with_prefix(facts, device_libraries[i]);
-        if (library)
-            host_error("remark: %s loads %s, whose kernels are machine code for a real GPU; calls "
-                       "to it fail on a simulated one",
-                       path, library);
-    }
     return true;
 }
 
@@ -132,7 +134,8 @@ static bool prepare_simulated(struct lk_arena *arena, const struct request *requ
         start_put_first(arena, "LD_LIBRARY_PATH", folder);
         /* An RPATH goes before LD_LIBRARY_PATH; NVRTC, linkers and plugins are loaded later; and
          * our libcurand opens NVIDIA's. */
-        if (facts.rpath || !needed_with_prefix(&facts, "libcudart.so") ||
+        if (facts.rpath || needs_machine_code(&facts) ||
+            !needed_with_prefix(&facts, "libcudart.so") ||
             needed_with_prefix(&facts, "libnvrtc.so") || needed_with_prefix(&facts, "libcurand.so"))
             fits = client_put_environment(arena, folder);
         put_settings(request, target);

@@ -60,7 +60,9 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 {
     (void)cookie;
-    if (*folder && space == LM_ID_BASE && strncmp(map->l_name, folder, strlen(folder)) != 0)
+    if (*folder && space == LM_ID_BASE && strncmp(map->l_name, folder, strlen(folder)) != 0) {
         static_runtime_redirect(*map->l_name ? map->l_name : "/proc/self/exe", map->l_addr, folder);
+        machine_code_stop(map->l_name, map->l_addr);
+    }
     return 0; /* of bindings the loader need not report */
 }

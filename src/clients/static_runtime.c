@@ -34,16 +34,7 @@ struct runtime {
 };
 
 /* Functions begin at multiples of 16, so that there is room for a jump of 14 bytes. */
-enum { FUNCTION_ALIGNMENT = 16, JUMP_SIZE = 14, STUB_SIZE = 48 };
-
-struct image {
-    const char *data;
-    size_t size;
-    const Elf64_Sym *symbols;
-    size_t count;
-    const char *names;
-    size_t names_size;
-};
+enum { FUNCTION_ALIGNMENT = 16, STUB_SIZE = 48 };
 
 static int is_inside(const struct image *image, uint64_t offset, uint64_t size)
 {
@@ -158,8 +149,7 @@ __asm__(".text\n"
 
 /* Stubs -----------------------------------------------------------------------------------------*/
 
-/* "jmp *target", with the address behind it. */
-static void put_jump(unsigned char *at, const void *target)
+void put_jump(unsigned char *at, const void *target)
 {
     static const unsigned char jump[6] = {0xff, 0x25};
     memcpy(at, jump, sizeof jump);
@@ -207,7 +197,7 @@ static struct runtime *make_runtime(unsigned count)
     return runtime;
 }
 
-static int set_access(uintptr_t from, uintptr_t to, int access)
+int set_access(uintptr_t from, uintptr_t to, int access)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     from -= from % page;
@@ -216,8 +206,7 @@ static int set_access(uintptr_t from, uintptr_t to, int access)
 
 /* One object ------------------------------------------------------------------------------------*/
 
-/* Maps a file and finds its symbols; 0 if it has none. Call close_image in either case. */
-static int open_image(const char *path, unsigned kind, struct image *image)
+int open_image(const char *path, unsigned kind, struct image *image)
 {
     struct stat status;
     void *data = MAP_FAILED;
@@ -234,7 +223,7 @@ static int open_image(const char *path, unsigned kind, struct image *image)
     return find_symbols(image, kind);
 }
 
-static void close_image(struct image *image)
+void close_image(struct image *image)
 {
     if (image->data)
         munmap((void *)image->data, image->size);

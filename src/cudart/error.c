@@ -8,7 +8,9 @@
 #include "cudart/cudart.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ static const struct {
 };
 
 static _Thread_local cudaError_t last_error;
+static atomic_uint not_run; /* launches since the program last looked at an error */
 
 static int find_error(cudart_code value)
 {
@@ -53,6 +56,31 @@ cudaError_t cudart_unsupported(const char *function)
     return cudart_finish(cudaErrorNotSupported);
 }
 
+static void end_honestly(int status, void *unused)
+{
+    (void)unused;
+    unsigned count = not_run;
+    if (status || !count)
+        return;
+    fprintf(stderr,
+            "lockstep: %u launch%s did not run for want of PTX, and the program did not look at "
+            "the error\n",
+            count, count == 1 ? "" : "es");
+    exit(3); /* glibc goes on with the handlers that are left */
+}
+
+static void watch_end(void)
+{
+    on_exit(end_honestly, NULL);
+}
+
+void cudart_not_run(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_end);
+    not_run++;
+}
+
 _Noreturn void cudart_stop(const char *function)
 {
     cudart_unsupported(function);
@@ -64,11 +92,13 @@ cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last_error;
     last_error = cudaSuccess;
+    not_run = 0;
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void)
 {
+    not_run = 0;
     return last_error;
 }
 

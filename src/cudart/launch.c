@@ -55,6 +55,8 @@ static cudart_code launch(const void *function, const cudaLaunchConfig_t *config
     CUfunction resolved;
     CUlaunchConfig driver = cudart_launch_config(config);
     cudart_code error = cudart_resolve(function, &resolved);
+    if (error == cudaErrorNoKernelImageForDevice)
+        cudart_not_run();
     return error ? error : explain(cuLaunchKernelEx(&driver, resolved, arguments, NULL), &driver);
 }
 

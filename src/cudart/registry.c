@@ -20,7 +20,7 @@ struct cudart_fatbin {
     const struct cudart_fatbin_wrapper *wrapper;
     struct cudart_kernel *kernels;
     struct cudart_variable *variables;
-    bool tried;
+    bool tried, partial; /* partial: linked without the parts that have no PTX */
     cudart_code error;
     CUlibrary library;
 };
@@ -129,27 +129,32 @@ static size_t fatbin_size(const void *data)
     return header.header_size + header.size;
 }
 
-/* A program built with -rdc=true whose device code is PTX: its parts are linked when it starts. */
-static cudart_code link_parts(const void **parts, CUlibrary *library)
+/* A program built with -rdc=true: the PTX of its parts is linked when it starts. Most have it
+ * beside the machine code that nvlink has made of them, which cannot run here. */
+static cudart_code link_parts(const void **parts, CUlibrary *library, bool *partial)
 {
     char log[2048] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
     CUlinkState state = NULL;
     void *image;
-    size_t size, added = 0;
+    size_t size, added = 0, without = 0;
     cudart_code error = cuLinkCreate_v2(2, options, values, &state);
     for (size_t i = 0; !error && parts[i]; i++) {
         cudart_code added_error = cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, (void *)parts[i],
                                                    fatbin_size(parts[i]), "", 0, NULL, NULL);
-        /* NVIDIA's device runtime, always among the parts, has no PTX. */
+        /* NVIDIA's device runtime, often among the parts, has no PTX. */
         if (!added_error)
             added++;
-        else if (added_error != CUDA_ERROR_NO_BINARY_FOR_GPU)
+        else if (added_error == CUDA_ERROR_NO_BINARY_FOR_GPU)
+            without++;
+        else
             error = added_error;
     }
-    if (!error && !added)
+    if (!error && !added) {
         error = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        log[0] = 0; /* whoever loads the machine code says it */
+    }
     if (!error)
         error = cuLinkComplete(state, &image, &size);
     if (!error)
@@ -158,6 +163,7 @@ static cudart_code link_parts(const void **parts, CUlibrary *library)
         fprintf(stderr, "lockstep: linking the program's device code failed: %s\n", log);
     if (state)
         cuLinkDestroy(state);
+    *partial = without > 0;
     return error;
 }
 
@@ -185,12 +191,10 @@ static cudart_code load(struct cudart_fatbin *fatbin)
     const struct cudart_fatbin_wrapper *wrapper = fatbin->wrapper;
     if (!wrapper || wrapper->magic != CUDART_FATBIN_MAGIC || !wrapper->data)
         return cudaErrorInvalidKernelImage;
-    struct fatbin_header header;
-    memcpy(&header, wrapper->data, sizeof header);
-    cudart_code error;
-    if (wrapper->version >= 2 && wrapper->parts && wrapper->parts[0] && header.size == 0)
-        error = link_parts(wrapper->parts, &fatbin->library);
-    else
+    cudart_code error = CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (wrapper->version >= 2 && wrapper->parts && wrapper->parts[0])
+        error = link_parts(wrapper->parts, &fatbin->library, &fatbin->partial);
+    if (error == CUDA_ERROR_NO_BINARY_FOR_GPU)
         error = cuLibraryLoadData(&fatbin->library, wrapper->data, NULL, NULL, 0, NULL, NULL, 0);
     return error ? error : place_managed(fatbin);
 }
@@ -229,6 +233,18 @@ static void note_handle(struct cudart_kernel *kernel, const void *handle)
     lk_map_put(&by_handle, (const char *)key, sizeof *key, kernel);
 }
 
+/* Where some object files had no PTX, the kernel is in one of those. */
+static cudart_code missing_kernel(const struct cudart_kernel *kernel)
+{
+    if (!kernel->fatbin->partial)
+        return cudaErrorInvalidDeviceFunction;
+    fprintf(stderr,
+            "lockstep: kernel %s comes from an object file with machine code only and no PTX; "
+            "compile that with the -gencode options of the others\n",
+            kernel->name);
+    return cudaErrorNoKernelImageForDevice;
+}
+
 static cudart_code kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
 {
     cudart_code error = cudart_load(kernel->fatbin);
@@ -240,7 +256,7 @@ static cudart_code kernel_handle(struct cudart_kernel *kernel, CUkernel *found)
         if (!error)
             note_handle(kernel, kernel->handle);
         else if (error == CUDA_ERROR_NOT_FOUND)
-            error = cudaErrorInvalidDeviceFunction;
+            error = missing_kernel(kernel);
     }
     *found = kernel->handle;
     pthread_mutex_unlock(&lock);

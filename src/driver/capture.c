@@ -44,6 +44,8 @@ void drv_capture_leave_stream(CUstream stream)
         drv_list_add(&capture->loose, stream->capture_nodes.items[i]);
     stream->capture = NULL;
     drv_list_free(&stream->capture_nodes);
+    free(stream->capture_edges);
+    stream->capture_edges = NULL;
     drv_list_remove(&capture->streams, stream);
     if (capture->origin == stream) { /* it ends, or can no longer be ended */
         capture->ended = true;
@@ -351,8 +353,12 @@ CUresult drv_cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *s
             *graph = capture->graph;
         if (nodes && active)
             *nodes = (const CUgraphNode *)stream->capture_nodes.items;
-        if (edges && active)
-            *edges = NULL;
+        if (edges && active) { /* never NULL: cuda-python reads one for each node */
+            free(stream->capture_edges);
+            stream->capture_edges =
+                lk_alloc_zeroed((stream->capture_nodes.count + 1) * sizeof **edges);
+            *edges = stream->capture_edges;
+        }
         if (count && active)
             *count = stream->capture_nodes.count;
     }

@@ -162,7 +162,7 @@ bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned 
                      struct fatbin_entry *best, struct fatbin_content *content,
                      const char **message)
 {
-    struct fatbin_entry entry, lowest = {0};
+    struct fatbin_entry entry, lowest = {0}, code = {0};
     size_t offset = 0;
     bool found = false, fits = false;
     *content = (struct fatbin_content){0};
@@ -174,6 +174,8 @@ bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned 
         else
             content->ptx++;
         fits |= machine_code_fits(&entry, cc_major, cc_minor);
+        if (entry.kind == FATBIN_ELF && better(&entry, &code))
+            code = entry;
         if (entry.kind != FATBIN_PTX)
             continue;
         if (!fatbin_runs_on(&entry, cc_major, cc_minor)) {
@@ -186,6 +188,8 @@ bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned 
             found = true;
         }
     }
+    content->elf_arch = code.arch;
+    content->elf_suffix = code.suffix;
     content->newer = !found && fits && lowest.arch;
     if (content->newer)
         *best = lowest;

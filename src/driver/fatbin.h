@@ -51,7 +51,9 @@ bool fatbin_runs_on(const struct fatbin_entry *entry, unsigned cc_major, unsigne
 struct fatbin_content {
     unsigned ptx, elf, other;
     unsigned lowest_ptx; /* target of the lowest PTX that does not fit */
-    bool newer;          /* the PTX taken is for a newer GPU */
+    unsigned elf_arch;   /* target of the newest machine code */
+    char elf_suffix;
+    bool newer; /* the PTX taken is for a newer GPU */
 };
 bool fatbin_best_ptx(const void *data, size_t size, unsigned cc_major, unsigned cc_minor,
                      struct fatbin_entry *best, struct fatbin_content *content,

@@ -122,14 +122,18 @@ static CUresult alloc_to_work(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct drv_wor
     CUresult status = drv_current(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!params->bytesize || params->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        params->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    const CUmemPoolProps *properties = &params->poolProps;
+    bool managed = properties->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (!params->bytesize ||
+        (!managed && (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || !on_device)))
         return CUDA_ERROR_INVALID_VALUE;
-    status = drv_check_device(params->poolProps.location.id);
+    status = on_device ? drv_check_device(properties->location.id) : CUDA_SUCCESS;
     struct drv_device *device = context->device;
     if (status == CUDA_SUCCESS)
-        status =
-            drv_pool_allocate(context, drv_pool_default(device), params->bytesize, &params->dptr);
+        status = drv_pool_allocate(context,
+                                   managed ? drv_pool_managed(device) : drv_pool_default(device),
+                                   params->bytesize, &params->dptr);
     if (status != CUDA_SUCCESS)
         return status;
     drv_allocation_give_to_graph(params->dptr);

@@ -24,9 +24,13 @@ static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content 
             "the program's PTX is for sm_%u or newer and the GPU here is %s (sm_%u); "
             "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
             content->lowest_ptx, gpu->name, cc, cc, cc);
-    return lk_format("the program holds machine code only and no PTX; "
-                     "compile with -gencode arch=compute_%u,code=compute_%u",
-                     cc, cc);
+    /* Code for sm_90a may need what only compute_90a has. */
+    char suffix[2] = {content->elf_arch == cc ? content->elf_suffix : 0};
+    return lk_format("the program holds machine code%s%.0u%s only and no PTX, which is what runs "
+                     "here; add -gencode arch=compute_%u%s,code=compute_%u%s to nvcc's options",
+                     content->elf_arch ? " for sm_" : "", content->elf_arch,
+                     content->elf_suffix ? (char[2]){content->elf_suffix} : "", cc, suffix, cc,
+                     suffix);
 }
 
 static CUresult ptx_of_fatbin(const struct gpu_info *gpu, const void *data, size_t size,
@@ -181,7 +185,7 @@ CUresult drv_image_to_ptx(const struct gpu_info *gpu, const void *image, size_t 
     const char *from = (const char *)image + skip;
     *text_size = size ? strnlen(from, size - skip) : strlen(from);
     CUresult status = check_head(from, *text_size, message);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS && !skip) /* what the linker took was fine */
         status = check_target(gpu, from, *text_size, message);
     if (status != CUDA_SUCCESS)
         return status;

@@ -16,13 +16,15 @@ struct CUmemPoolHandle_st {
     struct drv_device *device;
     uint64_t attributes[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1];
     size_t max_size;
+    enum simt_memory_kind kind; /* of the device, or managed */
     bool is_default;
 };
 
-static CUmemoryPool pool_new(struct drv_device *device)
+static CUmemoryPool pool_new(struct drv_device *device, enum simt_memory_kind kind)
 {
     CUmemoryPool pool = drv_new(sizeof *pool, DRV_POOL);
     pool->device = device;
+    pool->kind = kind;
     for (int i = 1; i <= 3; i++) /* the three kinds of reuse are on by default */
         pool->attributes[i] = 1;
     return pool;
@@ -31,10 +33,20 @@ static CUmemoryPool pool_new(struct drv_device *device)
 CUmemoryPool drv_pool_default(struct drv_device *device)
 {
     if (!device->default_pool) {
-        device->default_pool = pool_new(device);
+        device->default_pool = pool_new(device, SIMT_MEMORY_DEVICE);
         device->default_pool->is_default = true;
     }
     return device->default_pool;
+}
+
+/* Managed memory has default pools of its own, as cuMemGetDefaultMemPool gives them. */
+CUmemoryPool drv_pool_managed(struct drv_device *device)
+{
+    if (!device->managed_pool) {
+        device->managed_pool = pool_new(device, SIMT_MEMORY_MANAGED);
+        device->managed_pool->is_default = true;
+    }
+    return device->managed_pool;
 }
 
 /* Reserved memory grows in pieces of 32 MB, as a GPU's pool does. */
@@ -67,10 +79,10 @@ CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CU
     if (pool->max_size &&
         pool->attributes[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] + size > pool->max_size)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult status = drv_allocate(context, size, SIMT_MEMORY_DEVICE, &allocation);
+    CUresult status = drv_allocate(context, size, pool->kind, &allocation);
     if (status == CUDA_ERROR_OUT_OF_MEMORY) { /* frees may be under way */
         drv_wait_context(context);
-        status = drv_allocate(context, size, SIMT_MEMORY_DEVICE, &allocation);
+        status = drv_allocate(context, size, pool->kind, &allocation);
     }
     if (status != CUDA_SUCCESS)
         return status;
@@ -93,7 +105,9 @@ static CUresult allocate_in(CUstream stream, CUmemoryPool pool, size_t size, CUd
     work.memory->address = *address;
     work.memory->params.bytesize = size;
     work.memory->params.dptr = *address;
-    work.memory->params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    work.memory->params.poolProps.allocType = pool->kind == SIMT_MEMORY_MANAGED
+                                                  ? CU_MEM_ALLOCATION_TYPE_MANAGED
+                                                  : CU_MEM_ALLOCATION_TYPE_PINNED;
     work.memory->params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     work.memory->params.poolProps.location.id = pool->device->ordinal;
     return drv_issue(stream, &work, false);
@@ -164,18 +178,19 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
 {
     if (!drv_device_count)
         return CUDA_ERROR_NOT_INITIALIZED;
-    if (!pool || !properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+    if (!pool || !properties)
         return CUDA_ERROR_INVALID_VALUE;
-    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+    bool managed = properties->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    bool on_device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (!managed && properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE || (!managed && !on_device))
         return CUDA_ERROR_NOT_SUPPORTED;
-    int device =
-        properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties->location.id : 0;
+    int device = on_device ? properties->location.id : 0; /* managed memory prefers a place */
     CUresult status = drv_check_device(device);
     if (status != CUDA_SUCCESS)
         return status;
-    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    *pool = pool_new(&drv_devices[device]);
+    *pool = pool_new(&drv_devices[device], managed ? SIMT_MEMORY_MANAGED : SIMT_MEMORY_DEVICE);
     (*pool)->max_size = properties->maxSize;
     return CUDA_SUCCESS;
 }
@@ -307,29 +322,51 @@ CUresult drv_cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
-static CUresult location_pool(CUmemLocation *location, CUmemAllocationType type)
+/* The pool for allocations of a kind and at a place; managed ones may be anywhere. */
+static CUresult location_pool(CUmemLocation *location, CUmemAllocationType type,
+                              struct drv_device **device)
 {
-    if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED)
+    if (!location ||
+        (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED))
         return CUDA_ERROR_INVALID_VALUE;
-    return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? drv_check_device(location->id)
-                                                         : CUDA_ERROR_NOT_SUPPORTED;
+    bool on_device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (type == CU_MEM_ALLOCATION_TYPE_PINNED && !on_device)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult status = drv_check_device(on_device ? location->id : 0);
+    if (status == CUDA_SUCCESS)
+        *device = &drv_devices[on_device ? location->id : 0];
+    return status;
 }
 
 CUresult drv_cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location,
                                     CUmemAllocationType type)
 {
-    CUresult status = location_pool(location, type);
-    return status == CUDA_SUCCESS ? drv_cuDeviceGetDefaultMemPool(pool, location->id) : status;
+    struct drv_device *device;
+    CUresult status = location_pool(location, type, &device);
+    if (status != CUDA_SUCCESS || type == CU_MEM_ALLOCATION_TYPE_PINNED)
+        return status ? status : drv_cuDeviceGetDefaultMemPool(pool, location->id);
+    if (!pool)
+        return CUDA_ERROR_INVALID_VALUE;
+    drv_enter_lock();
+    *pool = drv_pool_managed(device);
+    drv_leave_lock();
+    return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
-    CUresult status = location_pool(location, type);
-    return status == CUDA_SUCCESS ? drv_cuDeviceGetMemPool(pool, location->id) : status;
+    struct drv_device *device;
+    CUresult status = location_pool(location, type, &device);
+    if (status != CUDA_SUCCESS || type == CU_MEM_ALLOCATION_TYPE_PINNED)
+        return status ? status : drv_cuDeviceGetMemPool(pool, location->id);
+    return drv_cuMemGetDefaultMemPool(pool, location, type);
 }
 
 CUresult drv_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-    CUresult status = location_pool(location, type);
+    struct drv_device *device;
+    CUresult status = location_pool(location, type, &device);
+    if (status == CUDA_SUCCESS && type == CU_MEM_ALLOCATION_TYPE_MANAGED)
+        status = CUDA_ERROR_NOT_SUPPORTED;
     return status == CUDA_SUCCESS ? drv_cuDeviceSetMemPool(location->id, pool) : status;
 }

@@ -223,7 +223,7 @@ struct drv_device {
     struct simt_machine *machine; /* made with the first context */
     CUcontext primary;
     unsigned primary_flags;
-    CUmemoryPool default_pool, pool;
+    CUmemoryPool default_pool, managed_pool, pool;
     struct drv_op *ready_first, *ready_last; /* in order of submission */
     uint64_t next_sequence;
     pthread_cond_t changed; /* something is ready, or is done */
@@ -270,7 +270,8 @@ struct CUstream_st {
     bool destroyed;
     struct drv_op *last;
     struct drv_capture *capture;
-    struct drv_list capture_nodes; /* what the next captured node depends on */
+    struct drv_list capture_nodes;  /* what the next captured node depends on */
+    CUgraphEdgeData *capture_edges; /* their edges, as cuStreamGetCaptureInfo gave them: zeros */
     CUlaunchAttributeValue attributes[17];
 };
 
@@ -401,6 +402,7 @@ bool drv_is_device_address(CUdeviceptr address);
 
 void drv_pool_freed(struct drv_allocation *allocation);
 CUmemoryPool drv_pool_default(struct drv_device *device);
+CUmemoryPool drv_pool_managed(struct drv_device *device);
 CUresult drv_pool_allocate(CUcontext context, CUmemoryPool pool, size_t size, CUdeviceptr *address);
 
 /* Modelled time: an engine of the device is busy for `seconds`, from *clock at the earliest; *clock

@@ -3,12 +3,17 @@
  */
 #include "simt/decode.h"
 
+#include <string.h>
+
 static const struct simt_inst *run_undefined_call(struct simt_warp *w, const struct simt_inst *in)
 {
+    const char *name = in->ptx->operands[1].function->name;
+    bool runtime = strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0;
     return simt_raise(w, in, SIMT_FAULT_UNSUPPORTED, -1,
-                      "call of %s, which the module does not define (%s)",
-                      in->ptx->operands[1].function->name,
-                      "device runtime calls such as dynamic parallelism are not supported");
+                      "call of %s, which the module does not define (%s)", name,
+                      runtime ? "device runtime calls such as dynamic parallelism are not supported"
+                              : "is its object file or library linked, and compiled with PTX, as "
+                                "by -gencode arch=compute_90,code=compute_90?");
 }
 
 /* Calls

@@ -1,31 +1,34 @@
-"""numba_suite.py: Numba's own tests, or every Nth of them: EVERY=15 lockstep run numba_suite.py.
+"""numba_suite.py: Numba's own tests, or every Nth of them; suite.py runs it, and says how.
 
-The suite comes with the package, as unittest cases. Prints each failure with its reason at once, and
-a line of counts at the end; the exit status is 1 if there was one.
+The suite comes with the package, as unittest cases. Prints each failure with its reason at once.
 """
 
 import importlib
 import os
 import pkgutil
-import sys
 import unittest
 import warnings
 
+import suite
+
+# Tests that ask more of this machine than it may have.
+LEFT_OUT = {"test_managed_alloc_driver_undersubscribe": "fills a tenth of the GPU's memory, 14 GB"}
+
 
 def modules():
-    import numba.cuda.tests as suite
+    import numba.cuda.tests as tests
 
-    for found in pkgutil.walk_packages(suite.__path__, "numba.cuda.tests."):
+    for found in pkgutil.walk_packages(tests.__path__, "numba.cuda.tests."):
         if found.ispkg or ".test_" not in found.name:
             continue
         try:
             yield importlib.import_module(found.name)
-        except BaseException as why:  # a module that asks for another package skips itself as a whole
-            print(f"skip {found.name}: {why}", flush=True)
+        except BaseException:  # a module that asks for another package skips itself as a whole
+            continue
 
 
-def cases(suite):
-    for each in suite:
+def cases(tests):
+    for each in tests:
         if isinstance(each, unittest.TestSuite):
             yield from cases(each)
         else:
@@ -33,9 +36,20 @@ def cases(suite):
 
 
 class Result(unittest.TextTestResult):
+    def __init__(self, *arguments, progress, **options):
+        super().__init__(*arguments, **options)
+        self.progress = progress
+        self.bad = False
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.bad = False
+        self.progress.start(test.id())
+
     def say(self, test, error):
         why = str(error[1]).strip().splitlines()
-        print(f"not ok {test.id()}: {why[0][:160] if why else error[0].__name__}", flush=True)
+        self.progress.failed(test.id(), why[0] if why else error[0].__name__, str(error[1]), again=self.bad)
+        self.bad = True
 
     def addError(self, test, error):
         super().addError(test, error)
@@ -50,22 +64,41 @@ class Result(unittest.TextTestResult):
         if error is not None:
             self.say(subtest, error)
 
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.progress.skipped()
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        if not self.bad:
+            self.progress.passed()
+
+    def addExpectedFailure(self, test, error):
+        super().addExpectedFailure(test, error)
+        self.progress.passed()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if self.progress.over():
+            self.stop()
+
 
 def main():
     warnings.simplefilter("ignore")
+    progress = suite.Progress()
     every = []
     for module in modules():
         every += cases(unittest.defaultTestLoader.loadTestsFromModule(module))
-    chosen = every[:: int(os.environ.get("EVERY", "1"))]
-    print(f"numba: {len(chosen)} of {len(every)} tests", flush=True)
+    for test in every:
+        why = LEFT_OUT.get(getattr(test, "_testMethodName", None))
+        if why:
+            setattr(test, test._testMethodName, unittest.skip(why)(lambda: None))
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        runner = unittest.TextTestRunner(resultclass=Result, verbosity=0, stream=nowhere)
-        result = runner.run(unittest.TestSuite(chosen))
-    failed = len(result.failures) + len(result.errors)
-    passed = result.testsRun - failed - len(result.skipped)
-    print(f"numba: {passed} passed, {failed} failed, {len(result.skipped)} skipped")
-    return 1 if failed else 0
+        runner = unittest.TextTestRunner(
+            resultclass=lambda *a, **k: Result(*a, progress=progress, **k), verbosity=0, stream=nowhere
+        )
+        runner.run(unittest.TestSuite(progress.choose(every)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -69,6 +69,16 @@ SOURCE
     "$NVCC" -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=compute_100 \
         "$work/static.cu" -o "$work/newer"
     expect ptx-for-newer-gpus 0 'sum 2016' "$LOCKSTEP" run --gpu sim:h200 "$work/newer"
+    # nvlink's machine code cannot run; the PTX of the objects is linked in its place.
+    "$NVCC" -rdc=true -arch=sm_90a "$work/static.cu" "$work/next.cu" -o "$work/relocatable"
+    expect relocatable-machine-code 0 'sum 2016' "$LOCKSTEP" run --gpu sim:h200 "$work/relocatable"
+    "$NVCC" -gencode arch=compute_90a,code=sm_90a "$work/static.cu" -o "$work/machine"
+    expect machine-code 0 'machine code for sm_90a only.*arch=compute_90a,code=compute_90a.*cudaErrorNoKernelImageForDevice' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/machine"
+    sed 's/cudaGetErrorName(cudaGetLastError())/"no error"/' "$work/static.cu" >"$work/careless.cu"
+    "$NVCC" -gencode arch=compute_90a,code=sm_90a "$work/careless.cu" -o "$work/careless"
+    expect machine-code-unnoticed 3 '1 launch did not run.*did not look at the error' \
+        "$LOCKSTEP" run --gpu sim:h200 "$work/careless"
 fi
 
 toolkit=$(dirname "$NVCC")/..
@@ -82,6 +92,23 @@ else
         "$LOCKSTEP" run --gpu sim:h200 "$work/libraries"
     expect libraries-in-profiles 0 'library calls +2 x cublasSdot, .* by roofline' \
         "$LOCKSTEP" profile "$work/libraries"
+fi
+
+if [ "$NVCC" = none ] || ! [ -e "$toolkit/include/cusparse.h" ]; then
+    skip machine-code-library "there is no toolkit with cuSPARSE"
+else
+    cat >"$work/sparse.cu" <<'SOURCE'
+#include <cstdio>
+#include <cusparse.h>
+int main()
+{
+    cusparseHandle_t handle;
+    printf("status %d\n", cusparseCreate(&handle) == CUSPARSE_STATUS_NOT_SUPPORTED);
+}
+SOURCE
+    "$NVCC" -cudart shared "$work/sparse.cu" -lcusparse -o "$work/sparse"
+    expect machine-code-library 0 'cuSPARSE has machine code only.*use dense matrices.*status 1' \
+        env LD_LIBRARY_PATH="$toolkit/lib64" "$LOCKSTEP" run --gpu sim:h200 "$work/sparse"
 fi
 
 # in_place NAME: the client's environment, as VIRTUAL_ENV; false after skipping its tests.
