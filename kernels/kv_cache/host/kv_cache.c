@@ -289,7 +289,8 @@ static CUresult prefill(struct zoo_call *call, int64_t cache_kind, struct cache 
         &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &tokens, &scale);
 }
 
-static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache)
+static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache,
+                       unsigned shared)
 {
     const struct zoo_problem *problem = call->problem;
     if (problem->value[KV_STEP] == KV_PREFILL)
@@ -303,6 +304,7 @@ static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache c
         call, kernel,
         ((struct zoo_grid){.x = (unsigned)(problem->value[KV_BATCH] * cache.kv_heads) * parts,
                            .threads = 256,
+                           .shared = shared,
                            .cluster = parts > 1 ? parts : 0}),
         &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &scale, &parts);
 }
@@ -312,7 +314,18 @@ static CUresult launch_fused(struct zoo_call *call)
     const struct zoo_problem *problem = call->problem;
     if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
         return CUDA_SUCCESS;
-    return attend(call, problem->value[KV_CACHE], cache_of(call));
+    return attend(call, problem->value[KV_CACHE], cache_of(call), 0);
+}
+
+/* Rings of STAGES times 16 keys for each of 8 warps, and a barrier for each. */
+static CUresult launch_bulk(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    unsigned slots = 8 * (unsigned)zoo_tunable(call, "STAGES");
+    if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
+        return CUDA_SUCCESS;
+    return attend(call, KV_QUANTISED, cache_of(call),
+                  slots * (25 * (unsigned)problem->value[KV_DIM] + 8));
 }
 
 /* Keys of a sequence in the workspace, in whole groups of 16. */
@@ -352,7 +365,7 @@ static CUresult launch_dequantised(struct zoo_call *call)
         result = ZOO_LAUNCH(call, "dequantise",
                             ((struct zoo_grid){.x = zoo_ceil_div(all, 256), .threads = 256}),
                             &halves.k, &halves.v, CACHE(cache), &batch, &keys, &dim);
-    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves);
+    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves, 0);
 }
 
 static bool takes_any(const struct zoo_problem *problem)
@@ -374,6 +387,11 @@ static bool takes_dequantised(const struct zoo_problem *problem)
     return takes_fused(problem) && !is_f16(problem);
 }
 
+static bool takes_bulk(const struct zoo_problem *problem)
+{
+    return takes_dequantised(problem) && problem->value[KV_STEP] == KV_ATTEND;
+}
+
 static const struct zoo_tunable at_launch[] = {ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), {{0}}};
 
 static const struct zoo_variant variants[] = {
@@ -384,6 +402,9 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
     {"fused", "decoded in registers on the way to the tensor cores", launch_fused,
      .takes = takes_fused, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
+    {"bulk", "16 keys at a time by bulk copies, decoded on the way to the tensor cores",
+     launch_bulk, .takes = takes_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = at_launch},
     {0}};
 
 /* Over f16, whose pages it gathers first: PyTorch has no attention over these formats. */
