@@ -17,6 +17,7 @@
 #   make bench-machine  how fast the machine is
 #   make bench-cub      public calls beside CUB's, warm, in a plain stream, on a GPU; needs nvcc
 #   make bench-calls    what a public call costs the host beside the driver; CALLS='--gpu cuda:0': on a GPU
+#   make quality        attention's error for keys and values in fewer bits, on a model from PyPI (93 MB; minutes)
 #   make bench-verdicts how long a learner waits for a verdict, for every exercise
 #   make fuzz           libFuzzer on the parsers and on the machine, FUZZ_SECONDS each (needs clang);
 #                       make fuzz FUZZ=run FUZZ_SECONDS=3600: one of them, for an hour
@@ -522,6 +523,7 @@ gpu-counters: all
 	@LOCKSTEP=$(abspath $(BUILD))/lockstep scripts/gpu-counters report $(BUILD)/gpu-counters.tsv
 
 include bench/calls/rules.mk
+include bench/quality/rules.mk
 
 # Conversions are judged in the ordinary build: with the sanitizers' code in it, gcc knows fewer ranges.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -7,67 +7,10 @@
  * the blocks read each other's sums.
  */
 // arch: sm_90
-#include "weights.h"
+#include "tiles.h"
 
-#define WARPS 8
-#define BLOCK (32 * WARPS)
 /* Tiles of 64 columns on their way to a warp. */
 #define STAGES 8 // tune: 4 6 8 12
-
-static __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
-                                                    unsigned b1, bf16)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-static __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
-                                                    unsigned b1, f16)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/* The low four bits of each half, and `above`: one instruction, where the mask waits in a register. */
-static __device__ __forceinline__ unsigned masked(unsigned codes, unsigned above)
-{
-    unsigned both;
-    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(both) : "r"(codes), "r"(keep(0x000f000f)), "r"(above));
-    return both;
-}
-
-/* Two codes, in the low bits of each half, as numbers from -8 to 7: behind the leading one of 128 (of
- * 1024 in f16) they are 128 plus the code, exactly. */
-static __device__ __forceinline__ unsigned numbers_of(unsigned codes, bf16)
-{
-    unsigned pair = masked(codes, 0x43004300);
-    asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(pair) : "r"(0x3f803f80), "r"(0xc308c308));
-    return pair;
-}
-static __device__ __forceinline__ unsigned numbers_of(unsigned codes, f16)
-{
-    unsigned pair = masked(codes, 0x64006400);
-    asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(pair) : "r"(0x3c003c00), "r"(0xe408e408));
-    return pair;
-}
-
-static __device__ __forceinline__ float load_from_block(const float *at, unsigned rank)
-{
-    float x;
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %1, %2; "
-                 "ld.shared::cluster.f32 %0, [there]; }"
-                 : "=f"(x)
-                 : "r"(shared_address(at)), "r"(rank));
-    return x;
-}
-static __device__ __forceinline__ void cluster_sync(void)
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
-}
 
 /* Rows of x in shared memory: NT times 8 rows, PHASE columns at a time. A lane's operands of 32 columns
  * (NT 1) or of 16 (NT 2) are 16 bytes. */
@@ -184,25 +127,6 @@ static __device__ __forceinline__ void multiply_phase(float (&sum)[TILES][NT][4]
     }
 }
 
-/* The blocks of a cluster, `parts` of them, add up their sums, each those of some rows of W. sums is
- * [NT * 8 rows of x][rows of W]. */
-template <int NT, int ROWS, class T>
-static __device__ __forceinline__ void finish(const float *sums, T *y, int rows, int n, int first,
-                                              unsigned rank, unsigned parts)
-{
-    unsigned share = ROWS / parts;
-    for (unsigned i = threadIdx.x; i < share * NT * 8; i += BLOCK) {
-        unsigned row = i / share, column = rank * share + i % share;
-        float sum = 0;
-        for (unsigned part = 0; part < parts; part++) {
-            const float *at = sums + row * ROWS + column;
-            sum += parts > 1 ? load_from_block(at, part) : *at;
-        }
-        if ((int)row < rows && first + (int)column < n)
-            narrow(sum, &y[(long long)row * n + first + column]);
-    }
-}
-
 template <int TILES, int NT, int GROUP, class T>
 static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, const unsigned *scales, T *y,
                                                 int m, int n, int k, unsigned parts)
@@ -239,23 +163,7 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
         multiply_phase<TILES, NT, GROUP, T>(sum, next, from, (const uint4 *)shared, stop - at);
     }
     __syncthreads();
-    float *sums = (float *)shared;
-#pragma unroll
-    for (int t = 0; t < TILES; t++)
-#pragma unroll
-        for (int j = 0; j < NT; j++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                sums[(j * 8 + lane % 4 * 2 + i % 2) * ROWS + (warp * TILES + t) * 16 + lane / 4 +
-                     i / 2 * 8] = sum[t][j][i];
-    if (parts > 1)
-        cluster_sync();
-    else
-        __syncthreads();
-    finish<NT, ROWS>(sums, y + (long long)first_row * n, rows, n, (int)(blockIdx.x / parts) * ROWS,
-                     rank, parts);
-    if (parts > 1)
-        cluster_sync(); // the others may still read this block's sums
+    finish<TILES, NT>((float *)shared, sum, y + (long long)first_row * n, rows, n, rank, parts);
 }
 
 #define ONE_KERNEL(name, TILES, NT, GROUP, T)                                                      \

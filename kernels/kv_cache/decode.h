@@ -118,6 +118,8 @@ template <int D> struct QuantisedCache {
             use(t, a);
         }
     }
+    /* Which key is in a row of operand K. */
+    static __device__ __forceinline__ int key_of(int row) { return row; }
     static __device__ __forceinline__ int k_number(int s, int column, int i)
     {
         return s / 4 * 64 + column * 16 + s % 4 * 4 + i;
@@ -193,6 +195,8 @@ template <int D> struct HalfCache {
             use(t, a);
         }
     }
+    /* Which key is in a row of operand K. */
+    static __device__ __forceinline__ int key_of(int row) { return row; }
     static __device__ __forceinline__ int k_number(int s, int column, int i)
     {
         return s / 2 * 32 + column * 8 + s % 2 * 4 + i;
@@ -236,7 +240,7 @@ static __device__ __forceinline__ void add_keys(state<D> &s, const Cache &c,
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        score[i] = line + i / 2 * 8 < count ? score[i] * scale : -INFINITY;
+        score[i] = Cache::key_of(line + i / 2 * 8) < count ? score[i] * scale : -INFINITY;
     float next[2];
     bool larger = false;
 #pragma unroll
@@ -371,42 +375,67 @@ static __device__ __forceinline__ void load_queries(const T *q, int queries, uns
         }
 }
 
-/* Block x of the grid: a part of the keys of one head of one sequence. */
+/* What block x of the grid has: groups of 16 keys of one head of one sequence. */
+struct part_of_keys {
+    unsigned rank, parts;
+    int sequence, head, queries, length, group, end;
+    long long first; // of its queries
+};
+static __device__ __forceinline__ part_of_keys part_of_block(const cache &c, unsigned parts)
+{
+    unsigned rank = blockIdx.x % parts, number = blockIdx.x / parts;
+    int sequence = number / c.kv_heads, head = number % c.kv_heads, queries = c.heads / c.kv_heads;
+    int length = c.lengths[sequence], groups = (length + 15) / 16;
+    int each = (groups + parts - 1) / parts;
+    return {rank,
+            parts,
+            sequence,
+            head,
+            queries,
+            length,
+            (int)rank * each,
+            min((int)(rank + 1) * each, groups),
+            (long long)sequence * c.heads + head * queries};
+}
+
+template <int D, int WARPS, class T>
+static __device__ __forceinline__ void finish_decode(state<D> &s, T *o, const part_of_keys &p, float scale,
+                                                     found<D> *of_warp, found<D> *all)
+{
+    merge_warps<D, WARPS>(s, of_warp, all);
+    if (p.parts > 1)
+        cluster_sync();
+    else
+        __syncthreads();
+    merge_blocks(all, o, p.queries, scale, p.rank, p.parts, 32 * WARPS);
+    if (p.parts > 1)
+        cluster_sync(); // the others may still read this block's
+}
+
 template <int D, int WARPS, class Cache, class T>
 static __device__ __forceinline__ void decode(const T *q, T *o, cache c, float softmax_scale,
                                               unsigned parts, found<D> *of_warp, found<D> *all)
 {
-    unsigned rank = blockIdx.x % parts, number = blockIdx.x / parts, warp = threadIdx.x / 32;
-    int sequence = number / c.kv_heads, head = number % c.kv_heads, queries = c.heads / c.kv_heads;
-    int length = c.lengths[sequence], groups = (length + 15) / 16;
-    int each = (groups + parts - 1) / parts, end = min((int)(rank + 1) * each, groups);
-    long long first = ((long long)sequence * c.heads + head * queries) * D;
+    part_of_keys p = part_of_block(c, parts);
     unsigned operands[D / 16][2];
     state<D> s = {};
     s.most[0] = s.most[1] = -INFINITY;
-    load_queries<D, Cache>(q + first, queries, operands);
-    float scale = softmax_scale * LOG2_E * Cache::k_scale(c, head);
-    int group = rank * each + warp;
+    load_queries<D, Cache>(q + p.first * D, p.queries, operands);
+    float scale = softmax_scale * LOG2_E * Cache::k_scale(c, p.head);
+    int group = p.group + (int)threadIdx.x / 32;
     Cache next;
-    if (group < end)
-        next.load(c, row_of(c, sequence, head, 16 * group));
+    if (group < p.end)
+        next.load(c, row_of(c, p.sequence, p.head, 16 * group));
 #pragma unroll 1
-    for (; group < end; group += WARPS) {
+    for (; group < p.end; group += WARPS) {
         Cache now = next;
-        if (group + WARPS < end) // on its way while this one is multiplied
-            next.load(c, row_of(c, sequence, head, 16 * (group + WARPS)));
-        if (length - 16 * group < 16)
-            now.limit(length - 16 * group);
-        add_keys(s, now, operands, scale, length - 16 * group);
+        if (group + WARPS < p.end) // on its way while this one is multiplied
+            next.load(c, row_of(c, p.sequence, p.head, 16 * (group + WARPS)));
+        if (p.length - 16 * group < 16)
+            now.limit(p.length - 16 * group);
+        add_keys(s, now, operands, scale, p.length - 16 * group);
     }
-    merge_warps<D, WARPS>(s, of_warp, all);
-    if (parts > 1)
-        cluster_sync();
-    else
-        __syncthreads();
-    merge_blocks(all, o + first, queries, Cache::v_scale(c, head), rank, parts, 32 * WARPS);
-    if (parts > 1)
-        cluster_sync(); // the others may still read this block's
+    finish_decode<D, WARPS>(s, o + p.first * D, p, Cache::v_scale(c, p.head), of_warp, all);
 }
 
 #define DECODE_KERNEL(name, D, WARPS, RESIDENT, Cache, T)                                          \

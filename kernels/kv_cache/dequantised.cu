@@ -4,7 +4,7 @@
  * fusing saves.
  */
 // arch: sm_90
-#include "decode.h"
+#include "prefill.h"
 
 #define WARPS 8
 #define BLOCK 256
@@ -59,3 +59,7 @@ DECODE_KERNEL(attend_f16_64_bf16, 64, WARPS, 2, HalfCache, bf16)
 DECODE_KERNEL(attend_f16_64_f16, 64, WARPS, 2, HalfCache, f16)
 DECODE_KERNEL(attend_f16_128_bf16, 128, WARPS, 1, HalfCache, bf16)
 DECODE_KERNEL(attend_f16_128_f16, 128, WARPS, 1, HalfCache, f16)
+PREFILL_KERNEL(prefill_f16_64_bf16, 64, HalfLoader, bf16)
+PREFILL_KERNEL(prefill_f16_64_f16, 64, HalfLoader, f16)
+PREFILL_KERNEL(prefill_f16_128_bf16, 128, HalfLoader, bf16)
+PREFILL_KERNEL(prefill_f16_128_f16, 128, HalfLoader, f16)

@@ -33,19 +33,21 @@ struct Halves {
 };
 
 template <class C, class T>
-static __device__ __forceinline__ void attend(const T *q, T *o, cache c, int batch, int dim,
+static __device__ __forceinline__ void attend(const T *q, T *o, cache c, int batch, int tokens, int dim,
                                               float softmax_scale)
 {
     int number = (int)(blockIdx.x * (BLOCK / 32) + threadIdx.x / 32), lane = threadIdx.x % 32;
-    int sequence = number / c.heads, head = number % c.heads / (c.heads / c.kv_heads);
+    int token = number / c.heads, head = number % c.heads / (c.heads / c.kv_heads);
+    int sequence = token / tokens;
     if (sequence >= batch)
         return;
+    int keys = c.lengths[sequence] - tokens + token % tokens + 1; // that this query sees
     float k_scale = c.head_scales[2 * head], v_scale = c.head_scales[2 * head + 1];
     float query[MOST] = {}, sums[MOST] = {}, most = -INFINITY, sum = 0;
     for (int i = 0; i < MOST; i++)
         if (lane + 32 * i < dim)
             query[i] = widen(q[(long long)number * dim + lane + 32 * i]);
-    for (int key = 0; key < c.lengths[sequence]; key++) {
+    for (int key = 0; key < keys; key++) {
         long long row = row_of(c, sequence, head, key);
         float score = 0;
         for (int i = 0; i < MOST; i++)
@@ -67,9 +69,10 @@ static __device__ __forceinline__ void attend(const T *q, T *o, cache c, int bat
 
 #define ATTEND_KERNEL(name, C, T)                                                                  \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                            \
-        name(const T *q, T *o, CACHE_PARAMETERS, int batch, int dim, float softmax_scale)          \
+        name(const T *q, T *o, CACHE_PARAMETERS, int batch, int tokens, int dim,                   \
+             float softmax_scale)                                                                  \
     {                                                                                              \
-        attend<C>(q, o, CACHE_ARGUMENTS, batch, dim, softmax_scale);                               \
+        attend<C>(q, o, CACHE_ARGUMENTS, batch, tokens, dim, softmax_scale);                       \
     }
 ATTEND_KERNEL(attend_fp8_nvfp4_bf16, Quantised, bf16)
 ATTEND_KERNEL(attend_fp8_nvfp4_f16, Quantised, f16)

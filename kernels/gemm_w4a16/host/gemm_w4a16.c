@@ -223,15 +223,13 @@ static unsigned parts_of(const struct zoo_call *call, unsigned blocks)
     return parts;
 }
 
-static CUresult launch_tiles(struct zoo_call *call)
+/* shared: dynamic shared memory. */
+static CUresult multiply_tiles(struct zoo_call *call, unsigned shared)
 {
     const struct zoo_problem *problem = call->problem;
     int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
     unsigned wide_blocks = zoo_ceil_div(n, 256);
     int choice = zoo_tunable(call, "TILES"), rows = m > 8 ? 16 : 8;
-    /* tiles.cu: x, and STAGES slots for each of 8 warps */
-    unsigned slot = problem->value[W_LAYOUT] == W_TILES32 ? 768 : 640;
-    unsigned shared = 32768 + 8 * (unsigned)zoo_tunable(call, "STAGES") * slot;
     bool wide = choice ? choice == 2 : 4 * wide_blocks >= (unsigned)call->device->sm_count;
     unsigned parts = parts_of(call, wide ? wide_blocks : zoo_ceil_div(n, 128));
     char kernel[48];
@@ -249,6 +247,18 @@ static CUresult launch_tiles(struct zoo_call *call)
                       &n, &k, &parts);
 }
 
+/* x, and STAGES slots for each of 8 warps. */
+static CUresult launch_tiles(struct zoo_call *call)
+{
+    unsigned slot = call->problem->value[W_LAYOUT] == W_TILES32 ? 768 : 640;
+    return multiply_tiles(call, 32768 + 8 * (unsigned)zoo_tunable(call, "STAGES") * slot);
+}
+
+static CUresult launch_in_registers(struct zoo_call *call)
+{
+    return multiply_tiles(call, 0);
+}
+
 static const struct zoo_tunable tiles_at_launch[] = {
     ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("TILES", 0, 0, 1, 2), {{0}}};
 
@@ -259,6 +269,9 @@ static const struct zoo_variant variants[] = {
      launch_warps, .takes = takes_gguf, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"tiles", "weights in the order of the tensor cores' operands; a cluster shares k",
      launch_tiles, .takes = takes_tiles, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = tiles_at_launch},
+    {"tiles_in_registers", "codes straight into registers, rows of x by ldmatrix",
+     launch_in_registers, .takes = takes_tiles, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = tiles_at_launch},
     {0}};
 

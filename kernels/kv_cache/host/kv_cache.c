@@ -1,7 +1,8 @@
 /*
  * kv_cache.c: the family: a cache of keys in FP8 and values in NVFP4, in pages: appending to it,
- * and attention of one query a head over it. A key and its value are read once for all heads that
- * share them, so the cache's bytes are the floor: 200 for 128 numbers where bf16 has 512.
+ * and attention over it, of one query a head or of the sequence's last tokens. A key and its value
+ * are read once for all heads that share them, so the cache's bytes are the floor: 200 for 128
+ * numbers where bf16 has 512.
  */
 #include "kv_cache.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 
 static const char *const caches[] = {"fp8_nvfp4", "f16", NULL};
-static const char *const steps[] = {"attend", "append", NULL};
+static const char *const steps[] = {"attend", "append", "prefill", NULL};
 static const char *const types[] = {"bf16", "f16", NULL};
 static const char *const length_words[] = {"full", "ragged", NULL};
 
@@ -26,6 +27,11 @@ int64_t kv_length(const struct zoo_problem *problem, int64_t sequence)
     int64_t keys = problem->value[KV_KEYS];
     const int64_t ragged[] = {keys, keys / 3, keys > 0, 0, keys - keys / 7};
     return problem->value[KV_LENGTHS] == 0 ? keys : ragged[sequence % 5];
+}
+
+int64_t kv_queries(const struct zoo_problem *problem)
+{
+    return problem->value[KV_STEP] == KV_PREFILL ? problem->value[KV_TOKENS] : 1;
 }
 
 static enum zoo_type type_of(const struct zoo_problem *problem)
@@ -46,7 +52,7 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     size_t batch = (size_t)problem->value[KV_BATCH], kv_heads = (size_t)problem->value[KV_HEADS];
     size_t dim = (size_t)problem->value[KV_DIM];
     size_t rows = page_count(problem) * kv_heads * (size_t)problem->value[KV_PAGE];
-    size_t all = batch * kv_heads * (size_t)problem->value[KV_GROUP] * dim;
+    size_t all = batch * kv_heads * (size_t)(problem->value[KV_GROUP] * kv_queries(problem)) * dim;
     size_t added = batch * (size_t)problem->value[KV_TOKENS] * kv_heads * dim;
     enum zoo_type type = type_of(problem), bytes = is_f16(problem) ? ZOO_F16 : ZOO_U8;
     bool appends = problem->value[KV_STEP] == KV_APPEND;
@@ -157,7 +163,7 @@ static double bytes(const struct zoo_problem *problem)
     for (int64_t b = 0; b < problem->value[KV_BATCH]; b++)
         keys += (double)kv_length(problem, b);
     return keys * heads * row_bytes(problem) +
-           4 * batch * heads * (double)problem->value[KV_GROUP] * dim;
+           4 * batch * heads * (double)(problem->value[KV_GROUP] * kv_queries(problem)) * dim;
 }
 
 static double flops(const struct zoo_problem *problem)
@@ -166,7 +172,10 @@ static double flops(const struct zoo_problem *problem)
     if (problem->value[KV_STEP] == KV_APPEND)
         return 0;
     for (int64_t b = 0; b < problem->value[KV_BATCH]; b++)
-        keys += (double)kv_length(problem, b);
+        for (int64_t q = 0; q < kv_queries(problem); q++) {
+            int64_t seen = kv_length(problem, b) - q;
+            keys += seen > 0 ? (double)seen : 0;
+        }
     return 4 * keys * (double)(problem->value[KV_HEADS] * problem->value[KV_GROUP]) *
            (double)problem->value[KV_DIM];
 }
@@ -230,20 +239,20 @@ static CUresult launch_naive(struct zoo_call *call)
     const struct zoo_problem *problem = call->problem;
     struct cache cache = cache_of(call);
     int batch = (int)problem->value[KV_BATCH], dim = (int)problem->value[KV_DIM];
+    int tokens = (int)kv_queries(problem);
+    int64_t queries = (int64_t)batch * tokens * cache.heads;
     unsigned block = (unsigned)zoo_tunable(call, "BLOCK");
     float scale = softmax_scale(problem);
     char kernel[40];
     if (problem->value[KV_STEP] == KV_APPEND)
         return launch_append(call, block);
-    if (batch * cache.heads == 0)
+    if (queries == 0)
         return CUDA_SUCCESS;
     snprintf(kernel, sizeof kernel, "attend_%s_%s", caches[problem->value[KV_CACHE]],
              types[problem->value[KV_TYPE]]);
     return ZOO_LAUNCH(
-        call, kernel,
-        ((struct zoo_grid){.x = zoo_ceil_div((int64_t)batch * cache.heads, block / 32),
-                           .threads = block}),
-        &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &batch, &dim, &scale);
+        call, kernel, ((struct zoo_grid){.x = zoo_ceil_div(queries, block / 32), .threads = block}),
+        &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &batch, &tokens, &dim, &scale);
 }
 
 /* Blocks that share the keys of a head: as many as fill the GPU twice, if each has 256 keys. */
@@ -260,9 +269,32 @@ static unsigned parts_of(const struct zoo_call *call)
     return parts;
 }
 
-static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache)
+/* prefill.h: a block has 128 queries, and two tiles of 64 keys in shared memory. */
+static CUresult prefill(struct zoo_call *call, int64_t cache_kind, struct cache cache)
 {
     const struct zoo_problem *problem = call->problem;
+    int tokens = (int)problem->value[KV_TOKENS], dim = (int)problem->value[KV_DIM];
+    unsigned blocks = zoo_ceil_div(problem->value[KV_TOKENS] * problem->value[KV_GROUP], 128);
+    float scale = softmax_scale(problem);
+    char kernel[48];
+    if (blocks == 0)
+        return CUDA_SUCCESS;
+    snprintf(kernel, sizeof kernel, "prefill_%s_%d_%s", caches[cache_kind], dim,
+             types[problem->value[KV_TYPE]]);
+    return ZOO_LAUNCH(
+        call, kernel,
+        ((struct zoo_grid){.x = (unsigned)(problem->value[KV_BATCH] * cache.kv_heads) * blocks,
+                           .threads = 256,
+                           .shared = 2 * 2 * 64 * (2 * (unsigned)dim + 16)}),
+        &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &tokens, &scale);
+}
+
+static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache cache,
+                       unsigned shared)
+{
+    const struct zoo_problem *problem = call->problem;
+    if (problem->value[KV_STEP] == KV_PREFILL)
+        return prefill(call, cache_kind, cache);
     unsigned parts = parts_of(call);
     float scale = softmax_scale(problem);
     char kernel[48];
@@ -272,6 +304,7 @@ static CUresult attend(struct zoo_call *call, int64_t cache_kind, struct cache c
         call, kernel,
         ((struct zoo_grid){.x = (unsigned)(problem->value[KV_BATCH] * cache.kv_heads) * parts,
                            .threads = 256,
+                           .shared = shared,
                            .cluster = parts > 1 ? parts : 0}),
         &call->buffer[A_Q], &call->buffer[A_O], CACHE(cache), &scale, &parts);
 }
@@ -281,7 +314,18 @@ static CUresult launch_fused(struct zoo_call *call)
     const struct zoo_problem *problem = call->problem;
     if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
         return CUDA_SUCCESS;
-    return attend(call, problem->value[KV_CACHE], cache_of(call));
+    return attend(call, problem->value[KV_CACHE], cache_of(call), 0);
+}
+
+/* Rings of STAGES times 16 keys for each of 8 warps, and a barrier for each. */
+static CUresult launch_bulk(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    unsigned slots = 8 * (unsigned)zoo_tunable(call, "STAGES");
+    if (problem->value[KV_BATCH] * problem->value[KV_HEADS] == 0)
+        return CUDA_SUCCESS;
+    return attend(call, KV_QUANTISED, cache_of(call),
+                  slots * (25 * (unsigned)problem->value[KV_DIM] + 8));
 }
 
 /* Keys of a sequence in the workspace, in whole groups of 16. */
@@ -321,7 +365,7 @@ static CUresult launch_dequantised(struct zoo_call *call)
         result = ZOO_LAUNCH(call, "dequantise",
                             ((struct zoo_grid){.x = zoo_ceil_div(all, 256), .threads = 256}),
                             &halves.k, &halves.v, CACHE(cache), &batch, &keys, &dim);
-    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves);
+    return result != CUDA_SUCCESS ? result : attend(call, KV_F16, halves, 0);
 }
 
 static bool takes_any(const struct zoo_problem *problem)
@@ -332,13 +376,20 @@ static bool takes_any(const struct zoo_problem *problem)
 }
 static bool takes_fused(const struct zoo_problem *problem)
 {
-    return problem->value[KV_STEP] == KV_ATTEND && problem->value[KV_GROUP] <= 8 &&
+    int64_t blocks = problem->value[KV_TOKENS] * problem->value[KV_GROUP] / 128 + 1;
+    return problem->value[KV_STEP] != KV_APPEND && problem->value[KV_GROUP] <= 8 &&
+           problem->value[KV_BATCH] * problem->value[KV_HEADS] * blocks < (int64_t)1 << 31 &&
            (problem->value[KV_DIM] == 64 || problem->value[KV_DIM] == 128) &&
            problem->value[KV_PAGE] % 16 == 0;
 }
 static bool takes_dequantised(const struct zoo_problem *problem)
 {
     return takes_fused(problem) && !is_f16(problem);
+}
+
+static bool takes_bulk(const struct zoo_problem *problem)
+{
+    return takes_dequantised(problem) && problem->value[KV_STEP] == KV_ATTEND;
 }
 
 static const struct zoo_tunable at_launch[] = {ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), {{0}}};
@@ -351,6 +402,9 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
     {"fused", "decoded in registers on the way to the tensor cores", launch_fused,
      .takes = takes_fused, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED, .at_launch = at_launch},
+    {"bulk", "16 keys at a time by bulk copies, decoded on the way to the tensor cores",
+     launch_bulk, .takes = takes_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = at_launch},
     {0}};
 
 /* Over f16, whose pages it gathers first: PyTorch has no attention over these formats. */
@@ -378,6 +432,12 @@ static const char *const edges[] = {
     "batch=2 heads=2 group=2 keys=37,160 dim=64,128 page=32 cache=f16 lengths=ragged",
     "batch=2 heads=1 group=2 keys=20 dim=32,48,256 page=5,16 lengths=ragged",
     "batch=0,1 heads=2 group=1 keys=16 dim=128 page=16",
+    "batch=1,2 heads=2 group=1,3 keys=1,64,70 dim=64 page=16 step=prefill tokens=1,30,70,90",
+    "batch=3 heads=1 group=4 keys=140 dim=128 page=16,48 lengths=ragged step=prefill tokens=50,140 "
+    "type=bf16,f16",
+    "batch=2 heads=1 group=2 keys=90 dim=64,128 page=32 cache=f16 lengths=ragged step=prefill "
+    "tokens=70",
+    "batch=1 heads=1 group=2 keys=0,5 dim=48,64 page=16 step=prefill tokens=0,5",
     "batch=1 heads=1 group=1 keys=2100 dim=128 page=16",
     "batch=2 heads=0,1 group=1 keys=0,5 dim=16,64 page=1,16 spare=0",
     "batch=1 heads=1 keys=5 dim=16 page=1 spare=0 step=append tokens=0,2",
@@ -391,6 +451,9 @@ static const char *const bench[] = {
     "batch=16 heads=8 group=8 keys=16K dim=128 page=64 cache=fp8_nvfp4,f16",
     "batch=64 heads=8 group=4 keys=4K dim=128 page=64",
     "batch=60 heads=8 group=4 keys=8K dim=128 page=64 lengths=ragged",
+    "batch=1 heads=8 group=4 keys=16K dim=128 page=64 step=prefill tokens=16384 "
+    "cache=fp8_nvfp4,f16",
+    "batch=16 heads=8 group=4 keys=8K dim=128 page=64 step=prefill tokens=256",
     "batch=256 heads=8 keys=1K dim=128 page=64 step=append tokens=1",
     "batch=4 heads=8 keys=8K dim=128 page=64 step=append tokens=8192",
     NULL};
@@ -402,7 +465,8 @@ const struct zoo_family zoo_kv_cache = {
         "The cache has pages of keys in e4m3 and values in NVFP4, with an f32 scale for each of "
         "both "
         "and each head (or f16, for comparison). attend: o = softmax(q K^T / sqrt(dim)) V of one "
-        "query a head, `group` heads sharing keys and values. append: the last tokens of each "
+        "query a head, `group` heads sharing keys and values. prefill: the same of each sequence's "
+        "last tokens, which see the keys up to their own. append: the last tokens of each "
         "sequence are quantised into it.",
     .parameters = {{"batch", "sequences", 0, 1 << 16, 4, NULL},
                    {"heads", "of keys and values", 0, 1 << 10, 8, NULL},
@@ -412,8 +476,9 @@ const struct zoo_family zoo_kv_cache = {
                    {"page", "keys in a page", 1, 1 << 24, 64, NULL},
                    {"spare", "pages that no sequence has", 0, 1 << 24, 1, NULL},
                    {"cache", "fp8_nvfp4 or f16", 0, 1, 0, caches},
-                   {"step", "attend or append", 0, 1, 0, steps},
-                   {"tokens", "that are appended to each sequence", 0, 1 << 20, 1, NULL},
+                   {"step", "attend, append or prefill", 0, 2, 0, steps},
+                   {"tokens", "of each sequence that are appended, or attend in a prefill", 0,
+                    1 << 20, 1, NULL},
                    {"type", "of q, o, new keys and values: bf16 or f16", 0, 1, 0, types},
                    {"lengths", "full, or ragged", 0, 1, 0, length_words},
                    {0}},

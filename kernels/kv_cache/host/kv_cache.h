@@ -23,13 +23,15 @@ enum {
     KV_LENGTHS
 };
 enum { KV_QUANTISED, KV_F16 };
-enum { KV_ATTEND, KV_APPEND };
+enum { KV_ATTEND, KV_APPEND, KV_PREFILL };
 
-/* Buffers of attend, and of append. */
+/* Buffers of attend and prefill, and of append. */
 enum { A_Q, A_K, A_V, A_V_SCALES, A_HEAD_SCALES, A_TABLE, A_LENGTHS, A_O };
 enum { P_NEW_K, P_NEW_V, P_K, P_V, P_V_SCALES, P_HEAD_SCALES, P_TABLE, P_LENGTHS };
 
 int64_t kv_pages_each(const struct zoo_problem *problem);
+/* Queries of a head and sequence: 1, or in a prefill the tokens. */
+int64_t kv_queries(const struct zoo_problem *problem);
 int64_t kv_length(const struct zoo_problem *problem, int64_t sequence);
 void kv_reference(const struct zoo_problem *problem, void *const *buffer,
                   struct zoo_expected *expected);

@@ -42,14 +42,16 @@ static void read_row(const struct zoo_problem *problem, void *const *buffer, siz
 /* One query. Probabilities are f16 in the tensor cores, and so is the query, whose smallest numbers
  * are 2^-24 apart; scores are sums of dim products in f32. */
 static void attend(const struct zoo_problem *problem, void *const *buffer,
-                   struct zoo_expected *expected, int64_t sequence, int64_t query)
+                   struct zoo_expected *expected, int64_t sequence, int64_t token, int64_t query)
 {
     size_t dim = (size_t)problem->value[KV_DIM];
     int64_t heads = problem->value[KV_HEADS] * problem->value[KV_GROUP];
-    int64_t head = query / problem->value[KV_GROUP], length = kv_length(problem, sequence);
+    int64_t head = query / problem->value[KV_GROUP], tokens = kv_queries(problem);
+    int64_t length = kv_length(problem, sequence) - tokens + token + 1; /* keys that it sees */
     enum zoo_type type = problem->value[KV_TYPE] == 0 ? ZOO_BF16 : ZOO_F16;
     const struct zoo_precision *of = &zoo_precisions[type];
-    size_t first = (size_t)(sequence * heads + query) * dim;
+    size_t first = (size_t)((sequence * tokens + token) * heads + query) * dim;
+    length = length < 0 ? 0 : length;
     double *work = calloc((size_t)length + 5 * dim + 1, sizeof *work);
     double *k = work, *v = k + dim, *q = v + dim, *o = q + dim, *size = o + dim;
     double *score = size + dim, most = -INFINITY, sum = 0, error = 0;
@@ -135,7 +137,8 @@ void kv_reference(const struct zoo_problem *problem, void *const *buffer,
         append(problem, buffer, expected);
         return;
     }
+    int64_t tokens = kv_queries(problem);
 #pragma omp parallel for schedule(dynamic) if (problem->value[KV_KEYS] > 100)
-    for (int64_t i = 0; i < problem->value[KV_BATCH] * heads; i++)
-        attend(problem, buffer, expected, i / heads, i % heads);
+    for (int64_t i = 0; i < problem->value[KV_BATCH] * tokens * heads; i++)
+        attend(problem, buffer, expected, i / heads / tokens, i / heads % tokens, i % heads);
 }
