@@ -20,24 +20,19 @@ template <class T, int V> static __device__ __forceinline__ void entropy_parts(e
     const uint4 *from = (const uint4 *)(a.logits + row * a.cols) + p.first;
     turns_begin(&of_blocks);
     long long label = a.labels[row];
-    float share = *a.share;
     uint4 v[V];
 #pragma unroll
     for (int i = 0; i < V; i++) {
         unsigned at = threadIdx.x + i * blockDim.x;
-        v[i] = at < p.count ? load_once(from + at) : make_uint4(0, 0, 0, 0);
+        v[i] = at < p.count ? load_once(from + at) : filler<T>();
     }
-    known k = merge_warps(measure<T, V>(v, p.count), of_warp);
+    known k = merge_warps(measure<T, V>(v, p.count, a.smoothing != 0), of_warp);
     turns_wait();
-    outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), share);
+    wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone
+    outcome o = outcome_of(a, label, merge_blocks(k, &of_blocks, 0), *a.share);
     if (threadIdx.x == 0 && cluster_rank() == 0)
         write_other_loss(a, row, o);
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        unsigned at = threadIdx.x + i * blockDim.x;
-        if (at < p.count)
-            write_vector(a, row, (long long)(p.first + at) * PER<T>, v[i], o);
-    }
+    write_part<T, V>(a, row, p, v, o);
 }
 
 #define KERNELS(type, T)                                                                           \

@@ -113,35 +113,6 @@ static __device__ __forceinline__ void write_other_loss(entropy_job<T> a, long l
         a.losses[row] = o.constant;
 }
 
-/* A vector at column `col`, all of which is in the row. The thread that has the label writes the
- * loss. */
-template <class T>
-static __device__ __forceinline__ void write_vector(entropy_job<T> a, long long row, long long col,
-                                                    uint4 v, outcome o)
-{
-    float x[PER<T>];
-    long long distance = o.label - col;
-    bool here = o.counts && distance >= 0 && distance < PER<T>;
-    widen_all<T>(v, x);
-    if (here) {
-#pragma unroll
-        for (int i = 0; i < PER<T>; i++)
-            if (i == distance)
-                a.losses[row] = loss(a, o, x[i]);
-    }
-    if (!a.fused)
-        return;
-#pragma unroll
-    for (int i = 0; i < PER<T>; i++)
-        x[i] = slope(o, x[i]);
-    if (here) {
-#pragma unroll
-        for (int i = 0; i < PER<T>; i++)
-            x[i] += i == distance ? o.at_label : 0;
-    }
-    store_stream((uint4 *)(a.logits + row * a.cols + col), narrow_all<T>(x));
-}
-
 /* One number. */
 template <class T>
 static __device__ __forceinline__ void write_one(entropy_job<T> a, long long row, long long col,
@@ -205,15 +176,32 @@ static __device__ __forceinline__ void add_losses(const float *losses, long long
         *total = mine * *share;
 }
 
+/* Where kernels may overlap (sm_90, and the launch asks for it): the next one may begin; all that
+ * the kernels before have written is there. */
+static __device__ __forceinline__ void let_next_begin(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+static __device__ __forceinline__ void wait_for_kernels_before(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 #define ENTROPY_ENDS                                                                               \
     extern "C" __global__ void __launch_bounds__(1024)                                             \
         before(const long long *labels, long long rows, long long ignore, int mean, float *share)  \
     {                                                                                              \
+        let_next_begin();                                                                          \
         count_rows(labels, rows, ignore, mean, share);                                             \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(1024)                                             \
         after(const float *losses, long long rows, const float *share, float *total)               \
     {                                                                                              \
+        wait_for_kernels_before();                                                                 \
         add_losses(losses, rows, share, total);                                                    \
     }
 #define ENTROPY_ONLINE(type, T)                                                                    \

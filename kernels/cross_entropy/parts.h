@@ -20,35 +20,186 @@ template <class T> static __device__ __forceinline__ part_of_row part_of(long lo
     return part_of_row{first, first >= vectors ? 0 : min(room, vectors - first), room};
 }
 
-/* What a warp holds. */
-template <class T, int V>
-static __device__ __forceinline__ known measure(const uint4 (&v)[V], unsigned count)
+/* Where a block's part ends, vectors are filled with this: minus infinity, which adds nothing. */
+template <class T> static __device__ __forceinline__ uint4 filler(void)
 {
-    known k = known_nothing();
     float x[PER<T>];
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        if (threadIdx.x + i * blockDim.x >= count)
-            continue;
-        widen_all<T>(v[i], x);
+    for (int i = 0; i < PER<T>; i++)
+        x[i] = -INFINITY;
+    return narrow_all<T>(x);
+}
+
+/* Two numbers of a word at a time: half the instructions. NaN is passed over, and met again in the
+ * sum. */
+static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, bf16)
+{
+    unsigned most;
+    asm("max.bf16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
+    return most;
+}
+static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, f16)
+{
+    unsigned most;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
+    return most;
+}
+static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, float)
+{
+    return __float_as_uint(fmaxf(__uint_as_float(a), __uint_as_float(b)));
+}
+template <class T, int V> static __device__ __forceinline__ float largest(const uint4 (&v)[V])
+{
+    unsigned x = v[0].x, y = v[0].y;
+    x = max_pair(x, v[0].z, T());
+    y = max_pair(y, v[0].w, T());
 #pragma unroll
-        for (int j = 0; j < PER<T>; j++)
-            k.most = fmaxf(k.most, x[j]);
+    for (int i = 1; i < V; i++) {
+        x = max_pair(max_pair(x, v[i].x, T()), v[i].z, T());
+        y = max_pair(max_pair(y, v[i].y, T()), v[i].w, T());
     }
-    k.most = max_lanes(k.most, 32);
-    float zero = base(k.most);
+    x = max_pair(x, y, T());
+    if constexpr (sizeof(T) == 4) {
+        return __uint_as_float(x);
+    } else {
+        float2 pair = widen_pair(x, T());
+        return fmaxf(pair.x, pair.y);
+    }
+}
+
+/* exp(x - zero) as a power of two. One multiply-add does, with -zero log2 e rounded: the rounding
+ * is the same factor for all numbers, and `correction` takes it out of their sum. Where zero is so
+ * large that the factor would leave the range of f32, the difference comes first. */
+struct exponents {
+    float zero, minus, correction;
+    bool exact;
+};
+static __device__ __forceinline__ exponents exponents_from(float most)
+{
+    exponents e;
+    e.zero = base(most);
+    e.minus = -e.zero * LOG2_E;
+    e.exact = !(fabsf(e.zero) < 0x1p16f);
+    e.correction = e.exact ? 1 : power_of_two(-fmaf(e.zero, LOG2_E, e.minus));
+    return e;
+}
+template <bool EXACT> static __device__ __forceinline__ float power(exponents e, float x)
+{
+    return power_of_two(EXACT ? (x - e.zero) * LOG2_E : fmaf(x, LOG2_E, e.minus));
+}
+
+/* Of what a thread holds: the sum of powers, and (SMOOTH) of the numbers themselves. */
+template <class T, int V, bool EXACT, bool SMOOTH>
+static __device__ __forceinline__ void add_up(const uint4 (&v)[V], unsigned count, exponents e,
+                                              known &k)
+{
+    float sum[2] = {0, 0}, x[PER<T>];
 #pragma unroll
     for (int i = 0; i < V; i++) {
-        if (threadIdx.x + i * blockDim.x >= count)
-            continue;
+        bool inside = threadIdx.x + i * blockDim.x < count;
         widen_all<T>(v[i], x);
 #pragma unroll
         for (int j = 0; j < PER<T>; j++) {
-            k.sum += power_of_two((x[j] - zero) * LOG2_E);
-            k.total += x[j];
+            sum[j % 2] += power<EXACT>(e, x[j]);
+            if (SMOOTH)
+                k.total += inside ? x[j] : 0;
         }
     }
-    return known{k.most, sum_lanes(k.sum, 32), sum_lanes(k.total, 32)};
+    k.sum = sum[0] + sum[1];
+}
+
+/* The words as they are, but the compiler forgets what it has made of them: it would keep every
+ * number widened from one use to the next, in twice the registers. */
+template <int V> static __device__ __forceinline__ void only_words(uint4 (&v)[V])
+{
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        v[i] = make_uint4(keep(v[i].x), keep(v[i].y), keep(v[i].z), keep(v[i].w));
+}
+
+/* What a warp holds. */
+template <class T, int V>
+static __device__ __forceinline__ known measure(uint4 (&v)[V], unsigned count, bool smooth)
+{
+    known k = {max_lanes(largest<T, V>(v), 32), 0, 0};
+    exponents e = exponents_from(k.most);
+    only_words(v);
+    if (e.exact)
+        add_up<T, V, true, true>(v, count, e, k);
+    else if (smooth)
+        add_up<T, V, false, true>(v, count, e, k);
+    else
+        add_up<T, V, false, false>(v, count, e, k);
+    only_words(v);
+    k.sum = sum_lanes(k.sum, 32) * e.correction;
+    k.total = smooth ? sum_lanes(k.total, 32) : 0;
+    return k;
+}
+
+/* The gradients of a vector, but for the label's part. */
+template <class T, bool EXACT>
+static __device__ __forceinline__ void slopes(uint4 v, outcome o, exponents e, float factor,
+                                              float (&x)[PER<T>])
+{
+    widen_all<T>(v, x);
+#pragma unroll
+    for (int j = 0; j < PER<T>; j++)
+        x[j] = fmaf(power<EXACT>(e, x[j]), factor, o.constant);
+}
+
+/* What a thread holds becomes its gradients. The thread that has the label's logit writes the loss,
+ * and that vector again: so the others need not ask for each vector whether it is the one. */
+template <class T, int V, bool EXACT>
+static __device__ __forceinline__ void write_slopes(entropy_job<T> a, long long row, part_of_row p,
+                                                    const uint4 (&v)[V], outcome o, exponents e)
+{
+    uint4 *to = (uint4 *)(a.logits + row * a.cols) + p.first;
+    unsigned label = (unsigned)o.label / PER<T> - p.first, element = (unsigned)o.label % PER<T>;
+    float factor = o.factor * e.correction, x[PER<T>];
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        unsigned at = threadIdx.x + i * blockDim.x;
+        if (!a.fused || at >= p.count)
+            break;
+        slopes<T, EXACT>(v[i], o, e, factor, x);
+        store_stream(&to[at], narrow_all<T>(x));
+    }
+    if (label >= p.count || label % blockDim.x != threadIdx.x)
+        return;
+    uint4 mine = v[0];
+    float logit = 0;
+#pragma unroll
+    for (int i = 1; i < V; i++)
+        mine = label == threadIdx.x + i * blockDim.x ? v[i] : mine;
+    widen_all<T>(mine, x);
+#pragma unroll
+    for (int j = 0; j < PER<T>; j++)
+        logit = j == element ? x[j] : logit;
+    a.losses[row] = loss(a, o, logit);
+    slopes<T, EXACT>(mine, o, e, factor, x);
+#pragma unroll
+    for (int j = 0; j < PER<T>; j++)
+        x[j] += j == element ? o.at_label : 0;
+    if (a.fused)
+        store_stream(&to[label], narrow_all<T>(x));
+}
+template <class T, int V>
+static __device__ __forceinline__ void write_part(entropy_job<T> a, long long row, part_of_row p,
+                                                  const uint4 (&v)[V], outcome o)
+{
+    exponents e = exponents_from(o.zero);
+    if (o.counts && !e.exact) {
+        write_slopes<T, V, false>(a, row, p, v, o, e);
+    } else if (o.counts) {
+        write_slopes<T, V, true>(a, row, p, v, o, e);
+    } else if (a.fused) {
+        float x[PER<T>];
+#pragma unroll
+        for (int j = 0; j < PER<T>; j++)
+            x[j] = o.constant;
+        for (unsigned at = threadIdx.x; at < p.count; at += blockDim.x)
+            store_stream((uint4 *)(a.logits + row * a.cols) + p.first + at, narrow_all<T>(x));
+    }
 }
 
 /* What the cluster knows, of what each block does. */

@@ -41,6 +41,7 @@ template <class T, int V> static __device__ __forceinline__ void entropy_stages(
     turns_begin(&of_blocks);
     __syncthreads();
     turns_wait();
+    wait_for_kernels_before(); // which counts the rows; it leaves logits and labels alone
     float share = *a.share;
     long long ahead = a.labels[begin]; // begin is a row: clusters <= rows
     unsigned stage = 0, parity = 0;
@@ -53,21 +54,16 @@ template <class T, int V> static __device__ __forceinline__ void entropy_stages(
 #pragma unroll
         for (int k = 0; k < V; k++) {
             unsigned at = threadIdx.x + k * blockDim.x;
-            v[k] = at < p.count ? here[at] : make_uint4(0, 0, 0, 0);
+            v[k] = at < p.count ? here[at] : filler<T>();
         }
-        known k = merge_warps(measure<T, V>(v, p.count), of_warp[turn % 2]);
+        known k = merge_warps(measure<T, V>(v, p.count, a.smoothing != 0), of_warp[turn % 2]);
         if (fetches && next < a.rows) // every thread has its part of the stage
             fetch(here, p, a.logits + next * a.cols, &full[stage]);
         k = merge_blocks(k, &of_blocks, turn);
         outcome o = outcome_of(a, label, k, share);
         if (threadIdx.x == 0 && cluster_rank() == 0)
             write_other_loss(a, row, o);
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            unsigned at = threadIdx.x + i * blockDim.x;
-            if (at < p.count)
-                write_vector(a, row, (long long)(p.first + at) * PER<T>, v[i], o);
-        }
+        write_part<T, V>(a, row, p, v, o);
         if (++stage == STAGES) {
             stage = 0;
             parity ^= 1;
@@ -75,8 +71,14 @@ template <class T, int V> static __device__ __forceinline__ void entropy_stages(
     }
 }
 
+/* Three blocks of 256 threads on an SM; "wide" for rows that 8 such blocks do not hold. */
 #define KERNELS(type, T)                                                                           \
-    extern "C" __global__ void __launch_bounds__(512) stages_##type(ENTROPY_ARGUMENTS(T))          \
+    extern "C" __global__ void __launch_bounds__(THREADS, 768 / THREADS)                           \
+        stages_##type(ENTROPY_ARGUMENTS(T))                                                        \
+    {                                                                                              \
+        entropy_stages<T, VECTORS>(ENTROPY(T));                                                    \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(512) wide_##type(ENTROPY_ARGUMENTS(T))            \
     {                                                                                              \
         entropy_stages<T, VECTORS>(ENTROPY(T));                                                    \
     }                                                                                              \

@@ -42,8 +42,9 @@ static __device__ __forceinline__ void turns_wait(void)
         cluster_wait();
 }
 
-/* Lane k of every warp gets what block k says; `turn` counts from 0. Between two turns all threads
- * of the block meet at a barrier: then nobody reads the places of the turn before any more. */
+/* Lane k of every warp gets what block k says, of a power of two of blocks; `turn` counts from 0.
+ * Between two turns all threads of the block meet at a barrier: then nobody reads the places of the
+ * turn before any more. */
 template <class N> static __device__ __forceinline__ N take_turn(turns<N> *t, unsigned turn, N mine)
 {
     unsigned lane = threadIdx.x % 32, blocks = cluster_size(), set = turn % 2;
@@ -54,7 +55,7 @@ template <class N> static __device__ __forceinline__ N take_turn(turns<N> *t, un
     if (threadIdx.x < blocks)
         send_number(&t->of_block[set][cluster_rank()], &t->all_here[set], threadIdx.x, mine);
     barrier_wait(&t->all_here[set], turn / 2 % 2);
-    return t->of_block[set][lane % blocks];
+    return t->of_block[set][lane & (blocks - 1)];
 }
 
 #endif

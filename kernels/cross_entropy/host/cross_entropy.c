@@ -75,11 +75,12 @@ static CUresult launch_before(struct zoo_call *call)
                       &call->buffer[CE_LABELS], &rows, &ignore, &mean, &call->workspace);
 }
 
-static CUresult launch_after(struct zoo_call *call)
+static CUresult launch_after(struct zoo_call *call, bool overlaps)
 {
     int64_t rows = call->problem->value[CE_ROWS];
-    return ZOO_LAUNCH(call, "after", ((struct zoo_grid){.x = 1, .threads = 1024}),
-                      &call->buffer[CE_LOSSES], &rows, &call->workspace, &call->buffer[CE_TOTAL]);
+    struct zoo_grid grid = {.x = 1, .threads = 1024, .overlaps = overlaps};
+    return ZOO_LAUNCH(call, "after", grid, &call->buffer[CE_LOSSES], &rows, &call->workspace,
+                      &call->buffer[CE_TOTAL]);
 }
 
 static CUresult launch(struct zoo_call *call, const char *stem, struct zoo_grid grid)
@@ -99,7 +100,7 @@ static CUresult launch(struct zoo_call *call, const char *stem, struct zoo_grid 
         result = ZOO_LAUNCH(call, name, grid, &call->buffer[CE_LOGITS], &call->buffer[CE_LABELS],
                             &call->workspace, &call->buffer[CE_LOSSES], &rows, &cols, &ignore,
                             &smoothing, &scale, &fused);
-    return result == CUDA_SUCCESS ? launch_after(call) : result;
+    return result == CUDA_SUCCESS ? launch_after(call, grid.overlaps) : result;
 }
 
 static CUresult launch_passes(struct zoo_call *call)
@@ -141,16 +142,22 @@ static struct zoo_grid parts_grid(const struct zoo_call *call)
                              .cluster = blocks};
 }
 
+/* Of a block for which registers are limited so that an SM takes 768 threads; 512 have them all. */
+static unsigned narrow_threads(const struct zoo_call *call)
+{
+    return (unsigned)zoo_tunable(call, "THREADS");
+}
+
 /* The same, for as many clusters as run at a time, and some rounds of them. */
 static struct zoo_grid stages_grid(const struct zoo_call *call)
 {
-    enum { REGISTERS_FOR = 640 }; /* threads of an SM */
     struct zoo_grid grid = parts_grid(call);
     int64_t rows = call->problem->value[CE_ROWS], blocks = grid.cluster;
     int64_t most = call->device->shared_per_block - OWN_SHARED;
     int64_t part = (vectors_of(call->problem) + blocks - 1) / blocks;
     int64_t shared = zoo_tunable(call, "STAGES") * part * VECTOR;
-    int64_t resident = REGISTERS_FOR / grid.threads, by_shared = most / (shared + OWN_SHARED);
+    int64_t resident = grid.threads > narrow_threads(call) ? 1 : 768 / grid.threads,
+            by_shared = most / (shared + OWN_SHARED);
     resident = resident < by_shared ? resident : by_shared;
     int64_t clusters = (resident ? resident : 1) * (call->device->sm_count / blocks);
     if (blocks > 1) /* fewer than fit may run at a time: then even shares would wait for one */
@@ -184,14 +191,18 @@ static CUresult launch_parts(struct zoo_call *call)
 {
     if (call->buffer[CE_LOGITS] % VECTOR != 0)
         return launch_online_with(call, 1024);
-    return launch(call, "parts", parts_grid(call));
+    struct zoo_grid grid = parts_grid(call);
+    grid.overlaps = true;
+    return launch(call, "parts", grid);
 }
 
 static CUresult launch_stages(struct zoo_call *call)
 {
     if (call->buffer[CE_LOGITS] % VECTOR != 0)
         return launch_online_with(call, 1024);
-    return launch(call, "stages", stages_grid(call));
+    struct zoo_grid grid = stages_grid(call);
+    grid.overlaps = true;
+    return launch(call, grid.threads > narrow_threads(call) ? "wide" : "stages", grid);
 }
 
 static bool takes_passes(const struct zoo_problem *problem)
