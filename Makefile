@@ -187,7 +187,15 @@ $(PTX)/clang/%.ptx: kernels/%.cu kernels/include/clang_ptx.sh $(PTX)/clang/flags
 	$(call say,CLANG)
 	$(call ptx_with,sh kernels/include/clang_ptx.sh $(CLANG) $(call for_arch,$(CLANG_WORDS)) -Wno-pass-failed)
 
-$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(call ptx_of,$(KERNEL_CC)) $(KERNEL_CU) \
+# The library holds PTX compressed: a tenth of its size.
+$(PTX)/compress: scripts/compress.c
+	$(call say,LINK)
+	$(CC) $(STD) $(WARN) -O2 -o $@ $< -lzstd
+
+$(PTX)/%.ptx.zst: $(PTX)/%.ptx | $(PTX)/compress
+	$(PTX)/compress $< $@
+
+$(BUILD)/gen/embedded.S $(BUILD)/gen/embedded_list.c &: $(addsuffix .zst,$(call ptx_of,$(KERNEL_CC))) $(KERNEL_CU) \
     $(PTX)/$(KERNEL_CC)/flags scripts/embed-kernels \
     $(wildcard kernels/*/*.h kernels/include/*.sh kernels/*/tuned.json kernels/host/*.inc kernels/*/host/*.inc)
 	@mkdir -p $(BUILD)/gen

@@ -354,8 +354,10 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     struct export_pieces pieces = {0};
     struct lk_buf kernels = {0};
     struct zoo_tuning tuning = find_tuning(request);
+    size_t size = 0;
+    char *written = zoo_ptx(source, &size, message);
     struct ptx_module *ptx =
-        ptx_parse(request->variant->name, source->ptx, source->ptx_size, message);
+        written ? ptx_parse(request->variant->name, written, size, message) : NULL;
     bool fine = ptx && export_source(family, request->variant, &tuning, &kernels, message) &&
                 export_formulas_open(formulas, request, &tuning, ptx, kernels.data, message) &&
                 export_pieces(&request->problem, &pieces, message);
@@ -369,6 +371,7 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
     }
     if (ptx)
         ptx_free(ptx);
+    free(written);
     export_pieces_free(&pieces);
     lk_buf_free(&kernels);
     export_formulas_close(formulas);

@@ -142,6 +142,10 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
                              source->arch, device->name, device->arch);
         return NULL;
     }
+    size_t size;
+    char *built_in = ptx ? NULL : zoo_ptx(source, &size, message);
+    if (!ptx && !built_in)
+        return NULL;
     char log[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
@@ -152,8 +156,9 @@ struct zoo_kernels *zoo_kernels_load(const struct zoo_device *device,
                                     .source = source,
                                     .lock = PTHREAD_MUTEX_INITIALIZER,
                                     .tuning = tuning ? *tuning : zoo_tuning_normal(source)};
-    CUresult status = device->cuda->cuModuleLoadDataEx(&kernels->module, ptx ? ptx : source->ptx, 2,
+    CUresult status = device->cuda->cuModuleLoadDataEx(&kernels->module, ptx ? ptx : built_in, 2,
                                                        options, values);
+    free(built_in);
     if (status == CUDA_SUCCESS)
         return kernels;
     *message = why_not(device, family, variant, status, log);

@@ -10,7 +10,8 @@
 
 struct zoo_embedded {
     const char *family, *variant;
-    const char *text, *text_end, *ptx, *ptx_end; /* each is followed by a zero byte */
+    const char *text, *text_end; /* followed by a zero byte */
+    const char *ptx, *ptx_end;   /* a zstd frame */
 };
 
 extern const struct zoo_embedded zoo_embedded[];

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #define FAMILY(name) extern const struct zoo_family zoo_##name;
 #include "zoo/families.def"
@@ -164,7 +165,7 @@ static void read_sources(void)
         sources[i] = (struct zoo_source){.text = row->text,
                                          .text_size = (size_t)(row->text_end - row->text),
                                          .ptx = row->ptx,
-                                         .ptx_size = (size_t)(row->ptx_end - row->ptx),
+                                         .ptx_end = row->ptx_end,
                                          .arch = "80"};
         read_source(&sources[i]);
         add_at_launch(&sources[i], row);
@@ -181,6 +182,21 @@ const struct zoo_source *zoo_source(const struct zoo_family *family,
             strcmp(zoo_embedded[i].variant, variant->name) == 0)
             return &sources[i];
     return NULL;
+}
+
+char *zoo_ptx(const struct zoo_source *source, size_t *size, char **message)
+{
+    size_t length = (size_t)(source->ptx_end - source->ptx);
+    unsigned long long whole = ZSTD_getFrameContentSize(source->ptx, length);
+    char *text = malloc(whole + 1);
+    if (!text || ZSTD_decompress(text, whole, source->ptx, length) != whole) {
+        *message = lk_format("no memory for %llu bytes of PTX", whole);
+        free(text);
+        return NULL;
+    }
+    text[whole] = 0;
+    *size = whole;
+    return text;
 }
 
 static bool is_header_of(const char *path, const char *family)

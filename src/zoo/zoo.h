@@ -216,8 +216,9 @@ struct zoo_tunable {
     }
 
 struct zoo_source {
-    const char *text, *ptx; /* the .cu, and what the build made of it */
-    size_t text_size, ptx_size;
+    const char *text; /* the .cu */
+    size_t text_size;
+    const char *ptx, *ptx_end; /* what the build made of it, as zoo_ptx reads it */
     char arch[8];   /* "80", "90a": from the line "// arch: sm_80" */
     unsigned lines; /* of code, without comments and blank ones */
     /* "#define BLOCK 256 // tune: 128 256 512", and after those the variant's at_launch. */
@@ -228,6 +229,9 @@ struct zoo_source {
 /* NULL for a variant of the CPU. Parsed once. */
 const struct zoo_source *zoo_source(const struct zoo_family *family,
                                     const struct zoo_variant *variant);
+/* The text of its PTX, malloc'd, with a zero byte after it; NULL and a malloc'd message if there is
+ * no memory for it. */
+char *zoo_ptx(const struct zoo_source *source, size_t *size, char **message);
 /* Of the source and its headers: a table of tuned kernels says with it what it was made from. */
 uint64_t zoo_source_hash(const struct zoo_family *family, const struct zoo_variant *variant);
 extern const char zoo_compiler[]; /* which compiler made the embedded PTX, and its version */
