@@ -124,14 +124,20 @@ static void run_gemm(struct data *data)
     plain_gemm_half(data->half_a, data->half_b, data->out, SIDE);
 }
 
+static int same_bits(const float *a, const void *b, size_t count)
+{
+    const unsigned char *expected = (const unsigned char *)a;
+    return memcmp(expected, b, count * sizeof *a) == 0;
+}
+
 static int wrong_vector(const struct data *data, const void *out)
 {
-    return memcmp(data->out, out, sizeof(float) * VECTOR) != 0;
+    return !same_bits(data->out, out, VECTOR);
 }
 
 static int wrong_matrix(const struct data *data, const void *out) /* small integers: exact */
 {
-    return memcmp(data->out, out, sizeof(float) * SIDE * SIDE) != 0;
+    return !same_bits(data->out, out, (size_t)SIDE * SIDE);
 }
 
 static int wrong_sum(const struct data *data, const void *out)
@@ -498,7 +504,7 @@ int main(int argc, char **argv)
         struct simt_machine *machine = machine_with(all ? 0 : 1);
         struct simt_module *module = load(machine, text);
         for (int i = 0; i < CASES; i++) {
-            if (only && strcmp(only, cases[i].kernel))
+            if (only && strcmp(only, cases[i].kernel) != 0)
                 continue;
             struct run run;
             uint64_t instructions;

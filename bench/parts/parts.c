@@ -151,7 +151,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: parts LIST SIZE\n");
         return 2;
     }
-    size = atoi(argv[2]);
+    size = (int)strtol(argv[2], NULL, 10);
+    if (size < 128 || size % 128) {
+        fprintf(stderr, "parts: SIZE '%s' is not a multiple of 128\n", argv[2]);
+        return 2;
+    }
     must(cuInit(0), "cuInit");
     must(cuDeviceGet(&device, 0), "device");
     must(cuDevicePrimaryCtxRetain(&context, device), "context");

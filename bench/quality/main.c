@@ -53,8 +53,8 @@ static bool adversaries(void)
 /* The middle head's error with K or V disturbed, and queries multiplied; added to *k and *v. */
 static bool disturb(const struct quality_case *c, double noise, double factor, double *k, double *v)
 {
-    size_t rows = (size_t)(c->tokens * c->kv_heads), keys = rows * (size_t)c->dim;
-    size_t all = (size_t)(c->tokens * c->heads * c->dim);
+    size_t rows = (size_t)c->tokens * (size_t)c->kv_heads, keys = rows * (size_t)c->dim;
+    size_t all = (size_t)c->tokens * (size_t)c->heads * (size_t)c->dim;
     double *o = malloc(2 * all * sizeof *o), *right = o ? o + all : NULL;
     float *q = malloc((all + 2 * keys) * sizeof *q), *new_k = q ? q + all : NULL;
     double error[256];
@@ -105,8 +105,8 @@ struct study {
 
 static bool try_remedies(struct study *s, const struct quality_case *c)
 {
-    size_t keys = (size_t)(c->tokens * c->kv_heads * c->dim);
-    size_t all = (size_t)(c->tokens * c->heads * c->dim);
+    size_t keys = (size_t)c->tokens * (size_t)c->kv_heads * (size_t)c->dim;
+    size_t all = (size_t)c->tokens * (size_t)c->heads * (size_t)c->dim;
     double *o = malloc(2 * all * sizeof *o);
     float *k = malloc(keys * sizeof *k);
     if (o && k) {
@@ -165,7 +165,7 @@ static void print_curve(const struct report_curve *c, const char *title, double 
 
 static bool study_model(const struct model *m, const int *tokens, int count, const char *picture)
 {
-    size_t heads = (size_t)(m->layers * m->heads);
+    size_t heads = (size_t)m->layers * (size_t)m->heads;
     struct study s = {.noise = {.points = 8}, .scores = {.points = 7}};
     bool fine = report_alloc(&s.grid, heads);
     for (int i = 0; i < REMEDIES; i++)

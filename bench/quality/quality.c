@@ -221,7 +221,8 @@ void quality_compare(const struct quality_case *c, const double *o, const double
         double off = 0, size = 0;
         for (int token = 0; token < c->tokens; token++)
             for (int i = 0; i < c->dim; i++) {
-                size_t at = (size_t)((token * c->heads + head) * c->dim + i);
+                size_t at =
+                    ((size_t)token * (size_t)c->heads + (size_t)head) * (size_t)c->dim + (size_t)i;
                 off += (o[at] - right[at]) * (o[at] - right[at]);
                 size += right[at] * right[at];
             }
@@ -258,8 +259,9 @@ static void spoil_channel(struct quality_case *c)
 /* Its scale, shared by a head, leaves the others few codes. */
 static void spoil_token(struct quality_case *c)
 {
-    size_t at = (size_t)(c->tokens / 2 * c->kv_heads * c->dim);
-    for (size_t i = 0; i < (size_t)(c->kv_heads * c->dim); i++) {
+    size_t numbers = (size_t)c->kv_heads * (size_t)c->dim; /* of a token */
+    size_t at = (size_t)c->tokens / 2 * numbers;
+    for (size_t i = 0; i < numbers; i++) {
         c->k[at + i] *= 100;
         c->v[at + i] *= 100;
     }

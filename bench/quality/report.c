@@ -27,8 +27,8 @@ void report_free(struct report_grid *grid)
 
 bool report_add(struct report_grid *grid, const struct quality_case *c)
 {
-    size_t keys = (size_t)(c->tokens * c->kv_heads * c->dim);
-    size_t all = (size_t)(c->tokens * c->heads * c->dim);
+    size_t keys = (size_t)c->tokens * (size_t)c->kv_heads * (size_t)c->dim;
+    size_t all = (size_t)c->tokens * (size_t)c->heads * (size_t)c->dim;
     float *k[QUALITY_FORMATS] = {0}, *v[QUALITY_FORMATS] = {0};
     double *right = malloc(all * sizeof *right), *o = malloc(all * sizeof *o);
     bool fine = right && o && grid->count + (size_t)c->heads <= grid->room;

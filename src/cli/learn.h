@@ -1,9 +1,9 @@
 /*
  * learn.h: what the commands of 'lockstep learn' share. A command, or a few that belong together,
  * is a file: learn_check.c, learn_course.c, learn_files.c, learn_kata.c, learn_list.c,
- * learn_notebooks.c, learn_progress.c, learn_quiz.c, learn_ready.c, learn_site.c, learn_strides.c, learn_watch.c
- * (the terminal). learn.c reads the command line, learn_session.c opens what the commands need,
- * learn_show.c and learn_verdict.c print.
+ * learn_notebooks.c, learn_progress.c, learn_quiz.c, learn_ready.c, learn_site.c, learn_strides.c,
+ * learn_watch.c (the terminal). learn.c reads the command line, learn_session.c opens what the
+ * commands need, learn_show.c and learn_verdict.c print.
  */
 #ifndef LOCKSTEP_CLI_LEARN_H
 #define LOCKSTEP_CLI_LEARN_H

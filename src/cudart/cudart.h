@@ -32,8 +32,8 @@ typedef unsigned cudart_code;
 cudaError_t cudart_finish(cudart_code code);
 /* Prints once per function, on stderr, that it is not supported; returns cudaErrorNotSupported. */
 cudaError_t cudart_unsupported(const char *function);
-/* A kernel without PTX was launched. A program that never looks at the error and ends as if all were
- * well gets status 3: its results are wrong. */
+/* A kernel without PTX was launched. A program that never looks at the error and ends as if all
+ * were well gets status 3: its results are wrong. */
 void cudart_not_run(void);
 /* As cudart_unsupported, but ends the program with status 3. */
 _Noreturn void cudart_stop(const char *function);

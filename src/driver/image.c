@@ -25,11 +25,11 @@ static char *say_no_ptx(const struct gpu_info *gpu, const struct fatbin_content 
             "compile with -gencode arch=compute_%u,code=compute_%u or choose a newer --gpu",
             content->lowest_ptx, gpu->name, cc, cc, cc);
     /* Code for sm_90a may need what only compute_90a has. */
-    char suffix[2] = {content->elf_arch == cc ? content->elf_suffix : 0};
+    const char held[2] = {content->elf_suffix};
+    const char *suffix = content->elf_arch == cc ? held : "";
     return lk_format("the program holds machine code%s%.0u%s only and no PTX, which is what runs "
                      "here; add -gencode arch=compute_%u%s,code=compute_%u%s to nvcc's options",
-                     content->elf_arch ? " for sm_" : "", content->elf_arch,
-                     content->elf_suffix ? (char[2]){content->elf_suffix} : "", cc, suffix, cc,
+                     content->elf_arch ? " for sm_" : "", content->elf_arch, held, cc, suffix, cc,
                      suffix);
 }
 

@@ -219,8 +219,8 @@ struct zoo_source {
     const char *text; /* the .cu */
     size_t text_size;
     const char *ptx, *ptx_end; /* what the build made of it, as zoo_ptx reads it */
-    char arch[8];   /* "80", "90a": from the line "// arch: sm_80" */
-    unsigned lines; /* of code, without comments and blank ones */
+    char arch[8];              /* "80", "90a": from the line "// arch: sm_80" */
+    unsigned lines;            /* of code, without comments and blank ones */
     /* "#define BLOCK 256 // tune: 128 256 512", and after those the variant's at_launch. */
     unsigned tunable_count, written_count;
     struct zoo_tunable tunables[ZOO_TUNABLES];

@@ -433,10 +433,9 @@ static const char *const edges[] = {
     "batch=2 heads=1 group=2 keys=20 dim=32,48,256 page=5,16 lengths=ragged",
     "batch=0,1 heads=2 group=1 keys=16 dim=128 page=16",
     "batch=1,2 heads=2 group=1,3 keys=1,64,70 dim=64 page=16 step=prefill tokens=1,30,70,90",
-    "batch=3 heads=1 group=4 keys=140 dim=128 page=16,48 lengths=ragged step=prefill tokens=50,140 "
-    "type=bf16,f16",
-    "batch=2 heads=1 group=2 keys=90 dim=64,128 page=32 cache=f16 lengths=ragged step=prefill "
-    "tokens=70",
+    "batch=3 heads=1 group=4 keys=140 dim=128 page=16,48 lengths=ragged step=prefill tokens=50,140",
+    "batch=2 heads=1 keys=99 dim=128 page=48 lengths=ragged step=prefill tokens=60 type=f16",
+    "batch=2 heads=1 keys=90 dim=64,128 page=32 cache=f16 lengths=ragged step=prefill tokens=70",
     "batch=1 heads=1 group=2 keys=0,5 dim=48,64 page=16 step=prefill tokens=0,5",
     "batch=1 heads=1 group=1 keys=2100 dim=128 page=16",
     "batch=2 heads=0,1 group=1 keys=0,5 dim=16,64 page=1,16 spare=0",
@@ -451,8 +450,7 @@ static const char *const bench[] = {
     "batch=16 heads=8 group=8 keys=16K dim=128 page=64 cache=fp8_nvfp4,f16",
     "batch=64 heads=8 group=4 keys=4K dim=128 page=64",
     "batch=60 heads=8 group=4 keys=8K dim=128 page=64 lengths=ragged",
-    "batch=1 heads=8 group=4 keys=16K dim=128 page=64 step=prefill tokens=16384 "
-    "cache=fp8_nvfp4,f16",
+    "batch=1 heads=8 group=4 keys=16K dim=128 page=64 step=prefill tokens=16K cache=fp8_nvfp4,f16",
     "batch=16 heads=8 group=4 keys=8K dim=128 page=64 step=prefill tokens=256",
     "batch=256 heads=8 keys=1K dim=128 page=64 step=append tokens=1",
     "batch=4 heads=8 keys=8K dim=128 page=64 step=append tokens=8192",
