@@ -63,6 +63,11 @@ bool norm_takes_long_rows(const struct zoo_problem *problem)
 {
     return norm_takes_forward(problem) && has_whole_rows(problem) && row_bytes(problem) >= LONG_ROW;
 }
+bool norm_takes_ahead(const struct zoo_problem *problem)
+{
+    return norm_takes_forward(problem) && has_whole_rows(problem) &&
+           problem->value[NORM_RESIDUAL] == 0;
+}
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
     return norm_takes_backward(problem) && has_whole_rows(problem);
@@ -182,6 +187,30 @@ CUresult norm_launch_registers(struct zoo_call *call)
         return launch_forward(call, "block",
                               (struct zoo_grid){.x = (unsigned)rows, .threads = threads}, 0);
     return launch_long(call);
+}
+
+bool norm_fits_ahead(const struct zoo_call *call)
+{
+    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= STAGES_THREADS;
+}
+
+/* Blocks that run at the same time, each with as many rows as the others. */
+CUresult norm_launch_ahead(struct zoo_call *call)
+{
+    int64_t rows = call->problem->value[NORM_ROWS];
+    unsigned threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"));
+    char name[32];
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    name_kernel(call->problem, "ahead", name);
+    int64_t most = (int64_t)zoo_resident(call, name, threads, 0) * call->device->sm_count;
+    if (most == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    int64_t each = (rows + most - 1) / most;
+    return launch_forward(call, "ahead",
+                          (struct zoo_grid){.x = zoo_ceil_div(rows, each), .threads = threads}, 0);
 }
 
 /* Parts of a row for the blocks of a cluster. */

@@ -16,6 +16,8 @@ static const struct zoo_variant variants[] = {
      .traits = ZOO_DETERMINISTIC | ZOO_FOR_SHOW},
     {"registers", "a row waits in registers, and is read once", norm_launch_registers,
      .takes = norm_takes_forward, .traits = ZOO_DETERMINISTIC},
+    {"ahead", "blocks stay, and the next row is loaded before this one is done", norm_launch_ahead,
+     .takes = norm_takes_ahead, .fits = norm_fits_ahead, .traits = ZOO_DETERMINISTIC},
     {"cluster", "a row over a cluster, whose blocks exchange what they found", norm_launch_parts,
      .takes = norm_takes_long_rows, .fits = norm_fits_parts, .traits = ZOO_DETERMINISTIC},
     {"stages", "clusters that stay, and rows that come into shared memory ahead of time",
