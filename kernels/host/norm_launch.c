@@ -11,7 +11,8 @@ enum {
     STAGES_THREADS = 512,
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
-    OWN_SHARED = 1536     /* bytes that the stages' kernels have beside the stages, at most */
+    OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
+    PAIRS_SHARED = 2560   /* the same for pairs */
 };
 
 /* As in the kernels' headers. */
@@ -67,6 +68,10 @@ bool norm_takes_ahead(const struct zoo_problem *problem)
 {
     return norm_takes_forward(problem) && has_whole_rows(problem) &&
            problem->value[NORM_RESIDUAL] == 0;
+}
+bool norm_takes_pairs(const struct zoo_problem *problem)
+{
+    return norm_takes_long_rows(problem) && problem->value[NORM_RESIDUAL] == 0;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -330,6 +335,45 @@ CUresult norm_launch_stages(struct zoo_call *call)
     if (!arguments_of(call).whole)
         return launch_long(call);
     return launch_forward(call, "stages", grid_of(stage_rows(call)), 0);
+}
+
+/* Two rows at a time: a block for each SM. */
+static struct staged pair_rows(const struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int64_t vectors = vectors_of(problem), pairs = (problem->value[NORM_ROWS] + 1) / 2;
+    int64_t room = call->device->shared_per_block - PAIRS_SHARED, shared;
+    int each = zoo_tunable(call, "VECTORS"), beside = norm_is_layer(problem) ? 2 : 1;
+    struct staged s = {.blocks = 1, .kernel = "pairs"};
+    for (;; s.blocks *= 2) {
+        int64_t part = (vectors + s.blocks - 1) / s.blocks;
+        shared = (2 * zoo_tunable(call, "STAGES") + beside) * part * VECTOR;
+        s.threads = threads_for(part, each);
+        if (s.blocks == MOST_BLOCKS ||
+            (s.threads <= (unsigned)zoo_tunable(call, "THREADS") && shared <= room))
+            break;
+    }
+    s.shared = shared <= room ? (unsigned)shared : 0;
+    int64_t resident = room / (shared + PAIRS_SHARED), by_threads = 512 / (int64_t)s.threads;
+    resident = resident < by_threads ? resident : by_threads;
+    int64_t most = clusters_at_a_time(call, resident, s.blocks) * zoo_tunable(call, "WAVES");
+    s.clusters = (unsigned)(pairs < most ? pairs : most);
+    return s;
+}
+
+bool norm_fits_pairs(const struct zoo_call *call)
+{
+    struct staged s = pair_rows(call);
+    return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
+}
+
+CUresult norm_launch_pairs(struct zoo_call *call)
+{
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    return launch_forward(call, "pairs", grid_of(pair_rows(call)), 0);
 }
 
 /* Backward --------------------------------------------------------------------------------------*/
