@@ -12,7 +12,7 @@
 #ifndef LOCKSTEP_CROSS_ENTROPY_ENTROPY_H
 #define LOCKSTEP_CROSS_ENTROPY_ENTROPY_H
 
-#include "rows.h"
+#include "powers.h"
 
 #define ENTROPY_ARGUMENTS(T)                                                                       \
     T *logits, const long long *labels, const float *share, float *losses, long long rows,         \
@@ -40,12 +40,6 @@ struct known {
 static __device__ __forceinline__ known known_nothing(void)
 {
     return known{-INFINITY, 0, 0};
-}
-
-/* Minus infinity cannot be subtracted from itself. */
-static __device__ __forceinline__ float base(float most)
-{
-    return most == -INFINITY ? 0 : most;
 }
 
 /* Every lane gets what all 32 know. */

@@ -30,64 +30,6 @@ template <class T> static __device__ __forceinline__ uint4 filler(void)
     return narrow_all<T>(x);
 }
 
-/* Two numbers of a word at a time: half the instructions. NaN is passed over, and met again in the
- * sum. */
-static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, bf16)
-{
-    unsigned most;
-    asm("max.bf16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
-    return most;
-}
-static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, f16)
-{
-    unsigned most;
-    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
-    return most;
-}
-static __device__ __forceinline__ unsigned max_pair(unsigned a, unsigned b, float)
-{
-    return __float_as_uint(fmaxf(__uint_as_float(a), __uint_as_float(b)));
-}
-template <class T, int V> static __device__ __forceinline__ float largest(const uint4 (&v)[V])
-{
-    unsigned x = v[0].x, y = v[0].y;
-    x = max_pair(x, v[0].z, T());
-    y = max_pair(y, v[0].w, T());
-#pragma unroll
-    for (int i = 1; i < V; i++) {
-        x = max_pair(max_pair(x, v[i].x, T()), v[i].z, T());
-        y = max_pair(max_pair(y, v[i].y, T()), v[i].w, T());
-    }
-    x = max_pair(x, y, T());
-    if constexpr (sizeof(T) == 4) {
-        return __uint_as_float(x);
-    } else {
-        float2 pair = widen_pair(x, T());
-        return fmaxf(pair.x, pair.y);
-    }
-}
-
-/* exp(x - zero) as a power of two. One multiply-add does, with -zero log2 e rounded: the rounding
- * is the same factor for all numbers, and `correction` takes it out of their sum. Where zero is so
- * large that the factor would leave the range of f32, the difference comes first. */
-struct exponents {
-    float zero, minus, correction;
-    bool exact;
-};
-static __device__ __forceinline__ exponents exponents_from(float most)
-{
-    exponents e;
-    e.zero = base(most);
-    e.minus = -e.zero * LOG2_E;
-    e.exact = !(fabsf(e.zero) < 0x1p16f);
-    e.correction = e.exact ? 1 : power_of_two(-fmaf(e.zero, LOG2_E, e.minus));
-    return e;
-}
-template <bool EXACT> static __device__ __forceinline__ float power(exponents e, float x)
-{
-    return power_of_two(EXACT ? (x - e.zero) * LOG2_E : fmaf(x, LOG2_E, e.minus));
-}
-
 /* Of what a thread holds: the sum of powers, and (SMOOTH) of the numbers themselves. */
 template <class T, int V, bool EXACT, bool SMOOTH>
 static __device__ __forceinline__ void add_up(const uint4 (&v)[V], unsigned count, exponents e,
@@ -108,21 +50,12 @@ static __device__ __forceinline__ void add_up(const uint4 (&v)[V], unsigned coun
     k.sum = sum[0] + sum[1];
 }
 
-/* The words as they are, but the compiler forgets what it has made of them: it would keep every
- * number widened from one use to the next, in twice the registers. */
-template <int V> static __device__ __forceinline__ void only_words(uint4 (&v)[V])
-{
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        v[i] = make_uint4(keep(v[i].x), keep(v[i].y), keep(v[i].z), keep(v[i].w));
-}
-
 /* What a warp holds. */
 template <class T, int V>
 static __device__ __forceinline__ known measure(uint4 (&v)[V], unsigned count, bool smooth)
 {
     known k = {max_lanes(largest<T, V>(v), 32), 0, 0};
-    exponents e = exponents_from(k.most);
+    exponents e = exponents_from(k.most, LOG2_E);
     only_words(v);
     if (e.exact)
         add_up<T, V, true, true>(v, count, e, k);
@@ -187,7 +120,7 @@ template <class T, int V>
 static __device__ __forceinline__ void write_part(entropy_job<T> a, long long row, part_of_row p,
                                                   const uint4 (&v)[V], outcome o)
 {
-    exponents e = exponents_from(o.zero);
+    exponents e = exponents_from(o.zero, LOG2_E);
     if (o.counts && !e.exact) {
         write_slopes<T, V, false>(a, row, p, v, o, e);
     } else if (o.counts) {

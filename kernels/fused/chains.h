@@ -1,7 +1,7 @@
 /*
- * chains.h: what every variant shares: the chains of functions, forward and backward, and the kernels'
- * one list of arguments. Forward kernels are made by FORWARD_KERNELS(variant, threads), backward ones by
- * BACKWARD_KERNELS: gelu_forward_bf16, residual_backward_f32 and all others.
+ * chains.h: what every variant shares: the chains of functions, forward and backward, and the
+ * kernels' one list of arguments. Forward kernels are made by FORWARD_KERNELS(variant, threads),
+ * backward ones by BACKWARD_KERNELS: gelu_forward_bf16, residual_backward_f32 and all others.
  *
  * x, other, and out are [rows][cols]; bias is [cols]. other is the residual, or backward dy.
  */
@@ -12,64 +12,101 @@
 #include "philox.h"
 #include "rows.h"
 
-/* 1 / x in one instruction for x from 1 on. activations.h divides, which takes five: alone its functions
- * hide behind the memory, but not beside Philox. */
+/* 1 / x in one instruction for x from 1 on. activations.h divides, which takes five: alone its
+ * functions hide behind the memory, but not beside Philox. */
 static __device__ __forceinline__ float inverse(float x)
 {
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-static __device__ __forceinline__ float part_of(float exponent)
+/* 1 / (kept (1 + 2^-exponent)): what dropout multiplies by costs nothing this way. */
+static __device__ __forceinline__ float part_of(float exponent, float kept)
 {
-    return inverse(1 + power_of_two(-exponent));
+    return inverse(fmaf(power_of_two(-exponent), kept, kept));
 }
 
-/* f(x + bias), dropped. */
+/* normal_exponent without its limit at |x| = 5.6: further out the polynomial grows without end, so
+ * that the function is 0 or 1 where it is less than 1.1e-8 away from that. */
+static __device__ __forceinline__ float free_exponent(float x, float square)
+{
+    return x * normal_polynomial(square);
+}
+
+/* f(x + bias) and its slope, both over `kept`, the share of elements that stay. */
 struct Gelu {
     enum { residual = false };
-    static __device__ float of(float x) { return x * part_of(normal_exponent(x)); }
-    static __device__ float slope(float x)
+    static __device__ float of(float x, float kept)
     {
-        float density = 0.398942280f * power_of_two(-0.721347520f * x * x);
-        return fmaf(x, density, part_of(normal_exponent(x)));
+        return x * part_of(free_exponent(x, x * x), kept);
+    }
+    static __device__ float slope(float x, float kept, float scale)
+    {
+        float square = x * x;
+        float density = 0.398942280f * scale * power_of_two(-0.721347520f * square);
+        return fmaf(x, density, part_of(free_exponent(x, square), kept));
     }
 };
 struct GeluTanh {
     enum { residual = false };
-    static __device__ float of(float x)
+    static __device__ float of(float x, float kept)
     {
-        return x * part_of(tanh_exponent(x, fminf(x * x, 100.0f)));
+        return x * part_of(tanh_exponent(x, fminf(x * x, 100.0f)), kept);
     }
-    static __device__ float slope(float x)
+    static __device__ float slope(float x, float kept, float scale)
     {
-        float square = fminf(x * x, 100.0f), s = part_of(tanh_exponent(x, square));
-        return s * fmaf(x * fmaf(square, 0.214064449f, 1.59576912f), 1 - s, 1.0f);
+        float square = fminf(x * x, 100.0f), s = part_of(tanh_exponent(x, square), 1);
+        return scale * s * fmaf(x * fmaf(square, 0.214064449f, 1.59576912f), 1 - s, 1.0f);
     }
 };
-/* x + bias, dropped, and added to other. */
+/* x + bias, and what is not dropped is added to other. */
 struct Residual {
     enum { residual = true };
-    static __device__ float of(float x) { return x; }
-    static __device__ float slope(float x) { return 1; }
+    static __device__ float of(float x, float kept)
+    {
+        return x;
+    }
+    static __device__ float slope(float x, float kept, float scale)
+    {
+        return scale;
+    }
 };
 
-/* bits: of the element, for dropout. What is dropped is computed all the same: half of a warp's lanes would
- * wait for the others in a branch. */
+/* What a thread needs to know of dropout. An element is dropped if its 16 bits are below the
+ * threshold. They are compared at the top of a word, where the upper element's are already; so not
+ * everything may be dropped (in_vectors). */
+struct dropping {
+    float scale, kept;
+    unsigned limit; // the threshold, at the top of a word
+};
+static __device__ __forceinline__ dropping dropping_of(dropout d)
+{
+    return dropping{d.scale, inverse(d.scale), d.threshold << 16};
+}
+static __device__ __forceinline__ bool is_dropped(dropping d, uint4 words, int k)
+{
+    unsigned word = k < 4 ? (k < 2 ? words.x : words.y) : (k < 6 ? words.z : words.w);
+    return (k % 2 ? word : word << 16) < d.limit;
+}
+
+/* What is dropped is computed all the same: half of a warp's lanes would wait for the others in a
+ * branch. */
 template <class Chain>
-static __device__ __forceinline__ float forward(dropout d, unsigned bits, float x, float bias,
+static __device__ __forceinline__ float forward(dropping d, bool dropped, float x, float bias,
                                                 float other)
 {
-    float y = Chain::of(x + bias) * d.scale;
-    y = bits < d.threshold ? 0.0f : y;
+    float y = Chain::of(x + bias, d.kept);
+    if (Chain::residual)
+        y *= d.scale;
+    y = dropped ? 0.0f : y;
     return Chain::residual ? y + other : y;
 }
 template <class Chain>
-static __device__ __forceinline__ float backward(dropout d, unsigned bits, float x, float bias,
+static __device__ __forceinline__ float backward(dropping d, bool dropped, float x, float bias,
                                                  float dy)
 {
-    float dx = dy * d.scale * Chain::slope(x + bias);
-    return bits < d.threshold ? 0.0f : dx;
+    float dx = dy * Chain::slope(x + bias, d.kept, d.scale);
+    return dropped ? 0.0f : dx;
 }
 
 template <class T> struct arrays {
@@ -78,16 +115,19 @@ template <class T> struct arrays {
     long long rows, cols;
 };
 
-/* Do all rows consist of whole vectors at multiples of 16 bytes? An array that is not used is NULL. */
-template <class T> static __device__ __forceinline__ bool in_vectors(arrays<T> a)
+/* Do all rows consist of whole vectors at multiples of 16 bytes? An array that is not used is NULL.
+ * If everything is dropped, elements are taken one by one as well: nobody needs that fast. */
+template <class T> static __device__ __forceinline__ bool in_vectors(arrays<T> a, dropout d)
 {
-    return ((size_t)a.x | (size_t)a.bias | (size_t)a.other | (size_t)a.out |
-            (size_t)(a.cols * sizeof(T))) % 16 == 0;
+    return d.threshold < 65536 && ((size_t)a.x | (size_t)a.bias | (size_t)a.other | (size_t)a.out |
+                                   (size_t)(a.cols * sizeof(T))) %
+                                          16 ==
+                                      0;
 }
 
-static __device__ __forceinline__ unsigned bits_of_one(dropout d, unsigned long long at)
+static __device__ __forceinline__ bool is_one_dropped(dropout d, unsigned long long at)
 {
-    return half_word(random_words(d.stream, at / 8), (int)(at % 8));
+    return half_word(random_words(d.stream, at / 8), (int)(at % 8)) < d.threshold;
 }
 
 template <class Chain, class T>
@@ -95,8 +135,8 @@ static __device__ __forceinline__ void do_element(arrays<T> a, dropout d, long l
                                                   long long column)
 {
     long long at = row * a.cols + column;
-    narrow(forward<Chain>(d, bits_of_one(d, at), widen(a.x[at]), widen(a.bias[column]),
-                          Chain::residual ? widen(a.other[at]) : 0.0f),
+    narrow(forward<Chain>(dropping_of(d), is_one_dropped(d, at), widen(a.x[at]),
+                          widen(a.bias[column]), Chain::residual ? widen(a.other[at]) : 0.0f),
            &a.out[at]);
 }
 
@@ -117,22 +157,22 @@ static __device__ __forceinline__ void do_vector(arrays<T> a, dropout d, const r
                                                  long long at, uint4 biases, loaded v)
 {
     float x[PER<T>], bias[PER<T>], other[PER<T>], y[PER<T>];
-    uint4 words = Chain::residual ? half_words<PER<T>>(d.stream, at)
-                                  : half_words<PER<T>>(d.stream, keys, at);
+    dropping all = dropping_of(d);
+    uint4 words =
+        Chain::residual ? half_words<PER<T>>(d.stream, at) : half_words<PER<T>>(d.stream, keys, at);
     widen_all<T>(v.x, x);
     widen_all<T>(biases, bias);
     widen_all<T>(v.other, other);
 #pragma unroll
     for (int k = 0; k < PER<T>; k++)
-        y[k] = forward<Chain>(d, half_word(words, k), x[k], bias[k], other[k]);
+        y[k] = forward<Chain>(all, is_dropped(all, words, k), x[k], bias[k], other[k]);
     store_stream((uint4 *)(a.out + at), narrow_all<T>(y));
 }
 
 #define FORWARD_KERNEL(name, Chain, T, variant, threads)                                           \
-    extern "C" __global__ void __launch_bounds__(threads)                                          \
-        name(const T *x, const T *bias, const T *other, T *out, long long rows, long long cols,    \
-             unsigned threshold, float scale, long long seed, long long offset,                    \
-             const long long *state)                                                               \
+    extern "C" __global__ void __launch_bounds__(threads) name(                                    \
+        const T *x, const T *bias, const T *other, T *out, long long rows, long long cols,         \
+        unsigned threshold, float scale, long long seed, long long offset, const long long *state) \
     {                                                                                              \
         variant<Chain, T>(arrays<T>{x, bias, other, out, rows, cols},                              \
                           dropout{stream_of(seed, offset, state), threshold, scale});              \

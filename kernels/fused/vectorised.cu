@@ -1,6 +1,6 @@
 /*
- * vectorised.cu: forward: the whole chain in registers, 16 bytes of each array at a time, by a grid that
- * walks over them. A division for each vector finds the columns of the bias.
+ * vectorised.cu: forward: the whole chain in registers, 16 bytes of each array at a time, by a grid
+ * that walks over them. A division for each vector finds the columns of the bias.
  */
 // arch: sm_80
 #include "chains.h"
@@ -11,7 +11,7 @@
 template <class Chain, class T>
 static __device__ __forceinline__ void vectorised(arrays<T> a, dropout d)
 {
-    bool vectors = in_vectors(a);
+    bool vectors = in_vectors(a, d);
     int step = vectors ? PER<T> : 1;
     long long all = a.rows * a.cols;
     round_keys keys = keys_of(d.stream.seed);

@@ -11,7 +11,8 @@ enum {
     STAGES_THREADS = 512,
     LONG_ROW = 64 * 1024, /* bytes from which on a row goes over a cluster */
     MOST_BLOCKS = 8,      /* of a cluster that every GPU with clusters takes */
-    OWN_SHARED = 1536     /* bytes that the stages' kernels have beside the stages, at most */
+    OWN_SHARED = 1536,    /* bytes that the stages' kernels have beside the stages, at most */
+    PAIRS_SHARED = 2560   /* the same for pairs */
 };
 
 /* As in the kernels' headers. */
@@ -62,6 +63,15 @@ static bool has_whole_rows(const struct zoo_problem *problem)
 bool norm_takes_long_rows(const struct zoo_problem *problem)
 {
     return norm_takes_forward(problem) && has_whole_rows(problem) && row_bytes(problem) >= LONG_ROW;
+}
+bool norm_takes_ahead(const struct zoo_problem *problem)
+{
+    return norm_takes_forward(problem) && has_whole_rows(problem) &&
+           problem->value[NORM_RESIDUAL] == 0;
+}
+bool norm_takes_pairs(const struct zoo_problem *problem)
+{
+    return norm_takes_long_rows(problem) && problem->value[NORM_RESIDUAL] == 0;
 }
 bool norm_takes_backward_stages(const struct zoo_problem *problem)
 {
@@ -184,6 +194,30 @@ CUresult norm_launch_registers(struct zoo_call *call)
     return launch_long(call);
 }
 
+bool norm_fits_ahead(const struct zoo_call *call)
+{
+    return threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS")) <= STAGES_THREADS;
+}
+
+/* Blocks that run at the same time, each with as many rows as the others. */
+CUresult norm_launch_ahead(struct zoo_call *call)
+{
+    int64_t rows = call->problem->value[NORM_ROWS];
+    unsigned threads = threads_for(vectors_of(call->problem), zoo_tunable(call, "VECTORS"));
+    char name[32];
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    name_kernel(call->problem, "ahead", name);
+    int64_t most = (int64_t)zoo_resident(call, name, threads, 0) * call->device->sm_count;
+    if (most == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    int64_t each = (rows + most - 1) / most;
+    return launch_forward(call, "ahead",
+                          (struct zoo_grid){.x = zoo_ceil_div(rows, each), .threads = threads}, 0);
+}
+
 /* Parts of a row for the blocks of a cluster. */
 static struct zoo_grid parts_grid(const struct zoo_call *call)
 {
@@ -301,6 +335,45 @@ CUresult norm_launch_stages(struct zoo_call *call)
     if (!arguments_of(call).whole)
         return launch_long(call);
     return launch_forward(call, "stages", grid_of(stage_rows(call)), 0);
+}
+
+/* Two rows at a time: a block for each SM. */
+static struct staged pair_rows(const struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int64_t vectors = vectors_of(problem), pairs = (problem->value[NORM_ROWS] + 1) / 2;
+    int64_t room = call->device->shared_per_block - PAIRS_SHARED, shared;
+    int each = zoo_tunable(call, "VECTORS"), beside = norm_is_layer(problem) ? 2 : 1;
+    struct staged s = {.blocks = 1, .kernel = "pairs"};
+    for (;; s.blocks *= 2) {
+        int64_t part = (vectors + s.blocks - 1) / s.blocks;
+        shared = (2 * zoo_tunable(call, "STAGES") + beside) * part * VECTOR;
+        s.threads = threads_for(part, each);
+        if (s.blocks == MOST_BLOCKS ||
+            (s.threads <= (unsigned)zoo_tunable(call, "THREADS") && shared <= room))
+            break;
+    }
+    s.shared = shared <= room ? (unsigned)shared : 0;
+    int64_t resident = room / (shared + PAIRS_SHARED), by_threads = 512 / (int64_t)s.threads;
+    resident = resident < by_threads ? resident : by_threads;
+    int64_t most = clusters_at_a_time(call, resident, s.blocks) * zoo_tunable(call, "WAVES");
+    s.clusters = (unsigned)(pairs < most ? pairs : most);
+    return s;
+}
+
+bool norm_fits_pairs(const struct zoo_call *call)
+{
+    struct staged s = pair_rows(call);
+    return s.threads <= STAGES_THREADS && (s.shared > 0 || has_nothing_to_do(call->problem));
+}
+
+CUresult norm_launch_pairs(struct zoo_call *call)
+{
+    if (has_nothing_to_do(call->problem))
+        return CUDA_SUCCESS;
+    if (!arguments_of(call).whole)
+        return launch_long(call);
+    return launch_forward(call, "pairs", grid_of(pair_rows(call)), 0);
 }
 
 /* Backward --------------------------------------------------------------------------------------*/

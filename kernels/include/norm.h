@@ -206,22 +206,23 @@ static __device__ __forceinline__ void normalise(statistics s, float (&x)[PER<T>
         x[i] = (LAYER ? fmaf(x[i], s.factor, -s.mean) : x[i] * s.factor) * s.rstd;
 }
 
-/* A vector's results: at column `col` of the row, a multiple of PER, all in the row. */
+/* A vector's results: at column `col` of the row, a multiple of PER, all in the row. gamma and beta
+ * are those of its columns, if there are any. */
 template <class T, bool LAYER>
-static __device__ __forceinline__ void write_vector(norm_job<T> a, long long row, long long col,
-                                                    uint4 v, statistics s)
+static __device__ __forceinline__ void write_affine(norm_job<T> a, long long row, long long col,
+                                                    uint4 v, uint4 gamma, uint4 beta, statistics s)
 {
     float x[PER<T>], w[PER<T>];
     widen_all<T>(v, x);
     normalise<T, LAYER>(s, x);
     if (a.has & HAS_GAMMA) {
-        widen_all<T>(*(const uint4 *)(a.gamma + col), w);
+        widen_all<T>(gamma, w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)
             x[i] *= w[i];
     }
     if (LAYER && a.has & HAS_BETA) {
-        widen_all<T>(*(const uint4 *)(a.beta + col), w);
+        widen_all<T>(beta, w);
 #pragma unroll
         for (int i = 0; i < PER<T>; i++)
             x[i] += w[i];
@@ -240,6 +241,18 @@ static __device__ __forceinline__ void write_vector(norm_job<T> a, long long row
         *(uint2 *)to = make_uint2(word[0], word[1]);
     else
         *to = word[0];
+}
+
+template <class T, bool LAYER>
+static __device__ __forceinline__ void write_vector(norm_job<T> a, long long row, long long col,
+                                                    uint4 v, statistics s)
+{
+    uint4 gamma = v, beta = v;
+    if (a.has & HAS_GAMMA)
+        gamma = *(const uint4 *)(a.gamma + col);
+    if (LAYER && a.has & HAS_BETA)
+        beta = *(const uint4 *)(a.beta + col);
+    write_affine<T, LAYER>(a, row, col, v, gamma, beta, s);
 }
 
 /* One number, where rows are ragged. */

@@ -20,7 +20,16 @@ template <class T> static __device__ __forceinline__ part_of_row part_of(long lo
     return part_of_row{first, first >= vectors ? 0 : min(room, vectors - first), room};
 }
 
-/* Of the cluster: a block's count follows from its rank. */
+/* Numbers of a block: they follow from its rank. */
+template <class T>
+static __device__ __forceinline__ float count_of_block(long long cols, unsigned rank)
+{
+    unsigned vectors = cols / PER<T>, blocks = cluster_size();
+    unsigned room = (vectors + blocks - 1) / blocks, first = rank * room;
+    return first >= vectors ? 0 : min(room, vectors - first) * PER<T>;
+}
+
+/* Of the cluster. */
 template <class T, bool LAYER>
 static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2> *t, unsigned turn,
                                                         long long cols)
@@ -29,8 +38,7 @@ static __device__ __forceinline__ moments merge_cluster(moments m, turns<float2>
     if (blocks == 1)
         return m;
     float2 theirs = take_turn(t, turn, make_float2(m.mean, m.squares));
-    unsigned vectors = cols / PER<T>, room = (vectors + blocks - 1) / blocks, first = lane * room;
-    float count = first >= vectors ? 0 : min(room, vectors - first) * PER<T>;
+    float count = count_of_block<T>(cols, lane);
     m = lane < blocks ? moments{count, theirs.x, theirs.y} : moments{0, 0, 0};
     return merge_lanes<LAYER>(m, 32);
 }

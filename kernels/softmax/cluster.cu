@@ -30,14 +30,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
         v[k] = first + k * BLOCK < vectors
                    ? load_stream(from + first + k * BLOCK)
                    : make_uint4(0xff80ff80, 0xff80ff80, 0xff80ff80, 0xff80ff80);
-    part p = merge_warps(measure_vectors(v, scale * LOG2_E), scale * LOG2_E, of_warp);
+    part p = merge_warps(measure_vectors<bf16>(v, scale * LOG2_E, 32), scale * LOG2_E, of_warp);
     float2 other =
         exchange_numbers(&of_blocks, make_float2(p.most, p.sum), make_float2(-INFINITY, 0));
     p = merge_lanes(part{other.x, other.y}, scale * LOG2_E, 32);
     float share = p.sum == 0 ? 0 : 1 / p.sum;
+    exponents e = exponents_from(p.most, scale * LOG2_E);
 #pragma unroll
     for (int k = 0; k < VECTORS; k++)
         if (first + k * BLOCK < vectors)
-            store_stream(&to[first + k * BLOCK],
-                         softmax_vector(v[k], base(p.most), scale * LOG2_E, share));
+            store_stream(&to[first + k * BLOCK], softmax_vector(v[k], e, share));
 }

@@ -55,31 +55,53 @@ template <bool BIAS> static __device__ __forceinline__ float factor_of(float sca
     return BIAS ? LOG2_E : scale * LOG2_E;
 }
 
+/* With a bias: the sum of powers of what a thread holds. */
+template <class T, int V, bool EXACT>
+static __device__ __forceinline__ float add_biased(const uint4 (&x)[V], const uint4 (&b)[V],
+                                                   float scale, exponents e)
+{
+    float sum[2] = {0, 0}, value[PER<T>];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        values<T, true>(x[v], b[v], scale, value);
+#pragma unroll
+        for (int k = 0; k < PER<T>; k++)
+            sum[k % 2] += power<EXACT>(e, value[k]);
+    }
+    return sum[0] + sum[1];
+}
+template <class T, int V>
+static __device__ __forceinline__ part measure_biased(uint4 (&x)[V], uint4 (&b)[V], float scale,
+                                                      unsigned lanes)
+{
+    float most[2] = {-INFINITY, -INFINITY}, value[PER<T>];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        values<T, true>(x[v], b[v], scale, value);
+#pragma unroll
+        for (int k = 0; k < PER<T>; k++)
+            most[k % 2] = fmaxf(most[k % 2], value[k]);
+    }
+    float all = max_lanes(fmaxf(most[0], most[1]), lanes);
+    exponents e = exponents_from(all, factor_of<true>(scale));
+    only_words(x);
+    only_words(b);
+    float sum =
+        e.exact ? add_biased<T, V, true>(x, b, scale, e) : add_biased<T, V, false>(x, b, scale, e);
+    only_words(x);
+    only_words(b);
+    return part{all, sum_lanes(sum, lanes) * e.correction};
+}
+
 /* What `lanes` neighbouring threads hold of a row, lanes being at most a warp. */
 template <class T, int V, bool BIAS>
-static __device__ __forceinline__ part measure(const uint4 (&x)[V], const uint4 (&b)[V],
-                                               float scale, unsigned lanes)
+static __device__ __forceinline__ part measure(uint4 (&x)[V], uint4 (&b)[V], float scale,
+                                               unsigned lanes)
 {
-    float most = -INFINITY, sum = 0, factor = factor_of<BIAS>(scale);
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        float value[PER<T>];
-        values<T, BIAS>(x[v], b[v], scale, value);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            most = fmaxf(most, value[k]);
-    }
-    most = max_lanes(most, lanes);
-    float zero = base(most);
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        float value[PER<T>];
-        values<T, BIAS>(x[v], b[v], scale, value);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            sum += power_of_two((value[k] - zero) * factor);
-    }
-    return part{most, sum_lanes(sum, lanes)};
+    if constexpr (BIAS)
+        return measure_biased<T, V>(x, b, scale, lanes);
+    else
+        return measure_vectors<T, V>(x, factor_of<false>(scale), lanes);
 }
 
 template <bool BIAS> static __device__ __forceinline__ float log_sum(part p, float scale)
@@ -87,25 +109,31 @@ template <bool BIAS> static __device__ __forceinline__ float log_sum(part p, flo
     return base(p.most) * (BIAS ? 1 : scale) + __log2f(p.sum) * LN_2;
 }
 
-/* One value's probability, or its logarithm. */
+/* Values become probabilities, or their logarithms. */
 struct finish {
-    float zero, factor, multiply, subtract;
+    exponents e;
+    float multiply, factor, subtract;
     bool log;
 };
 template <bool BIAS> static __device__ __forceinline__ finish finish_of(part p, float scale, int op)
 {
     finish f;
     f.log = op == LOG_SOFTMAX;
-    f.zero = base(p.most);
-    f.factor = f.log ? (BIAS ? 1 : scale) : factor_of<BIAS>(scale);
+    f.e = exponents_from(p.most, factor_of<BIAS>(scale));
     f.multiply = p.sum == 0 ? 0 : __frcp_rn(p.sum);
+    f.factor = BIAS ? 1 : scale;
     f.subtract = p.sum == 0 ? 0 : __log2f(p.sum) * LN_2;
     return f;
 }
-static __device__ __forceinline__ float result(finish f, float value)
+template <class T> static __device__ __forceinline__ void results(finish f, float (&value)[PER<T>])
 {
-    float distance = (value - f.zero) * f.factor;
-    return f.log ? distance - f.subtract : power_of_two(distance) * f.multiply;
+    if (!f.log) {
+        probabilities<T>(value, f.e, f.multiply);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < PER<T>; k++)
+        value[k] = (value[k] - f.e.zero) * f.factor - f.subtract;
 }
 
 template <class T, int V, bool BIAS>
@@ -118,9 +146,7 @@ static __device__ __forceinline__ void write(forward<T> a, long long row, share 
     for (int v = 0; v < V; v++) {
         float value[PER<T>];
         values<T, BIAS>(x[v], b[v], a.scale, value);
-#pragma unroll
-        for (int k = 0; k < PER<T>; k++)
-            value[k] = result(f, value[k]);
+        results<T>(f, value);
         store_share(a.out + row * a.sees.cols, s, v, value);
     }
 }

@@ -6,17 +6,11 @@
 #ifndef LOCKSTEP_SOFTMAX_PART_H
 #define LOCKSTEP_SOFTMAX_PART_H
 
-#include "rows.h"
+#include "powers.h"
 
 struct part {
     float most, sum;
 };
-
-/* Minus infinity cannot be subtracted from itself. */
-static __device__ __forceinline__ float base(float most)
-{
-    return most == -INFINITY ? 0 : most;
-}
 
 /* A part's sum, relative to another largest value. A part of minus infinity alone has nothing to
  * add, unless it met NaN. */
@@ -43,35 +37,55 @@ static __device__ __forceinline__ part merge_warps(part p, float factor, part *o
     return merge_lanes(p, factor, 32);
 }
 
-/* Plain rows of bf16: of what the lanes of a warp hold, VECTORS vectors each. */
-template <int VECTORS>
-static __device__ __forceinline__ part measure_vectors(const uint4 (&v)[VECTORS], float factor)
+/* The sum of powers of what a thread holds, in two chains. */
+template <class T, int V, bool EXACT>
+static __device__ __forceinline__ float add_powers(const uint4 (&v)[V], exponents e)
 {
-    float x[8], most = -INFINITY, sum = 0;
+    float sum[2] = {0, 0}, x[PER<T>];
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        widen_all<bf16>(v[k], x);
-        for (int i = 0; i < 8; i++)
-            most = fmaxf(most, x[i]);
-    }
-    most = max_lanes(most, 32);
+    for (int k = 0; k < V; k++) {
+        widen_all<T>(v[k], x);
 #pragma unroll
-    for (int k = 0; k < VECTORS; k++) {
-        widen_all<bf16>(v[k], x);
-        for (int i = 0; i < 8; i++)
-            sum += power_of_two((x[i] - base(most)) * factor);
+        for (int i = 0; i < PER<T>; i++)
+            sum[i % 2] += power<EXACT>(e, x[i]);
     }
-    return part{most, sum_lanes(sum, 32)};
+    return sum[0] + sum[1];
 }
 
-/* And what becomes of a vector. */
-static __device__ __forceinline__ uint4 softmax_vector(uint4 v, float most, float factor,
-                                                       float share)
+/* Of what `lanes` neighbours hold, at most a warp. Afterwards v is only words again. */
+template <class T, int V>
+static __device__ __forceinline__ part measure_vectors(uint4 (&v)[V], float factor, unsigned lanes)
+{
+    float most = max_lanes(largest<T, V>(v), lanes);
+    exponents e = exponents_from(most, factor);
+    float sum = e.exact ? add_powers<T, V, true>(v, e) : add_powers<T, V, false>(v, e);
+    only_words(v);
+    return part{most, sum_lanes(sum, lanes) * e.correction};
+}
+
+/* And what becomes of a vector: share is one over the row's sum. */
+template <class T, bool EXACT>
+static __device__ __forceinline__ void multiply_powers(float (&x)[PER<T>], exponents e, float share)
+{
+#pragma unroll
+    for (int i = 0; i < PER<T>; i++)
+        x[i] = power<EXACT>(e, x[i]) * share;
+}
+template <class T>
+static __device__ __forceinline__ void probabilities(float (&x)[PER<T>], exponents e, float share)
+{
+    share *= e.correction;
+    if (e.exact)
+        multiply_powers<T, true>(x, e, share);
+    else
+        multiply_powers<T, false>(x, e, share);
+}
+/* Plain rows of bf16. */
+static __device__ __forceinline__ uint4 softmax_vector(uint4 v, exponents e, float share)
 {
     float x[8];
     widen_all<bf16>(v, x);
-    for (int i = 0; i < 8; i++)
-        x[i] = power_of_two((x[i] - most) * factor) * share;
+    probabilities<bf16>(x, e, share);
     return narrow_all<bf16>(x);
 }
 

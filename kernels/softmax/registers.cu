@@ -23,12 +23,12 @@ extern "C" __global__ void __launch_bounds__(1024)
         v[k] = thread + k * threads < vectors
                    ? load_stream(from + thread + k * threads)
                    : make_uint4(0xff80ff80, 0xff80ff80, 0xff80ff80, 0xff80ff80);
-    part p = measure_vectors(v, scale * LOG2_E);
+    part p = measure_vectors<bf16>(v, scale * LOG2_E, 32);
     p = merge_warps(p, scale * LOG2_E, of_warp);
     float share = p.sum == 0 ? 0 : 1 / p.sum;
+    exponents e = exponents_from(p.most, scale * LOG2_E);
 #pragma unroll
     for (int k = 0; k < VECTORS; k++)
         if (thread + k * threads < vectors)
-            store_stream(&to[thread + k * threads],
-                         softmax_vector(v[k], base(p.most), scale * LOG2_E, share));
+            store_stream(&to[thread + k * threads], softmax_vector(v[k], e, share));
 }

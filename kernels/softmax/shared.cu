@@ -62,8 +62,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         barrier_wait(&full[stage], parity);
         part p = merge_warps(measure_row(here, vectors, scale * LOG2_E), scale * LOG2_E, of_warp);
         float share = p.sum == 0 ? 0 : 1 / p.sum;
+        exponents e = exponents_from(p.most, scale * LOG2_E);
         for (unsigned k = threadIdx.x; k < vectors; k += BLOCK)
-            store_stream(&to[k], softmax_vector(here[k], base(p.most), scale * LOG2_E, share));
+            store_stream(&to[k], softmax_vector(here[k], e, share));
         __syncthreads(); // nobody reads this stage any more, nor of_warp
         long long next = row + (long long)STAGES * gridDim.x;
         if (fetches && next < rows)
