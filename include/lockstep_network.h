@@ -129,7 +129,12 @@ lk_status lk_cross_entropy_explain(const lk_cross_entropy_desc *desc, char *text
  *     lk_activation_desc desc = LK_ACTIVATION_DESC(LK_BF16, LK_SILU, tokens, 14336);
  *     desc.gate = LK_GATE;
  *     lk_activation_forward(stream, &desc, x, up, y); */
-typedef enum lk_gate { LK_NO_GATE, LK_GATE, LK_GATE_PACKED } lk_gate;
+typedef enum lk_gate {
+    LK_NO_GATE,
+    LK_GATE,
+    LK_GATE_PACKED,
+    LK_GATE_PAIRS /* of lk_mlp: x and up in turn; not here */
+} lk_gate;
 typedef struct lk_activation_desc {
     lk_type type;           /* LK_BF16, LK_F16 or LK_F32 */
     lk_activation function; /* LK_GELU, LK_SILU, or without a gate LK_GELU_TANH */
@@ -147,6 +152,47 @@ lk_status lk_activation_backward(void *stream, const lk_activation_desc *desc, c
                                  const void *up, const void *dy, void *dx, void *dup);
 lk_status lk_activation_explain(const lk_activation_desc *desc, int backward, char *text,
                                 size_t size);
+
+/* A transformer's MLP ----------------------------------------------------------------------------
+ * y = f(x w1 + b1) w2 + b2, or with a gate y = (f(g) u) w2 + b2: SwiGLU with LK_SILU, GeGLU with
+ * LK_GELU. x and y are [tokens][dim]; w1 is [dim][hidden], w2 is [hidden][dim]. With a gate w1 has
+ * 2 hidden columns: those of g and then those of u (LK_GATE_PACKED), or in turn (LK_GATE_PAIRS).
+ *
+ *     lk_mlp_desc desc = LK_MLP_DESC(LK_BF16, tokens, 4096, 14336);
+ *     desc.function = LK_SILU;
+ *     desc.gate = LK_GATE_PAIRS;
+ *     lk_mlp_forward_workspace(&desc, &bytes);
+ *     lk_mlp_forward(stream, &desc, x, w1, NULL, w2, NULL, y, NULL, workspace, bytes);
+ *
+ * The products are lk_gemm's, and the first one does the activation on its way out where lk_gemm
+ * has it (LK_GELU and LK_SILU without a gate, LK_SILU with LK_GATE_PAIRS) and pre is NULL. pre,
+ * [tokens][hidden or 2 hidden], gets x w1 + b1, which backward needs. The workspace holds the
+ * hidden layer; both calls give the same bits in every run. */
+typedef struct lk_mlp_desc {
+    lk_type type; /* of everything: LK_BF16, LK_F16, or LK_F32, which is not fast */
+    int64_t tokens, dim, hidden;
+    lk_activation function; /* LK_GELU, LK_GELU_TANH or LK_SILU */
+    lk_gate gate;           /* LK_NO_GATE, LK_GATE_PACKED or LK_GATE_PAIRS */
+    lk_order order;         /* of w1, w2 and their gradients; LK_COLUMNS: [out][in], as PyTorch's
+                               Linear has them */
+} lk_mlp_desc;
+#define LK_MLP_DESC(type_, tokens_, dim_, hidden_)                                                 \
+    {                                                                                              \
+        .type = (type_), .tokens = (tokens_), .dim = (dim_), .hidden = (hidden_),                  \
+        .function = LK_GELU                                                                        \
+    }
+
+/* b1 and b2 may both be NULL; pre may be. */
+lk_status lk_mlp_forward(void *stream, const lk_mlp_desc *desc, const void *x, const void *w1,
+                         const void *b1, const void *w2, const void *b2, void *y, void *pre,
+                         void *workspace, size_t workspace_bytes);
+lk_status lk_mlp_forward_workspace(const lk_mlp_desc *desc, size_t *bytes);
+/* The gradients of x, the weights and, unless db1 and db2 are NULL, the biases, from dy and pre. */
+lk_status lk_mlp_backward(void *stream, const lk_mlp_desc *desc, const void *x, const void *w1,
+                          const void *w2, const void *pre, const void *dy, void *dx, void *dw1,
+                          void *db1, void *dw2, void *db2, void *workspace, size_t workspace_bytes);
+lk_status lk_mlp_backward_workspace(const lk_mlp_desc *desc, size_t *bytes);
+lk_status lk_mlp_explain(const lk_mlp_desc *desc, int backward, char *text, size_t size);
 
 /* Rotary position embedding of x, [tokens][heads][dim], in place: the two numbers of each pair of a
  * head are turned by the angle whose cosine and sine are in [tokens][dim / 2]. */

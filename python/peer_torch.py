@@ -43,6 +43,29 @@ def compiled(function):
     return COMPILED[place]
 
 
+def mlp(x, w1, w2, b1, b2, function, gate):
+    """A transformer's MLP as programs write it; weights are in x out, b1 and b2 may be None."""
+    hidden = x @ w1 if b1 is None else torch.addmm(b1, x, w1)
+    factor = 1
+    if gate != "none":
+        hidden, factor = hidden.chunk(2, 1) if gate == "halves" else (hidden[:, ::2], hidden[:, 1::2])
+    if function == "silu":
+        hidden = torch.nn.functional.silu(hidden)
+    else:
+        hidden = torch.nn.functional.gelu(hidden, approximate="tanh" if function == "gelu_tanh" else "none")
+    if gate != "none":
+        hidden = hidden * factor
+    return hidden @ w2 if b2 is None else torch.addmm(b2, hidden, w2)
+
+
+def mlp_inputs(x, tokens, dim, hidden, gate, bias, order):
+    """The family mlp's buffers x, w1, w2, b1 and b2 in their shapes"""
+    wide = hidden if gate == "none" else 2 * hidden
+    weights = [x[1].view(dim, wide), x[2].view(hidden, dim)] if order == "rows" else [
+        x[1].view(wide, dim).t(), x[2].view(dim, hidden).t()]
+    return [x[0].view(tokens, dim)] + weights + (x[3:5] if bias == "yes" else [None, None])
+
+
 def bytes_at(address, size):
     """A tensor of bytes that lies there."""
     try:
@@ -84,7 +107,8 @@ class Bridge:
                                 for each in request["buffers"]])
         self.outputs = [i for i, each in enumerate(request["buffers"]) if each["output"]]
         self.code = compile(request["expression"], "<peer>", "eval")
-        self.scopes = [dict(request["parameters"], torch=torch, compiled=compiled, x=x) for x in self.copies]
+        self.scopes = [dict(request["parameters"], torch=torch, compiled=compiled, mlp=mlp,
+                            mlp_inputs=mlp_inputs, x=x) for x in self.copies]
         return {}
 
     @staticmethod

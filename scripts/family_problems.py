@@ -20,6 +20,8 @@ PROBLEMS = {
     "gemm_fused": ["m=2K n=1K k=64 type=bf16 order=rr,rc,cr,cc",
                    "m=16 n=4K k=512 type=f16 order=rr,rc,cr,cc",
                    "m=2K n=1K k=64 type=tf32 order=rr,rc"],
+    "mlp": ["tokens=256 dim=256 hidden=512 bias=yes", "tokens=256 dim=256 hidden=512 function=silu gate=pairs",
+            "tokens=256 dim=256 hidden=512 bias=yes direction=backward"],
     "gemm_scaled": ["m=2K n=1K k=64 sums=promoted,fast", "m=2K n=1K k=64 scales=blocks",
                     "m=2K n=1K k=64 type=e4m3_e5m2,e5m2_e4m3,s8",
                     "m=16 n=4K k=1K"],

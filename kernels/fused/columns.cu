@@ -5,6 +5,7 @@
  * order: the same bits in every run.
  */
 // arch: sm_80
+#include "bands.h"
 #include "chains.h"
 
 #define BLOCK 256 // tune: 64 128 256
@@ -117,33 +118,6 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
 
 BACKWARD_KERNELS(columns, BLOCK)
 
-/* 32 columns for a block, of 16 warps that take every 16th band. */
-template <class T>
-static __device__ __forceinline__ void add_bands(const float *parts, T *dbias, long long cols,
-                                                 int bands)
-{
-    __shared__ float of_warp[16][32];
-    long long column = blockIdx.x * 32 + threadIdx.x % 32;
-    int warp = threadIdx.x / 32;
-    float sum = 0;
-    if (column < cols)
-#pragma unroll 4
-        for (int band = warp; band < bands; band += 16)
-            sum += parts[band * cols + column];
-    of_warp[warp][threadIdx.x % 32] = sum;
-    __syncthreads();
-    if (warp > 0 || column >= cols)
-        return;
-    for (int k = 1; k < 16; k++)
-        sum += of_warp[k][threadIdx.x];
-    narrow(sum, &dbias[column]);
-}
-#define ADD_BANDS(name, T)                                                                         \
-    extern "C" __global__ void __launch_bounds__(512)                                              \
-        name(const float *parts, T *dbias, long long cols, int bands)                              \
-    {                                                                                              \
-        add_bands(parts, dbias, cols, bands);                                                      \
-    }
 ADD_BANDS(add_bands_f32, float)
 ADD_BANDS(add_bands_f16, f16)
 ADD_BANDS(add_bands_bf16, bf16)

@@ -350,6 +350,13 @@ bool export_program(const struct export_request *request, struct lk_buf *text, c
 {
     const struct zoo_family *family = request->problem.family;
     const struct zoo_source *source = zoo_source(family, request->variant);
+    if (request->variant->borrows) {
+        *message = lk_format("%s/%s also runs kernels of %s, and a file has those of one variant; "
+                             "export them by themselves ('lockstep zoo show %s')",
+                             family->name, request->variant->name, request->variant->borrows->name,
+                             request->variant->borrows->name);
+        return false;
+    }
     struct export_formulas *formulas = lk_alloc_zeroed(sizeof *formulas);
     struct export_pieces pieces = {0};
     struct lk_buf kernels = {0};

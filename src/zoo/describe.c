@@ -49,6 +49,8 @@ static json_t *variant_json(const struct zoo_family *family, const struct zoo_va
                                (variant->traits & ZOO_DETERMINISTIC) != 0, "tunables", tunables);
     if (source) {
         json_object_set_new(object, "arch", json_sprintf("sm_%s", source->arch));
+        if (variant->borrows)
+            json_object_set_new(object, "borrows", json_string(variant->borrows->name));
         json_object_set_new(object, "lines", json_integer(source->lines));
     }
     return object;
@@ -97,6 +99,9 @@ static void print_variant(FILE *out, const struct zoo_family *family,
         fprintf(out, "cpu                ");
     fprintf(out, "%s%s\n", variant->technique,
             variant->traits & ZOO_DETERMINISTIC ? " (deterministic)" : "");
+    if (variant->borrows)
+        fprintf(out, "%24s%swith kernels of %s%s\n", "", host_style(out, HOST_DIM),
+                variant->borrows->name, host_style(out, HOST_PLAIN));
     for (unsigned i = 0; source && i < source->tunable_count; i++) {
         const struct zoo_tunable *tunable = &source->tunables[i];
         fprintf(out, "%24s%s%s = %d, of", "", host_style(out, HOST_DIM), tunable->name,

@@ -92,7 +92,9 @@ struct zoo_kernels {
     pthread_mutex_t lock;
     struct kernel kernel[ZOO_KERNELS];
     unsigned kernel_count;
-    char missing[80]; /* of the last kernel that was not found: what call->error says */
+    char missing[80];             /* of the last kernel that was not found: what call->error says */
+    struct zoo_kernels *borrowed; /* what zoo_borrow has loaded; and the next of such a list */
+    struct zoo_kernels *next;
 };
 
 /* "90a" runs on exactly 9.0, "80" on 8.0 and newer. */
@@ -186,6 +188,10 @@ void zoo_kernels_forget(struct zoo_kernels *kernels)
 {
     if (!kernels)
         return;
+    for (struct zoo_kernels *next, *each = kernels->borrowed; each; each = next) {
+        next = each->next;
+        zoo_kernels_forget(each);
+    }
     for (unsigned i = 0; i < kernels->kernel_count; i++)
         free(kernels->kernel[i].name);
     free(kernels);
@@ -195,6 +201,8 @@ void zoo_kernels_free(struct zoo_kernels *kernels)
 {
     if (kernels)
         kernels->device->cuda->cuModuleUnload(kernels->module);
+    for (struct zoo_kernels *each = kernels ? kernels->borrowed : NULL; each; each = each->next)
+        each->device->cuda->cuModuleUnload(each->module);
     zoo_kernels_forget(kernels);
 }
 
@@ -314,6 +322,50 @@ CUresult zoo_launch(struct zoo_call *call, const char *name, struct zoo_grid gri
                                                call->stream, arguments);
     return cuda->cuLaunchKernel(function, x, y, z, tx, ty, tz, grid.shared, call->stream, arguments,
                                 NULL);
+}
+
+static const struct zoo_kernels *find_borrowed(const struct zoo_kernels *lender,
+                                               const struct zoo_variant *variant)
+{
+    const struct zoo_kernels *each = __atomic_load_n(&lender->borrowed, __ATOMIC_ACQUIRE);
+    while (each && each->variant != variant)
+        each = each->next;
+    return each;
+}
+
+const struct zoo_kernels *zoo_borrow(struct zoo_call *call, const char *name, CUresult *status)
+{
+    struct zoo_kernels *kernels = (struct zoo_kernels *)call->kernels; /* the list in it */
+    const struct zoo_family *family = kernels->variant->borrows;
+    const struct zoo_variant *variant = family ? zoo_find_variant(family, name) : NULL;
+    char *message = NULL;
+    *status = CUDA_SUCCESS;
+    if (!variant) {
+        call->error = "it borrows a kernel that there is not";
+        *status = CUDA_ERROR_NOT_FOUND;
+        return NULL;
+    }
+    const struct zoo_kernels *found = find_borrowed(kernels, variant);
+    if (found)
+        return found;
+    pthread_mutex_lock(&kernels->lock);
+    found = find_borrowed(kernels, variant);
+    if (!found) {
+        struct zoo_kernels *made =
+            zoo_kernels_load(call->device, family, variant, NULL, NULL, &message);
+        if (made) {
+            made->next = kernels->borrowed;
+            __atomic_store_n(&kernels->borrowed, made, __ATOMIC_RELEASE);
+        } else {
+            snprintf(kernels->missing, sizeof kernels->missing, "%s", message);
+            call->error = kernels->missing;
+            *status = CUDA_ERROR_NOT_FOUND;
+        }
+        found = made;
+    }
+    pthread_mutex_unlock(&kernels->lock);
+    free(message);
+    return found;
 }
 
 /* One word, so that threads need no lock, holds the question and the answer: shared memory,

@@ -99,6 +99,7 @@ struct zoo_variant {
     unsigned traits;                                        /* of enum zoo_trait */
     /* What only the launch depends on, until a NULL name: no other kernels are built for it. */
     const struct zoo_tunable *at_launch;
+    const struct zoo_family *borrows; /* whose kernels it runs besides its own; NULL: nobody's */
 };
 
 /* Another library's solution of the same problem, for src/bench; kernels/host/peer.h says how it
@@ -115,7 +116,8 @@ struct zoo_peer {
     enum zoo_peer_kind kind;
     /* What it calls, for people. Of ZOO_PEER_PYTHON the expression itself: x is the list of the
      * buffers as tensors, each parameter is a variable, an enumeration's as its word, and
-     * compiled(lambda) is what torch.compile makes of it. */
+     * compiled(lambda) is what torch.compile makes of it; python/peer_torch.py has longer ones as
+     * functions. */
     const char *call;
     bool (*takes)(const struct zoo_problem *problem); /* NULL: every problem */
     size_t (*workspace)(const struct lk_peer_call *call);
@@ -279,6 +281,9 @@ struct zoo_grid {
 CUresult zoo_launch(struct zoo_call *call, const char *kernel, struct zoo_grid grid,
                     void **arguments);
 #define ZOO_LAUNCH(call, kernel, grid, ...) zoo_launch(call, kernel, grid, (void *[]){__VA_ARGS__})
+/* The kernels of a variant of the family that call's variant borrows from, loaded if they are not
+ * yet: for a copy of the call that launches them. NULL, *status and call->error after an error. */
+const struct zoo_kernels *zoo_borrow(struct zoo_call *call, const char *variant, CUresult *status);
 /* Blocks of a kernel that fit on one SM at a time; 0 after an error. */
 unsigned zoo_resident(struct zoo_call *call, const char *kernel, unsigned threads, unsigned shared);
 CUresult zoo_clear(struct zoo_call *call, CUdeviceptr at, size_t bytes); /* to zero, in order */

@@ -38,6 +38,7 @@ exports family-only 2 "which variant of scan\? '[^ ]*lockstep zoo show scan' lis
 exports no-variant 2 "did you mean 'scan/look_back'" scan/look_bak
 exports no-family 2 "no family 'zoo'" zoo/look_back
 exports cpu-variant 2 'gemm/cpu_naive runs on the CPU: there is no kernel to export' gemm/cpu_naive
+exports borrower 2 'mlp/chained also runs kernels of gemm_fused, .*export them by themselves' mlp/chained
 exports on-the-cpu 2 'name a GPU' scan/look_back --gpu cpu
 exports too-old 2 'needs sm_90, and Tesla T4 is sm_75; choose a newer one' elementwise/bulk --gpu sim:t4
 exports too-large 2 'n=99999999999999: n goes from 0 to' scan/look_back n=99999999999999
@@ -120,7 +121,9 @@ names() { # of all families
 variants() { # FAMILY
     "$LOCKSTEP" zoo show "$1" --json | awk -F'"' '
         $2 == "name" { name = $4 }
-        $2 == "arch" { print name }' | sed "s|^|$1/|"
+        $2 == "arch" { last = name }
+        $2 == "borrows" { last = "" } # is refused
+        /^ *}/ && last { print last; last = "" }' | sed "s|^|$1/|"
 }
 
 if ! scripts/get-nvcc --find >/dev/null; then
@@ -131,6 +134,7 @@ fi
 # ninth.
 for family in $(names | awk -v all="$all" 'all || NR % 2'); do
     last=$(variants "$family" | tail -n 1)
+    [ -n "$last" ] || continue
     if [ -n "$all" ]; then
         variants "$family" | sed 's/^/export /'
         echo "headers $last"
