@@ -9,7 +9,7 @@ BLOCK = 128
 def value_of(code):  # E2M1
     size = code & 7
     value = tl.where(size < 4, size * 0.5, tl.where(size < 7, size - 2, 6).to(tl.float32))
-    return tl.where(code & 8, -value, value)
+    return tl.where((code & 8) != 0, -value, value)
 
 
 @triton.jit
