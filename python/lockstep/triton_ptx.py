@@ -232,15 +232,14 @@ def compile_file(request, triton):
                                 "like, at the top of the file")
     divisible = [each.get("divisible", False) for each in request["arguments"]]
     launch = {"constants": {name: file.constants[name] for name in request["constants"]},
-              "divisible": divisible, "shared": []}
+              "divisible": divisible, "shared": [], "scratch": []}
     # As Triton's own launcher: pointers are aligned, and so are numbers where their values are.
     for index, aligned in enumerate([True, False] if any(divisible) else [True]):
         attributes = {(given[i],): [["tt.divisibility", 16]]
                       for i, each in enumerate(request["arguments"])
                       if each["type"].startswith("*") or (aligned and divisible[i])}
         ptx, notes = compile_stages(kernel, signature, values, attributes, request, options)
-        if notes.get("global_scratch_size", 0):
-            raise Refused(None, "the kernel needs scratch memory, which a graded launch does not have")
+        launch["scratch"].append(notes.get("global_scratch_size", 0))
         launch["shared"].append(notes["shared"])
         launch["num_warps"] = notes["num_warps"]
         name = "ragged.ptx" if index else "kernel.ptx"

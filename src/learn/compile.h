@@ -24,6 +24,7 @@ bool compile_read_launch(const char *ptx, struct compile_launch *launch, char **
 void compile_launch_free(struct compile_launch *launch);
 double compile_constant(const struct compile_launch *launch, const char *name);
 bool compile_is_ragged(const struct compile_launch *launch, unsigned argument, long long value);
-unsigned compile_shared(const struct compile_launch *launch, bool ragged); /* bytes */
+unsigned compile_shared(const struct compile_launch *launch, bool ragged);  /* bytes */
+unsigned compile_scratch(const struct compile_launch *launch, bool ragged); /* of a program */
 
 #endif

@@ -124,6 +124,12 @@ unsigned compile_shared(const struct compile_launch *launch, bool ragged)
         json_array_get(json_object_get(launch->json, "shared"), ragged));
 }
 
+unsigned compile_scratch(const struct compile_launch *launch, bool ragged)
+{
+    return (unsigned)json_integer_value(
+        json_array_get(json_object_get(launch->json, "scratch"), ragged));
+}
+
 void compile_launch_free(struct compile_launch *launch)
 {
     free(launch->ragged);

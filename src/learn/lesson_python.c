@@ -64,8 +64,10 @@ static bool read_twin(struct lesson_reader *reader, json_t *object, struct learn
     if (reader->error || !read_constants(reader, object, exercise, &names) ||
         !lesson_read_grid(reader, object, &names, exercise))
         return false;
-    if (json_object_get(object, "arguments"))
+    if (json_object_get(object, "arguments")) {
+        memset(exercise->argument, 0, sizeof exercise->argument);
         exercise->argument_count = 0;
+    }
     if (!lesson_read_verdicts(reader, object, exercise))
         return false;
     if (!exercise->several_writers)

@@ -220,8 +220,8 @@ static bool make_map(const struct lk_driver *cuda, const struct learn_problem *p
     return status == CUDA_SUCCESS;
 }
 
-/* What Triton has chosen for a kernel, and the two pointers to scratch memory that it always takes
- * and a graded kernel does not use. */
+/* What Triton has chosen for a kernel, and the two pointers to scratch memory that it always takes:
+ * its own, of which each program has a part, and that of Triton's profiler, which is not used. */
 static void take_own(const struct learn_exercise *exercise, const struct compile_launch *own,
                      struct problem_launch *launch)
 {
@@ -232,10 +232,13 @@ static void take_own(const struct learn_exercise *exercise, const struct compile
             launch->is_ragged |= compile_is_ragged(
                 own, i, kind == LEARN_INT ? launch->value[i].i32 : launch->value[i].i64);
     }
-    launch->argument[exercise->argument_count] = &none;
+    bool ragged = launch->is_ragged && own->ragged;
+    launch->argument[exercise->argument_count] = &launch->scratch;
     launch->argument[exercise->argument_count + 1] = &none;
     launch->block[0] = 32 * own->warps;
-    launch->shared = compile_shared(own, launch->is_ragged && own->ragged);
+    launch->shared = compile_shared(own, ragged);
+    launch->scratch_bytes =
+        (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * compile_scratch(own, ragged);
 }
 
 bool problem_launch(const struct lk_driver *cuda, const struct learn_exercise *exercise,

@@ -94,6 +94,8 @@ struct loaded {
     struct zoo_device *device;
     CUfunction function, ragged;
     const struct compile_launch *own; /* NULL: not in Python */
+    CUdeviceptr scratch;              /* of Triton's code; 0 if it needs none */
+    size_t scratch_bytes;
 };
 
 static CUfunction choose(const struct loaded *loaded, const struct problem_launch *launch)
@@ -113,6 +115,23 @@ static CUresult start(const struct loaded *loaded, const struct problem_launch *
             return status;
     }
     return problem_start(cuda, function, launch);
+}
+
+/* The checker takes it that allocations come in rows, a buffer after the other (check/owner.c). So
+ * scratch memory is a row of its own. */
+static CUresult give_scratch(const struct learn_exercise *exercise, struct loaded *loaded,
+                             struct problem_launch *launch)
+{
+    CUdeviceptr rest;
+    CUresult status = CUDA_SUCCESS;
+    if (launch->scratch_bytes > loaded->scratch_bytes) {
+        status = loaded->device->cuda->cuMemAlloc_v2(&loaded->scratch, launch->scratch_bytes);
+        for (unsigned i = 1; i < exercise->problem.buffer_count && status == CUDA_SUCCESS; i++)
+            status = loaded->device->cuda->cuMemAlloc_v2(&rest, 1);
+        loaded->scratch_bytes = status == CUDA_SUCCESS ? launch->scratch_bytes : 0;
+    }
+    launch->scratch = loaded->scratch;
+    return status;
 }
 
 /* Running ---------------------------------------------------------------------------------------*/
@@ -150,7 +169,7 @@ static void measure(const struct problem_timed *timed, json_t *row)
 
 /* One size: launch and compare. False if nothing more can be run. */
 static bool run_size(const struct learn_exercise *exercise, unsigned size,
-                     const struct loaded *loaded, json_t *sizes, char **message)
+                     struct loaded *loaded, json_t *sizes, char **message)
 {
     struct zoo_device *device = loaded->device;
     static const struct zoo_variant none = {.name = "exercise"};
@@ -170,6 +189,8 @@ static bool run_size(const struct learn_exercise *exercise, unsigned size,
                         message))
         goto close_run;
     CUresult status = zoo_run_reset(&run);
+    if (status == CUDA_SUCCESS)
+        status = give_scratch(exercise, loaded, &launch);
     if (status == CUDA_SUCCESS)
         status = start(loaded, &launch);
     if (status == CUDA_SUCCESS)
@@ -197,8 +218,7 @@ free_instance:
 
 /* The large size, of which only the time is asked: memory is as fresh as it comes, nothing is
  * computed beforehand and nothing compared. */
-static void run_large(const struct learn_exercise *exercise, const struct loaded *loaded,
-                      char **message)
+static void run_large(const struct learn_exercise *exercise, struct loaded *loaded, char **message)
 {
     struct zoo_device *device = loaded->device;
     struct zoo_buffer shape[ZOO_BUFFERS];
@@ -211,7 +231,9 @@ static void run_large(const struct learn_exercise *exercise, const struct loaded
         status = device->cuda->cuMemAlloc_v2(&buffer[i], zoo_buffer_bytes(&shape[i]) + 16);
     if (status == CUDA_SUCCESS &&
         problem_launch(device->cuda, exercise, 0, loaded->own, buffer, &launch, message)) {
-        status = start(loaded, &launch);
+        status = give_scratch(exercise, loaded, &launch);
+        if (status == CUDA_SUCCESS)
+            status = start(loaded, &launch);
         if (status == CUDA_SUCCESS)
             status = device->cuda->cuCtxSynchronize();
     }

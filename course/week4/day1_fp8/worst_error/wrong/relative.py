@@ -1,0 +1,15 @@
+"""The error relative to the number."""
+import triton
+import triton.language as tl
+
+BLOCK = 128
+num_warps = 1
+
+
+@triton.jit
+def worst_error(x, error, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    value = tl.load(x + row * cols + c, mask=c < cols, other=0.0)
+    back = value.to(tl.float8e4nv).to(tl.float32)
+    tl.store(error + row, tl.max(tl.abs((value - back) / value), axis=0))

