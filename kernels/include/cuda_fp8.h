@@ -2,7 +2,7 @@
  * cuda_fp8.h: CUDA's type __nv_fp8_e4m3 and its conversions, for clang without NVIDIA's toolkit, as far as
  * kernels and exercises use them. Compilers that have the toolkit get its own. sm_89 and newer.
  */
-#if defined(__NVCC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
+#if defined(__NVCC__) || defined(__CUDACC_RTC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
 #include_next <cuda_fp8.h>
 #elif !defined(LOCKSTEP_KERNELS_CUDA_FP8_H)
 #define LOCKSTEP_KERNELS_CUDA_FP8_H

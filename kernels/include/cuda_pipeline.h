@@ -2,7 +2,7 @@
  * cuda_pipeline.h: CUDA's names for copies from global to shared memory that do not wait (cp.async),
  * for clang without NVIDIA's toolkit. Compilers that have the toolkit get its own.
  */
-#if defined(__NVCC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
+#if defined(__NVCC__) || defined(__CUDACC_RTC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
 #include_next <cuda_pipeline.h>
 #elif !defined(LOCKSTEP_KERNELS_CUDA_PIPELINE_H)
 #define LOCKSTEP_KERNELS_CUDA_PIPELINE_H

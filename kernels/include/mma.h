@@ -2,16 +2,12 @@
  * mma.h: nvcuda::wmma for clang without NVIDIA's toolkit, as far as our kernels use it: products of
  * 16 x 16 x 16 elements of f16 with sums in f32. Compilers that have the toolkit get its own mma.h.
  */
-#if defined(__NVCC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
+#if defined(__NVCC__) || defined(__CUDACC_RTC__) || defined(__CLANG_CUDA_RUNTIME_WRAPPER_H__)
 #include_next <mma.h>
 #elif !defined(LOCKSTEP_KERNELS_MMA_H)
 #define LOCKSTEP_KERNELS_MMA_H
 
-typedef _Float16 half;
-static __device__ __forceinline__ half __float2half(float x)
-{
-    return (half)x;
-}
+#include "cuda_fp16.h"
 
 namespace nvcuda
 {

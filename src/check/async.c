@@ -41,8 +41,11 @@ struct check_mbarrier *check_mbarrier_at(struct check_block *block, uint32_t off
     return NULL;
 }
 
-static void note_init(struct check_block *block, uint32_t offset, const struct check_side *side)
+/* What the initialisation did is a write that all uses must come after. */
+static void note_init(struct check *check, struct simt_warp *w, int lane, struct check_block *block,
+                      uint32_t offset, const struct check_side *side)
 {
+    struct check_warp *warp = check_warp_of(w);
     struct check_mbarrier *mbarrier = check_mbarrier_at(block, offset);
     if (!mbarrier) {
         if (block->mbarrier_count == block->mbarrier_capacity) {
@@ -52,7 +55,32 @@ static void note_init(struct check_block *block, uint32_t offset, const struct c
         }
         mbarrier = &block->mbarriers[block->mbarrier_count++];
     }
-    *mbarrier = (struct check_mbarrier){.offset = offset, .init = *side};
+    if (!warp->segment)
+        check_order_open_segment(check, w->block->check, w->index);
+    uint32_t number = (uint32_t)(side->in - check->launch->code->insts);
+    *mbarrier = (struct check_mbarrier){.offset = offset,
+                                        .init = *side,
+                                        .init_segment = warp->segment,
+                                        .init_info = number << CHECK_INST_SHIFT | (uint32_t)lane};
+}
+
+void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                         int lane, const struct check_mbarrier *mbarrier)
+{
+    struct check_side side = check_side_of(w, in, lane, "uses");
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    uint32_t shown = mbarrier->shown_phase;
+    if (mbarrier->init_segment < check->first_segment ||
+        (shown && w->block->check->cluster_phase >= shown) ||
+        check_order_is_before(check, w->block->check, w->index, (uint32_t)lane,
+                              mbarrier->init_segment, mbarrier->init_info) ||
+        check_is_known(check, CHECK_RACE, in, mbarrier->init.in))
+        return;
+    check_report(check, CHECK_RACE, &subject, &side, &mbarrier->init,
+                 "race: use of the mbarrier at 0x%x, which another thread has initialised: nothing "
+                 "makes this thread wait until it exists (%s between the two)",
+                 mbarrier->offset,
+                 mbarrier->init.block == side.block ? "__syncthreads()" : "cluster.sync()");
 }
 
 /* Bytes ------------------------------------------------------------------------------------------
@@ -123,8 +151,10 @@ void check_async_wrote(struct check *check, const struct watch_access *access)
         check_order_pass_on(check, block, w->index, check_order_key(place, offset, false),
                             check->time);
         struct check_mbarrier *mbarrier = check_mbarrier_at(place, offset);
-        if (mbarrier)
+        if (mbarrier) {
+            check_mbarrier_used(check, w, access->in, lane, mbarrier);
             mbarrier->complete = check_side_of(w, access->in, lane, "completes");
+        }
     }
     check_close_segment(&block->warps[w->index]);
 }
@@ -178,9 +208,10 @@ static bool use_mbarrier(struct check *check, struct simt_warp *w, const struct 
         uint64_t address = address_at(w, in->a, in->flags & SIMT_FLAG_ADDRESS_32, lane);
         struct simt_block *owner = place_of(w, in, address + (uint64_t)in->imm, &offset);
         uint64_t key = check_order_key(owner->check, offset, false);
-        struct check_mbarrier *mbarrier =
-            expects(in->ptx->op) ? check_mbarrier_at(owner->check, offset) : NULL;
+        struct check_mbarrier *mbarrier = check_mbarrier_at(owner->check, offset);
         if (mbarrier)
+            check_mbarrier_used(check, w, in, lane, mbarrier);
+        if (mbarrier && expects(in->ptx->op))
             mbarrier->expect = check_side_of(w, in, lane, "expects");
         if (owner->check->has_ended_mbarriers && in->ptx->op != PTX_OP_MBARRIER_INVAL) {
             struct check_side side = check_side_of(w, in, lane, "uses");
@@ -240,7 +271,7 @@ static void init_mbarriers(struct check *check, struct simt_warp *w, const struc
             look_for_waiters(check, owner, offset, &side);
         struct check_mbarrier *mbarrier = check_mbarrier_at(owner->check, offset);
         if (!ends)
-            note_init(owner->check, offset, &side);
+            note_init(check, w, lane, owner->check, offset, &side);
         else if (mbarrier)
             mbarrier->end = side;
         owner->check->has_ended_mbarriers |= ends;
@@ -295,6 +326,20 @@ static uint64_t barrier_key(const struct simt_block *block)
     return check_order_key(first->check, 0xfffffffcu, false);
 }
 
+/* A relaxed arrival at the cluster's barrier shows the others nothing but the mbarriers that
+ * fence.mbarrier_init came after. */
+static void show_mbarriers(const struct check *check, struct check_block *block, uint32_t warp)
+{
+    for (uint32_t i = 0; i < block->mbarrier_count; i++) {
+        struct check_mbarrier *mbarrier = &block->mbarriers[i];
+        uint32_t segment = mbarrier->init_segment;
+        if (!mbarrier->shown_phase && segment >= check->first_segment &&
+            segment <= block->warps[warp].fence_init &&
+            check->segment_warps[segment - check->segment_base] == block->first_warp + warp)
+            mbarrier->shown_phase = block->cluster_phase + 1;
+    }
+}
+
 void check_cluster_order(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
     struct check_block *block = w->block->check;
@@ -305,6 +350,8 @@ void check_cluster_order(struct check *check, struct simt_warp *w, const struct 
         check_order_take_engines(block, w->index);
     } else if (in->ptx->op == PTX_OP_BARRIER_CLUSTER_ARRIVE) {
         uint32_t until = ptx_has(in->ptx, PTX_MOD_RELAXED) ? warp->fence_all : check->time;
+        if (warp->fence_init)
+            show_mbarriers(check, block, w->index);
         if (until)
             check_order_pass_on(check, block, w->index, key, until);
     }

@@ -145,8 +145,10 @@ static void tell_mbarriers(struct check *check, struct simt_warp *w, const struc
         struct check_side side = check_side_of(w, in, lane, "completes");
         if (state.ready && !state.pending && (int64_t)size > missing)
             report_bytes(check, side, place, targets.mbarrier, (int64_t)size - missing);
-        if (mbarrier)
+        if (mbarrier) {
+            check_mbarrier_used(check, w, in, lane, mbarrier);
             mbarrier->complete = side;
+        }
         if (place == block && check->engine_segments[0])
             block->engine_last[load_engine(block, targets.mbarrier)][state.phase] =
                 check->engine_segments[0];

@@ -96,6 +96,7 @@ struct check_warp {
     uint32_t segment;             /* that its accesses belong to; 0: the next one opens it */
     uint32_t fence_block;         /* what it did up to then, a fence orders for its block, */
     uint32_t fence_all;           /* or for all */
+    uint32_t fence_init;          /* mbarriers that it made up to then, one orders for all */
     uint32_t (*seen)[SIMT_LANES]; /* [lane][lane]: after .syncs of some lanes only; or NULL */
     struct check_taint *taint;    /* its undefined registers, by frame */
     uint32_t waited;              /* cp.async copies up to then are done */
@@ -124,7 +125,9 @@ struct check_side {
 struct check_mbarrier {
     uint32_t offset;
     struct check_side init, expect, complete, end; /* who did it last; in NULL: nobody */
-    bool is_judged;                                /* a report has been made about its bytes */
+    uint32_t init_segment, init_info;              /* of the mbarrier.init, as in a cell */
+    uint32_t shown_phase; /* of the cluster's barrier: its fence shows it from then on; 0: never */
+    bool is_judged;       /* a report has been made about its bytes */
 };
 
 /* What a warp of another block of the cluster did last in the block's shared memory. */
@@ -450,6 +453,9 @@ bool check_async_order(struct check *check, struct simt_warp *w, const struct si
 void check_async_wrote(struct check *check, const struct watch_access *access);
 /* The mbarrier of a block at this offset; NULL if none was initialised there. */
 struct check_mbarrier *check_mbarrier_at(struct check_block *block, uint32_t offset);
+/* A thread uses an mbarrier: is it ordered after its initialisation? */
+void check_mbarrier_used(struct check *check, struct simt_warp *w, const struct simt_inst *in,
+                         int lane, const struct check_mbarrier *mbarrier);
 /* barrier.cluster; the barrier of the block's cluster lets its threads go. */
 void check_cluster_order(struct check *check, struct simt_warp *w, const struct simt_inst *in);
 void check_cluster_barrier(struct simt_watcher *watcher, struct simt_block *block);

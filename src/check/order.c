@@ -239,6 +239,10 @@ void check_order_barrier(struct check *check, struct simt_block *simt, uint32_t 
 void check_order_fence(struct check *check, struct simt_warp *w, const struct ptx_inst *ptx)
 {
     struct check_warp *warp = check_warp_of(w);
+    if (ptx->op == PTX_OP_FENCE_INIT) {
+        warp->fence_init = check->time;
+        check_close_segment(warp);
+    }
     if (ptx->op != PTX_OP_MEMBAR && ptx->op != PTX_OP_FENCE && ptx->op != PTX_OP_FENCE_RESTRICT)
         return;
     warp->fence_block = check->time;

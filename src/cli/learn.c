@@ -2,6 +2,7 @@
  * learn.c: lockstep learn: the course. Reads the words and calls the command that was asked for.
  */
 #include "cli/learn.h"
+#include "toolchain/nvrtc.h"
 
 #include "base/text.h"
 
@@ -47,7 +48,7 @@ static const char help[] =
     "  --force            notebooks: also write those that you changed; yours are kept beside "
     "them\n"
     "  --folder DIR       a folder of exercises other than that of 'init'\n"
-    "  --compiler NAME    clang or nvcc; default: clang if it is there, which is faster\n"
+    "  --compiler NAME    clang, nvcc or nvrtc; default: clang if it is there, else nvcc\n"
     "  --seconds N        the most that a compiler (30) or a kernel (20) may take\n"
     "  --memory MIB       the same for memory (2048 and 1024)\n"
     "\n"
@@ -216,6 +217,8 @@ static int run(int count, char **words)
     int status = CLI_USAGE;
     if (count > 0 && strcmp(words[0], "grade-worker") == 0)
         return cli_learn_grade_worker(count - 1, words + 1);
+    if (count > 0 && strcmp(words[0], "nvrtc-worker") == 0)
+        return toolchain_nvrtc_worker(count - 1, words + 1);
     if (count > 0 && strcmp(words[0], "strides") == 0)
         return cli_learn_strides(count - 1, words + 1);
     session.arena = lk_arena_create();

@@ -29,16 +29,20 @@ static bool choose_gpu(struct cli_learn_session *session, const char *gpu)
 
 static bool choose_compiler(struct cli_learn_session *session, const char *name)
 {
-    if (name && strcmp(name, "clang") != 0 && strcmp(name, "nvcc") != 0) {
-        host_error("--compiler is clang or nvcc, not '%s'", name);
+    if (name && strcmp(name, "clang") != 0 && strcmp(name, "nvcc") != 0 &&
+        strcmp(name, "nvrtc") != 0) {
+        host_error("--compiler is clang, nvcc or nvrtc, not '%s'", name);
         return false;
     }
     /* clang takes a tenth of nvcc's time, which is most of a verdict. */
     struct toolchain_compiler found = toolchain_find_compiler(session->arena, name, "clang");
     session->grader.compiler = found.path;
     session->grader.is_nvcc = found.path && found.is_nvcc;
-    session->grader.c_compiler =
-        found.path && !found.is_nvcc ? found.path : toolchain_find_clang(session->arena);
+    session->grader.is_nvrtc = found.path && found.is_nvrtc;
+    session->grader.headers = found.headers;
+    session->grader.c_compiler = found.path && !found.is_nvcc && !found.is_nvrtc
+                                     ? found.path
+                                     : toolchain_find_clang(session->arena);
     session->grader.python = client_python(session->arena);
     session->grader.python_folder =
         toolchain_find_folder(session->arena, "LOCKSTEP_PACKAGE", "/../python/lockstep",
@@ -48,7 +52,11 @@ static bool choose_compiler(struct cli_learn_session *session, const char *name)
 
 bool cli_learn_need_compiler(struct cli_learn_session *session)
 {
-    if (!session->grader.compiler)
+    if (!session->grader.compiler && session->compiler && !strcmp(session->compiler, "nvrtc"))
+        host_error(
+            "there is no libnvrtc here: 'pip install nvidia-cuda-nvrtc', NVIDIA's CUDA toolkit, or "
+            "$NVRTC, which names the library");
+    else if (!session->grader.compiler)
         host_error("there is no compiler for kernels here: 'apt install clang-19' gets one; no GPU "
                    "and no NVIDIA software are needed");
     return session->grader.compiler != NULL;

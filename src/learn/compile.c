@@ -1,7 +1,7 @@
 /*
- * compile.c: an exercise to PTX, with clang or nvcc. clang is preferred: it takes a tenth of nvcc's
- * time, which is most of a verdict. Its messages are the compiler's own, with the file named as the
- * learner knows it.
+ * compile.c: an exercise to PTX, with clang, nvcc or NVRTC. clang is preferred: it takes a tenth of
+ * nvcc's time, which is most of a verdict. Its messages are the compiler's own, with the file named
+ * as the learner knows it.
  */
 #include "learn/compile.h"
 
@@ -105,32 +105,34 @@ static char *explain(const struct host_command *command, const struct host_limit
 }
 
 /* What programs include out of habit. Everything that a kernel can use of it is in c_names.h or
- * cuda_names.h already, or is here. */
+ * cuda_names.h already, or is here. NVRTC has no headers but NVIDIA's. */
+enum { IN_C = 1, IN_CLANG = 2, IN_NVRTC = 4, IN_CUDA = IN_CLANG | IN_NVRTC, IN_ALL = 7 };
 static const struct stub {
     const char *name;
-    bool in_c, in_cuda;
+    unsigned where;
     const char *text;
 } stubs[] = {
-    {"math.h", true, true, ""},
-    {"string.h", true, true, ""},
-    {"cmath", false, true, ""},
-    {"cstdio", false, true, ""},
-    {"cstdlib", false, true, "#include <stdlib.h>\n"},
-    {"cassert", false, true, "#include <assert.h>\n"},
-    {"cstdint", false, true, "#include <stdint.h>\n"},
-    {"cuda.h", false, true, ""},
-    {"cuda_runtime.h", false, true, ""},
-    {"cuda_runtime_api.h", false, true, ""},
-    {"device_launch_parameters.h", false, true, ""},
-    {"stdio.h", true, true,
-     "#ifndef __CUDA__\n#define printf __builtin_printf\n#endif\n"
+    {"math.h", IN_ALL, ""},
+    {"string.h", IN_ALL, ""},
+    {"cmath", IN_CUDA, ""},
+    {"cstdio", IN_CUDA, ""},
+    {"cstdlib", IN_CUDA, "#include <stdlib.h>\n"},
+    {"cassert", IN_CUDA, "#include <assert.h>\n"},
+    {"cstdint", IN_CUDA, "#include <stdint.h>\n"},
+    {"cuda.h", IN_CUDA, ""},
+    {"cuda_runtime.h", IN_CUDA, ""},
+    {"cuda_runtime_api.h", IN_CUDA, ""},
+    {"device_launch_parameters.h", IN_CUDA, ""},
+    {"stdio.h", IN_ALL,
+     "#if !defined(__CUDA__) && !defined(__CUDACC__)\n#define printf __builtin_printf\n#endif\n"
      "#ifndef NULL\n#define NULL 0\n#endif\n"},
-    {"stdlib.h", true, true,
+    {"stdlib.h", IN_ALL,
      "#include <stddef.h>\n"
-     "#ifndef __CUDA__\n"
+     "#if !defined(__CUDA__) && !defined(__CUDACC__)\n"
      "static inline int abs(int x) { return x < 0 ? -x : x; }\n"
      "#endif\n"},
-    {"assert.h", true, true,
+    {"assert.h", IN_NVRTC, ""}, /* NVRTC knows assert */
+    {"assert.h", IN_C | IN_CLANG,
      "#include <stddef.h>\n"
      "#undef assert\n"
      "#ifdef __CUDA__\n"
@@ -144,13 +146,27 @@ static const struct stub {
      "#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n"
      "#define assert(x) ((x) ? (void)0 : __assertfail(#x, __FILE__, __LINE__, __func__, 1))\n"
      "#endif\n"},
+    {"stddef.h", IN_NVRTC, ""},
+    {"limits.h", IN_NVRTC,
+     "#ifndef INT_MAX\n#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n"
+     "#define UINT_MAX 4294967295u\n#define CHAR_BIT 8\n#endif\n"},
+    {"float.h", IN_NVRTC,
+     "#ifndef FLT_MAX\n#define FLT_MAX 3.402823466e38f\n#define FLT_MIN 1.175494351e-38f\n"
+     "#define FLT_EPSILON 1.192092896e-7f\n#endif\n"},
+    {"stdint.h", IN_NVRTC,
+     "#ifndef LOCKSTEP_STDINT_H\n#define LOCKSTEP_STDINT_H\n"
+     "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
+     "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
+     "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
+     "typedef long int64_t;\ntypedef unsigned long uint64_t;\n"
+     "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n#endif\n"},
 };
 
-static bool write_stubs(struct lk_arena *arena, const char *folder, bool is_c, char **message)
+static bool write_stubs(struct lk_arena *arena, const char *folder, unsigned where, char **message)
 {
     bool fine = host_make_folder(lk_arena_printf(arena, "%s/c", folder), message);
     for (size_t i = 0; i < sizeof stubs / sizeof *stubs && fine; i++)
-        if (is_c ? stubs[i].in_c : stubs[i].in_cuda)
+        if (stubs[i].where & where)
             fine = host_write_file(lk_arena_printf(arena, "%s/c/%s", folder, stubs[i].name),
                                    stubs[i].text, strlen(stubs[i].text), message);
     return fine;
@@ -215,7 +231,11 @@ static bool prepare(struct lk_arena *arena, const struct learn_grader *grader,
     if (exercise->is_python)
         return !*said; /* triton_ptx.py brings all that it needs */
     return !*said && zoo_write_headers("include", folder, said) &&
-           (grader_uses_nvcc(grader, exercise) || write_stubs(arena, folder, exercise->is_c, said));
+           (grader_uses_nvcc(grader, exercise) || write_stubs(arena, folder,
+                                                              exercise->is_c     ? IN_C
+                                                              : grader->is_nvrtc ? IN_NVRTC
+                                                                                 : IN_CLANG,
+                                                              said));
 }
 
 enum learn_stage learn_compile(const struct learn_grader *grader,
@@ -225,11 +245,12 @@ enum learn_stage learn_compile(const struct learn_grader *grader,
     struct lk_arena *arena = lk_arena_create();
     struct lk_list words = {0};
     int status = exercise->is_python && !grader->python ? NO_TRITON : 0;
-    struct toolchain_ptx ptx = {.compiler = {grader->compiler, grader->is_nvcc},
-                                .arch = exercise->arch,
-                                .include = folder,
-                                .source = path,
-                                .output = lk_arena_printf(arena, "%s/kernel.ptx", folder)};
+    struct toolchain_ptx ptx = {
+        .compiler = {grader->compiler, grader->is_nvcc, grader->is_nvrtc, grader->headers},
+        .arch = exercise->arch,
+        .include = folder,
+        .source = path,
+        .output = lk_arena_printf(arena, "%s/kernel.ptx", folder)};
     bool fine = prepare(arena, grader, exercise, path, shown, folder, said);
     if (fine && exercise->is_python)
         fine = compile_python_command(arena, grader, exercise, path, shown, folder, &words, said);
@@ -237,7 +258,7 @@ enum learn_stage learn_compile(const struct learn_grader *grader,
         c_command(arena, grader->c_compiler, exercise, &ptx, &words);
     else if (!exercise->is_python)
         toolchain_ptx_command(arena, &ptx, &words);
-    if (!exercise->is_c && !exercise->is_python && !grader->is_nvcc) {
+    if (!exercise->is_c && !exercise->is_python && !grader->is_nvcc && !grader->is_nvrtc) {
         lk_list_add(&words, lk_arena_printf(arena, "-I%s/c", folder));
         /* A store through NULL is a mistake to be shown, not a reason to drop the code. */
         lk_list_add(&words, "-fno-delete-null-pointer-checks");

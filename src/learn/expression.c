@@ -459,11 +459,58 @@ static double element(const struct expression *expression, struct expression_sta
     return zoo_get(array->type, array->data, at);
 }
 
+/* An element along a variable of a sum: where it is now, and how far the next one is. */
+struct run {
+    const struct expression_array *array;
+    size_t at, step;
+};
+
+/* False if a subscript is more than a name or a number, or leaves the array before `end`. */
+static bool find_run(const struct expression *element, unsigned variable, double end,
+                     const struct expression_state *state, struct run *run)
+{
+    if (element->kind != ELEMENT)
+        return false;
+    *run = (struct run){&state->array[element->which], 0, 0};
+    for (unsigned i = 0; i < element->count; i++) {
+        const struct expression *part = element->part[i];
+        bool is_name = part->kind == VARIABLE, runs = is_name && part->which == variable;
+        double first = is_name ? state->variable[part->which] : part->number;
+        size_t extent = run->array->extent[i];
+        if ((!is_name && part->kind != NUMBER) || !(first >= 0 && first < (double)extent) ||
+            (runs && end > (double)extent))
+            return false;
+        run->at = run->at * extent + (size_t)first;
+        run->step = run->step * extent + runs;
+    }
+    return true;
+}
+
+/* Products of two elements, which most references sum up: the rest of such a sum at once. */
+static bool sum_products(const struct expression *term, unsigned variable, double end,
+                         struct expression_state *state, double *total)
+{
+    struct run a, b;
+    if (term->kind != BINARY || term->op != '*' || end > EXPRESSION_STEPS ||
+        !find_run(term->part[0], variable, end, state, &a) ||
+        !find_run(term->part[1], variable, end, state, &b))
+        return false;
+    for (double i = state->variable[variable]; i < end; i++, a.at += a.step, b.at += b.step)
+        *total += zoo_get(a.array->type, a.array->data, a.at) *
+                  zoo_get(b.array->type, b.array->data, b.at);
+    state->steps += 2 * (uint64_t)end;
+    return true;
+}
+
 static double sum(const struct expression *expression, struct expression_state *state)
 {
     double count = expression_eval(expression->part[0], state), total = 0;
     for (double i = 0; i < count && !state->error; i++) {
         state->variable[expression->which] = i;
+        /* After the first ones, which messages name. */
+        if (state->saw_others &&
+            sum_products(expression->part[1], expression->which, count, state, &total))
+            break;
         total += expression_eval(expression->part[1], state);
     }
     return total;

@@ -11,8 +11,9 @@
 
 /* What grading needs to know about this machine. */
 struct learn_grader {
-    const char *compiler; /* nvcc or clang */
-    bool is_nvcc;
+    const char *compiler; /* nvcc or clang, or NVRTC's library */
+    bool is_nvcc, is_nvrtc;
+    const char *headers;       /* NVRTC: NVIDIA's, or NULL */
     const char *c_compiler;    /* clang, for exercises in C; NULL if there is none */
     const char *python;        /* the learner's, for exercises in Python; NULL if there is none */
     const char *python_folder; /* our package lockstep; NULL if it is missing */

@@ -80,7 +80,9 @@ static bool read_launch(struct lesson_reader *reader, json_t *object,
     return !shared || exercise->shared;
 }
 
-/* "tensor_map x 32 16": a buffer of rank 2 for TMA, in tiles of 32 rows and 16 columns. */
+/* "tensor_map x 32 16": a buffer of rank 2 for TMA, in tiles of 32 rows and 16 columns; with
+ * "swizzled" behind it, 16-byte chunks of lines of 128 bytes are permuted, as wgmma.h wants them.
+ */
 static bool read_map(struct lesson_reader *reader, const char *text,
                      const struct learn_problem *problem, struct learn_argument *argument)
 {
@@ -91,18 +93,25 @@ static bool read_map(struct lesson_reader *reader, const char *text,
     argument->kind = LEARN_MAP;
     argument->box[0] = (unsigned)rows;
     argument->box[1] = (unsigned)columns;
-    if (length == 0 || rows - 1 >= 256 || columns - 1 >= 256 || *end)
-        return reader_fail(reader, "arguments", "'%s' is not of the form 'tensor_map x 32 16'",
+    argument->is_swizzled = strcmp(end, " swizzled") == 0;
+    if (length == 0 || rows - 1 >= 256 || columns - 1 >= 256 || (*end && !argument->is_swizzled))
+        return reader_fail(reader, "arguments",
+                           "'%s' is not of the form 'tensor_map x 32 16' or 'tensor_map x 64 64 "
+                           "swizzled'",
                            text);
-    for (unsigned i = 0; i < problem->buffer_count; i++)
-        if (strlen(problem->buffer[i].name) == length &&
-            strncmp(problem->buffer[i].name, name, length) == 0 && problem->buffer[i].rank == 2 &&
-            problem->buffer[i].type == ZOO_F32) {
-            argument->buffer = i;
-            return true;
-        }
-    return reader_fail(reader, "arguments", "'%s': there is no f32 buffer '%.*s' with two extents",
-                       text, (int)length, name);
+    for (unsigned i = 0; i < problem->buffer_count; i++) {
+        const struct learn_buffer *buffer = &problem->buffer[i];
+        if (strlen(buffer->name) != length || strncmp(buffer->name, name, length) != 0 ||
+            buffer->rank != 2 || (buffer->type != ZOO_F32 && buffer->type != ZOO_F16))
+            continue;
+        if (argument->is_swizzled && columns * zoo_type_bytes[buffer->type] != 128)
+            return reader_fail(reader, "arguments", "'%s': swizzled lines have 128 bytes", text);
+        argument->buffer = i;
+        return true;
+    }
+    return reader_fail(reader, "arguments",
+                       "'%s': there is no f32 or f16 buffer '%.*s' with two extents", text,
+                       (int)length, name);
 }
 
 /* "x" is a buffer; "int n", "float alpha", "long rows * cols" are values. */

@@ -31,7 +31,8 @@ struct learn_argument {
     enum { LEARN_BUFFER, LEARN_INT, LEARN_LONG, LEARN_FLOAT, LEARN_DOUBLE, LEARN_MAP } kind;
     unsigned buffer;
     struct expression *value;
-    unsigned box[2];  /* LEARN_MAP: rows and columns of a tile */
+    unsigned box[2];  /* LEARN_MAP: rows and columns of a tile, */
+    bool is_swizzled; /* and whether its lines of 128 bytes are swizzled */
     const char *text; /* as the lesson has it */
 };
 

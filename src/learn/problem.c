@@ -197,21 +197,25 @@ static bool dimension(struct expression *formula, struct expression_state *state
     return !state->error && *value > 0 && number == floor(number);
 }
 
-/* A row-major matrix in tiles that lie in shared memory row by row, without a swizzle. */
+/* A row-major matrix in tiles that lie in shared memory row by row. */
 static bool make_map(const struct lk_driver *cuda, const struct learn_problem *problem,
                      unsigned size, const struct learn_argument *argument, CUdeviceptr at,
                      CUtensorMap *map, char **message)
 {
+    enum zoo_type type = problem->buffer[argument->buffer].type;
     size_t extent[EXPRESSION_RANK], count;
     if (!extents_of(problem, size, argument->buffer, extent, &count, message))
         return false;
-    cuuint64_t dim[2] = {extent[1], extent[0]}, pitch[1] = {4 * extent[1]};
+    cuuint64_t dim[2] = {extent[1], extent[0]}, pitch[1] = {zoo_type_bytes[type] * extent[1]};
     cuuint32_t box[2] = {argument->box[1], argument->box[0]}, step[2] = {1, 1};
     CUresult status =
         cuda->cuTensorMapEncodeTiled
             ? cuda->cuTensorMapEncodeTiled(
-                  map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)(uintptr_t)at, dim, pitch, box,
-                  step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                  map,
+                  type == ZOO_F16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                  2, (void *)(uintptr_t)at, dim, pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  argument->is_swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
                   CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
             : CUDA_ERROR_NOT_SUPPORTED;
     if (status != CUDA_SUCCESS)

@@ -103,12 +103,12 @@ static CUfunction choose(const struct loaded *loaded, const struct problem_launc
     return launch->is_ragged && loaded->ragged ? loaded->ragged : loaded->function;
 }
 
-/* Triton's tiles may take more shared memory than a launch has without asking. */
+/* Tiles may take more shared memory than a launch has without asking. */
 static CUresult start(const struct loaded *loaded, const struct problem_launch *launch)
 {
     const struct lk_driver *cuda = loaded->device->cuda;
     CUfunction function = choose(loaded, launch);
-    if (loaded->own && launch->shared > MOST_SHARED) {
+    if (launch->shared > MOST_SHARED) {
         CUresult status = cuda->cuFuncSetAttribute(
             function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->shared);
         if (status != CUDA_SUCCESS)

@@ -58,7 +58,9 @@ static void check_words(const void *context, const struct studio_job *job, const
                                 "--gpu",
                                 grader->gpu,
                                 "--compiler",
-                                grader->is_nvcc ? "nvcc" : "clang"};
+                                grader->is_nvcc    ? "nvcc"
+                                : grader->is_nvrtc ? "nvrtc"
+                                                   : "clang"};
     memcpy(words, list, sizeof list);
 }
 

@@ -8,6 +8,7 @@
 #include "host/files.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -77,12 +78,32 @@ char *toolchain_find_clang(struct lk_arena *arena)
     return found && clang_version(found) >= 16 ? found : NULL;
 }
 
+/* The toolkit's; or those beside the library, where wheels have them. */
+static const char *nvrtc_headers(struct lk_arena *arena, const char *library)
+{
+    const char *top = toolchain_toolkit_folder();
+    const char *beside = lk_arena_printf(arena, "%.*s../include",
+                                         (int)(strrchr(library, '/') + 1 - library), library);
+    const char *const folders[] = {top ? lk_arena_printf(arena, "%s/include", top) : beside,
+                                   beside};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (access(lk_arena_printf(arena, "%s/cuda_fp16.h", folders[i]), R_OK) == 0)
+            return folders[i];
+    return NULL;
+}
+
 struct toolchain_compiler toolchain_find_compiler(struct lk_arena *arena, const char *asked,
                                                   const char *preferred)
 {
     const char *first = asked ? asked : preferred;
     bool nvcc_first = strcmp(first, "nvcc") == 0;
     struct toolchain_compiler found = {0};
+    if (strcmp(first, "nvrtc") == 0) {
+        found.is_nvrtc = true;
+        found.path = toolchain_find_nvrtc(arena);
+        found.headers = found.path ? nvrtc_headers(arena, found.path) : NULL;
+        return found;
+    }
     for (int i = 0; i < (asked ? 1 : 2) && !found.path; i++) {
         found.is_nvcc = nvcc_first == (i == 0);
         found.path = found.is_nvcc ? toolchain_find_nvcc(arena) : toolchain_find_clang(arena);
@@ -153,8 +174,33 @@ static char *loaded_from(struct lk_arena *arena, const char *name)
     return path;
 }
 
+/* "nvidia-cuda-nvrtc" of PyPI; NULL if no Python has it. */
+static char *nvrtc_wheel(struct lk_arena *arena)
+{
+    static const char *const places[] = {"cu13/lib/libnvrtc.so.13", "cuda_nvrtc/lib/libnvrtc.so.13",
+                                         "cuda_nvrtc/lib/libnvrtc.so.12"};
+    const char *own = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
+    const char *const pythons[] = {
+        own ? lk_arena_printf(arena, "%s/lib/python3*/site-packages", own) : NULL,
+        home ? lk_arena_printf(arena, "%s/.local/lib/python3*/site-packages", home) : NULL,
+        "/usr/local/lib/python3*/dist-packages"};
+    char *found = NULL;
+    for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
+        for (size_t j = 0; pythons[i] && !found && j < sizeof places / sizeof *places; j++) {
+            glob_t matches = {0};
+            if (glob(lk_arena_printf(arena, "%s/nvidia/%s", pythons[i], places[j]), 0, NULL,
+                     &matches) == 0)
+                found = lk_arena_printf(arena, "%s", matches.gl_pathv[0]);
+            globfree(&matches);
+        }
+    return found;
+}
+
 char *toolchain_find_nvrtc(struct lk_arena *arena)
 {
+    const char *chosen = getenv("NVRTC");
+    if (chosen && *chosen)
+        return access(chosen, R_OK) == 0 ? lk_arena_printf(arena, "%s", chosen) : NULL;
     static const char *const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                           "targets/sbsa-linux/lib"};
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -168,7 +214,7 @@ char *toolchain_find_nvrtc(struct lk_arena *arena)
     char *found = NULL;
     for (size_t j = 0; !found && j < sizeof names / sizeof *names; j++)
         found = loaded_from(arena, names[j]);
-    return found;
+    return found ? found : nvrtc_wheel(arena);
 }
 
 /* Our own files ---------------------------------------------------------------------------------*/

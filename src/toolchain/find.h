@@ -7,7 +7,8 @@
  *   clang    $CLANG; on PATH clang-19 (the one that is tested most), then clang-21, 20, 18, 17, 16,
  *            and clang itself if it is 16 or newer
  *   ptxas    beside nvcc; in its toolkit's bin; PATH
- *   NVRTC    in nvcc's toolkit; where the dynamic loader finds it
+ *   NVRTC    $NVRTC; in nvcc's toolkit; where the dynamic loader finds it; in a wheel of PyPI, of
+ * the active virtual environment, then of the user's and the system's Python
  *
  * A variable that is set decides alone: if it names no program, there is none. The Makefile and the
  * scripts use scripts/get-nvcc --find and scripts/find-clang, which look in the same order.
@@ -34,9 +35,11 @@ const char *toolchain_toolkit_folder(void);
 struct toolchain_compiler {
     const char *path; /* NULL: there is none */
     bool is_nvcc;
+    bool is_nvrtc;       /* path is a library's */
+    const char *headers; /* NVRTC: the folder of NVIDIA's headers; NULL if there is none */
 };
-/* A compiler that makes PTX: what is asked for, "nvcc" or "clang"; if asked is NULL, the preferred
- * one, or else the other. */
+/* A compiler that makes PTX: what is asked for, "nvcc", "clang" or "nvrtc"; if asked is NULL, the
+ * preferred one of the first two, or else the other. */
 struct toolchain_compiler toolchain_find_compiler(struct lk_arena *arena, const char *asked,
                                                   const char *preferred);
 

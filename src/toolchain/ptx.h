@@ -1,6 +1,6 @@
 /*
- * ptx.h: the one command line that makes PTX of a .cu file, with nvcc or clang. Its words are in
- * ptx_command.def, which the Makefile reads too.
+ * ptx.h: the one command line that makes PTX of a .cu file, with nvcc, clang or NVRTC. Its words
+ * are in ptx_command.def, which the Makefile reads too.
  */
 #ifndef LOCKSTEP_TOOLCHAIN_PTX_H
 #define LOCKSTEP_TOOLCHAIN_PTX_H

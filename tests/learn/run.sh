@@ -182,7 +182,7 @@ expect too-many-words 2 'one word too many' $learn check add saxpy
 expect cpu 2 'a GPU is sim:NAME or cuda:N' $learn check --gpu cpu
 expect unknown-gpu 2 'h20' $learn check --gpu sim:h20
 expect other-gpu 0 'passed' $learn check add --gpu sim:t4
-expect bad-compiler 2 '--compiler is clang or nvcc' $learn check --compiler gcc
+expect bad-compiler 2 '--compiler is clang, nvcc or nvrtc' $learn check --compiler gcc
 expect start 0 'Fast memory.*row_walk.cu' $learn start day7
 json current 'r["exercise"] == "week1/day7_fast_memory/row_walk"' $learn --json
 

@@ -70,6 +70,11 @@ static void test_values(void **unused)
                 {"sum(i, 2, sum(j, 3, a[i][j]))", 21},
                 {"sum(i, 2, i) + sum(i, 3, i)", 4},
                 {"sum(i, 0, 1)", 0},
+                /* Products of elements, all at once after the first elements that were read. */
+                {"sum(i, 4, x[i]) + sum(i, 4, x[i] * x[i])", 40},
+                {"sum(i, 4, x[i]) + sum(i, 3, a[1][i] * x[i])", 42},
+                {"sum(i, 4, x[i]) + sum(j, 2, a[j][m - 1] * x[m])", 46},
+                {"sum(i, 4, x[i]) + sum(j, 2, sum(i, 2.5, a[j][i] * x[i]))", 56},
                 {"1e3", 1000}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_true(value_of(rows[i].text, NULL) == rows[i].value);

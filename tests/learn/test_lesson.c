@@ -98,7 +98,9 @@ static void test_refused(void **unused)
     refuse("\"arguments\": [\"a\",", "\"arguments\": [\"tensor_map a\",",
            "is not of the form 'tensor_map x 32 16'");
     refuse("\"arguments\": [\"a\",", "\"arguments\": [\"tensor_map a 8 8\",",
-           "there is no f32 buffer 'a' with two extents");
+           "there is no f32 or f16 buffer 'a' with two extents");
+    refuse("\"arguments\": [\"a\",", "\"arguments\": [\"tensor_map a 8 8 turned\",",
+           "is not of the form 'tensor_map x 32 16' or 'tensor_map x 64 64 swizzled'");
     refuse("global_load_sectors_per_request", "global_load_sector",
            "exercises[0].limits[0].counter: there is no counter");
     refuse("\"one_short.cu\": \"wrong result for", "\"x/one_short.cu\": \"wrong result for",
