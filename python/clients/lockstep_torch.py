@@ -14,6 +14,7 @@ import os
 import torch
 
 import lockstep_bench
+import lockstep_graphs
 
 CPU = torch.device("cpu")
 
@@ -41,6 +42,7 @@ _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_bytes.restype = ctypes.c_void_p
 _driver.lk_driver_bytes.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
 _driver.cuMemcpyHtoD_v2.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t]
+_driver.cuMemcpyHtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 _checked = bool(os.environ.get("LOCKSTEP_CHECK"))
 _storage = torch._C._construct_storage_from_data_pointer
 
@@ -50,9 +52,6 @@ class Unsupported(NotImplementedError):
 
 
 def wait(name):
-    if torch.cuda.is_current_stream_capturing():
-        raise Unsupported(f"lockstep: aten::{name} cannot be captured into a CUDA graph on a simulated "
-                          "GPU: PyTorch's eager operators run on the CPU there")
     status = _driver.cuCtxSynchronize()
     if status:
         raise RuntimeError(f"lockstep: the device failed before aten::{name}: CUDA error {status}")
@@ -72,6 +71,14 @@ def wrote(tensor):
     if _checked and storage.nbytes():
         _driver.cuMemcpyHtoD_v2(storage.data_ptr(), bytes_of(storage.data_ptr(), storage.nbytes()),
                                 storage.nbytes())
+
+
+def wrote_later(tensor, stream):
+    """The same as a node of the graph that the stream is captured into."""
+    storage = tensor.untyped_storage()
+    if _checked and storage.nbytes():
+        _driver.cuMemcpyHtoDAsync_v2(storage.data_ptr(), bytes_of(storage.data_ptr(), storage.nbytes()),
+                                     storage.nbytes(), stream)
 
 
 def on_cpu(tensor):
@@ -110,6 +117,7 @@ class Call:
 
     def __init__(self, name):
         self.name = name
+        self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
         self.device = None
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
@@ -123,10 +131,7 @@ class Call:
             self.device = self.device or value.device
             if lockstep_bench.incomplete:
                 lockstep_bench.check(value, self.name, self.reads)
-            alias = on_cpu(value)
-            self.aliases[id(alias)] = value
-            self.keep.append(alias)
-            return alias
+            return self.alias(value)
         if isinstance(value, torch.device):
             if value.type != "cuda":
                 return value
@@ -138,12 +143,19 @@ class Call:
             return self.generator(value)
         return value
 
+    def alias(self, tensor):
+        alias = on_cpu(tensor)
+        self.aliases[id(alias)] = tensor
+        self.keep.append(alias)
+        return alias
+
+    def wrote_later(self, tensors):
+        stream = torch.cuda.current_stream(self.device).cuda_stream
+        for tensor in tensors:
+            wrote_later(tensor, stream)
+
     def generator(self, given):
-        """A CPU generator for this call; the CUDA one keeps seed and place, as it would."""
-        offset = given.get_offset()
-        mine = torch.Generator().manual_seed((given.initial_seed() * 1000003 + offset) % (1 << 63))
-        given.set_offset(offset + 4)
-        return mine
+        return lockstep_graphs.Random(given) if self.captured else lockstep_graphs.cpu_generator(given)
 
     def leave(self, value):
         if isinstance(value, torch.Tensor):
@@ -182,7 +194,8 @@ def kernel_for(operator, name, on_tensors):
 
     def run(*words, **options):
         call = Call(name)
-        wait(name)
+        if not call.captured:
+            wait(name)
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
         numbers_to_tensors(words, tensors)
@@ -195,6 +208,8 @@ def kernel_for(operator, name, on_tensors):
             options["generator"] = call.generator(torch.cuda.default_generators[index])
         if options.get("pin_memory"):
             options["pin_memory"] = False
+        if call.captured:
+            return lockstep_graphs.capture(operator, name, on_tensors, call, words, options)
         result = call.leave(on_tensors(*words, **options))
         for alias in call.keep if writes else ():
             wrote(call.aliases[id(alias)])
@@ -388,5 +403,6 @@ def install(module):
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
     without_cupti(module.autograd.profiler)
+    lockstep_graphs.install(module.cuda.graphs)
     module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()
