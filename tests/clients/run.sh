@@ -180,6 +180,7 @@ fi
 
 if in_place torch; then
     works torch try_torch.py
+    expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
     expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
     expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
 fi
