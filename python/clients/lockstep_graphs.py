@@ -77,8 +77,9 @@ class Node:
                 if target is None:
                     continue
                 if target.size() != value.size():
-                    raise NotCapturable(f"lockstep: aten::{self.name} gave a result of size {tuple(value.size())} "
-                                        f"in a replay, and {tuple(target.size())} in the capture")
+                    raise NotCapturable(f"lockstep: aten::{self.name} gave a result of size "
+                                        f"{tuple(value.size())} in a replay, and of {tuple(target.size())} "
+                                        "in the capture")
                 target.copy_(value)
 
 
@@ -99,7 +100,8 @@ def _drop(capture):
 
 def _check(status, name):
     if status:
-        raise RuntimeError(f"lockstep: aten::{name} cannot become a node of the CUDA graph: CUDA error {status}")
+        raise RuntimeError(f"lockstep: aten::{name} cannot become a node of the CUDA graph: CUDA error "
+                           f"{status}")
 
 
 def _add(node, stream):
@@ -175,7 +177,7 @@ def capture(operator, name, run, call, words, options):
         results, stands = _shapes(operator, run, words, options)
         results = mapped(results, lambda value: _place(value, stands, node, call))
     _add(node, torch.cuda.current_stream(call.device).cuda_stream)
-    call.wrote_later({id(tensor): tensor for tensor in _written(operator, call, words, options, results)}.values())
+    call.wrote_later(_written(operator, call, words, options, results))
     return results
 
 
@@ -216,17 +218,21 @@ def _given(operator, call, words, options):
 
 
 def _written(operator, call, words, options, results):
+    """The CUDA tensors that have new values after the call."""
     outputs = [value for _, value in _outputs(operator, call, words, options)]
-    return [value for value in each([outputs, results])
-            if isinstance(value, torch.Tensor) and value.device.type == "cuda"]
+    return {id(value): value for value in each([outputs, results])
+            if isinstance(value, torch.Tensor) and value.device.type == "cuda"}.values()
 
 
-def install(graphs):
+def install(graphs, uncached):
     """torch.cuda.graphs: a replay that has nodes here waits for them, and raises what they raised."""
     graph = graphs.CUDAGraph
     begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
 
     def capture_begin(self, *words, **options):
+        if uncached:
+            raise NotCapturable("lockstep: `check` gives each tensor an allocation of its own, which a CUDA "
+                                "graph cannot; LOCKSTEP_CHECK_CACHED=1 leaves memory to PyTorch's allocator")
         self._lockstep_first = next(_numbers)
         return begin(self, *words, **options)
 

@@ -38,9 +38,9 @@ KEPT_SPARSE = {
     "copy_sparse_to_sparse_", "clone", "empty_like",
 }
 KEPT_NESTED = {
-    "_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets", "values", "alias", "detach",
-    "unbind.int", "view", "transpose.int", "squeeze", "squeeze.dim", "squeeze.dims", "unsqueeze", "select.int",
-    "narrow", "chunk", "split_with_sizes", "is_same_size", "copy_", "_fused_sdp_choice",
+    "_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets", "values", "alias",
+    "detach", "unbind.int", "view", "transpose.int", "squeeze", "squeeze.dim", "squeeze.dims", "unsqueeze",
+    "select.int", "narrow", "chunk", "split_with_sizes", "is_same_size", "copy_", "_fused_sdp_choice",
 }
 # Without a kernel for CUDA of their own, they would choose machine code by the device.
 ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
@@ -352,6 +352,10 @@ def install(module):
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
     without_cupti(module.autograd.profiler)
-    lockstep_graphs.install(module.cuda.graphs)
+    # The checker knows the exact size of an allocation, but not of a tensor in PyTorch's cached blocks.
+    uncached = _checked and not os.environ.get("LOCKSTEP_CHECK_CACHED")
+    if uncached:
+        os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
+    lockstep_graphs.install(module.cuda.graphs, "PYTORCH_NO_CUDA_MEMORY_CACHING" in os.environ)
     module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()
