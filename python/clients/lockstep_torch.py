@@ -14,6 +14,8 @@ import os
 import torch
 
 import lockstep_bench
+import lockstep_graphs
+from lockstep_operators import INSTEAD
 
 CPU = torch.device("cpu")
 
@@ -25,7 +27,20 @@ KEPT = {
     "is_pinned", "_pin_memory", "is_set_to", "_debug_has_internal_overlap", "_has_same_storage_numel",
     "_cudnn_init_dropout_state", "alias", "detach", "squeeze", "squeeze.dim", "squeeze.dims",
     "unsqueeze", "expand", "permute", "transpose.int", "select.int", "slice.Tensor", "split.Tensor",
-    "split_with_sizes", "unbind.int", "t", "diagonal", "lift", "lift_fresh",
+    "split_with_sizes", "unbind.int", "t", "diagonal", "lift", "lift_fresh", "_nested_view_from_buffer",
+}
+# The same for sparse tensors: their parts, and what is made of operators on the parts.
+KEPT_SPARSE = {
+    "_indices", "_values", "indices", "values", "_nnz", "sparse_dim", "dense_dim", "_dimI", "_dimV",
+    "is_coalesced", "_coalesced_", "crow_indices", "col_indices", "ccol_indices", "row_indices",
+    "_sparse_coo_tensor_with_dims_and_tensors", "_sparse_coo_tensor_with_dims", "empty.memory_format",
+    "sparse_resize_", "sparse_resize_and_clear_", "resize_", "resize_as_sparse_", "copy_",
+    "copy_sparse_to_sparse_", "clone", "empty_like",
+}
+KEPT_NESTED = {
+    "_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets", "values", "alias",
+    "detach", "unbind.int", "view", "transpose.int", "squeeze", "squeeze.dim", "squeeze.dims", "unsqueeze",
+    "select.int", "narrow", "chunk", "split_with_sizes", "is_same_size", "copy_", "_fused_sdp_choice",
 }
 # Without a kernel for CUDA of their own, they would choose machine code by the device.
 ADDED = ["copy_", "convolution", "convolution_overrideable", "convolution_backward",
@@ -41,6 +56,7 @@ _driver = ctypes.CDLL("libcuda.so.1")
 _driver.lk_driver_bytes.restype = ctypes.c_void_p
 _driver.lk_driver_bytes.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
 _driver.cuMemcpyHtoD_v2.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t]
+_driver.cuMemcpyHtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 _checked = bool(os.environ.get("LOCKSTEP_CHECK"))
 _storage = torch._C._construct_storage_from_data_pointer
 
@@ -50,9 +66,6 @@ class Unsupported(NotImplementedError):
 
 
 def wait(name):
-    if torch.cuda.is_current_stream_capturing():
-        raise Unsupported(f"lockstep: aten::{name} cannot be captured into a CUDA graph on a simulated "
-                          "GPU: PyTorch's eager operators run on the CPU there")
     status = _driver.cuCtxSynchronize()
     if status:
         raise RuntimeError(f"lockstep: the device failed before aten::{name}: CUDA error {status}")
@@ -68,14 +81,46 @@ def bytes_of(address, size):
 
 def wrote(tensor):
     """The checker learns what was written here from a copy of the bytes onto themselves."""
+    if not is_plain(tensor):
+        return
     storage = tensor.untyped_storage()
     if _checked and storage.nbytes():
         _driver.cuMemcpyHtoD_v2(storage.data_ptr(), bytes_of(storage.data_ptr(), storage.nbytes()),
                                 storage.nbytes())
 
 
+def wrote_later(tensor, stream):
+    """The same as a node of the graph that the stream is captured into."""
+    storage = tensor.untyped_storage()
+    if _checked and storage.nbytes():
+        _driver.cuMemcpyHtoDAsync_v2(storage.data_ptr(), bytes_of(storage.data_ptr(), storage.nbytes()),
+                                     storage.nbytes(), stream)
+
+
+def is_plain(tensor):
+    return tensor.layout == torch.strided and not tensor.is_nested
+
+
+def of_parts(tensor, part):
+    """A sparse or nested tensor of the same kind, made of what `part` gives for each of its parts."""
+    if tensor.is_nested:
+        return torch._nested_view_from_buffer(part(tensor.values()), tensor._nested_tensor_size(),
+                                              tensor._nested_tensor_strides(),
+                                              tensor._nested_tensor_storage_offsets())
+    if tensor.layout == torch.sparse_coo:
+        return torch.sparse_coo_tensor(part(tensor._indices()), part(tensor._values()), tensor.size(),
+                                       check_invariants=False, is_coalesced=tensor.is_coalesced())
+    by_rows = tensor.layout in (torch.sparse_csr, torch.sparse_bsr)
+    ends, places = ((tensor.crow_indices(), tensor.col_indices()) if by_rows else
+                    (tensor.ccol_indices(), tensor.row_indices()))
+    return torch.sparse_compressed_tensor(part(ends), part(places), part(tensor.values()), tensor.size(),
+                                          layout=tensor.layout, check_invariants=False)
+
+
 def on_cpu(tensor):
     """The same bytes, as a CPU tensor."""
+    if not is_plain(tensor):
+        return of_parts(tensor, on_cpu)
     storage = tensor.untyped_storage()
     size = storage.nbytes()
     if size >= LARGE and host_memory() < size + SPARE:
@@ -97,6 +142,8 @@ def fill(tensor, source, size):
 
 def on_device(tensor, device):
     """A copy of a CPU tensor in device memory."""
+    if not is_plain(tensor):
+        return of_parts(tensor, lambda part: on_device(part, device))
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
     copy = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
@@ -110,6 +157,7 @@ class Call:
 
     def __init__(self, name):
         self.name = name
+        self.captured = torch.cuda.is_current_stream_capturing()
         self.reads = name not in OVERWRITES
         self.device = None
         self.aliases = {}  # id of the CPU tensor: the CUDA tensor
@@ -121,12 +169,9 @@ class Call:
             if value.device.type != "cuda":
                 return value
             self.device = self.device or value.device
-            if lockstep_bench.incomplete:
+            if lockstep_bench.incomplete and is_plain(value):
                 lockstep_bench.check(value, self.name, self.reads)
-            alias = on_cpu(value)
-            self.aliases[id(alias)] = value
-            self.keep.append(alias)
-            return alias
+            return self.alias(value)
         if isinstance(value, torch.device):
             if value.type != "cuda":
                 return value
@@ -138,12 +183,19 @@ class Call:
             return self.generator(value)
         return value
 
+    def alias(self, tensor):
+        alias = on_cpu(tensor)
+        self.aliases[id(alias)] = tensor
+        self.keep.append(alias)
+        return alias
+
+    def wrote_later(self, tensors):
+        stream = torch.cuda.current_stream(self.device).cuda_stream
+        for tensor in tensors:
+            wrote_later(tensor, stream)
+
     def generator(self, given):
-        """A CPU generator for this call; the CUDA one keeps seed and place, as it would."""
-        offset = given.get_offset()
-        mine = torch.Generator().manual_seed((given.initial_seed() * 1000003 + offset) % (1 << 63))
-        given.set_offset(offset + 4)
-        return mine
+        return lockstep_graphs.Random(given) if self.captured else lockstep_graphs.cpu_generator(given)
 
     def leave(self, value):
         if isinstance(value, torch.Tensor):
@@ -152,6 +204,9 @@ class Call:
             given = self.aliases.get(id(value))
             if given is None:
                 return on_device(value, self.device)
+            if not is_plain(given):
+                given.data = on_device(value, self.device)
+                return given
             if given.size() != value.size():  # out= of another size
                 given.resize_(value.size())
                 fill(given, value.contiguous(), value.numel() * value.element_size())
@@ -182,7 +237,8 @@ def kernel_for(operator, name, on_tensors):
 
     def run(*words, **options):
         call = Call(name)
-        wait(name)
+        if not call.captured:
+            wait(name)
         words = [call.enter(word) for word in words]
         options = {key: call.enter(value) for key, value in options.items()}
         numbers_to_tensors(words, tensors)
@@ -195,114 +251,14 @@ def kernel_for(operator, name, on_tensors):
             options["generator"] = call.generator(torch.cuda.default_generators[index])
         if options.get("pin_memory"):
             options["pin_memory"] = False
+        if call.captured:
+            return lockstep_graphs.capture(operator, name, on_tensors, call, words, options)
         result = call.leave(on_tensors(*words, **options))
         for alias in call.keep if writes else ():
             wrote(call.aliases[id(alias)])
         return result
 
     return run
-
-
-def rms_norm_backward(grad, x, shape, rstd, weight, mask):
-    """y = x * rstd * weight, where rstd is 1 / sqrt(mean(x * x) + eps) over the last dimensions."""
-    dims = list(range(x.dim() - len(shape), x.dim()))
-    scaled = (grad if weight is None else grad * weight).to(rstd.dtype)
-    norm = x.to(rstd.dtype) * rstd
-    to_x = rstd * (scaled - norm * (scaled * norm).mean(dims, keepdim=True)) if mask[0] else None
-    outer = list(range(x.dim() - len(shape)))
-    to_weight = grad.to(rstd.dtype) * norm if mask[1] and weight is not None else None
-    if to_weight is not None and outer:
-        to_weight = to_weight.sum(outer)
-    return (None if to_x is None else to_x.to(x.dtype),
-            None if to_weight is None else to_weight.to(weight.dtype))
-
-
-HALVES = (torch.float16, torch.bfloat16)
-
-
-def widened(value):
-    if isinstance(value, torch.Tensor) and value.dtype in HALVES:
-        return value.float()
-    return value
-
-
-def in_float32(operator):
-    """The CPU computes halves in halves here, and a GPU in single precision, rounded once."""
-
-    def run(*words, **options):
-        dtype = options.get("dtype") or words[0].dtype
-        if words[0].dtype not in HALVES or dtype not in HALVES:
-            return operator(*words, **options)
-        options = {key: value for key, value in options.items() if key != "dtype"}
-        result = operator(*map(widened, words), **options)
-        if isinstance(result, torch.Tensor):
-            return result.to(dtype)
-        return tuple(part if part is None else part.to(dtype) for part in result)
-
-    return run
-
-
-def softmax(operator):
-    """CUDA's also returns floats for halves, without a copy of them in between."""
-
-    def run(x, dim, half_to_float):
-        y = operator(widened(x), dim, False)
-        return y if half_to_float else y.to(x.dtype)
-
-    return run
-
-
-def softmax_backward(operator):
-    def run(grad, y, dim, dtype):
-        grad, y = widened(grad), widened(y)
-        return operator(grad, y, dim, y.dtype).to(dtype)
-
-    return run
-
-
-def index_put(x, indices, values, accumulate=False, unsafe=False):
-    put = torch.ops.aten._index_put_impl_.default
-    if not accumulate or x.dtype not in HALVES:
-        return put(x, indices, values, accumulate, unsafe)
-    return x.copy_(put(x.float(), indices, values.float(), True, unsafe))
-
-
-def layer_norm(x, shape, weight, bias, eps):
-    """As CUDA's: mean and deviation of halves are kept in single precision for the backward pass."""
-    forward = torch.ops.aten.native_layer_norm.default
-    if x.dtype not in HALVES:
-        return forward(x, shape, weight, bias, eps)
-    weight, bias = (None if each is None else each.float() for each in (weight, bias))
-    y, mean, rstd = forward(x.float(), shape, weight, bias, eps)
-    return y.to(x.dtype), mean, rstd
-
-
-# In place of the CPU's kernel, or where there is none and the meaning is simple; the rest say that they
-# have none.
-INSTEAD = {
-    "mm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
-    "bmm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
-    "addmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.addmm(
-        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
-    "baddbmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.baddbmm(
-        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
-    "_fused_rms_norm_backward": rms_norm_backward,
-    "native_layer_norm": layer_norm,
-    "_softmax": softmax(torch.ops.aten._softmax.default),
-    "_log_softmax": softmax(torch.ops.aten._log_softmax.default),
-    "_softmax_backward_data": softmax_backward(torch.ops.aten._softmax_backward_data.default),
-    "_log_softmax_backward_data": softmax_backward(torch.ops.aten._log_softmax_backward_data.default),
-    "_index_put_impl_": index_put,
-}
-# What the CPU rounds more than once, or sums in halves (tests/clients/halves.py looks for such).
-for _name in ("native_layer_norm_backward", "native_group_norm_backward", "nll_loss_forward",
-              "nll_loss2d_forward", "embedding_dense_backward", "prod", "prod.dim_int", "cumprod",
-              "glu_backward", "sigmoid_backward", "col2im", "unfold_backward", "segment_reduce",
-              "avg_pool3d", "avg_pool3d_backward", "upsample_bicubic2d", "xlogy.Tensor", "renorm",
-              "logcumsumexp", "_logcumsumexp"):
-    _base, _, _overload = _name.partition(".")
-    if hasattr(torch.ops.aten, _base):
-        INSTEAD[_name] = in_float32(getattr(getattr(torch.ops.aten, _base), _overload or "default"))
 
 
 def no_kernel(name):
@@ -313,31 +269,39 @@ def no_kernel(name):
     return run
 
 
-def has_cpu_kernel(name):
+# The keys to register for, the CPU's for each, and what keeps its kernel.
+KEYS = {
+    "CUDA": ("CPU", KEPT),
+    "SparseCUDA": ("SparseCPU", KEPT_SPARSE),
+    "SparseCsrCUDA": ("SparseCsrCPU", KEPT_SPARSE),
+    "NestedTensorCUDA": ("NestedTensorCPU", KEPT_NESTED),
+}
+
+
+def has_kernel(name, key):
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return any(has("aten::" + name, key) for key in
-               ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd",
+    return any(has("aten::" + name, each) for each in
+               (key, "CompositeExplicitAutograd", "CompositeImplicitAutograd",
                 "CompositeExplicitAutogradNonFunctional"))
 
 
 def register():
     """All of aten's operators that have a kernel for CUDA and one for the CPU."""
     library = torch.library.Library("aten", "IMPL")
-    names = [name.split("::")[1] for name in
-             torch._C._dispatch_get_registrations_for_dispatch_key("CUDA") if name.startswith("aten::")]
-    for name in names + ADDED:
-        if name in KEPT:
-            continue
-        base, _, overload = name.partition(".")
-        packet = getattr(torch.ops.aten, base, None)
-        operator = getattr(packet, overload or "default", None)
-        if operator is None:
-            continue
-        if name in INSTEAD or has_cpu_kernel(name):
-            kernel = kernel_for(operator, name, INSTEAD.get(name, operator))
-        else:
-            kernel = no_kernel(name)
-        library.impl(name, kernel, "CUDA", allow_override=True)
+    for key, (cpu, kept) in KEYS.items():
+        names = [name.split("::")[1] for name in
+                 torch._C._dispatch_get_registrations_for_dispatch_key(key) if name.startswith("aten::")]
+        for name in names + (ADDED if key == "CUDA" else []):
+            base, _, overload = name.partition(".")
+            operator = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+            if name in kept or operator is None:
+                continue
+            instead = INSTEAD.get(name) if key == "CUDA" else None
+            if instead or has_kernel(name, cpu):
+                kernel = kernel_for(operator, name, instead or operator)
+            else:
+                kernel = no_kernel(name)
+            library.impl(name, kernel, key, allow_override=True)
     return library
 
 
@@ -388,5 +352,10 @@ def install(module):
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
     without_cupti(module.autograd.profiler)
+    # The checker knows the exact size of an allocation, but not of a tensor in PyTorch's cached blocks.
+    uncached = _checked and not os.environ.get("LOCKSTEP_CHECK_CACHED")
+    if uncached:
+        os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
+    lockstep_graphs.install(module.cuda.graphs, "PYTORCH_NO_CUDA_MEMORY_CACHING" in os.environ)
     module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()

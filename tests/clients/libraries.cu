@@ -1,5 +1,6 @@
-// libraries.cu: cuBLAS, cuBLASLt, cuSOLVER, cuRAND and cuFFT on a simulated GPU against plain loops, in a program
-// that plain nvcc builds: with the CUDA runtime linked into it. Prints "ok NAME" or "wrong NAME".
+// libraries.cu: cuBLAS, cuBLASLt, cuSOLVER, cuRAND and cuFFT on a simulated GPU against plain
+// loops, in a program that plain nvcc builds: with the CUDA runtime linked into it. Prints "ok
+// NAME" or "wrong NAME".
 //   nvcc libraries.cu -lcublas -lcublasLt -lcusolver -lcurand -lcufft && lockstep run ./a.out
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cublasLt.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cufft.h>
@@ -25,8 +26,14 @@ template <typename T> struct Device { // a vector on the GPU
         cudaMalloc(&data, count * sizeof(T));
         cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice);
     }
-    explicit Device(int n) : count(n) { cudaMalloc(&data, count * sizeof(T)); }
-    ~Device() { cudaFree(data); }
+    explicit Device(int n) : count(n)
+    {
+        cudaMalloc(&data, count * sizeof(T));
+    }
+    ~Device()
+    {
+        cudaFree(data);
+    }
     std::vector<T> get() const
     {
         std::vector<T> to(count);
@@ -52,7 +59,8 @@ template <typename T> static std::vector<T> numbers(size_t n, int seed)
     return v;
 }
 
-template <typename T> static bool near(const std::vector<T> &a, const std::vector<T> &b, double bound)
+template <typename T>
+static bool near(const std::vector<T> &a, const std::vector<T> &b, double bound)
 {
     double error = 0;
     for (size_t i = 0; i < a.size(); i++)
@@ -135,8 +143,8 @@ static void typed(const char *name, cudaDataType in, cudaDataType out, cublasCom
     Device<In> A(a), B(b);
     Device<Out> C(m * n);
     Scale one = Scale(1), zero = Scale(0);
-    int status = cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, A.data, in, k, B.data, in,
-                              k, &zero, C.data, out, m, compute, CUBLAS_GEMM_DEFAULT);
+    int status = cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, A.data, in, k, B.data,
+                              in, k, &zero, C.data, out, m, compute, CUBLAS_GEMM_DEFAULT);
     auto want = product(a, b, m, n, k, true, false);
     auto got = C.get();
     bool same = status == 0;
@@ -153,16 +161,18 @@ static void level3()
     float one = 1, zero = 0;
     std::vector<float> want, got;
     for (int i = 0; i < batch; i++)
-        for (double v : product(std::vector<float>(a.begin() + i * m * m, a.begin() + (i + 1) * m * m),
-                                std::vector<float>(b.begin() + i * m * n, b.begin() + (i + 1) * m * n), m,
-                                n, m, false, false))
+        for (double v :
+             product(std::vector<float>(a.begin() + i * m * m, a.begin() + (i + 1) * m * m),
+                     std::vector<float>(b.begin() + i * m * n, b.begin() + (i + 1) * m * n), m, n,
+                     m, false, false))
             want.push_back(float(v));
-    cublasSgemmStridedBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, m, &one, A.data, m, m * m, B.data, m,
-                              m * n, &zero, C.data, m, m * n, batch);
+    cublasSgemmStridedBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, m, &one, A.data, m, m * m,
+                              B.data, m, m * n, &zero, C.data, m, m * n, batch);
     say("gemmStridedBatched", near(C.get(), want, 0));
     std::vector<float *> pa, pb, pc;
     for (int i = 0; i < batch; i++)
-        pa.push_back(A.data + i * m * m), pb.push_back(B.data + i * m * n), pc.push_back(C.data + i * m * n);
+        pa.push_back(A.data + i * m * m), pb.push_back(B.data + i * m * n),
+            pc.push_back(C.data + i * m * n);
     Device<float *> PA(pa), PB(pb), PC(pc);
     cudaMemset(C.data, 0, m * n * batch * 4);
     cublasSgemmBatched(blas, CUBLAS_OP_N, CUBLAS_OP_N, m, n, m, &one, PA.data, m, PB.data, m, &zero,
@@ -171,10 +181,10 @@ static void level3()
     for (int i = 0; i < m; i++)
         a[i * m + i] = 16; // well conditioned
     Device<float> L(a), X(b);
-    cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
-                &one, L.data, m, X.data, m);
-    cublasStrmm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, m, n,
-                &one, L.data, m, X.data, m, C.data, m);
+    cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+                m, n, &one, L.data, m, X.data, m);
+    cublasStrmm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+                m, n, &one, L.data, m, X.data, m, C.data, m);
     got = C.get();
     got.resize(m * n);
     b.resize(m * n);
@@ -193,13 +203,14 @@ static void lt()
     cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
     cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
     cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &Bias.data, sizeof Bias.data);
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &Bias.data,
+                                   sizeof Bias.data);
     cublasLtMatrixLayoutCreate(&la, CUDA_R_16F, m, k, m);
     cublasLtMatrixLayoutCreate(&lb, CUDA_R_16F, k, n, k);
     cublasLtMatrixLayoutCreate(&ld, CUDA_R_16F, m, n, m);
     float one = 1, zero = 0;
-    int status = cublasLtMatmul(handle, desc, &one, A.data, la, B.data, lb, &zero, D.data, ld, D.data, ld,
-                                nullptr, nullptr, 0, 0);
+    int status = cublasLtMatmul(handle, desc, &one, A.data, la, B.data, lb, &zero, D.data, ld,
+                                D.data, ld, nullptr, nullptr, 0, 0);
     auto want = product(a, b, m, n, k, false, false);
     auto got = D.get();
     bool same = status == 0;
@@ -237,6 +248,84 @@ static void solver()
         sum += v;
     say("getrf and getrs, syevd", near(B.get(), x, 1e-12) && std::abs(sum - trace) < 1e-10);
     cusolverDnDestroy(handle);
+}
+
+// U S V^H gives the matrices back, which are wider than high and complex; so do eigenvectors.
+static void jacobi()
+{
+    typedef std::complex<double> number;
+    const int m = 3, n = 5, some = 3, count = 2;
+    std::vector<number> a(count * m * n), symmetric(count * m * m);
+    for (size_t i = 0; i < a.size(); i++)
+        a[i] = number(double(i * 7 % 11) - 5, double(i * 5 % 13) - 6);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < m; j++)
+                symmetric[k * m * m + j * m + i] =
+                    a[k * m * n + j * m + i] + std::conj(a[k * m * n + i * m + j]);
+    Device<number> A(a), U(count * m * m), V(count * n * n), S(symmetric), work(1);
+    Device<double> values(count * some), eigen(count * m);
+    Device<int> infos(count);
+    auto raw = [](Device<number> &d) { return (cuDoubleComplex *)d.data; };
+    cusolverDnHandle_t handle;
+    gesvdjInfo_t svd;
+    syevjInfo_t eig;
+    cusolverDnCreate(&handle);
+    cusolverDnCreateGesvdjInfo(&svd);
+    cusolverDnCreateSyevjInfo(&eig);
+    double error = 0;
+    for (int batched = 0; batched < 2; batched++) {
+        cudaMemcpy(A.data, a.data(), a.size() * sizeof a[0], cudaMemcpyHostToDevice);
+        int rows = batched ? n : some; // columns of V
+        if (batched)
+            cusolverDnZgesvdjBatched(handle, CUSOLVER_EIG_MODE_VECTOR, m, n, raw(A), m, values.data,
+                                     raw(U), m, raw(V), n, raw(work), 1, infos.data, svd, count);
+        else
+            cusolverDnZgesvdj(handle, CUSOLVER_EIG_MODE_VECTOR, 1, m, n, raw(A), m, values.data,
+                              raw(U), m, raw(V), n, raw(work), 1, infos.data, svd);
+        auto u = U.get(), v = V.get();
+        auto s = values.get();
+        for (int k = 0; k < (batched ? count : 1); k++)
+            for (int i = 0; i < m; i++)
+                for (int j = 0; j < n; j++) {
+                    number sum = 0;
+                    for (int l = 0; l < some; l++)
+                        sum += u[k * m * m + l * m + i] * s[k * some + l] *
+                               std::conj(v[k * n * rows + l * n + j]);
+                    error = std::max(error, std::abs(sum - a[k * m * n + j * m + i]));
+                }
+    }
+    say("gesvdj and gesvdjBatched", error < 1e-13);
+    cusolverDnZheevjBatched(handle, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, m, raw(S), m,
+                            eigen.data, raw(work), 1, infos.data, eig, count);
+    auto q = S.get();
+    auto w = eigen.get();
+    error = 0;
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < m; j++) {
+                number sum = 0;
+                for (int l = 0; l < m; l++)
+                    sum += q[k * m * m + l * m + i] * w[k * m + l] *
+                           std::conj(q[k * m * m + l * m + j]);
+                error = std::max(error, std::abs(sum - symmetric[k * m * m + j * m + i]));
+            }
+    say("heevjBatched", error < 1e-13);
+    cusolverDnDestroyGesvdjInfo(svd);
+    cusolverDnDestroySyevjInfo(eig);
+    cusolverDnDestroy(handle);
+}
+
+// A rotation that turns (3, 4) into (5, 0), and a modified one that makes the second number 0.
+static void rotations()
+{
+    double a = 3, b = 4, c, s, d1 = 2, d2 = 3, x1 = 5, y1 = 7, parameters[5];
+    cublasDrotg(blas, &a, &b, &c, &s);
+    cublasDrotmg(blas, &d1, &d2, &x1, &y1, parameters);
+    Device<double> x(std::vector<double>{5, 5}), y(std::vector<double>{7, 7});
+    cublasDrotm(blas, 2, x.data, 1, y.data, 1, parameters);
+    say("rotg, rotmg, rotm", near(std::vector<double>{a, c, s}, {5, 0.6, 0.8}, 1e-15) &&
+                                 near(y.get(), {0, 0}, 1e-14) && near(x.get(), {x1, x1}, 1e-14));
 }
 
 __global__ void twice(float *x, int n)
@@ -344,7 +433,8 @@ static void beyond()
 {
     Device<float> A(16), C(1024);
     float one = 1, zero = 0;
-    cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 32, 32, 32, &one, A.data, 32, C.data, 32, &zero, C.data, 32);
+    cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 32, 32, 32, &one, A.data, 32, C.data, 32, &zero,
+                C.data, 32);
     say("leaving an allocation is an error", cudaDeviceSynchronize() == cudaErrorIllegalAddress);
 }
 
@@ -357,12 +447,16 @@ int main()
     level3();
     typed<float, float, float>("gemm of floats", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F);
     typed<double, double, double>("gemm of doubles", CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F);
-    typed<__half, float, float>("gemm of halves into floats", CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F);
+    typed<__half, float, float>("gemm of halves into floats", CUDA_R_16F, CUDA_R_32F,
+                                CUBLAS_COMPUTE_32F);
     typed<__nv_bfloat16, __nv_bfloat16, float>("gemm of bfloat16", CUDA_R_16BF, CUDA_R_16BF,
                                                CUBLAS_COMPUTE_32F);
-    typed<signed char, int, int>("gemm of bytes into integers", CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I);
+    typed<signed char, int, int>("gemm of bytes into integers", CUDA_R_8I, CUDA_R_32I,
+                                 CUBLAS_COMPUTE_32I);
     lt();
     solver();
+    jacobi();
+    rotations();
     order();
     random_numbers();
     fourier();

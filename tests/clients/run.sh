@@ -180,6 +180,22 @@ fi
 
 if in_place torch; then
     works torch try_torch.py
+    expect torch-scripts 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/torch_scripts.py"
+    cat >"$work/tensors.py" <<'SCRIPT'
+import torch, triton, triton.language as tl
+
+@triton.jit
+def row_mean(x, out, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    numbers = tl.load(x + row * columns + tl.arange(0, BLOCK))
+    tl.store(out + row, tl.sum(numbers, 0) / columns)
+
+x, out, beside = (torch.ones(n, device="cuda") for n in (800, 8, 800))
+row_mean[(8,)](x, out, 100, BLOCK=128)
+torch.cuda.synchronize()
+SCRIPT
+    expect torch-check-knows-each-tensor 1 'tensors.py:6: out of bounds: read of 4 bytes.*end of allocation .* of 3200 bytes' \
+        "$LOCKSTEP" check "$work/tensors.py"
     expect torch-halves 0 'works' "$LOCKSTEP" run --gpu sim:h200 "$here/halves.py"
     expect triton-bench 0 'works' env LOCKSTEP_BENCH=100000 "$LOCKSTEP" run --gpu sim:h200 "$here/bench.py"
 fi

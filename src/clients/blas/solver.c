@@ -3,91 +3,9 @@
  * and eigenvalues by the LAPACK in OpenBLAS. Work areas are LAPACK's own, so that programs need
  * none.
  */
-#include "clients/blas/blas.h"
+#include "clients/blas/solver.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define API(name, ...)                                                                             \
-    EXPORT int name(__VA_ARGS__);                                                                  \
-    EXPORT int name(__VA_ARGS__)
-
-typedef struct blas_handle *handle_t;
-
-enum {
-    SOLVER_SUCCESS = 0,
-    SOLVER_NOT_INITIALIZED = 1,
-    SOLVER_ALLOC_FAILED = 2,
-    SOLVER_INVALID = 3,
-    SOLVER_EXECUTION_FAILED = 6
-};
-
-/* One call; each kind reads what it needs. */
-struct solve {
-    char letter;        /* s d c z */
-    char first, second; /* LAPACK's letters */
-    int m, n, k, lda, ldb, ldc, count;
-    void *a, *b, *c, *values; /* values: real numbers, or the factors of reflections */
-    int *pivots, *infos;
-};
-
-static size_t element(const struct solve *s)
-{
-    return s->letter == 's' ? 4 : s->letter == 'z' ? 16 : 8;
-}
-
-static size_t real(const struct solve *s)
-{
-    return s->letter == 's' || s->letter == 'c' ? 4 : 8;
-}
-
-static bool is_complex(const struct solve *s)
-{
-    return s->letter == 'c' || s->letter == 'z';
-}
-
-static void *lapack(const struct solve *s, const char *name)
-{
-    char full[16] = {s->letter};
-    strncat(full, name, sizeof full - 2);
-    return blas_function(full);
-}
-
-static size_t bytes_of(const struct solve *s, int rows, int columns, int ld)
-{
-    return rows > 0 && columns > 0
-               ? ((size_t)(columns - 1) * (size_t)ld + (size_t)rows) * element(s)
-               : 0;
-}
-
-/* A matrix as the host finds it; marked as written. */
-static void *matrix(const struct solve *s, void *at, int rows, int columns, int ld, bool written)
-{
-    size_t size = bytes_of(s, rows, columns, ld);
-    void *bytes = lk_library_bytes(at, size);
-    if (bytes && written)
-        lk_library_wrote(at, size);
-    return bytes;
-}
-
-static void *vector(void *at, size_t size)
-{
-    void *bytes = lk_library_bytes(at, size);
-    if (bytes)
-        lk_library_wrote(at, size);
-    return bytes;
-}
-
-/* LAPACK's answer to a question for its work area: the first number of it. */
-static int asked(const struct solve *s, const void *answer)
-{
-    return (int)(real(s) == 4 ? (double)*(const float *)answer : *(const double *)answer) + 1;
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 /* The kinds
  * --------------------------------------------------------------------------------------*/
@@ -210,9 +128,9 @@ static int width(char job, int all, int some)
     return job == 'A' ? all : job == 'S' ? some : 0;
 }
 
-static void run_gesvd(void *data)
+void solver_gesvd(const struct solve *s, void *a, void *values, void *u, int ldu, void *v, int ldv,
+                  int *info)
 {
-    struct solve *s = data;
     typedef void of_reals(const char *, const char *, const int *, const int *, void *, const int *,
                           void *, void *, const int *, void *, const int *, void *, const int *,
                           int *);
@@ -220,22 +138,16 @@ static void run_gesvd(void *data)
                             const int *, void *, void *, const int *, void *, const int *, void *,
                             const int *, void *, int *);
     void *function = lapack(s, "gesvd_");
-    int some = least(s->m, s->n), columns = width(s->first, s->m, some);
-    int rows = width(s->second, s->n, some), size = -1;
-    void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
-    void *u = columns ? matrix(s, s->b, s->m, columns, s->ldb, true) : s;
-    void *v = rows ? matrix(s, s->c, rows, s->n, s->ldc, true) : s;
-    void *values = vector(s->values, real(s) * (size_t)some);
-    int *info = vector(s->infos, sizeof *info);
+    int size = -1;
     double answer[2] = {0};
-    void *work = answer, *real_work = malloc(5 * (size_t)(some + 1) * sizeof(double));
-    for (int turn = 0; function && a && u && v && values && info && real_work && turn < 2; turn++) {
+    void *work = answer, *real_work = malloc(5 * (size_t)(least(s->m, s->n) + 1) * sizeof(double));
+    for (int turn = 0; function && real_work && turn < 2; turn++) {
         if (is_complex(s))
             ((of_complex *)function)(&s->first, &s->second, &s->m, &s->n, a, &s->lda, values, u,
-                                     &s->ldb, v, &s->ldc, work, &size, real_work, info);
+                                     &ldu, v, &ldv, work, &size, real_work, info);
         else
-            ((of_reals *)function)(&s->first, &s->second, &s->m, &s->n, a, &s->lda, values, u,
-                                   &s->ldb, v, &s->ldc, work, &size, info);
+            ((of_reals *)function)(&s->first, &s->second, &s->m, &s->n, a, &s->lda, values, u, &ldu,
+                                   v, &ldv, work, &size, info);
         if (turn == 0) {
             size = asked(s, answer);
             work = malloc((size_t)size * element(s));
@@ -246,21 +158,32 @@ static void run_gesvd(void *data)
     free(real_work);
 }
 
-/* Eigenvalues of a symmetric or Hermitian matrix: the plain algorithm, which needs no integers. */
-static void run_syevd(void *data)
+static void run_gesvd(void *data)
 {
     struct solve *s = data;
+    int some = least(s->m, s->n), columns = width(s->first, s->m, some);
+    int rows = width(s->second, s->n, some);
+    void *a = matrix(s, s->a, s->m, s->n, s->lda, true);
+    void *u = columns ? matrix(s, s->b, s->m, columns, s->ldb, true) : s;
+    void *v = rows ? matrix(s, s->c, rows, s->n, s->ldc, true) : s;
+    void *values = vector(s->values, real(s) * (size_t)some);
+    int *info = vector(s->infos, sizeof *info);
+    if (a && u && v && values && info)
+        solver_gesvd(s, a, values, u, s->ldb, v, s->ldc, info);
+}
+
+/* The plain algorithm, which needs no integers. */
+void solver_syevd(const struct solve *s, void *a, void *values, int *info)
+{
     typedef void of_reals(const char *, const char *, const int *, void *, const int *, void *,
                           void *, const int *, int *);
     typedef void of_complex(const char *, const char *, const int *, void *, const int *, void *,
                             void *, const int *, void *, int *);
     void *function = lapack(s, is_complex(s) ? "heev_" : "syev_");
-    void *a = matrix(s, s->a, s->n, s->n, s->lda, true);
-    void *values = vector(s->values, real(s) * (size_t)s->n);
-    int *info = vector(s->infos, sizeof *info), size = -1;
+    int size = -1;
     double answer[2] = {0};
     void *work = answer, *real_work = malloc(3 * (size_t)(s->n + 1) * sizeof(double));
-    for (int turn = 0; function && a && values && info && real_work && turn < 2; turn++) {
+    for (int turn = 0; function && real_work && turn < 2; turn++) {
         if (is_complex(s))
             ((of_complex *)function)(&s->first, &s->second, &s->n, a, &s->lda, values, work, &size,
                                      real_work, info);
@@ -277,10 +200,20 @@ static void run_syevd(void *data)
     free(real_work);
 }
 
+static void run_syevd(void *data)
+{
+    struct solve *s = data;
+    void *a = matrix(s, s->a, s->n, s->n, s->lda, true);
+    void *values = vector(s->values, real(s) * (size_t)s->n);
+    int *info = vector(s->infos, sizeof *info);
+    if (a && values && info)
+        solver_syevd(s, a, values, info);
+}
+
 /* In the stream
  * ----------------------------------------------------------------------------------*/
 
-static int put(handle_t handle, const char *name, void (*run)(void *), struct solve solve)
+int solver_put(handle_t handle, const char *name, void (*run)(void *), struct solve solve)
 {
     if (!handle)
         return SOLVER_NOT_INITIALIZED;
@@ -301,10 +234,6 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
                                                                   : SOLVER_EXECUTION_FAILED;
 }
 
-/* cuBLAS's enumerations */
-#define FILL(mode) ((mode) ? 'U' : 'L')
-#define TRANSPOSE(operation) ("NTC"[(operation) % 3])
-
 #define POSITIVE(X, x)                                                                             \
     API(cusolverDn##X##potrf_bufferSize, handle_t h, int fill, int n, void *a, int lda, int *size) \
     {                                                                                              \
@@ -315,22 +244,23 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         int *info)                                                                                 \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return put(h, "cusolverDn" #X "potrf", run_potrf,                                          \
-                   (struct solve){x, FILL(fill), .n = n, .a = a, .lda = lda, .infos = info});      \
+        return solver_put(                                                                         \
+            h, "cusolverDn" #X "potrf", run_potrf,                                                 \
+            (struct solve){x, FILL(fill), .n = n, .a = a, .lda = lda, .infos = info});             \
     }                                                                                              \
     API(cusolverDn##X##potrfBatched, handle_t h, int fill, int n, void *a, int lda, int *infos,    \
         int count)                                                                                 \
     {                                                                                              \
-        return put(h, "cusolverDn" #X "potrfBatched", run_potrf,                                   \
-                   (struct solve){x, FILL(fill), .n = n, .k = 1, .a = a, .lda = lda,               \
-                                  .infos = infos, .count = count});                                \
+        return solver_put(h, "cusolverDn" #X "potrfBatched", run_potrf,                            \
+                          (struct solve){x, FILL(fill), .n = n, .k = 1, .a = a, .lda = lda,        \
+                                         .infos = infos, .count = count});                         \
     }                                                                                              \
     API(cusolverDn##X##potrs, handle_t h, int fill, int n, int k, void *a, int lda, void *b,       \
         int ldb, int *info)                                                                        \
     {                                                                                              \
-        return put(h, "cusolverDn" #X "potrs", run_potrs,                                          \
-                   (struct solve){x, FILL(fill), .n = n, .k = k, .a = a, .lda = lda, .b = b,       \
-                                  .ldb = ldb, .infos = info});                                     \
+        return solver_put(h, "cusolverDn" #X "potrs", run_potrs,                                   \
+                          (struct solve){x, FILL(fill), .n = n, .k = k, .a = a, .lda = lda,        \
+                                         .b = b, .ldb = ldb, .infos = info});                      \
     }
 #define GENERAL(X, x)                                                                              \
     API(cusolverDn##X##getrf_bufferSize, handle_t h, int m, int n, void *a, int lda, int *size)    \
@@ -344,16 +274,17 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         (void)work;                                                                                \
         if (!pivots)                                                                               \
             return (int)blas_refuse("cusolverDn" #X "getrf", "without pivots");                    \
-        return put(h, "cusolverDn" #X "getrf", run_getrf,                                          \
-                   (struct solve){x, .m = m, .n = n, .a = a, .lda = lda, .pivots = pivots,         \
-                                  .infos = info});                                                 \
+        return solver_put(h, "cusolverDn" #X "getrf", run_getrf,                                   \
+                          (struct solve){x, .m = m, .n = n, .a = a, .lda = lda, .pivots = pivots,  \
+                                         .infos = info});                                          \
     }                                                                                              \
     API(cusolverDn##X##getrs, handle_t h, int operation, int n, int k, void *a, int lda,           \
         int *pivots, void *b, int ldb, int *info)                                                  \
     {                                                                                              \
-        return put(h, "cusolverDn" #X "getrs", run_getrs,                                          \
-                   (struct solve){x, TRANSPOSE(operation), .n = n, .k = k, .a = a, .lda = lda,     \
-                                  .pivots = pivots, .b = b, .ldb = ldb, .infos = info});           \
+        return solver_put(h, "cusolverDn" #X "getrs", run_getrs,                                   \
+                          (struct solve){x, TRANSPOSE(operation), .n = n, .k = k, .a = a,          \
+                                         .lda = lda, .pivots = pivots, .b = b, .ldb = ldb,         \
+                                         .infos = info});                                          \
     }                                                                                              \
     API(cusolverDn##X##geqrf_bufferSize, handle_t h, int m, int n, void *a, int lda, int *size)    \
     {                                                                                              \
@@ -364,9 +295,9 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         int size, int *info)                                                                       \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return put(h, "cusolverDn" #X "geqrf", run_qr,                                             \
-                   (struct solve){x, .m = m, .n = n, .k = -1, .a = a, .lda = lda, .values = tau,   \
-                                  .infos = info});                                                 \
+        return solver_put(h, "cusolverDn" #X "geqrf", run_qr,                                      \
+                          (struct solve){x, .m = m, .n = n, .k = -1, .a = a, .lda = lda,           \
+                                         .values = tau, .infos = info});                           \
     }                                                                                              \
     API(cusolverDn##X##gesvd_bufferSize, handle_t h, int m, int n, int *size)                      \
     {                                                                                              \
@@ -378,10 +309,10 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         void *real_work, int *info)                                                                \
     {                                                                                              \
         (void)work, (void)size, (void)real_work;                                                   \
-        return put(h, "cusolverDn" #X "gesvd", run_gesvd,                                          \
-                   (struct solve){x, (char)u_job, (char)v_job, .m = m, .n = n, .a = a, .lda = lda, \
-                                  .values = values, .b = u, .ldb = ldu, .c = v, .ldc = ldv,        \
-                                  .infos = info});                                                 \
+        return solver_put(h, "cusolverDn" #X "gesvd", run_gesvd,                                   \
+                          (struct solve){x, (char)u_job, (char)v_job, .m = m, .n = n, .a = a,      \
+                                         .lda = lda, .values = values, .b = u, .ldb = ldu, .c = v, \
+                                         .ldc = ldv, .infos = info});                              \
     }
 #define REFLECTIONS(X, x, org, orm, syevd)                                                         \
     API(cusolverDn##X##org##_bufferSize, handle_t h, int m, int n, int k, void *a, int lda,        \
@@ -394,9 +325,9 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         void *work, int size, int *info)                                                           \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return put(h, "cusolverDn" #X #org, run_qr,                                                \
-                   (struct solve){x, .m = m, .n = n, .k = k, .a = a, .lda = lda, .values = tau,    \
-                                  .infos = info});                                                 \
+        return solver_put(h, "cusolverDn" #X #org, run_qr,                                         \
+                          (struct solve){x, .m = m, .n = n, .k = k, .a = a, .lda = lda,            \
+                                         .values = tau, .infos = info});                           \
     }                                                                                              \
     API(cusolverDn##X##orm##_bufferSize, handle_t h, int side, int operation, int m, int n, int k, \
         void *a, int lda, void *tau, void *c, int ldc, int *size)                                  \
@@ -409,10 +340,10 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         int lda, void *tau, void *c, int ldc, void *work, int size, int *info)                     \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return put(h, "cusolverDn" #X #orm, run_ormqr,                                             \
-                   (struct solve){x, side ? 'R' : 'L', TRANSPOSE(operation), .m = m, .n = n,       \
-                                  .k = k, .a = a, .lda = lda, .values = tau, .c = c, .ldc = ldc,   \
-                                  .infos = info});                                                 \
+        return solver_put(h, "cusolverDn" #X #orm, run_ormqr,                                      \
+                          (struct solve){x, side ? 'R' : 'L', TRANSPOSE(operation), .m = m,        \
+                                         .n = n, .k = k, .a = a, .lda = lda, .values = tau,        \
+                                         .c = c, .ldc = ldc, .infos = info});                      \
     }                                                                                              \
     API(cusolverDn##X##syevd##_bufferSize, handle_t h, int job, int fill, int n, void *a, int lda, \
         void *values, int *size)                                                                   \
@@ -424,9 +355,9 @@ static int put(handle_t handle, const char *name, void (*run)(void *), struct so
         void *values, void *work, int size, int *info)                                             \
     {                                                                                              \
         (void)work, (void)size;                                                                    \
-        return put(h, "cusolverDn" #X #syevd, run_syevd,                                           \
-                   (struct solve){x, job ? 'V' : 'N', FILL(fill), .n = n, .a = a, .lda = lda,      \
-                                  .values = values, .infos = info});                               \
+        return solver_put(h, "cusolverDn" #X #syevd, run_syevd,                                    \
+                          (struct solve){x, job ? 'V' : 'N', FILL(fill), .n = n, .a = a,           \
+                                         .lda = lda, .values = values, .infos = info});            \
     }
 #define ALL(X, x, org, orm, syevd)                                                                 \
     POSITIVE(X, x)                                                                                 \
@@ -464,9 +395,9 @@ API(cusolverDnXsyevd, handle_t h, void *params, int job, int fill, int64_t n, in
     (void)host_size;
     if (!letter_of(type) || n > INT32_MAX || lda > INT32_MAX)
         return SOLVER_INVALID;
-    return put(h, "cusolverDnXsyevd", run_syevd,
-               (struct solve){letter_of(type), job ? 'V' : 'N', FILL(fill), .n = (int)n, .a = a,
-                              .lda = (int)lda, .values = values, .infos = info});
+    return solver_put(h, "cusolverDnXsyevd", run_syevd,
+                      (struct solve){letter_of(type), job ? 'V' : 'N', FILL(fill), .n = (int)n,
+                                     .a = a, .lda = (int)lda, .values = values, .infos = info});
 }
 
 API(cusolverDnCreateParams, void **params)
