@@ -4,9 +4,11 @@
  * is under way. And the two warpgroups take turns (ping-pong): a named barrier lets one ask for its
  * products while the other is busy with exponentials. Weights go from the sums of one product
  * straight into the registers of the next. Blocks are persistent; under a causal mask the longest
- * rows of tiles come first, every other round backwards, so that all blocks end together.
+ * rows of tiles come first, every other round backwards, so that all blocks end together. Of packed
+ * sequences, order_tiles has made a list of them before.
  */
 // arch: sm_90a
+#include "order.h"
 #include "tiles.h"
 
 /* The two warpgroups' turns: barriers 1 and 2. */
@@ -28,14 +30,28 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
                                                     place &p)
     {
         int down = (g.queries + QUERIES - 1) / QUERIES, heads = g.batch * g.heads * g.group;
-        bool is_causal = g.right < g.keys;
-        int inside = is_causal && round % 2 ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x;
+        bool is_sorted = g.right < g.keys || g.q_begin;
+        int inside = is_sorted && round % 2 ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x;
         int number = round * (int)gridDim.x + inside;
+        if (g.q_begin)
+            return listed_place(g, number, p);
         if (number >= down * heads)
             return false;
-        int tile = is_causal ? number / heads : number % down;
-        p = in::place_at(g, is_causal ? number - tile * heads : number / down,
-                         (is_causal ? down - 1 - tile : tile) * QUERIES);
+        int tile = is_sorted ? number / heads : number % down;
+        sequence s = sequence_of(g, is_sorted ? number - tile * heads : number / down);
+        p = in::place_at(g, s, (is_sorted ? down - 1 - tile : tile) * QUERIES);
+        return true;
+    }
+    static __device__ __forceinline__ bool listed_place(const attention_arguments &g, int number,
+                                                        place &p)
+    {
+        const listed *list = (const listed *)g.workspace;
+        int heads = g.heads * g.group, tile = number / heads, head = number - tile * heads;
+        if (tile >= list[0].row)
+            return false;
+        listed x = list[1 + tile];
+        sequence s = {x.q_first, x.k_first, x.queries, x.keys, head, head / g.group, 0};
+        p = in::place_at(g, s, x.row);
         return true;
     }
 
@@ -52,9 +68,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             phases ^= 4;
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
                 unsigned parity = phases >> stage & 1;
-                in::load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
+                in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
                          parity);
-                in::load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
+                in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
                          parity);
                 phases ^= 1 << stage;
             }
@@ -177,6 +193,12 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         }
     }
 };
+
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
+    order_tiles(const __grid_constant__ attention_arguments g)
+{
+    make_list(g, QUERIES);
+}
 
 #define ATTENTION(name, type, dim, keys, capped)                                                   \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \

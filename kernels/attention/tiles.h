@@ -41,14 +41,13 @@ template <class type, int DIM, int KEYS> struct tiles {
     }
 
     /* Queries of a head from row `row` on. */
-    static __device__ __forceinline__ place place_at(const attention_arguments &g, int head,
-                                                     int row)
+    static __device__ __forceinline__ place place_at(const attention_arguments &g,
+                                                     const sequence &s, int row)
     {
-        place p = {sequence_of(g, head), row, 0, 0};
-        int diagonal = row + p.s.keys - p.s.queries, below = min(QUERIES, p.s.queries - row);
-        int begin = max(diagonal - g.left, 0), end = min(diagonal + below + g.right, p.s.keys);
-        p.first = begin / KEYS;
-        p.last = end > begin ? (end + KEYS - 1) / KEYS : p.first;
+        place p = {s, row, 0, 0};
+        seen keys = seen_by_rows(g, s, row, QUERIES);
+        p.first = keys.first / KEYS;
+        p.last = keys.last >= keys.first ? keys.last / KEYS + 1 : p.first;
         return p;
     }
 
@@ -57,17 +56,26 @@ template <class type, int DIM, int KEYS> struct tiles {
     {
         barrier_arrive_expecting(&m.q_full, sizeof m.q);
         for (int i = 0; i < BOXES; i++)
-            load_box(m.q[i], &g.q_map, i * 64, p.s.q_first + p.row, p.s.head, p.s.batch,
-                     &m.q_full);
+            if (g.q_begin)
+                load_ragged_box(m.q[i], &g.q_map, i * 64, p.row, p.s.head, p.s.q_first, p.s.queries,
+                                &m.q_full);
+            else
+                load_box(m.q[i], &g.q_map, i * 64, p.row, p.s.head, p.s.batch, &m.q_full);
     }
+    /* A tile of K or V. */
     static __device__ __forceinline__ void load(unsigned char (&to)[BOXES][KEYS * LINE],
-                                                const tensor_map *map, const sequence &s, int tile,
-                                                barrier *full, barrier *empty, unsigned parity)
+                                                const attention_arguments &g, const tensor_map *map,
+                                                const sequence &s, int tile, barrier *full,
+                                                barrier *empty, unsigned parity)
     {
         barrier_wait(empty, parity ^ 1);
         barrier_arrive_expecting(full, sizeof to);
         for (int i = 0; i < BOXES; i++)
-            load_box(to[i], map, i * 64, s.k_first + tile * KEYS, s.kv_head, s.batch, full);
+            if (g.q_begin)
+                load_ragged_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.k_first, s.keys,
+                                full);
+            else
+                load_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.batch, full);
     }
 
     /* The descriptor of what lies so many bytes further on. */
@@ -90,9 +98,8 @@ template <class type, int DIM, int KEYS> struct tiles {
     }
 
     /* out += weights V; not waited for. */
-    static __device__ __forceinline__ void ask_output(float (&out)[DIM / 2],
-                                                      const unsigned (&weights)[KEYS / 16][4],
-                                                      unsigned char *of_v)
+    static __device__ __forceinline__ void
+    ask_output(float (&out)[DIM / 2], const unsigned (&weights)[KEYS / 16][4], unsigned char *of_v)
     {
         unsigned long long v = wgmma_tile(shared_address(of_v), 1024, KEYS * LINE);
 #pragma unroll

@@ -20,8 +20,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         for (int tile = p.last - 1, turn = 0; tile >= p.first; tile--, turn++) {
             int stage = turn % STAGES;
             unsigned parity = turn / STAGES % 2;
-            in::load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage], parity);
-            in::load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage], parity);
+            in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
+                     parity);
+            in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
+                     parity);
         }
     }
 
@@ -67,7 +69,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &m = *(stages *)memory;
         int group = threadIdx.x / 128;
-        place p = in::place_at(g, blockIdx.x, (int)(gridDim.y - 1 - blockIdx.y) * QUERIES);
+        sequence s = sequence_of(g, blockIdx.x);
+        place p = in::place_at(g, s, (int)(gridDim.y - 1 - blockIdx.y) * QUERIES);
+        if (p.row >= s.queries) /* packed sequences, of which this is not the longest */
+            return;
         if (threadIdx.x == 0)
             in::make_barriers(m);
         __syncthreads();

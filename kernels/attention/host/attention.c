@@ -33,6 +33,14 @@ int64_t attention_length(const struct zoo_problem *problem, int64_t number, bool
     return is_short ? most / (of_keys ? 2 : 3) : most;
 }
 
+static int64_t all_rows(const struct zoo_problem *problem, bool of_keys)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < problem->value[BATCH]; i++)
+        sum += attention_length(problem, i, of_keys);
+    return sum;
+}
+
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
     const int64_t *v = problem->value;
@@ -165,6 +173,8 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
         .v_step = of_k,
         .o_step = of_q,
         .packed = v[LAYOUT] == ATTENTION_PACKED,
+        .all_queries = all_rows(problem, false),
+        .all_keys = all_rows(problem, true),
         .q = buffer[ATTENTION_B_Q],
         .k = buffer[ATTENTION_B_K],
         .v = buffer[ATTENTION_B_V],
@@ -243,6 +253,11 @@ static size_t workspace_naive(const struct zoo_call *call)
     struct attention_request request = attention_request_of(call->problem, call->buffer);
     return attention_workspace(&request, ATTENTION_NAIVE);
 }
+static size_t workspace_overlapped(const struct zoo_call *call)
+{
+    struct attention_request request = attention_request_of(call->problem, call->buffer);
+    return attention_workspace(&request, ATTENTION_OVERLAPPED);
+}
 
 static const struct zoo_variant variants[] = {
     {"naive", "all scores in memory, three kernels", launch_naive, workspace_naive, takes_naive,
@@ -254,7 +269,7 @@ static const struct zoo_variant variants[] = {
     {"wgmma", "TMA brings tiles, warpgroups multiply", launch_wgmma, .takes = takes_wgmma,
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"overlapped", "turns; softmax beside the next tile's scores", launch_overlapped,
-     .takes = takes_overlapped, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     workspace_overlapped, takes_overlapped, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 
 static bool torch_takes(const struct zoo_problem *problem)
@@ -293,6 +308,9 @@ static const char *const edges[] = {
     "batch=5 heads=2 group=2 queries=90 keys=170 layout=packed mask=full,causal lse=yes",
     "batch=3 queries=2 keys=1,5 layout=packed mask=full,causal lse=yes",
     "batch=4 heads=1 queries=150 keys=130 layout=packed type=f16 dim=64 window=0,20 mask=causal",
+    "batch=7 heads=1 group=3 queries=3,260 keys=2,390 layout=packed mask=full,causal lse=yes",
+    "batch=40 heads=2 group=2 queries=131 keys=177 layout=packed dim=64 mask=full,causal lse=yes",
+    "batch=3 heads=1 queries=200 keys=300 layout=packed dim=96,256 mask=causal softcap=0,30",
     "batch=2 heads=2 group=2 queries=70 keys=150 layout=rows_first mask=full,causal dim=96 lse=yes",
     "heads=1 queries=37 keys=41 dim=1,7,40,200 mask=causal type=bf16,f16,f32 lse=yes",
     "heads=2 queries=45 keys=70 dim=64,96,128,256 type=f32 mask=causal lse=yes", NULL};
@@ -305,6 +323,8 @@ static const char *const bench[] = {"batch=1 heads=16 queries=16K keys=16K mask=
                                     "batch=4 heads=8 queries=4K keys=4K dim=256 mask=full,causal",
                                     "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
                                     "batch=1 heads=16 queries=16K keys=16K mask=causal window=1K",
+                                    "batch=8 heads=16 queries=4K keys=4K mask=full,causal "
+                                    "layout=rows_first,packed",
                                     NULL};
 
 const struct zoo_family zoo_attention = {

@@ -143,6 +143,8 @@ static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
         .scale = d->scale != 0 ? d->scale : (float)(1 / sqrt((double)d->dim)),
         .softcap = d->softcap,
         .packed = packed,
+        .all_queries = q_rows,
+        .all_keys = k_rows,
     };
     if ((status = place("q", d->q, d, d->heads, q_rows, &r->q_step, &a->bytes[Q])) != LK_OK ||
         (status = place("k", d->k, d, kv_heads, k_rows, &r->k_step, &a->bytes[K])) != LK_OK ||
@@ -169,12 +171,15 @@ static enum attention_kind kind_of(const struct attention_request *r,
     return attention_takes(r, ATTENTION_ONLINE) ? ATTENTION_ONLINE : ATTENTION_NAIVE;
 }
 
-/* Enough wherever the buffers lie. */
+/* Enough wherever the buffers lie, and on every GPU. */
 static size_t workspace_of(const struct attention_request *r)
 {
-    if (r->batch == 0 || r->queries == 0 || attention_takes(r, ATTENTION_ONLINE))
+    if (r->batch == 0 || r->queries == 0)
         return 0;
-    return attention_workspace(r, ATTENTION_NAIVE);
+    if (!attention_takes(r, ATTENTION_ONLINE))
+        return attention_workspace(r, ATTENTION_NAIVE);
+    return attention_takes(r, ATTENTION_OVERLAPPED) ? attention_workspace(r, ATTENTION_OVERLAPPED)
+                                                    : 0;
 }
 
 static lk_status check_buffers(const struct attention *a, const void *const *buffer,
@@ -215,8 +220,8 @@ static lk_status check_workspace(const struct attention *a, const struct api_con
                         "the workspace has %zu bytes and must have %zu; "
                         "lk_attention_forward_workspace says how many",
                         bytes, wanted);
-    if (!workspace || (uintptr_t)workspace % 4)
-        return fail("workspace (%p) is NULL or not aligned to 4 bytes", workspace);
+    if (!workspace || (uintptr_t)workspace % 16)
+        return fail("workspace (%p) is NULL or not aligned to 16 bytes", workspace);
     return api_check_memory(CALL, context, "workspace", (uintptr_t)workspace, wanted);
 }
 
@@ -302,7 +307,7 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
         [ATTENTION_ONLINE] = "f32, or rows not at multiples of 16 bytes: right, not fast",
-        [ATTENTION_MMA] = "packed sequences, steps of 0, no keys, or no Hopper GPU",
+        [ATTENTION_MMA] = "steps of 0, no keys, or no Hopper GPU",
         [ATTENTION_WGMMA] = "",
         [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper"};
     static const char *const types[] = {"bf16", "f16", "f32"};

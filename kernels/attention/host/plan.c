@@ -27,6 +27,12 @@ static bool has_tile(int64_t dim)
     return dim == 64 || dim == 96 || dim == 128 || dim == 256;
 }
 
+/* Tiles of 128 queries of a head: as many as packed sequences can have. */
+static int64_t tiles_of(const struct attention_request *r)
+{
+    return r->packed ? r->all_queries / 128 + r->batch : r->batch * ((r->queries + 127) / 128);
+}
+
 /* Blocks along y and z. */
 static bool fits_grid(const struct attention_request *r, enum attention_kind kind)
 {
@@ -40,18 +46,20 @@ static bool fits_grid(const struct attention_request *r, enum attention_kind kin
     case ATTENTION_WGMMA:
         return r->queries <= most * 128;
     default:
-        return heads * ((r->queries + 127) / 128) < (int64_t)1 << 31;
+        return tiles_of(r) * r->heads * r->group < (int64_t)1 << 31;
     }
 }
 
-/* TMA's boxes would bring rows of the next sequence into a tile; and a tensor map has no steps of
- * 0.
- */
+/* A tensor map has no steps of 0, and none of 2^40 bytes. */
+static bool fits_map(struct attention_steps step, bool packed)
+{
+    const int64_t most = (int64_t)1 << 34;
+    return step.row > 0 && step.row < most && step.head > 0 && (packed || step.batch > 0);
+}
 static bool fits_maps(const struct attention_request *r)
 {
-    return !r->packed && r->q_step.row > 0 && r->k_step.row > 0 && r->v_step.row > 0 &&
-           r->q_step.head > 0 && r->k_step.head > 0 && r->v_step.head > 0 && r->q_step.batch > 0 &&
-           r->k_step.batch > 0 && r->v_step.batch > 0;
+    return fits_map(r->q_step, r->packed) && fits_map(r->k_step, r->packed) &&
+           fits_map(r->v_step, r->packed);
 }
 
 bool attention_takes(const struct attention_request *r, enum attention_kind kind)
@@ -73,6 +81,8 @@ bool attention_takes(const struct attention_request *r, enum attention_kind kind
 
 size_t attention_workspace(const struct attention_request *r, enum attention_kind kind)
 {
+    if (kind == ATTENTION_OVERLAPPED && r->packed)
+        return ((size_t)tiles_of(r) + 1) * 32; /* kernels/attention/order.h */
     if (kind != ATTENTION_NAIVE)
         return 0;
     return (size_t)(r->batch * r->heads * r->group) * (size_t)r->queries * (size_t)r->keys * 4;
@@ -116,29 +126,35 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .right = (int)r->right,
         .lse_row = r->packed ? (int)heads : 1,
         .lse_head = r->packed ? 1 : (int)r->queries,
+        .room = (int)tiles_of(r),
         .scale = (float)(r->scale * log2_e),
         .softcap = (float)(cap / r->scale),
         .inner = cap != 0 ? (float)(r->scale / cap) : 0,
     };
 }
 
-/* A tensor [batch][heads][rows][dim] in boxes of `box_rows` lines of 64 numbers, swizzled. */
+/* A tensor [batch][heads][rows][dim] in boxes of `box_rows` lines of 64 numbers, swizzled. Packed:
+ * kernels/attention/attention.h says what its five dimensions are (load_ragged_box). */
 static CUresult make_map(const struct lk_driver *cuda, const struct attention_request *r,
                          CUtensorMap *map, CUdeviceptr at, struct attention_steps step,
                          int64_t rows, int64_t heads, int box_rows)
 {
+    const cuuint64_t ragged = 1 << 30, most = 0x7fff0000;
+    cuuint64_t row = (cuuint64_t)step.row * 2, head = (cuuint64_t)step.head * 2;
     cuuint64_t size[4] = {(cuuint64_t)r->dim, (cuuint64_t)rows, (cuuint64_t)heads,
                           (cuuint64_t)r->batch};
-    cuuint64_t pitch[3] = {(cuuint64_t)step.row * 2, (cuuint64_t)step.head * 2,
-                           (cuuint64_t)step.batch * 2};
-    cuuint32_t box[4] = {64, (cuuint32_t)box_rows, 1, 1}, each[4] = {1, 1, 1, 1};
+    cuuint64_t pitch[3] = {row, head, (cuuint64_t)step.batch * 2};
+    cuuint64_t packed_size[5] = {(cuuint64_t)r->dim, ragged, (cuuint64_t)heads, most, most};
+    cuuint64_t packed_pitch[4] = {row, head, row, ((cuuint64_t)1 << 35) - row};
+    cuuint32_t box[5] = {64, (cuuint32_t)box_rows, 1, 1, 1}, each[5] = {1, 1, 1, 1, 1};
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
         map,
         r->number == ATTENTION_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                     : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        4, (void *)(uintptr_t)at, size, pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        r->packed ? 5 : 4, (void *)(uintptr_t)at, r->packed ? packed_size : size,
+        r->packed ? packed_pitch : pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
@@ -206,14 +222,15 @@ static int keys_of_tile(const struct attention_request *r)
     return 176;
 }
 
-/* wgmma has a block for each tile, overlapped one for each SM. */
+/* wgmma has a block for each tile, overlapped one for each SM and, of packed sequences, a list of
+ * the tiles in their order. */
 static CUresult plan_hopper(const struct attention_request *r, enum attention_kind kind,
                             const struct lk_driver *cuda, int sms, struct attention_plan *plan)
 {
     enum { QUERIES = 128, STAGES = 2, BARRIERS = 1024 };
-    struct attention_launch *launch = &plan->launch[0];
-    unsigned down = zoo_ceil_div(r->queries, QUERIES);
-    int64_t heads = r->heads * r->group, tiles = r->batch * heads * down;
+    bool has_list = kind == ATTENTION_OVERLAPPED && r->packed;
+    struct attention_launch *launch = &plan->launch[has_list];
+    int64_t heads = r->heads * r->group, tiles = tiles_of(r) * heads;
     int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
              (int)r->dim, keys, r->softcap != 0 ? "_capped" : "");
@@ -223,7 +240,12 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
         .shared = (unsigned)(QUERIES + 2 * STAGES * keys) * row_bytes(r) + BARRIERS};
     if (kind == ATTENTION_WGMMA) {
         launch->grid.x = (unsigned)(r->batch * heads);
-        launch->grid.y = down;
+        launch->grid.y = zoo_ceil_div(r->queries, QUERIES);
+    }
+    if (has_list) {
+        snprintf(plan->launch[0].kernel, sizeof plan->launch[0].kernel, "order_tiles");
+        plan->launch[0].grid = (struct zoo_grid){.x = 1, .threads = 1024};
+        plan->launches = 2;
     }
     CUresult status =
         make_map(cuda, r, &plan->arguments.q_map, r->q, r->q_step, r->queries, heads, QUERIES);

@@ -32,6 +32,7 @@ struct attention_request {
     float scale, softcap; /* as users give them; softcap 0: none */
     struct attention_steps q_step, k_step, v_step, o_step;
     bool packed; /* sequences lie one after the other, q_begin and k_begin say where */
+    int64_t all_queries, all_keys;                            /* packed: rows of all sequences */
     CUdeviceptr q, k, v, o, lse, q_begin, k_begin, workspace; /* lse may be 0 */
 };
 
@@ -40,7 +41,7 @@ struct attention_arguments {
     CUdeviceptr q, k, v, o, lse, workspace, q_begin, k_begin;
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
-    int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head;
+    int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
     float scale, softcap, inner;
     CUtensorMap q_map, k_map, v_map;
 };
