@@ -8,59 +8,19 @@
  * sequences, order_tiles has made a list of them before.
  */
 // arch: sm_90a
-#include "order.h"
 #include "tiles.h"
-
-/* The two warpgroups' turns: barriers 1 and 2. */
-static __device__ __forceinline__ void turn_wait(int group)
-{
-    asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
-}
-static __device__ __forceinline__ void turn_pass(int group)
-{
-    asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
-}
+#include "turns_of_two.h"
 
 template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type, DIM, KEYS> {
     typedef tiles<type, DIM, KEYS> in;
     typedef typename in::stages stages;
-
-    /* The block's tile of a round; false if there is none. */
-    static __device__ __forceinline__ bool place_of(const attention_arguments &g, int round,
-                                                    place &p)
-    {
-        int down = (g.queries + QUERIES - 1) / QUERIES, heads = g.batch * g.heads * g.group;
-        bool is_sorted = g.right < g.keys || g.q_begin;
-        int inside = is_sorted && round % 2 ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x;
-        int number = round * (int)gridDim.x + inside;
-        if (g.q_begin)
-            return listed_place(g, number, p);
-        if (number >= down * heads)
-            return false;
-        int tile = is_sorted ? number / heads : number % down;
-        sequence s = sequence_of(g, is_sorted ? number - tile * heads : number / down);
-        p = in::place_at(g, s, (is_sorted ? down - 1 - tile : tile) * QUERIES);
-        return true;
-    }
-    static __device__ __forceinline__ bool listed_place(const attention_arguments &g, int number,
-                                                        place &p)
-    {
-        const listed *list = (const listed *)g.workspace;
-        int heads = g.heads * g.group, tile = number / heads, head = number - tile * heads;
-        if (tile >= list[0].row)
-            return false;
-        listed x = list[1 + tile];
-        sequence s = {x.q_first, x.k_first, x.queries, x.keys, head, head / g.group, 0};
-        p = in::place_at(g, s, x.row);
-        return true;
-    }
 
     /* By one thread. The first tile of keys goes to stage 0, the next to stage 1, and so on. */
     static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
     {
         unsigned phases = 0; /* a bit for each stage, and one for Q */
         place p;
-        for (int round = 0; place_of(g, round, p); round++) {
+        for (int round = 0; in::place_of(g, round, p); round++) {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
@@ -105,12 +65,12 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         turn_pass(w.group);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
-        in::leave(&m.k_empty[STAGE]);
+        leave(&m.k_empty[STAGE]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row, tile * KEYS,
-                              w.r);
+                              w.r, g.scale);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        in::leave(&m.v_empty[STAGE ^ 1]);
+        leave(&m.v_empty[STAGE ^ 1]);
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
             w.out[i] *= w.r.shrink[i / 2 % 2];
@@ -127,9 +87,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         in::ask_scores(w.scores, w.q, m.k[0][0]);
         wgmma_wait<0>();
         wgmma_hold(w.scores);
-        in::leave(&m.k_empty[0]);
+        leave(&m.k_empty[0]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
-                              (p.last - 1) * KEYS, w.r);
+                              (p.last - 1) * KEYS, w.r, g.scale);
         pack<type>(w.weights, w.scores);
         int tile = p.last - 2, last = 0;
         while (tile >= p.first) {
@@ -140,7 +100,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             step<0>(m, g, p, tile--, w);
             last = 0;
         }
-        in::leave(&m.q_empty);
+        leave(&m.q_empty);
         barrier_wait(&m.v_full[last], w.phases >> last & 1);
         w.phases ^= 1 << last;
         wgmma_hold(w.out);
@@ -148,7 +108,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         in::ask_output(w.out, w.weights, m.v[last][0]);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        in::leave(&m.v_empty[last]);
+        leave(&m.v_empty[last]);
     }
 
     static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
@@ -161,7 +121,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 1024, 0);
         if (group == 1)
             turn_pass(group);
-        for (int round = 0; place_of(g, round, p); round++) {
+        for (int round = 0; in::place_of(g, round, p); round++) {
             w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
             w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
 #pragma unroll
@@ -169,7 +129,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<type>(w.out, w.r, g, p.s, w.row);
+            store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, 1.0f});
         }
         if (group == 0)
             turn_wait(group); /* takes the turn that is left over */
@@ -181,7 +141,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         stages &m = *(stages *)memory;
         int group = threadIdx.x / 128;
         if (threadIdx.x == 0)
-            in::make_barriers(m);
+            make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
             registers_lower_to<24>();
@@ -197,7 +157,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
 extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
     order_tiles(const __grid_constant__ attention_arguments g)
 {
-    make_list(g, QUERIES);
+    make_list(g);
 }
 
 #define ATTENTION(name, type, dim, keys, capped)                                                   \

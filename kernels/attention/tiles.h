@@ -5,51 +5,41 @@
 #ifndef LOCKSTEP_KERNELS_ATTENTION_TILES_H
 #define LOCKSTEP_KERNELS_ATTENTION_TILES_H
 
+#include "order.h"
 #include "softmax_rows.h"
 #include "wgmma_types.h"
-#define QUERIES 128
 #define STAGES 2
 #define CONSUMERS 2
 #define THREADS (128 * (1 + CONSUMERS))
 
-/* 128 queries of a head, and the tiles of keys that they see. */
-struct place {
-    sequence s;
-    int row, first, last; /* tiles from the one before `last` down to `first` */
-};
+/* By one thread, before the block synchronises. */
+template <class stages> static __device__ __forceinline__ void make_barriers(stages &m)
+{
+    barrier_make(&m.q_full, 1);
+    barrier_make(&m.q_empty, CONSUMERS);
+    for (int i = 0; i < STAGES; i++) {
+        barrier_make(&m.k_full[i], 1);
+        barrier_make(&m.v_full[i], 1);
+        barrier_make(&m.k_empty[i], CONSUMERS);
+        barrier_make(&m.v_empty[i], CONSUMERS);
+    }
+    barrier_made();
+}
 
-template <class type, int DIM, int KEYS> struct tiles {
+/* A warpgroup needs a tile no more. */
+static __device__ __forceinline__ void leave(barrier *empty)
+{
+    if (threadIdx.x % 128 == 0)
+        barrier_arrive(empty);
+}
+
+template <class type, int DIM, int KEYS> struct tiles : places<KEYS> {
     static const int BOXES = (DIM + 63) / 64;
     struct stages {
         unsigned char q[BOXES][QUERIES * LINE];
         unsigned char k[STAGES][BOXES][KEYS * LINE], v[STAGES][BOXES][KEYS * LINE];
         barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
     };
-
-    /* By one thread, before the block synchronises. */
-    static __device__ __forceinline__ void make_barriers(stages &m)
-    {
-        barrier_make(&m.q_full, 1);
-        barrier_make(&m.q_empty, CONSUMERS);
-        for (int i = 0; i < STAGES; i++) {
-            barrier_make(&m.k_full[i], 1);
-            barrier_make(&m.v_full[i], 1);
-            barrier_make(&m.k_empty[i], CONSUMERS);
-            barrier_make(&m.v_empty[i], CONSUMERS);
-        }
-        barrier_made();
-    }
-
-    /* Queries of a head from row `row` on. */
-    static __device__ __forceinline__ place place_at(const attention_arguments &g,
-                                                     const sequence &s, int row)
-    {
-        place p = {s, row, 0, 0};
-        seen keys = seen_by_rows(g, s, row, QUERIES);
-        p.first = keys.first / KEYS;
-        p.last = keys.last >= keys.first ? keys.last / KEYS + 1 : p.first;
-        return p;
-    }
 
     static __device__ __forceinline__ void load_queries(stages &m, const attention_arguments &g,
                                                         const place &p)
@@ -106,12 +96,6 @@ template <class type, int DIM, int KEYS> struct tiles {
         for (int i = 0; i < KEYS / 16; i++)
             multiply(type(), out, weights[i], beyond(v, i * 2048));
         wgmma_commit();
-    }
-
-    static __device__ __forceinline__ void leave(barrier *empty)
-    {
-        if (threadIdx.x % 128 == 0)
-            barrier_arrive(empty);
     }
 };
 

@@ -46,8 +46,8 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             in::ask_scores(scores, q, m.k[stage][0]);
             wgmma_wait<0>();
             wgmma_hold(scores);
-            in::leave(&m.k_empty[stage]);
-            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r);
+            leave(&m.k_empty[stage]);
+            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale);
             pack<type>(weights, scores);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
@@ -58,9 +58,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             in::ask_output(out, weights, m.v[stage][0]);
             wgmma_wait<0>();
             wgmma_hold(out);
-            in::leave(&m.v_empty[stage]);
+            leave(&m.v_empty[stage]);
         }
-        store<type>(out, r, g, p.s, row);
+        store<type>(out, r, g, p.s, row, factors{g.scale, 1.0f});
     }
 
     /* Under a causal mask the last rows have most to do: they come first. */
@@ -74,7 +74,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         if (p.row >= s.queries) /* packed sequences, of which this is not the longest */
             return;
         if (threadIdx.x == 0)
-            in::make_barriers(m);
+            make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
             registers_lower_to<24>();
