@@ -460,7 +460,7 @@ typedef struct lk_steps {
     int64_t row, head, batch; /* elements from one to the next; 0: they follow each other */
 } lk_steps;
 typedef struct lk_attention_desc {
-    lk_type type; /* of q, k, v and o: LK_BF16, LK_F16 or LK_F32 */
+    lk_type type; /* of q, k, v and o: LK_BF16, LK_F16 or LK_F32; or LK_E4M3, and o is LK_BF16 */
     int64_t batch;
     int64_t heads, kv_heads; /* of q and o, of k and v; kv_heads 0: as many */
     int64_t queries, keys;   /* of each sequence; packed: of the longest */
@@ -472,6 +472,10 @@ typedef struct lk_attention_desc {
     const int32_t *q_begin, *k_begin; /* [batch + 1]; NULL: not packed */
     int64_t all_queries, all_keys;    /* packed: rows in all, q_begin[batch] and k_begin[batch] */
     lk_steps q, k, v, o;
+    /* LK_E4M3: what q, k and v are multiplied by, in device memory, not below 0; NULL: 1. One for
+     * each kv_head and sequence: elements from one to the next; 0, 0: one for the whole tensor. */
+    const float *q_scale, *k_scale, *v_scale;
+    int64_t scale_head, scale_batch;
 } lk_attention_desc;
 #define LK_ATTENTION_DESC(type_, batch_, heads_, queries_, keys_, dim_)                            \
     {                                                                                              \

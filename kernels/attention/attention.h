@@ -17,13 +17,18 @@ struct attention_arguments {
     void *o;               // as q
     void *lse;             // float [batch][heads * group][queries]; may be NULL
     void *workspace;
+    void *values;                  // e4m3 [heads][dim][v_columns]: V, transposed (values.h)
     const void *q_begin, *k_begin; // int [batch + 1]: where sequences begin; NULL: all alike
+    const void *q_scale, *k_scale, *v_scale; // float, what e4m3 is multiplied by; NULL: 1
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
     int batch, heads, group; // heads of K and V, and the queries' heads for each of them
     int queries, keys;       // of a sequence; of the longest if they differ
     int dim, left, right;
-    int lse_row, lse_head; // from a query to the next, from a head to the next
+    int lse_row, lse_head;       // from a query to the next, from a head to the next
+    int room;                    // for tiles in the workspace, if their order is made there
+    int scale_head, scale_batch; // from a head's scale to the next, from a sequence's
+    int v_columns;
     float scale;   // what a score is multiplied by, times log2(e)
     float softcap; // in scores before they are scaled; 0: none
     float inner;   // 1 / softcap, as far as there is one
@@ -34,6 +39,7 @@ struct attention_arguments {
 struct sequence {
     int q_first, k_first; // rows where it begins, beyond its batch
     int queries, keys, head, kv_head, batch;
+    int number; // of the sequence, packed or not
 };
 
 static __device__ __forceinline__ sequence sequence_of(const attention_arguments &g, int number)
@@ -43,6 +49,7 @@ static __device__ __forceinline__ sequence sequence_of(const attention_arguments
     s.head = number - batch * heads;
     s.kv_head = s.head / g.group;
     s.batch = g.q_begin ? 0 : batch;
+    s.number = batch;
     s.q_first = s.k_first = 0;
     s.queries = g.queries;
     s.keys = g.keys;
@@ -67,6 +74,27 @@ static __device__ __forceinline__ seen seen_by(const attention_arguments &g, con
     return seen{max(diagonal - g.left, 0), min(diagonal + g.right, s.keys - 1)};
 }
 
+/* The keys that any of `rows` queries sees, from `row` on. */
+static __device__ __forceinline__ seen seen_by_rows(const attention_arguments &g, const sequence &s,
+                                                    int row, int rows)
+{
+    int last = min(row + rows, s.queries) - 1;
+    return seen{seen_by(g, s, row).first, seen_by(g, s, last).last};
+}
+
+/* What the scores and the output of a head are multiplied by. */
+struct factors {
+    float score, value;
+};
+static __device__ __forceinline__ factors factors_of(const attention_arguments &g,
+                                                     const sequence &s)
+{
+    int at = s.number * g.scale_batch + s.kv_head * g.scale_head;
+    float q = g.q_scale ? ((const float *)g.q_scale)[at] : 1.0f;
+    float k = g.k_scale ? ((const float *)g.k_scale)[at] : 1.0f;
+    return factors{q * k, g.v_scale ? ((const float *)g.v_scale)[at] : 1.0f};
+}
+
 /* tanh by an exponential, whose error is some units of 2^-24, where tanh.approx has 2^-11. */
 static __device__ __forceinline__ float tanh_fast(float x)
 {
@@ -86,9 +114,8 @@ static __device__ __forceinline__ void store_lse(const attention_arguments &g, c
                                                  int row, float lse)
 {
     if (g.lse)
-        ((float *)g.lse)[(long long)s.batch * g.heads * g.group * g.queries +
-                         (long long)s.head * g.lse_head +
-                         (long long)(s.q_first + row) * g.lse_row] = lse;
+        *((float *)g.lse + (long long)s.batch * g.heads * g.group * g.queries +
+          (long long)s.head * g.lse_head + (long long)(s.q_first + row) * g.lse_row) = lse;
 }
 
 /* A box of a tensor [batch][head][row][column], by TMA. */
@@ -98,6 +125,23 @@ static __device__ __forceinline__ void load_box(void *shared, const tensor_map *
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(shared)),
                  "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
+                 : "memory");
+}
+
+/* The same of packed sequences, [row][head][column]: rows from `row` on of a sequence that has
+ * `rows`, the first of them at `first`. TMA knows no end but a tensor's. So coordinate 1 counts
+ * rows of a tensor of RAGGED_ROWS that ends where the sequence does, and its box reads zeros from
+ * there on; coordinate 3 says where that is, by rows; and coordinate 4 takes RAGGED_ROWS off again,
+ * by a step that goes around the end of 64-bit addresses. */
+#define RAGGED_ROWS (1 << 30)
+static __device__ __forceinline__ void load_ragged_box(void *shared, const tensor_map *map,
+                                                       int column, int row, int head, int first,
+                                                       int rows, barrier *b)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5, %6}], [%7];" ::"r"(shared_address(shared)),
+                 "l"(map), "r"(column), "r"(RAGGED_ROWS - rows + row), "r"(head), "r"(first + rows),
+                 "r"(RAGGED_ROWS), "r"(shared_address(b))
                  : "memory");
 }
 

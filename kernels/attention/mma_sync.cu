@@ -59,9 +59,8 @@ template <class type, int DIM, bool CAPPED> struct flash {
         }
     }
 
-    static __device__ __forceinline__ void add_values(float (&out)[DIM / 2],
-                                                      const unsigned (&weights)[KEYS / 16][4],
-                                                      unsigned v)
+    static __device__ __forceinline__ void
+    add_values(float (&out)[DIM / 2], const unsigned (&weights)[KEYS / 16][4], unsigned v)
     {
         unsigned lane = threadIdx.x % 32;
 #pragma unroll
@@ -101,7 +100,7 @@ template <class type, int DIM, bool CAPPED> struct flash {
             __syncthreads(); /* K is here, and V is free */
             copy_tile(v, g.v, of_v + key * g.v_row, g.v_row, KEYS, s.keys - key);
             make_scores(scores, q + threadIdx.x / 32 * 16 * ROW, k);
-            finish_scores<CAPPED>(scores, g, s, warp_row, row, key, r);
+            finish_scores<CAPPED>(scores, g, s, warp_row, row, key, r, g.scale);
             pack<type>(weights, scores);
             copy_async_wait(0);
             __syncthreads(); /* V is here, and K is free */
@@ -112,7 +111,7 @@ template <class type, int DIM, bool CAPPED> struct flash {
                 out[i] *= r.shrink[i / 2 % 2];
             add_values(out, weights, v);
         }
-        store<type>(out, r, g, s, row);
+        store<type>(out, r, g, s, row, factors{g.scale, 1.0f});
     }
 };
 

@@ -28,8 +28,9 @@ template <class type> static __device__ __forceinline__ void scores(const attent
     float sum = 0;
     for (int i = 0; i < g.dim; i++)
         sum = fmaf(type::load(g.q, q + i), type::load(g.k, k + i), sum);
-    scores_of(g, blockIdx.z, query)[key] =
-        key < keys.first || key > keys.last ? lowest() : scale_score(g, sum);
+    scores_of(g, blockIdx.z, query)[key] = key < keys.first || key > keys.last
+                                               ? lowest()
+                                               : scale_score(g, sum * factors_of(g, s).score);
 }
 
 /* Of one number in each thread of the block; all get it. */
@@ -93,7 +94,7 @@ template <class type> static __device__ __forceinline__ void product(const atten
         sum = fmaf(row[i], type::load(g.v, v + i * g.v_row), sum);
     type::store(g.o,
                 s.batch * g.o_batch + s.head * g.o_head + (s.q_first + query) * g.o_row + column,
-                sum);
+                sum * factors_of(g, s).value);
 }
 
 #define ATTENTION(type)                                                                            \
@@ -108,3 +109,4 @@ template <class type> static __device__ __forceinline__ void product(const atten
 ATTENTION(bf16)
 ATTENTION(f16)
 ATTENTION(f32)
+ATTENTION(e4m3)

@@ -42,6 +42,7 @@ template <class type, int DIM> struct tiled {
     float *q, *k, *v, *weights; // [QUERIES][DIM + 1], [KEYS][DIM + 1] twice, [QUERIES][KEYS + 1]
     float out[4][DIM / 16];     // rows 4 y .., columns x, x + 16 ..
     float largest[4], sum[4];
+    factors by;
 
     /* The scores of four rows and two keys, and what they do to those rows. */
     __device__ __forceinline__ void weigh(const attention_arguments &g, const sequence &s, int row,
@@ -63,8 +64,9 @@ template <class type, int DIM> struct tiled {
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 int here = key + x + 16 * c;
-                weight[c] = here < keys.first || here > keys.last ? lowest()
-                                                                  : scale_score(g, scores[r][c]);
+                weight[c] = here < keys.first || here > keys.last
+                                ? lowest()
+                                : scale_score(g, scores[r][c] * by.score);
             }
             float most = row_most(fmaxf(largest[r], fmaxf(weight[0], weight[1])));
             float base = most == lowest() ? 0 : most, shrink = exp2_fast(largest[r] - base);
@@ -99,7 +101,7 @@ template <class type, int DIM> struct tiled {
         int x = threadIdx.x % 16, y = threadIdx.x / 16;
 #pragma unroll
         for (int r = 0; r < 4; r++) {
-            float total = row_sum(sum[r]), by = total == 0 ? 0 : 1.0f / total;
+            float total = row_sum(sum[r]), part = total == 0 ? 0 : by.value / total;
             int query = row + 4 * y + r;
             if (query >= s.queries)
                 continue;
@@ -108,7 +110,7 @@ template <class type, int DIM> struct tiled {
                 type::store(g.o,
                             s.batch * g.o_batch + s.head * g.o_head +
                                 (s.q_first + query) * g.o_row + x + 16 * i,
-                            out[r][i] * by);
+                            out[r][i] * part);
             if (x == 0)
                 store_lse(g, s, query, lse_of(largest[r], total));
         }
@@ -124,11 +126,12 @@ template <class type, int DIM> struct tiled {
             for (int i = 0; i < DIM / 16; i++)
                 out[r][i] = 0;
         }
+        by = factors_of(g, s);
         int last_row = min(row + QUERIES, s.queries) - 1;
         int first = seen_by(g, s, row).first / KEYS * KEYS, last = seen_by(g, s, last_row).last;
-        load_tile<type, DIM>(
-            q, g.q, s.batch * g.q_batch + s.head * g.q_head + (s.q_first + row) * g.q_row, g.q_row,
-            QUERIES, s.queries - row);
+        load_tile<type, DIM>(q, g.q,
+                             s.batch * g.q_batch + s.head * g.q_head + (s.q_first + row) * g.q_row,
+                             g.q_row, QUERIES, s.queries - row);
         for (int key = first; key <= last; key += KEYS) {
             int inside = s.keys - key;
             load_tile<type, DIM>(
@@ -177,3 +180,4 @@ static __device__ __forceinline__ void attention(const attention_arguments &g)
 ATTENTIONS(bf16)
 ATTENTIONS(f16)
 ATTENTIONS(f32)
+ATTENTIONS(e4m3)

@@ -4,47 +4,23 @@
  * is under way. And the two warpgroups take turns (ping-pong): a named barrier lets one ask for its
  * products while the other is busy with exponentials. Weights go from the sums of one product
  * straight into the registers of the next. Blocks are persistent; under a causal mask the longest
- * rows of tiles come first, every other round backwards, so that all blocks end together.
+ * rows of tiles come first, every other round backwards, so that all blocks end together. Of packed
+ * sequences, order_tiles has made a list of them before.
  */
 // arch: sm_90a
 #include "tiles.h"
-
-/* The two warpgroups' turns: barriers 1 and 2. */
-static __device__ __forceinline__ void turn_wait(int group)
-{
-    asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
-}
-static __device__ __forceinline__ void turn_pass(int group)
-{
-    asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
-}
+#include "turns_of_two.h"
 
 template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type, DIM, KEYS> {
     typedef tiles<type, DIM, KEYS> in;
     typedef typename in::stages stages;
-
-    /* The block's tile of a round; false if there is none. */
-    static __device__ __forceinline__ bool place_of(const attention_arguments &g, int round,
-                                                    place &p)
-    {
-        int down = (g.queries + QUERIES - 1) / QUERIES, heads = g.batch * g.heads * g.group;
-        bool is_causal = g.right < g.keys;
-        int inside = is_causal && round % 2 ? (int)(gridDim.x - 1 - blockIdx.x) : (int)blockIdx.x;
-        int number = round * (int)gridDim.x + inside;
-        if (number >= down * heads)
-            return false;
-        int tile = is_causal ? number / heads : number % down;
-        p = in::place_at(g, is_causal ? number - tile * heads : number / down,
-                         (is_causal ? down - 1 - tile : tile) * QUERIES);
-        return true;
-    }
 
     /* By one thread. The first tile of keys goes to stage 0, the next to stage 1, and so on. */
     static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
     {
         unsigned phases = 0; /* a bit for each stage, and one for Q */
         place p;
-        for (int round = 0; place_of(g, round, p); round++) {
+        for (int round = 0; in::place_of(g, round, p); round++) {
             if (p.first == p.last)
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
@@ -52,9 +28,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             phases ^= 4;
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
                 unsigned parity = phases >> stage & 1;
-                in::load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
+                in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
                          parity);
-                in::load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
+                in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
                          parity);
                 phases ^= 1 << stage;
             }
@@ -89,12 +65,12 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         turn_pass(w.group);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
-        in::leave(&m.k_empty[STAGE]);
+        leave(&m.k_empty[STAGE]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row, tile * KEYS,
-                              w.r);
+                              w.r, g.scale);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        in::leave(&m.v_empty[STAGE ^ 1]);
+        leave(&m.v_empty[STAGE ^ 1]);
 #pragma unroll
         for (int i = 0; i < DIM / 2; i++)
             w.out[i] *= w.r.shrink[i / 2 % 2];
@@ -111,9 +87,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         in::ask_scores(w.scores, w.q, m.k[0][0]);
         wgmma_wait<0>();
         wgmma_hold(w.scores);
-        in::leave(&m.k_empty[0]);
+        leave(&m.k_empty[0]);
         finish_scores<CAPPED>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
-                              (p.last - 1) * KEYS, w.r);
+                              (p.last - 1) * KEYS, w.r, g.scale);
         pack<type>(w.weights, w.scores);
         int tile = p.last - 2, last = 0;
         while (tile >= p.first) {
@@ -124,7 +100,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             step<0>(m, g, p, tile--, w);
             last = 0;
         }
-        in::leave(&m.q_empty);
+        leave(&m.q_empty);
         barrier_wait(&m.v_full[last], w.phases >> last & 1);
         w.phases ^= 1 << last;
         wgmma_hold(w.out);
@@ -132,7 +108,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         in::ask_output(w.out, w.weights, m.v[last][0]);
         wgmma_wait<0>();
         wgmma_hold(w.out);
-        in::leave(&m.v_empty[last]);
+        leave(&m.v_empty[last]);
     }
 
     static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
@@ -145,7 +121,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 1024, 0);
         if (group == 1)
             turn_pass(group);
-        for (int round = 0; place_of(g, round, p); round++) {
+        for (int round = 0; in::place_of(g, round, p); round++) {
             w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
             w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
 #pragma unroll
@@ -153,7 +129,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
                 w.out[i] = 0;
             if (p.first < p.last)
                 attend(m, g, p, w);
-            store<type>(w.out, w.r, g, p.s, w.row);
+            store<type>(w.out, w.r, g, p.s, w.row, factors{g.scale, 1.0f});
         }
         if (group == 0)
             turn_wait(group); /* takes the turn that is left over */
@@ -165,7 +141,7 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         stages &m = *(stages *)memory;
         int group = threadIdx.x / 128;
         if (threadIdx.x == 0)
-            in::make_barriers(m);
+            make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
             registers_lower_to<24>();
@@ -177,6 +153,12 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         }
     }
 };
+
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
+    order_tiles(const __grid_constant__ attention_arguments g)
+{
+    make_list(g);
+}
 
 #define ATTENTION(name, type, dim, keys, capped)                                                   \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \

@@ -34,8 +34,8 @@ static __device__ __forceinline__ void hide(float (&scores)[count], const attent
     }
 }
 
-/* Scores become exponentials. */
-template <int count>
+/* Scores become exponentials, 2^LIFT at most. */
+template <int LIFT, int count>
 static __device__ __forceinline__ void soften(float (&scores)[count], rows &r, float scale)
 {
 #pragma unroll
@@ -49,6 +49,7 @@ static __device__ __forceinline__ void soften(float (&scores)[count], rows &r, f
         float base = most == lowest() ? 0.0f : most * scale;
         r.shrink[h] = exp2_fast(fmaf(r.largest[h], scale, -base));
         r.largest[h] = most;
+        base -= LIFT;
         float even = 0, odd = 0;
 #pragma unroll
         for (int i = 2 * h; i < count; i += 4) {
@@ -69,10 +70,10 @@ static __device__ __forceinline__ bool is_whole(const attention_arguments &g, co
 }
 
 /* From scores as the product left them to exponentials. `warp_row` is the warp's first. */
-template <bool CAPPED, int count>
+template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
-              int row, int key, rows &r)
+              int row, int key, rows &r, float scale)
 {
     if (CAPPED)
 #pragma unroll
@@ -80,20 +81,20 @@ finish_scores(float (&scores)[count], const attention_arguments &g, const sequen
             scores[i] = cap_score(g, scores[i]);
     if (__builtin_expect(!is_whole(g, s, warp_row, key, count * 2), 0))
         hide(scores, g, s, row, key);
-    soften(scores, r, g.scale);
+    soften<LIFT>(scores, r, scale);
 }
 
 /* The output divided by the sums, and the rows' log-sum-exp. */
-template <class type, int count>
+template <class type, int LIFT = 0, int count>
 static __device__ __forceinline__ void store(const float (&out)[count], const rows &r,
                                              const attention_arguments &g, const sequence &s,
-                                             int row)
+                                             int row, factors f)
 {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         float sum = r.sum[h] + __shfl_xor_sync(0xffffffff, r.sum[h], 1);
         sum += __shfl_xor_sync(0xffffffff, sum, 2);
-        float by = sum == 0 ? 0 : __fdividef(1.0f, sum);
+        float by = sum == 0 ? 0 : __fdividef(f.value, sum);
         bool inside = row + 8 * h < s.queries;
         unsigned short *at = (unsigned short *)g.o + s.batch * g.o_batch + s.head * g.o_head +
                              (s.q_first + row + 8 * h) * g.o_row + threadIdx.x % 4 * 8;
@@ -104,7 +105,7 @@ static __device__ __forceinline__ void store(const float (&out)[count], const ro
                 *(uint4 *)(at + 32 * i) = piece;
         }
         if (inside && threadIdx.x % 4 == 0)
-            store_lse(g, s, row + 8 * h, lse_of(r.largest[h] * g.scale, sum));
+            store_lse(g, s, row + 8 * h, lse_of(r.largest[h] * f.score - LIFT, sum));
     }
 }
 

@@ -5,20 +5,35 @@
 #ifndef LOCKSTEP_KERNELS_ATTENTION_TILES_H
 #define LOCKSTEP_KERNELS_ATTENTION_TILES_H
 
+#include "order.h"
 #include "softmax_rows.h"
 #include "wgmma_types.h"
-#define QUERIES 128
 #define STAGES 2
 #define CONSUMERS 2
 #define THREADS (128 * (1 + CONSUMERS))
 
-/* 128 queries of a head, and the tiles of keys that they see. */
-struct place {
-    sequence s;
-    int row, first, last; /* tiles from the one before `last` down to `first` */
-};
+/* By one thread, before the block synchronises. */
+template <class stages> static __device__ __forceinline__ void make_barriers(stages &m)
+{
+    barrier_make(&m.q_full, 1);
+    barrier_make(&m.q_empty, CONSUMERS);
+    for (int i = 0; i < STAGES; i++) {
+        barrier_make(&m.k_full[i], 1);
+        barrier_make(&m.v_full[i], 1);
+        barrier_make(&m.k_empty[i], CONSUMERS);
+        barrier_make(&m.v_empty[i], CONSUMERS);
+    }
+    barrier_made();
+}
 
-template <class type, int DIM, int KEYS> struct tiles {
+/* A warpgroup needs a tile no more. */
+static __device__ __forceinline__ void leave(barrier *empty)
+{
+    if (threadIdx.x % 128 == 0)
+        barrier_arrive(empty);
+}
+
+template <class type, int DIM, int KEYS> struct tiles : places<KEYS> {
     static const int BOXES = (DIM + 63) / 64;
     struct stages {
         unsigned char q[BOXES][QUERIES * LINE];
@@ -26,48 +41,31 @@ template <class type, int DIM, int KEYS> struct tiles {
         barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
     };
 
-    /* By one thread, before the block synchronises. */
-    static __device__ __forceinline__ void make_barriers(stages &m)
-    {
-        barrier_make(&m.q_full, 1);
-        barrier_make(&m.q_empty, CONSUMERS);
-        for (int i = 0; i < STAGES; i++) {
-            barrier_make(&m.k_full[i], 1);
-            barrier_make(&m.v_full[i], 1);
-            barrier_make(&m.k_empty[i], CONSUMERS);
-            barrier_make(&m.v_empty[i], CONSUMERS);
-        }
-        barrier_made();
-    }
-
-    /* Queries of a head from row `row` on. */
-    static __device__ __forceinline__ place place_at(const attention_arguments &g, int head,
-                                                     int row)
-    {
-        place p = {sequence_of(g, head), row, 0, 0};
-        int diagonal = row + p.s.keys - p.s.queries, below = min(QUERIES, p.s.queries - row);
-        int begin = max(diagonal - g.left, 0), end = min(diagonal + below + g.right, p.s.keys);
-        p.first = begin / KEYS;
-        p.last = end > begin ? (end + KEYS - 1) / KEYS : p.first;
-        return p;
-    }
-
     static __device__ __forceinline__ void load_queries(stages &m, const attention_arguments &g,
                                                         const place &p)
     {
         barrier_arrive_expecting(&m.q_full, sizeof m.q);
         for (int i = 0; i < BOXES; i++)
-            load_box(m.q[i], &g.q_map, i * 64, p.s.q_first + p.row, p.s.head, p.s.batch,
-                     &m.q_full);
+            if (g.q_begin)
+                load_ragged_box(m.q[i], &g.q_map, i * 64, p.row, p.s.head, p.s.q_first, p.s.queries,
+                                &m.q_full);
+            else
+                load_box(m.q[i], &g.q_map, i * 64, p.row, p.s.head, p.s.batch, &m.q_full);
     }
+    /* A tile of K or V. */
     static __device__ __forceinline__ void load(unsigned char (&to)[BOXES][KEYS * LINE],
-                                                const tensor_map *map, const sequence &s, int tile,
-                                                barrier *full, barrier *empty, unsigned parity)
+                                                const attention_arguments &g, const tensor_map *map,
+                                                const sequence &s, int tile, barrier *full,
+                                                barrier *empty, unsigned parity)
     {
         barrier_wait(empty, parity ^ 1);
         barrier_arrive_expecting(full, sizeof to);
         for (int i = 0; i < BOXES; i++)
-            load_box(to[i], map, i * 64, s.k_first + tile * KEYS, s.kv_head, s.batch, full);
+            if (g.q_begin)
+                load_ragged_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.k_first, s.keys,
+                                full);
+            else
+                load_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.batch, full);
     }
 
     /* The descriptor of what lies so many bytes further on. */
@@ -90,21 +88,14 @@ template <class type, int DIM, int KEYS> struct tiles {
     }
 
     /* out += weights V; not waited for. */
-    static __device__ __forceinline__ void ask_output(float (&out)[DIM / 2],
-                                                      const unsigned (&weights)[KEYS / 16][4],
-                                                      unsigned char *of_v)
+    static __device__ __forceinline__ void
+    ask_output(float (&out)[DIM / 2], const unsigned (&weights)[KEYS / 16][4], unsigned char *of_v)
     {
         unsigned long long v = wgmma_tile(shared_address(of_v), 1024, KEYS * LINE);
 #pragma unroll
         for (int i = 0; i < KEYS / 16; i++)
             multiply(type(), out, weights[i], beyond(v, i * 2048));
         wgmma_commit();
-    }
-
-    static __device__ __forceinline__ void leave(barrier *empty)
-    {
-        if (threadIdx.x % 128 == 0)
-            barrier_arrive(empty);
     }
 };
 

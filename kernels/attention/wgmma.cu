@@ -20,8 +20,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         for (int tile = p.last - 1, turn = 0; tile >= p.first; tile--, turn++) {
             int stage = turn % STAGES;
             unsigned parity = turn / STAGES % 2;
-            in::load(m.k[stage], &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage], parity);
-            in::load(m.v[stage], &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage], parity);
+            in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
+                     parity);
+            in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
+                     parity);
         }
     }
 
@@ -44,8 +46,8 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             in::ask_scores(scores, q, m.k[stage][0]);
             wgmma_wait<0>();
             wgmma_hold(scores);
-            in::leave(&m.k_empty[stage]);
-            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r);
+            leave(&m.k_empty[stage]);
+            finish_scores<CAPPED>(scores, g, p.s, warp_row, row, tile * KEYS, r, g.scale);
             pack<type>(weights, scores);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
@@ -56,9 +58,9 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             in::ask_output(out, weights, m.v[stage][0]);
             wgmma_wait<0>();
             wgmma_hold(out);
-            in::leave(&m.v_empty[stage]);
+            leave(&m.v_empty[stage]);
         }
-        store<type>(out, r, g, p.s, row);
+        store<type>(out, r, g, p.s, row, factors{g.scale, 1.0f});
     }
 
     /* Under a causal mask the last rows have most to do: they come first. */
@@ -67,9 +69,12 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         extern __shared__ __align__(1024) unsigned char memory[];
         stages &m = *(stages *)memory;
         int group = threadIdx.x / 128;
-        place p = in::place_at(g, blockIdx.x, (int)(gridDim.y - 1 - blockIdx.y) * QUERIES);
+        sequence s = sequence_of(g, blockIdx.x);
+        place p = in::place_at(g, s, (int)(gridDim.y - 1 - blockIdx.y) * QUERIES);
+        if (p.row >= s.queries) /* packed sequences, of which this is not the longest */
+            return;
         if (threadIdx.x == 0)
-            in::make_barriers(m);
+            make_barriers(m);
         __syncthreads();
         if (group == CONSUMERS) {
             registers_lower_to<24>();

@@ -86,6 +86,31 @@ struct f32 {
     }
 };
 
+/* Read as e4m3, written as bf16. */
+struct e4m3 {
+    static __device__ __forceinline__ float load(const void *from, long long at)
+    {
+        unsigned code = ((const unsigned char *)from)[at], size = code & 0x7f;
+        float x = __uint_as_float(size << 20) * 0x1p120f; /* also of denormals */
+        x = size == 0x7f ? __uint_as_float(0x7fffffff) : x;
+        return code & 0x80 ? -x : x;
+    }
+    static __device__ __forceinline__ void store(void *to, long long at, float x)
+    {
+        bf16::store(to, at, x);
+    }
+    /* Four numbers in 32 bits, the first one in the lowest byte; at most 448. */
+    static __device__ __forceinline__ unsigned pack(float x0, float x1, float x2, float x3)
+    {
+        unsigned all;
+        asm("{ .reg .b16 low, high; cvt.rn.satfinite.e4m3x2.f32 low, %2, %1; "
+            "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3; mov.b32 %0, {low, high}; }"
+            : "=r"(all)
+            : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+        return all;
+    }
+};
+
 /* Sums of tensor cores -------------------------------------------------------------------------*/
 
 /* The sums of a product as the first factor of another. */

@@ -11,7 +11,7 @@ enum { BATCH = ATTENTION_P_BATCH, HEADS = ATTENTION_P_HEADS, GROUP = ATTENTION_P
 enum { QUERIES = ATTENTION_P_QUERIES, KEYS = ATTENTION_P_KEYS, DIM = ATTENTION_P_DIM };
 enum { MASK = ATTENTION_P_MASK, WINDOW = ATTENTION_P_WINDOW, LAYOUT = ATTENTION_P_LAYOUT };
 
-static const char *const type_names[] = {"bf16", "f16", "f32", NULL};
+static const char *const type_names[] = {"bf16", "f16", "f32", "e4m3", NULL};
 static const char *const mask_names[] = {"full", "causal", NULL};
 static const char *const layout_names[] = {"heads_first", "rows_first", "packed", NULL};
 static const char *const answer_names[] = {"no", "yes", NULL};
@@ -19,8 +19,13 @@ static const char *const distributions[] = {"uniform", "matched", "huge", "equal
 
 enum zoo_type attention_type(const struct zoo_problem *problem)
 {
-    static const enum zoo_type types[] = {ZOO_BF16, ZOO_F16, ZOO_F32};
+    static const enum zoo_type types[] = {ZOO_BF16, ZOO_F16, ZOO_F32, ZOO_E4M3};
     return types[problem->value[ATTENTION_P_TYPE]];
+}
+
+static bool is_e4m3(const struct zoo_problem *problem)
+{
+    return problem->value[ATTENTION_P_TYPE] == ATTENTION_E4M3;
 }
 
 /* The problem -----------------------------------------------------------------------------------*/
@@ -33,21 +38,31 @@ int64_t attention_length(const struct zoo_problem *problem, int64_t number, bool
     return is_short ? most / (of_keys ? 2 : 3) : most;
 }
 
+static int64_t all_rows(const struct zoo_problem *problem, bool of_keys)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < problem->value[BATCH]; i++)
+        sum += attention_length(problem, i, of_keys);
+    return sum;
+}
+
 static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buffers)
 {
     const int64_t *v = problem->value;
-    enum zoo_type type = attention_type(problem);
+    enum zoo_type type = attention_type(problem), out = is_e4m3(problem) ? ZOO_BF16 : type;
     size_t q_rows = (size_t)(v[BATCH] * v[HEADS] * v[GROUP] * v[QUERIES]);
     size_t k_rows = (size_t)(v[BATCH] * v[HEADS] * v[KEYS]), dim = (size_t)v[DIM];
     size_t begins = v[LAYOUT] == ATTENTION_PACKED ? (size_t)v[BATCH] + 1 : 0;
     buffers[ATTENTION_B_Q] = (struct zoo_buffer){"q", ZOO_IN, type, q_rows * dim};
     buffers[ATTENTION_B_K] = (struct zoo_buffer){"k", ZOO_IN, type, k_rows * dim};
     buffers[ATTENTION_B_V] = (struct zoo_buffer){"v", ZOO_IN, type, k_rows * dim};
-    buffers[ATTENTION_B_O] = (struct zoo_buffer){"o", ZOO_OUT, type, q_rows * dim};
+    buffers[ATTENTION_B_O] = (struct zoo_buffer){"o", ZOO_OUT, out, q_rows * dim};
     buffers[ATTENTION_B_LSE] =
         (struct zoo_buffer){"lse", ZOO_OUT, ZOO_F32, v[ATTENTION_P_LSE] ? q_rows : 0};
     buffers[ATTENTION_B_Q_BEGIN] = (struct zoo_buffer){"q_begin", ZOO_IN, ZOO_I32, begins};
     buffers[ATTENTION_B_K_BEGIN] = (struct zoo_buffer){"k_begin", ZOO_IN, ZOO_I32, begins};
+    buffers[ATTENTION_B_SCALES] =
+        (struct zoo_buffer){"scales", ZOO_IN, ZOO_F32, is_e4m3(problem) ? 3 * (size_t)v[HEADS] : 0};
     return ATTENTION_BUFFERS;
 }
 
@@ -81,6 +96,9 @@ static void generate(const struct zoo_problem *problem, void **buffer)
         for (size_t i = 0; i < buffers[b].count; i++)
             zoo_put(buffers[b].type, buffer[b], i, number_of(problem, b, i));
     }
+    for (size_t i = 0; i < buffers[ATTENTION_B_SCALES].count; i++)
+        zoo_put(ZOO_F32, buffer[ATTENTION_B_SCALES], i,
+                0.5 + zoo_random_unit(problem->seed, ATTENTION_B_SCALES, i));
     for (unsigned b = ATTENTION_B_Q_BEGIN; b <= ATTENTION_B_K_BEGIN; b++) {
         int32_t *begin = buffer[b], sum = 0;
         for (size_t i = 0; i < buffers[b].count; i++) {
@@ -94,10 +112,11 @@ static double bytes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     double sum = 0, each = zoo_type_bytes[attention_type(problem)] * (double)v[DIM];
+    double both = is_e4m3(problem) ? 3 * each : 2 * each; /* a row of Q and one of O */
     for (int64_t i = 0; i < v[BATCH]; i++) {
         double queries = (double)attention_length(problem, i, false);
         double keys = (double)attention_length(problem, i, true);
-        sum += 2 * each * (double)v[HEADS] * ((double)v[GROUP] * queries + keys);
+        sum += (double)v[HEADS] * (both * (double)v[GROUP] * queries + 2 * each * keys);
         if (v[ATTENTION_P_LSE])
             sum += 4 * (double)(v[HEADS] * v[GROUP]) * queries;
     }
@@ -126,7 +145,7 @@ static double flops(const struct zoo_problem *problem)
 
 static const char *unit(const struct zoo_problem *problem)
 {
-    static const char *const units[] = {"tensor-bf16", "tensor-f16", "f32"};
+    static const char *const units[] = {"tensor-bf16", "tensor-f16", "f32", "tensor-f8"};
     return units[problem->value[ATTENTION_P_TYPE]];
 }
 
@@ -148,6 +167,8 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
     int64_t window = v[WINDOW] ? v[WINDOW] - 1 : ATTENTION_NO_LIMIT;
     struct attention_steps of_q = steps_of(problem, v[HEADS] * v[GROUP], v[QUERIES]);
     struct attention_steps of_k = steps_of(problem, v[HEADS], v[KEYS]);
+    CUdeviceptr scales = is_e4m3(problem) ? buffer[ATTENTION_B_SCALES] : 0;
+    CUdeviceptr next = scales ? 4 * (CUdeviceptr)v[HEADS] : 0;
     return (struct attention_request){
         .number = (enum attention_number)v[ATTENTION_P_TYPE],
         .batch = v[BATCH],
@@ -165,6 +186,8 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
         .v_step = of_k,
         .o_step = of_q,
         .packed = v[LAYOUT] == ATTENTION_PACKED,
+        .all_queries = all_rows(problem, false),
+        .all_keys = all_rows(problem, true),
         .q = buffer[ATTENTION_B_Q],
         .k = buffer[ATTENTION_B_K],
         .v = buffer[ATTENTION_B_V],
@@ -172,6 +195,10 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
         .lse = v[ATTENTION_P_LSE] ? buffer[ATTENTION_B_LSE] : 0,
         .q_begin = buffer[ATTENTION_B_Q_BEGIN],
         .k_begin = buffer[ATTENTION_B_K_BEGIN],
+        .q_scale = scales,
+        .k_scale = scales + next,
+        .v_scale = scales + 2 * next,
+        .scale_head = 1,
     };
 }
 
@@ -210,6 +237,10 @@ static CUresult launch_overlapped(struct zoo_call *call)
 {
     return launch(call, ATTENTION_OVERLAPPED);
 }
+static CUresult launch_fp8(struct zoo_call *call)
+{
+    return launch(call, ATTENTION_FP8);
+}
 
 /* Buffers are aligned in tests and benchmarks. */
 static bool takes(const struct zoo_problem *problem, enum attention_kind kind)
@@ -237,11 +268,25 @@ static bool takes_overlapped(const struct zoo_problem *problem)
 {
     return takes(problem, ATTENTION_OVERLAPPED);
 }
+static bool takes_fp8(const struct zoo_problem *problem)
+{
+    return takes(problem, ATTENTION_FP8);
+}
 
 static size_t workspace_naive(const struct zoo_call *call)
 {
     struct attention_request request = attention_request_of(call->problem, call->buffer);
     return attention_workspace(&request, ATTENTION_NAIVE);
+}
+static size_t workspace_overlapped(const struct zoo_call *call)
+{
+    struct attention_request request = attention_request_of(call->problem, call->buffer);
+    return attention_workspace(&request, ATTENTION_OVERLAPPED);
+}
+static size_t workspace_fp8(const struct zoo_call *call)
+{
+    struct attention_request request = attention_request_of(call->problem, call->buffer);
+    return attention_workspace(&request, ATTENTION_FP8);
 }
 
 static const struct zoo_variant variants[] = {
@@ -254,7 +299,9 @@ static const struct zoo_variant variants[] = {
     {"wgmma", "TMA brings tiles, warpgroups multiply", launch_wgmma, .takes = takes_wgmma,
      .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {"overlapped", "turns; softmax beside the next tile's scores", launch_overlapped,
-     .takes = takes_overlapped, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+     workspace_overlapped, takes_overlapped, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
+    {"fp8", "e4m3: V transposed before, tiles summed in f32", launch_fp8, workspace_fp8, takes_fp8,
+     .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED},
     {0}};
 
 static bool torch_takes(const struct zoo_problem *problem)
@@ -262,7 +309,7 @@ static bool torch_takes(const struct zoo_problem *problem)
     const int64_t *v = problem->value;
     return v[BATCH] && v[QUERIES] && v[KEYS] && v[LAYOUT] == ATTENTION_HEADS_FIRST && !v[WINDOW] &&
            !v[ATTENTION_P_SOFTCAP] && !v[ATTENTION_P_LSE] && (!v[MASK] || v[QUERIES] == v[KEYS]) &&
-           v[ATTENTION_P_TYPE] != ATTENTION_F32;
+           v[ATTENTION_P_TYPE] < ATTENTION_F32;
 }
 
 /* cuDNN's, which is the fastest that PyTorch has. */
@@ -293,9 +340,21 @@ static const char *const edges[] = {
     "batch=5 heads=2 group=2 queries=90 keys=170 layout=packed mask=full,causal lse=yes",
     "batch=3 queries=2 keys=1,5 layout=packed mask=full,causal lse=yes",
     "batch=4 heads=1 queries=150 keys=130 layout=packed type=f16 dim=64 window=0,20 mask=causal",
+    "batch=7 heads=1 group=3 queries=3,260 keys=2,390 layout=packed mask=full,causal lse=yes",
+    "batch=40 heads=2 group=2 queries=131 keys=177 layout=packed dim=64 mask=full,causal lse=yes",
+    "batch=3 heads=1 queries=200 keys=300 layout=packed dim=96,256 mask=causal softcap=0,30",
     "batch=2 heads=2 group=2 queries=70 keys=150 layout=rows_first mask=full,causal dim=96 lse=yes",
     "heads=1 queries=37 keys=41 dim=1,7,40,200 mask=causal type=bf16,f16,f32 lse=yes",
-    "heads=2 queries=45 keys=70 dim=64,96,128,256 type=f32 mask=causal lse=yes", NULL};
+    "heads=2 queries=45 keys=70 dim=64,96,128,256 type=f32 mask=causal lse=yes",
+    "batch=0,2 heads=1 group=2 queries=0,1,65 keys=0,1,130 type=e4m3 mask=full,causal lse=yes",
+    "heads=2 queries=130 keys=257 type=e4m3 dim=64,96,128,256 mask=full,causal lse=yes",
+    "heads=1 queries=70 keys=300 type=e4m3 dist=matched,huge,equal mask=full,causal lse=yes",
+    "heads=1 queries=66 keys=4200 type=e4m3 dist=uniform,equal mask=causal lse=yes",
+    "heads=1 queries=150 keys=260 type=e4m3 window=1,40 softcap=0,30 mask=full,causal lse=yes",
+    "batch=7 heads=2 group=2 queries=3,150 keys=2,300 type=e4m3 layout=packed mask=full,causal",
+    "batch=40 heads=2 group=2 queries=131 keys=177 type=e4m3 layout=packed dim=64 mask=causal",
+    "batch=2 heads=2 queries=70 keys=150 layout=rows_first type=e4m3 dim=96 lse=yes",
+    "heads=1 queries=37 keys=41 dim=7,40 type=e4m3 mask=causal lse=yes", NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=16K keys=16K mask=full,causal",
                                     "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
@@ -305,6 +364,12 @@ static const char *const bench[] = {"batch=1 heads=16 queries=16K keys=16K mask=
                                     "batch=4 heads=8 queries=4K keys=4K dim=256 mask=full,causal",
                                     "batch=4 heads=8 group=4 queries=4K keys=4K mask=causal",
                                     "batch=1 heads=16 queries=16K keys=16K mask=causal window=1K",
+                                    "batch=8 heads=16 queries=4K keys=4K mask=full,causal "
+                                    "layout=rows_first,packed",
+                                    "batch=1 heads=16 queries=16K keys=16K type=e4m3 "
+                                    "mask=full,causal",
+                                    "batch=4 heads=16 queries=4K keys=4K type=e4m3 "
+                                    "mask=full,causal",
                                     NULL};
 
 const struct zoo_family zoo_attention = {
@@ -323,7 +388,7 @@ const struct zoo_family zoo_attention = {
                    {"queries", "in a sequence; packed: at most", 0, 1 << 20, 512, NULL},
                    {"keys", "likewise", 0, 1 << 20, 512, NULL},
                    {"dim", "of a head", 1, 512, 128, NULL},
-                   {"type", "of Q, K, V and O", 0, 2, 0, type_names},
+                   {"type", "of Q, K, V and O; of e4m3, O is bf16", 0, 3, 0, type_names},
                    {"mask", "what a query sees", 0, 1, 0, mask_names},
                    {"window", "keys that a query sees on a side; 0: all", 0, 1 << 20, 0, NULL},
                    {"softcap", "the most that a score can be; 0: no limit", 0, 1 << 10, 0, NULL},

@@ -29,6 +29,7 @@ enum {
     ATTENTION_B_LSE,
     ATTENTION_B_Q_BEGIN,
     ATTENTION_B_K_BEGIN,
+    ATTENTION_B_SCALES, /* of e4m3: f32 [3][heads], of Q, K and V */
     ATTENTION_BUFFERS
 };
 /* [batch][head][row][dim]; [batch][row][head][dim]; [row][head][dim] of sequences of all lengths.

@@ -12,12 +12,13 @@
 
 #define CALL "attention_forward"
 
-enum { Q, K, V, O, LSE, Q_BEGIN, K_BEGIN, BUFFERS };
-static const char *const buffer_names[BUFFERS] = {"q", "k", "v", "o", "lse", "q_begin", "k_begin"};
+enum { Q, K, V, O, LSE, Q_BEGIN, K_BEGIN, Q_SCALE, K_SCALE, V_SCALE, BUFFERS };
+static const char *const buffer_names[BUFFERS] = {
+    "q", "k", "v", "o", "lse", "q_begin", "k_begin", "q_scale", "k_scale", "v_scale"};
 static const char *const variants[] = {
     [ATTENTION_NAIVE] = "naive",           [ATTENTION_ONLINE] = "online_softmax",
     [ATTENTION_MMA] = "mma_sync",          [ATTENTION_WGMMA] = "wgmma",
-    [ATTENTION_OVERLAPPED] = "overlapped",
+    [ATTENTION_OVERLAPPED] = "overlapped", [ATTENTION_FP8] = "fp8",
 };
 
 /* A call, and how many bytes it may touch of each buffer. */
@@ -58,8 +59,13 @@ static lk_status check_sizes(const lk_attention_desc *d)
         (status = check_range("queries", d->queries, 0, rows)) != LK_OK ||
         (status = check_range("keys", d->keys, 0, rows)) != LK_OK ||
         (status = check_range("dim", d->dim, 1, 512)) != LK_OK ||
-        (status = check_range("window", d->window, 0, rows)) != LK_OK)
+        (status = check_range("window", d->window, 0, rows)) != LK_OK ||
+        (status = check_range("scale_head", d->scale_head, 0, 1 << 14)) != LK_OK ||
+        (status = check_range("scale_batch", d->scale_batch, 0, 1 << 14)) != LK_OK)
         return status;
+    if (d->batch * d->scale_batch >= (int64_t)1 << 30)
+        return fail("batch times scale_batch is %lld; it is below 2^30",
+                    (long long)(d->batch * d->scale_batch));
     if (d->heads % kv_heads)
         return fail("heads is %lld, which is not a multiple of kv_heads, %lld", (long long)d->heads,
                     (long long)kv_heads);
@@ -71,8 +77,11 @@ static lk_status check_sizes(const lk_attention_desc *d)
 
 static lk_status check_choices(const lk_attention_desc *d)
 {
-    if (d->type != LK_BF16 && d->type != LK_F16 && d->type != LK_F32)
-        return fail("type is %d; it is LK_BF16, LK_F16 or LK_F32", (int)d->type);
+    if (d->type != LK_BF16 && d->type != LK_F16 && d->type != LK_F32 && d->type != LK_E4M3)
+        return fail("type is %d; it is LK_BF16, LK_F16, LK_F32 or LK_E4M3", (int)d->type);
+    if (d->type != LK_E4M3 &&
+        (d->q_scale || d->k_scale || d->v_scale || d->scale_head || d->scale_batch))
+        return fail("q_scale, k_scale and v_scale are for LK_E4M3; others have scale alone");
     if (!(d->scale >= 0) || !isfinite(d->scale))
         return fail("scale is %g; it is above 0, or 0 for 1 / sqrt(dim)", (double)d->scale);
     if (!(d->softcap >= 0) || !isfinite(d->softcap))
@@ -92,7 +101,7 @@ static lk_status place(const char *name, lk_steps given, const lk_attention_desc
     bool packed = d->q_begin;
     int64_t batch = packed ? 1 : d->batch;
     int64_t last = 0;
-    unsigned each = d->type == LK_F32 ? 4 : 2;
+    unsigned each = d->type == LK_F32 ? 4 : d->type == LK_E4M3 && name[0] != 'o' ? 1 : 2;
     step->row = given.row ? given.row : packed ? heads * d->dim : d->dim;
     step->head = given.head ? given.head : packed ? d->dim : rows * d->dim;
     step->batch = given.batch ? given.batch : packed ? 0 : heads * rows * d->dim;
@@ -117,8 +126,10 @@ static lk_status place(const char *name, lk_steps given, const lk_attention_desc
 
 static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
 {
-    static const enum attention_number numbers[] = {
-        [LK_BF16] = ATTENTION_BF16, [LK_F16] = ATTENTION_F16, [LK_F32] = ATTENTION_F32};
+    static const enum attention_number numbers[] = {[LK_BF16] = ATTENTION_BF16,
+                                                    [LK_F16] = ATTENTION_F16,
+                                                    [LK_F32] = ATTENTION_F32,
+                                                    [LK_E4M3] = ATTENTION_E4M3};
     struct attention_request *r = &a->request;
     *a = (struct attention){0};
     if (!d)
@@ -143,6 +154,13 @@ static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
         .scale = d->scale != 0 ? d->scale : (float)(1 / sqrt((double)d->dim)),
         .softcap = d->softcap,
         .packed = packed,
+        .all_queries = q_rows,
+        .all_keys = k_rows,
+        .q_scale = (uintptr_t)d->q_scale,
+        .k_scale = (uintptr_t)d->k_scale,
+        .v_scale = (uintptr_t)d->v_scale,
+        .scale_head = d->scale_head,
+        .scale_batch = d->scale_batch,
     };
     if ((status = place("q", d->q, d, d->heads, q_rows, &r->q_step, &a->bytes[Q])) != LK_OK ||
         (status = place("k", d->k, d, kv_heads, k_rows, &r->k_step, &a->bytes[K])) != LK_OK ||
@@ -151,8 +169,11 @@ static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
         return status;
     a->bytes[LSE] = (size_t)(packed ? 1 : d->batch) * (size_t)(d->heads * q_rows) * 4;
     a->bytes[Q_BEGIN] = a->bytes[K_BEGIN] = packed ? ((size_t)d->batch + 1) * 4 : 0;
+    for (int i = Q_SCALE; i <= V_SCALE && d->batch; i++)
+        a->bytes[i] =
+            (size_t)((d->batch - 1) * d->scale_batch + (kv_heads - 1) * d->scale_head + 1) * 4;
     for (int i = 0; i < BUFFERS; i++)
-        a->aligned[i] = i >= LSE || d->type == LK_F32 ? 4 : 2;
+        a->aligned[i] = i >= LSE || d->type == LK_F32 ? 4 : d->type == LK_E4M3 && i < O ? 1 : 2;
     return LK_OK;
 }
 
@@ -164,24 +185,31 @@ static enum attention_kind kind_of(const struct attention_request *r,
     bool has_tma = device->arch == 90 && device->cuda->cuTensorMapEncodeTiled;
     if (has_tma && attention_takes(r, ATTENTION_OVERLAPPED))
         return ATTENTION_OVERLAPPED;
+    if (has_tma && attention_takes(r, ATTENTION_FP8))
+        return ATTENTION_FP8;
     if (attention_takes(r, ATTENTION_MMA))
         return ATTENTION_MMA;
     return attention_takes(r, ATTENTION_ONLINE) ? ATTENTION_ONLINE : ATTENTION_NAIVE;
 }
 
-/* Enough wherever the buffers lie. */
+/* Enough wherever the buffers lie, and on every GPU. */
 static size_t workspace_of(const struct attention_request *r)
 {
-    if (r->batch == 0 || r->queries == 0 || attention_takes(r, ATTENTION_ONLINE))
+    if (r->batch == 0 || r->queries == 0)
         return 0;
-    return attention_workspace(r, ATTENTION_NAIVE);
+    if (!attention_takes(r, ATTENTION_ONLINE))
+        return attention_workspace(r, ATTENTION_NAIVE);
+    if (attention_takes(r, ATTENTION_FP8))
+        return attention_workspace(r, ATTENTION_FP8);
+    return attention_takes(r, ATTENTION_OVERLAPPED) ? attention_workspace(r, ATTENTION_OVERLAPPED)
+                                                    : 0;
 }
 
 static lk_status check_buffers(const struct attention *a, const void *const *buffer,
                                const struct api_context *context)
 {
     for (int i = 0; i < BUFFERS; i++) {
-        if (a->bytes[i] == 0 || (i == LSE && !buffer[i]))
+        if (a->bytes[i] == 0 || (!buffer[i] && (i == LSE || i >= Q_SCALE)))
             continue;
         if (!buffer[i])
             return fail("%s is NULL; it must be device memory of %zu bytes", buffer_names[i],
@@ -215,8 +243,8 @@ static lk_status check_workspace(const struct attention *a, const struct api_con
                         "the workspace has %zu bytes and must have %zu; "
                         "lk_attention_forward_workspace says how many",
                         bytes, wanted);
-    if (!workspace || (uintptr_t)workspace % 4)
-        return fail("workspace (%p) is NULL or not aligned to 4 bytes", workspace);
+    if (!workspace || (uintptr_t)workspace % 16)
+        return fail("workspace (%p) is NULL or not aligned to 16 bytes", workspace);
     return api_check_memory(CALL, context, "workspace", (uintptr_t)workspace, wanted);
 }
 
@@ -267,7 +295,8 @@ lk_status lk_attention_forward(void *stream, const lk_attention_desc *desc, cons
     lk_status status = read_desc(desc, &a);
     if (status != LK_OK || (status = api_current(CALL, &context)) != LK_OK)
         return status;
-    const void *buffer[BUFFERS] = {q, k, v, o, lse, desc->q_begin, desc->k_begin};
+    const void *buffer[BUFFERS] = {
+        q, k, v, o, lse, desc->q_begin, desc->k_begin, desc->q_scale, desc->k_scale, desc->v_scale};
     if ((status = check_buffers(&a, buffer, context)) != LK_OK ||
         (status = check_workspace(&a, context, workspace, workspace_bytes)) != LK_OK ||
         (status = api_check_stream(CALL, context, stream)) != LK_OK)
@@ -301,11 +330,13 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
 {
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
-        [ATTENTION_ONLINE] = "f32, or rows not at multiples of 16 bytes: right, not fast",
-        [ATTENTION_MMA] = "packed sequences, steps of 0, no keys, or no Hopper GPU",
+        [ATTENTION_ONLINE] = "f32, e4m3 with heads of 256, a softcap or no Hopper GPU, or rows not "
+                             "at multiples of 16 bytes: right, not fast",
+        [ATTENTION_MMA] = "steps of 0, no keys, or no Hopper GPU",
         [ATTENTION_WGMMA] = "",
-        [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper"};
-    static const char *const types[] = {"bf16", "f16", "f32"};
+        [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper",
+        [ATTENTION_FP8] = "e4m3 and rows at multiples of 16 bytes, on Hopper"};
+    static const char *const types[] = {"bf16", "f16", "f32", "e4m3"};
     struct attention a;
     struct api_context *context;
     if (!text || size == 0)

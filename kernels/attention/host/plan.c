@@ -6,25 +6,32 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const numbers[] = {"bf16", "f16", "f32"};
+static const char *const numbers[] = {"bf16", "f16", "f32", "e4m3"};
 
 /* What a kind takes -----------------------------------------------------------------------------*/
 
-static bool steps_fit(struct attention_steps step, CUdeviceptr at)
+static bool steps_fit(struct attention_steps step, CUdeviceptr at, int multiple)
 {
-    return at % 16 == 0 && (step.row | step.head | step.batch) % 8 == 0;
+    return at % 16 == 0 && (step.row | step.head | step.batch) % multiple == 0;
 }
 
 /* 16 bytes at a time. */
 static bool is_aligned(const struct attention_request *r)
 {
-    return steps_fit(r->q_step, r->q) && steps_fit(r->k_step, r->k) && steps_fit(r->v_step, r->v) &&
-           steps_fit(r->o_step, r->o);
+    int multiple = r->number == ATTENTION_E4M3 ? 16 : 8;
+    return steps_fit(r->q_step, r->q, multiple) && steps_fit(r->k_step, r->k, multiple) &&
+           steps_fit(r->v_step, r->v, multiple) && steps_fit(r->o_step, r->o, 8);
 }
 
 static bool has_tile(int64_t dim)
 {
     return dim == 64 || dim == 96 || dim == 128 || dim == 256;
+}
+
+/* Tiles of 128 queries of a head: as many as packed sequences can have. */
+static int64_t tiles_of(const struct attention_request *r)
+{
+    return r->packed ? r->all_queries / 128 + r->batch : r->batch * ((r->queries + 127) / 128);
 }
 
 /* Blocks along y and z. */
@@ -40,18 +47,32 @@ static bool fits_grid(const struct attention_request *r, enum attention_kind kin
     case ATTENTION_WGMMA:
         return r->queries <= most * 128;
     default:
-        return heads * ((r->queries + 127) / 128) < (int64_t)1 << 31;
+        return tiles_of(r) * r->heads * r->group < (int64_t)1 << 31;
     }
 }
 
-/* TMA's boxes would bring rows of the next sequence into a tile; and a tensor map has no steps of
- * 0.
- */
+/* A tensor map has no steps of 0, and none of 2^40 bytes. */
+static bool fits_map(struct attention_steps step, bool packed)
+{
+    const int64_t most = (int64_t)1 << 34;
+    return step.row > 0 && step.row < most && step.head > 0 && (packed || step.batch > 0);
+}
 static bool fits_maps(const struct attention_request *r)
 {
-    return !r->packed && r->q_step.row > 0 && r->k_step.row > 0 && r->v_step.row > 0 &&
-           r->q_step.head > 0 && r->k_step.head > 0 && r->v_step.head > 0 && r->q_step.batch > 0 &&
-           r->k_step.batch > 0 && r->v_step.batch > 0;
+    return fits_map(r->q_step, r->packed) && fits_map(r->k_step, r->packed) &&
+           fits_map(r->v_step, r->packed);
+}
+
+static bool has_16_bits(const struct attention_request *r)
+{
+    return r->number == ATTENTION_BF16 || r->number == ATTENTION_F16;
+}
+
+/* Of a row of V, transposed: whole tiles of keys for each sequence; kernels/attention/values.h. */
+static int64_t columns_of(const struct attention_request *r)
+{
+    const int64_t keys = 128;
+    return keys * (r->packed ? r->all_keys / keys + r->batch : r->batch * ((r->keys + 127) / keys));
 }
 
 bool attention_takes(const struct attention_request *r, enum attention_kind kind)
@@ -64,18 +85,34 @@ bool attention_takes(const struct attention_request *r, enum attention_kind kind
     case ATTENTION_ONLINE:
         return has_tile(r->dim);
     case ATTENTION_MMA:
-        return has_tile(r->dim) && r->number != ATTENTION_F32 && is_aligned(r);
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r);
+    case ATTENTION_FP8:
+        return r->number == ATTENTION_E4M3 && r->dim != 256 && has_tile(r->dim) &&
+               r->softcap == 0 && is_aligned(r) && r->keys > 0 && fits_maps(r) &&
+               columns_of(r) < (int64_t)1 << 31;
     default:
-        return has_tile(r->dim) && r->number != ATTENTION_F32 && is_aligned(r) && r->keys > 0 &&
-               fits_maps(r);
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->keys > 0 && fits_maps(r);
     }
+}
+
+/* kernels/attention/order.h: of packed sequences, in overlapped and fp8. */
+static size_t list_bytes(const struct attention_request *r)
+{
+    return r->packed ? ((size_t)tiles_of(r) + 1) * 32 : 0;
 }
 
 size_t attention_workspace(const struct attention_request *r, enum attention_kind kind)
 {
-    if (kind != ATTENTION_NAIVE)
+    switch (kind) {
+    case ATTENTION_NAIVE:
+        return (size_t)(r->batch * r->heads * r->group) * (size_t)r->queries * (size_t)r->keys * 4;
+    case ATTENTION_OVERLAPPED:
+        return list_bytes(r);
+    case ATTENTION_FP8:
+        return list_bytes(r) + (size_t)(r->heads * r->dim) * (size_t)columns_of(r);
+    default:
         return 0;
-    return (size_t)(r->batch * r->heads * r->group) * (size_t)r->queries * (size_t)r->keys * 4;
+    }
 }
 
 /* Arguments -------------------------------------------------------------------------------------*/
@@ -92,8 +129,15 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .o = r->o,
         .lse = r->lse,
         .workspace = r->workspace,
+        .values = r->workspace + list_bytes(r),
         .q_begin = r->packed ? r->q_begin : 0,
         .k_begin = r->packed ? r->k_begin : 0,
+        .q_scale = r->q_scale,
+        .k_scale = r->k_scale,
+        .v_scale = r->v_scale,
+        .scale_head = (int)r->scale_head,
+        .scale_batch = (int)r->scale_batch,
+        .v_columns = (int)columns_of(r),
         .q_row = r->q_step.row,
         .q_head = r->q_step.head,
         .q_batch = r->q_step.batch,
@@ -116,31 +160,86 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .right = (int)r->right,
         .lse_row = r->packed ? (int)heads : 1,
         .lse_head = r->packed ? 1 : (int)r->queries,
+        .room = (int)tiles_of(r),
         .scale = (float)(r->scale * log2_e),
         .softcap = (float)(cap / r->scale),
         .inner = cap != 0 ? (float)(r->scale / cap) : 0,
     };
 }
 
-/* A tensor [batch][heads][rows][dim] in boxes of `box_rows` lines of 64 numbers, swizzled. */
-static CUresult make_map(const struct lk_driver *cuda, const struct attention_request *r,
-                         CUtensorMap *map, CUdeviceptr at, struct attention_steps step,
-                         int64_t rows, int64_t heads, int box_rows)
+struct tensor {
+    CUdeviceptr at;
+    struct attention_steps step;
+    int64_t columns, rows, heads, batch;
+};
+
+static CUresult encode(const struct lk_driver *cuda, const struct attention_request *r,
+                       CUtensorMap *map, CUdeviceptr at, cuuint32_t rank, const cuuint64_t *size,
+                       const cuuint64_t *pitch, int64_t box_rows)
 {
-    cuuint64_t size[4] = {(cuuint64_t)r->dim, (cuuint64_t)rows, (cuuint64_t)heads,
-                          (cuuint64_t)r->batch};
-    cuuint64_t pitch[3] = {(cuuint64_t)step.row * 2, (cuuint64_t)step.head * 2,
-                           (cuuint64_t)step.batch * 2};
-    cuuint32_t box[4] = {64, (cuuint32_t)box_rows, 1, 1}, each[4] = {1, 1, 1, 1};
+    static const CUtensorMapDataType types[] = {
+        [ATTENTION_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        [ATTENTION_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        [ATTENTION_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+    };
+    cuuint32_t line = r->number == ATTENTION_E4M3 ? 128 : 64;
+    cuuint32_t box[5] = {size[0] < line ? (cuuint32_t)size[0] : line, (cuuint32_t)box_rows, 1, 1,
+                         1};
+    cuuint32_t each[5] = {1, 1, 1, 1, 1};
     if (!cuda->cuTensorMapEncodeTiled) /* drivers before 12.0 */
         return CUDA_ERROR_NOT_SUPPORTED;
     return cuda->cuTensorMapEncodeTiled(
-        map,
-        r->number == ATTENTION_BF16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                    : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        4, (void *)(uintptr_t)at, size, pitch, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        map, types[r->number], rank, (void *)(uintptr_t)at, size, pitch, box, each,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* A tensor [batch][heads][rows][columns] in boxes of `box_rows` lines of 128 bytes, swizzled. */
+static CUresult make_map(const struct lk_driver *cuda, const struct attention_request *r,
+                         CUtensorMap *map, struct tensor x, int64_t box_rows)
+{
+    cuuint64_t each = r->number == ATTENTION_E4M3 ? 1 : 2;
+    cuuint64_t size[4] = {(cuuint64_t)x.columns, (cuuint64_t)x.rows, (cuuint64_t)x.heads,
+                          (cuuint64_t)x.batch};
+    cuuint64_t pitch[3] = {(cuuint64_t)x.step.row * each, (cuuint64_t)x.step.head * each,
+                           (cuuint64_t)x.step.batch * each};
+    return encode(cuda, r, map, x.at, 4, size, pitch, box_rows);
+}
+
+/* Of packed sequences; kernels/attention/attention.h says what its five dimensions are
+ * (load_ragged_box). */
+static CUresult make_ragged_map(const struct lk_driver *cuda, const struct attention_request *r,
+                                CUtensorMap *map, struct tensor x, int64_t box_rows)
+{
+    const cuuint64_t ragged = 1 << 30, most = 0x7fff0000;
+    cuuint64_t each = r->number == ATTENTION_E4M3 ? 1 : 2, row = (cuuint64_t)x.step.row * each;
+    cuuint64_t size[5] = {(cuuint64_t)x.columns, ragged, (cuuint64_t)x.heads, most, most};
+    cuuint64_t pitch[4] = {row, (cuuint64_t)x.step.head * each, row,
+                           ((cuuint64_t)1 << 35) - row}; /* times 2^30 it is 2^65 - 2^30 rows */
+    return encode(cuda, r, map, x.at, 5, size, pitch, box_rows);
+}
+
+/* Of Q, K and V; of V transposed, for FP8. */
+static CUresult make_maps(const struct lk_driver *cuda, const struct attention_request *r,
+                          enum attention_kind kind, int queries, int keys,
+                          struct attention_arguments *g)
+{
+    CUresult (*make)(const struct lk_driver *, const struct attention_request *, CUtensorMap *,
+                     struct tensor, int64_t) = r->packed ? make_ragged_map : make_map;
+    int64_t heads = r->heads * r->group, columns = columns_of(r);
+    struct tensor q = {r->q, r->q_step, r->dim, r->queries, heads, r->batch};
+    struct tensor k = {r->k, r->k_step, r->dim, r->keys, r->heads, r->batch};
+    struct tensor v = {r->v, r->v_step, r->dim, r->keys, r->heads, r->batch};
+    struct attention_steps turned = {columns, columns * r->dim, columns * r->dim * r->heads};
+    CUresult status = make(cuda, r, &g->q_map, q, queries);
+    if (status == CUDA_SUCCESS)
+        status = make(cuda, r, &g->k_map, k, keys);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (kind != ATTENTION_FP8)
+        return make(cuda, r, &g->v_map, v, keys);
+    v = (struct tensor){g->values, turned, columns, r->dim, r->heads, 1};
+    return make_map(cuda, r, &g->v_map, v, r->dim);
 }
 
 /* Launches --------------------------------------------------------------------------------------*/
@@ -176,6 +275,8 @@ static void plan_online(const struct attention_request *r, struct attention_plan
                           .shared = 4 * ((QUERIES + 2 * KEYS) * row + QUERIES * (KEYS + 1))};
 }
 
+static const struct attention_launch order_tiles = {"order_tiles", {.x = 1, .threads = 1024}};
+
 /* Bytes of a row in shared memory: whole lines of 64 numbers. */
 static unsigned row_bytes(const struct attention_request *r)
 {
@@ -206,14 +307,15 @@ static int keys_of_tile(const struct attention_request *r)
     return 176;
 }
 
-/* wgmma has a block for each tile, overlapped one for each SM. */
+/* wgmma has a block for each tile, the others one for each SM and, of packed sequences, a list of
+ * the tiles in their order. */
 static CUresult plan_hopper(const struct attention_request *r, enum attention_kind kind,
                             const struct lk_driver *cuda, int sms, struct attention_plan *plan)
 {
     enum { QUERIES = 128, STAGES = 2, BARRIERS = 1024 };
-    struct attention_launch *launch = &plan->launch[0];
-    unsigned down = zoo_ceil_div(r->queries, QUERIES);
-    int64_t heads = r->heads * r->group, tiles = r->batch * heads * down;
+    bool has_list = kind == ATTENTION_OVERLAPPED && r->packed;
+    struct attention_launch *launch = &plan->launch[has_list];
+    int64_t heads = r->heads * r->group, tiles = tiles_of(r) * heads;
     int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
              (int)r->dim, keys, r->softcap != 0 ? "_capped" : "");
@@ -223,17 +325,34 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
         .shared = (unsigned)(QUERIES + 2 * STAGES * keys) * row_bytes(r) + BARRIERS};
     if (kind == ATTENTION_WGMMA) {
         launch->grid.x = (unsigned)(r->batch * heads);
-        launch->grid.y = down;
+        launch->grid.y = zoo_ceil_div(r->queries, QUERIES);
     }
-    CUresult status =
-        make_map(cuda, r, &plan->arguments.q_map, r->q, r->q_step, r->queries, heads, QUERIES);
-    if (status == CUDA_SUCCESS)
-        status =
-            make_map(cuda, r, &plan->arguments.k_map, r->k, r->k_step, r->keys, r->heads, keys);
-    if (status == CUDA_SUCCESS)
-        status =
-            make_map(cuda, r, &plan->arguments.v_map, r->v, r->v_step, r->keys, r->heads, keys);
-    return status;
+    if (has_list) {
+        plan->launch[0] = order_tiles;
+        plan->launches = 2;
+    }
+    return make_maps(cuda, r, kind, QUERIES, keys, &plan->arguments);
+}
+
+/* V is transposed before. */
+static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
+                         struct attention_plan *plan)
+{
+    enum { QUERIES = 128, KEYS = 128, STAGES = 2, LINE = 128, BARRIERS = 1024 };
+    struct attention_launch *launch = plan->launch;
+    int64_t tiles = tiles_of(r) * r->heads * r->group;
+    if (r->packed)
+        *launch++ = order_tiles;
+    snprintf(launch->kernel, sizeof launch->kernel, "transpose_values_%d", (int)r->dim);
+    launch++->grid = (struct zoo_grid){
+        .x = (unsigned)(columns_of(r) / KEYS), .y = (unsigned)r->heads, .threads = 256};
+    snprintf(launch->kernel, sizeof launch->kernel, "attention_e4m3_%d", (int)r->dim);
+    launch++->grid = (struct zoo_grid){
+        .x = (unsigned)(tiles < sms ? tiles : sms),
+        .threads = 384,
+        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim)) * LINE + BARRIERS};
+    plan->launches = (unsigned)(launch - plan->launch);
+    return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);
 }
 
 CUresult attention_plan_make(const struct attention_request *r, enum attention_kind kind,
@@ -250,6 +369,8 @@ CUresult attention_plan_make(const struct attention_request *r, enum attention_k
     case ATTENTION_MMA:
         plan_mma(r, plan);
         return CUDA_SUCCESS;
+    case ATTENTION_FP8:
+        return plan_fp8(r, cuda, sms, plan);
     default:
         return plan_hopper(r, kind, cuda, sms, plan);
     }

@@ -9,13 +9,15 @@
 
 extern const struct zoo_family zoo_attention;
 
-enum attention_number { ATTENTION_BF16, ATTENTION_F16, ATTENTION_F32 };
+/* Of e4m3, O is bf16. */
+enum attention_number { ATTENTION_BF16, ATTENTION_F16, ATTENTION_F32, ATTENTION_E4M3 };
 enum attention_kind {
     ATTENTION_NAIVE,
     ATTENTION_ONLINE,
     ATTENTION_MMA,
     ATTENTION_WGMMA,
-    ATTENTION_OVERLAPPED
+    ATTENTION_OVERLAPPED,
+    ATTENTION_FP8
 };
 #define ATTENTION_NO_LIMIT (1 << 28) /* of left and right */
 
@@ -32,15 +34,19 @@ struct attention_request {
     float scale, softcap; /* as users give them; softcap 0: none */
     struct attention_steps q_step, k_step, v_step, o_step;
     bool packed; /* sequences lie one after the other, q_begin and k_begin say where */
+    int64_t all_queries, all_keys;                            /* packed: rows of all sequences */
     CUdeviceptr q, k, v, o, lse, q_begin, k_begin, workspace; /* lse may be 0 */
+    CUdeviceptr q_scale, k_scale, v_scale;                    /* what e4m3 is multiplied by; 0: 1 */
+    int64_t scale_head, scale_batch; /* from a head of K's scale to the next, from a sequence's */
 };
 
 /* As ../attention.h declares it for the kernels. */
 struct attention_arguments {
-    CUdeviceptr q, k, v, o, lse, workspace, q_begin, k_begin;
+    CUdeviceptr q, k, v, o, lse, workspace, values, q_begin, k_begin, q_scale, k_scale, v_scale;
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
-    int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head;
+    int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
+    int scale_head, scale_batch, v_columns;
     float scale, softcap, inner;
     CUtensorMap q_map, k_map, v_map;
 };

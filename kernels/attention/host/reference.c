@@ -10,6 +10,7 @@
 #include "attention.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@
 
 struct head {
     const struct zoo_problem *problem;
+    double score_scale, value_scale; /* of e4m3; else 1 */
     struct attention_request request;
     void *const *buffer;
     int64_t queries, keys;
@@ -25,9 +27,10 @@ struct head {
 
 /* A row at work. */
 struct row {
-    double *score, *error;                 /* [keys], in natural units */
-    double *query;                         /* [dim] */
-    double *sum, *size, *square, *spoiled; /* [dim]: of w v, w |v|, (w v)^2 and w |v| error */
+    double *score, *error;                         /* [keys], in natural units */
+    double *query, *cut;                           /* [dim] */
+    double *sum, *size, *square, *spoiled, *small; /* [dim]: of w v, w |v|, (w v)^2, w |v| error;
+                                                      of |v| where w is near the least e4m3 */
 };
 
 static double *numbers(int64_t count)
@@ -38,22 +41,59 @@ static double *numbers(int64_t count)
     return list;
 }
 
+/* Of e4m3 some variants have sums in f32, too. */
+static bool has_f32_sums(enum zoo_type type)
+{
+    return type == ZOO_F32 || type == ZOO_E4M3;
+}
+
+/* What FP8's tensor cores lose of a sum of products, as kernels/gemm_scaled/README.md has them: 32
+ * products and the sum before are cut 13 bits below the largest exponent, then the sum to 14 bits.
+ * f32 loses less. */
+static double cut_of_sum(const struct row *row, int64_t dim, const double *key)
+{
+    double sum = 0, exact = 0;
+    for (int64_t from = 0; from < dim; from += 32) {
+        int most = INT_MIN, exponent;
+        double next = 0;
+        for (int64_t i = from; i < from + 32 && i < dim; i++) {
+            row->cut[i] = row->query[i] * key[i];
+            exact += row->cut[i];
+            if (row->cut[i] != 0) { /* denormals have an exponent of -6 */
+                int of_q = ilogb(row->query[i]), of_k = ilogb(key[i]);
+                exponent = (of_q < -6 ? -6 : of_q) + (of_k < -6 ? -6 : of_k);
+                most = exponent > most ? exponent : most;
+            }
+        }
+        if (sum != 0 && ilogb(sum) > most)
+            most = ilogb(sum);
+        if (most == INT_MIN)
+            continue;
+        for (int64_t i = from; i < from + 32 && i < dim; i++)
+            next += ldexp(trunc(ldexp(row->cut[i], 13 - most)), most - 13);
+        next += ldexp(trunc(ldexp(sum, 13 - most)), most - 13);
+        sum = next != 0 ? ldexp(trunc(ldexp(next, 13 - ilogb(next))), ilogb(next) - 13) : 0;
+    }
+    return fabs(sum - exact);
+}
+
 static void make_scores(const struct head *h, struct row *row, int64_t first, int64_t last)
 {
     enum zoo_type type = attention_type(h->problem);
     int64_t dim = h->request.dim;
-    double scale = h->request.scale, cap = h->request.softcap;
+    double scale = h->request.scale * h->score_scale, cap = h->request.softcap, key[512];
     for (int64_t j = first; j <= last; j++) {
         double sum = 0, size = 0;
         for (int64_t i = 0; i < dim; i++) {
-            double product =
-                row->query[i] * zoo_get(type, h->buffer[ATTENTION_B_K],
-                                        h->k + (size_t)(j * h->request.k_step.row + i));
-            sum += product;
-            size += fabs(product);
+            key[i] = zoo_get(type, h->buffer[ATTENTION_B_K],
+                             h->k + (size_t)(j * h->request.k_step.row + i));
+            sum += row->query[i] * key[i];
+            size += fabs(row->query[i] * key[i]);
         }
-        double exact = type == ZOO_F32 ? (double)dim + 2 : (double)dim / 4 + 8;
-        row->error[j] = scale * (exact * SINGLE * size + 2 * SINGLE * fabs(sum));
+        double exact = has_f32_sums(type) ? (double)dim + 2 : (double)dim / 4 + 8;
+        row->error[j] = scale * (exact * SINGLE * size + 4 * SINGLE * fabs(sum));
+        if (type == ZOO_E4M3)
+            row->error[j] += scale * cut_of_sum(row, dim, key);
         row->score[j] = scale * sum;
         if (cap != 0) {
             row->score[j] = cap * tanh(scale * sum / cap);
@@ -70,18 +110,18 @@ static double largest_score(const struct row *row, int64_t first, int64_t last)
     return most;
 }
 
-/* The sums of weights, and of weights times their relative error. */
+/* The sums of weights, of weights times their relative error, and of weights at their least. */
 struct weights {
-    double sum, spoiled, most;
+    double sum, spoiled, least, most;
 };
 
 static struct weights weigh(const struct head *h, struct row *row, int64_t first, int64_t last)
 {
     enum zoo_type type = attention_type(h->problem);
     int64_t dim = h->request.dim;
-    struct weights w = {0, 0, largest_score(row, first, last)};
+    struct weights w = {0, 0, 0, largest_score(row, first, last)};
     for (int64_t i = 0; i < dim; i++)
-        row->sum[i] = row->size[i] = row->square[i] = row->spoiled[i] = 0;
+        row->sum[i] = row->size[i] = row->square[i] = row->spoiled[i] = row->small[i] = 0;
     for (int64_t j = first; j <= last; j++) {
         double weight = exp(row->score[j] - w.most);
         /* The argument of exp2 and its result; a weight that starts with another base. */
@@ -89,14 +129,17 @@ static struct weights weigh(const struct head *h, struct row *row, int64_t first
             row->error[j] + 0x1p-21 +
             4 * SINGLE * (fabs(w.most) + fabs(row->score[j]) + fabs(row->score[j] - w.most));
         w.sum += weight;
+        w.least += weight * exp(-error);
+        error = expm1(error); /* of the weight; sums of FP8 are off by more than a little */
         w.spoiled += weight * error;
         for (int64_t i = 0; i < dim; i++) {
-            double v = zoo_get(type, h->buffer[ATTENTION_B_V],
-                               h->v + (size_t)(j * h->request.v_step.row + i));
+            double v = h->value_scale * zoo_get(type, h->buffer[ATTENTION_B_V],
+                                                h->v + (size_t)(j * h->request.v_step.row + i));
             row->sum[i] += weight * v;
             row->size[i] += weight * fabs(v);
             row->square[i] += weight * weight * v * v;
             row->spoiled[i] += weight * error * fabs(v);
+            row->small[i] += weight < 0x1p-12 ? fabs(v) : 0;
         }
     }
     return w;
@@ -106,20 +149,24 @@ static struct weights weigh(const struct head *h, struct row *row, int64_t first
 static double bound_of(const struct head *h, const struct row *row, struct weights w, int64_t i,
                        int64_t count)
 {
-    static const double units[] = {0x1p-8, 0x1p-11, SINGLE},
-                        least[] = {0x1p-134, 0x1p-25, 0x1p-150};
+    static const double units[] = {0x1p-8, 0x1p-11, SINGLE, 0x1p-8}, /* of O */
+        weights[] = {0x1p-8, 0x1p-11, SINGLE, 0x1p-4},               /* of a weight */
+        least[] = {0x1p-134, 0x1p-25, 0x1p-150, 0x1p-134};
     enum attention_number number = h->request.number;
     bool random =
         h->problem->distribution == ATTENTION_UNIFORM || h->problem->distribution == ATTENTION_HUGE;
     double value = row->sum[i] / w.sum, keys = (double)count;
-    double rounded = units[number] * row->size[i], walk = 8 * units[number] * sqrt(row->square[i]);
+    double rounded = weights[number] * row->size[i];
+    double walk = 8 * weights[number] * sqrt(row->square[i]);
     if (random && walk < rounded)
         rounded = walk;
     double error = row->spoiled[i] + fabs(value) * w.spoiled + rounded + least[number] * keys;
     error += (keys / 4 + 16) * 2 * SINGLE * row->size[i]; /* sums over the keys, and shrinking */
-    if (number == ATTENTION_F32)
+    if (number == ATTENTION_F32 || number == ATTENTION_E4M3)
         error += keys * SINGLE * row->size[i];
-    error /= w.sum;
+    if (number == ATTENTION_E4M3) /* four instructions a tile cut 33 terms and a sum each */
+        error += 4 * 34 * 0x1p-13 * row->size[i] + 0x1p-18 * row->small[i];
+    error /= w.least;
     return error * 1.001 + (fabs(value) + error) * units[number] * 1.0001 + least[number];
 }
 
@@ -129,7 +176,7 @@ static void one_row(const struct head *h, struct row *row, int64_t query, size_t
     const struct attention_request *r = &h->request;
     int64_t diagonal = query + h->keys - h->queries, first = diagonal - r->left,
             last = diagonal + r->right;
-    struct weights w = {0, 0, 0};
+    struct weights w = {0, 0, 0, 0};
     first = first > 0 ? first : 0;
     last = last < h->keys - 1 ? last : h->keys - 1;
     for (int64_t i = 0; i < r->dim; i++)
@@ -148,7 +195,7 @@ static void one_row(const struct head *h, struct row *row, int64_t query, size_t
         double value = w.sum > 0 ? w.most + log(w.sum) : -INFINITY;
         expected[ATTENTION_B_LSE].value[lse] = value;
         expected[ATTENTION_B_LSE].bound[lse] =
-            w.sum > 0 ? 1.001 * (w.spoiled / w.sum + ((double)(last - first) + 16) * SINGLE) +
+            w.sum > 0 ? 1.001 * (w.spoiled / w.least + ((double)(last - first) + 16) * SINGLE) +
                             8 * SINGLE * (fabs(value) + fabs(w.most)) + 0x1p-21
                       : 0;
     }
@@ -160,12 +207,19 @@ static void one_head(struct head *h, int64_t batch, int64_t head, int64_t q_firs
     const struct attention_request *r = &h->request;
     int64_t heads = r->heads * r->group, kv_head = head / r->group;
     int64_t in_batch = r->packed ? 0 : batch;
-    struct row row = {numbers(h->keys), numbers(h->keys), numbers(r->dim), numbers(r->dim),
+    struct row row = {numbers(h->keys), numbers(h->keys), numbers(r->dim),
+                      numbers(r->dim),  numbers(r->dim),  numbers(r->dim),
                       numbers(r->dim),  numbers(r->dim),  numbers(r->dim)};
     h->q = (size_t)(in_batch * r->q_step.batch + head * r->q_step.head + q_first * r->q_step.row);
     h->k =
         (size_t)(in_batch * r->k_step.batch + kv_head * r->k_step.head + k_first * r->k_step.row);
     h->v = h->k;
+    h->score_scale = h->value_scale = 1;
+    if (attention_type(h->problem) == ZOO_E4M3) {
+        const float *scales = h->buffer[ATTENTION_B_SCALES];
+        h->score_scale = (double)scales[kv_head] * scales[r->heads + kv_head];
+        h->value_scale = scales[2 * r->heads + kv_head];
+    }
     for (int64_t i = 0; i < h->queries; i++) {
         size_t lse = (size_t)(r->packed ? (q_first + i) * heads + head
                                         : (batch * heads + head) * h->queries + i);
@@ -174,10 +228,12 @@ static void one_head(struct head *h, int64_t batch, int64_t head, int64_t q_firs
     free(row.score);
     free(row.error);
     free(row.query);
+    free(row.cut);
     free(row.sum);
     free(row.size);
     free(row.square);
     free(row.spoiled);
+    free(row.small);
 }
 
 void attention_reference(const struct zoo_problem *problem, void *const *buffer,

@@ -1,0 +1,265 @@
+/*
+ * fp8.cu: overlapped.cu for Q, K and V in e4m3, with both products on 8-bit tensor cores, which do
+ * twice as many FLOPs in a cycle. O is bf16. Two things are different:
+ *
+ *   Weights become e4m3. They are 256 at most instead of 1, so that those down to 2^-14 of the
+ *   largest keep all their bits; the sum grows as much, and the factor is gone after the division.
+ *   Sums of 8-bit products keep 14 bits. So each tile of keys gets sums of its own, which are added
+ *   to the output in f32: with the multiply-add that shrinks it anyhow.
+ *
+ * V comes transposed (values.h), in the order of keys in which the weights lie in registers.
+ */
+// arch: sm_90a
+#include "tiles.h"
+#include "turns_of_two.h"
+#include "values.h"
+#include "wgmma8.h"
+#define KEYS VALUE_KEYS
+#define LIFT 8 /* weights are 2^8 at most */
+
+template <int DIM> struct flash : places<KEYS> {
+    typedef places<KEYS> in;
+    struct stages { /* lines of 128 bytes: one of Q and K, 128 keys of V */
+        unsigned char q[QUERIES * LINE], k[STAGES][KEYS * LINE], v[STAGES][DIM * LINE];
+        barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
+    };
+
+    /* Loads, by one thread -------------------------------------------------------------------*/
+
+    static __device__ __forceinline__ void load_rows(void *to, const attention_arguments &g,
+                                                     const tensor_map *map, int row, int head,
+                                                     int first, int rows, int batch, barrier *full)
+    {
+        if (g.q_begin)
+            load_ragged_box(to, map, 0, row, head, first, rows, full);
+        else
+            load_box(to, map, 0, row, head, batch, full);
+    }
+
+    static __device__ __forceinline__ void load_tile(stages &m, const attention_arguments &g,
+                                                     const sequence &s, int tile, int column,
+                                                     int stage, unsigned parity)
+    {
+        barrier_wait(&m.k_empty[stage], parity ^ 1);
+        barrier_arrive_expecting(&m.k_full[stage], KEYS * DIM);
+        load_rows(m.k[stage], g, &g.k_map, tile * KEYS, s.kv_head, s.k_first, s.keys, s.batch,
+                  &m.k_full[stage]);
+        barrier_wait(&m.v_empty[stage], parity ^ 1);
+        barrier_arrive_expecting(&m.v_full[stage], KEYS * DIM);
+        load_box(m.v[stage], &g.v_map, column + tile * KEYS, 0, s.kv_head, 0, &m.v_full[stage]);
+    }
+
+    static __device__ __forceinline__ void produce(stages &m, const attention_arguments &g)
+    {
+        unsigned phases = 0; /* a bit for each stage, and one for Q */
+        place p;
+        for (int round = 0; in::place_of(g, round, p); round++) {
+            if (p.first == p.last)
+                continue;
+            barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
+            barrier_arrive_expecting(&m.q_full, QUERIES * DIM);
+            load_rows(m.q, g, &g.q_map, p.row, p.s.head, p.s.q_first, p.s.queries, p.s.batch,
+                      &m.q_full);
+            phases ^= 4;
+            int column = first_column(g, p.s.k_first, p.s.number);
+            for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
+                load_tile(m, g, p.s, tile, column, stage, phases >> stage & 1);
+                phases ^= 1 << stage;
+            }
+        }
+    }
+
+    /* Products, by a warpgroup ---------------------------------------------------------------*/
+
+    struct work {
+        float out[DIM / 2];
+        float part[DIM / 2]; /* the last tile's */
+        float scores[KEYS / 2];
+        unsigned weights[KEYS / 32][4];
+        rows r;
+        factors f;
+        unsigned long long q; /* its descriptor */
+        unsigned phases;      /* of the stages, a bit each, and of Q */
+        int group, row;
+    };
+
+    /* scores = Q K^T for the warpgroup's 64 rows; not waited for. */
+    static __device__ __forceinline__ void ask_scores(work &w, unsigned char *of_k)
+    {
+        unsigned long long k = wgmma_tile(shared_address(of_k), 8 * LINE, 0);
+#pragma unroll
+        for (int i = 0; i < DIM / 32; i++)
+            wgmma_e4m3::multiply(w.scores, w.q + 2 * i, k + 2 * i, i > 0);
+        wgmma_commit();
+    }
+
+    /* part = weights V; not waited for. */
+    static __device__ __forceinline__ void ask_part(work &w, unsigned char *of_v)
+    {
+        unsigned long long v = wgmma_tile(shared_address(of_v), 8 * LINE, 0);
+#pragma unroll
+        for (int i = 0; i < KEYS / 32; i++)
+            wgmma_e4m3_from_registers(w.part, w.weights[i], v + 2 * i, i > 0);
+        wgmma_commit();
+    }
+
+    static __device__ __forceinline__ void weigh(work &w, const attention_arguments &g,
+                                                 const place &p, int tile)
+    {
+        finish_scores<false, LIFT>(w.scores, g, p.s, w.row - threadIdx.x % 32 / 4, w.row,
+                                   tile * KEYS, w.r, w.f.score);
+    }
+
+    static __device__ __forceinline__ void pack_weights(work &w)
+    {
+#pragma unroll
+        for (int i = 0; i < KEYS / 32; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const float *x = w.scores + 16 * i + j / 2 * 8 + j % 2 * 2;
+                w.weights[i][j] = e4m3::pack(x[0], x[1], x[4], x[5]);
+            }
+    }
+
+    static __device__ __forceinline__ void add_part(work &w, float shrink0, float shrink1)
+    {
+#pragma unroll
+        for (int i = 0; i < DIM / 2; i++)
+            w.out[i] = fmaf(w.out[i], i / 2 % 2 ? shrink1 : shrink0, w.part[i]);
+    }
+
+    /* Scores of the next tile, in STAGE, and the output of the one before it. */
+    template <int STAGE>
+    static __device__ __forceinline__ void step(stages &m, const attention_arguments &g,
+                                                const place &p, int tile, work &w)
+    {
+        barrier_wait(&m.k_full[STAGE], w.phases >> STAGE & 1);
+        turn_wait(w.group);
+        wgmma_hold(w.part);
+        wgmma_fence();
+        ask_scores(w, m.k[STAGE]);
+        barrier_wait(&m.v_full[STAGE ^ 1], w.phases >> (STAGE ^ 1) & 1);
+        w.phases ^= 1 << (STAGE ^ 1);
+        wgmma_fence();
+        ask_part(w, m.v[STAGE ^ 1]);
+        turn_pass(w.group);
+        wgmma_wait<1>();
+        wgmma_hold(w.scores);
+        leave(&m.k_empty[STAGE]);
+        float shrink0 = w.r.shrink[0], shrink1 = w.r.shrink[1];
+        weigh(w, g, p, tile);
+        wgmma_wait<0>();
+        wgmma_hold(w.part);
+        leave(&m.v_empty[STAGE ^ 1]);
+        add_part(w, shrink0, shrink1);
+        pack_weights(w);
+    }
+
+    static __device__ __forceinline__ void attend(stages &m, const attention_arguments &g,
+                                                  const place &p, work &w)
+    {
+        barrier_wait(&m.q_full, w.phases >> 2 & 1);
+        w.phases ^= 4;
+        barrier_wait(&m.k_full[0], w.phases & 1);
+        wgmma_fence();
+        ask_scores(w, m.k[0]);
+        wgmma_wait<0>();
+        wgmma_hold(w.scores);
+        leave(&m.k_empty[0]);
+        weigh(w, g, p, p.last - 1);
+        pack_weights(w);
+        int tile = p.last - 2, last = 0;
+        while (tile >= p.first) {
+            step<1>(m, g, p, tile--, w);
+            last = 1;
+            if (tile < p.first)
+                break;
+            step<0>(m, g, p, tile--, w);
+            last = 0;
+        }
+        leave(&m.q_empty);
+        barrier_wait(&m.v_full[last], w.phases >> last & 1);
+        w.phases ^= 1 << last;
+        wgmma_hold(w.part);
+        wgmma_fence();
+        ask_part(w, m.v[last]);
+        wgmma_wait<0>();
+        wgmma_hold(w.part);
+        leave(&m.v_empty[last]);
+        add_part(w, w.r.shrink[0], w.r.shrink[1]);
+    }
+
+    /* A scale of 0 must not meet minus infinity; scales below 0 are refused with NaN. */
+    static __device__ __forceinline__ factors scaled_factors(const attention_arguments &g,
+                                                             const sequence &s)
+    {
+        factors f = factors_of(g, s);
+        float score = f.score * g.scale;
+        f.score = score >= 0 ? fmaxf(score, 1e-30f) : __uint_as_float(0x7fffffff);
+        return f;
+    }
+
+    static __device__ __forceinline__ void consume(stages &m, const attention_arguments &g,
+                                                   int group)
+    {
+        work w;
+        place p;
+        w.phases = 0;
+        w.group = group;
+        w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
+        if (group == 1)
+            turn_pass(group);
+        for (int round = 0; in::place_of(g, round, p); round++) {
+            w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+            w.r = rows{{lowest(), lowest()}, {0, 0}, {0, 0}};
+            w.f = scaled_factors(g, p.s);
+#pragma unroll
+            for (int i = 0; i < DIM / 2; i++)
+                w.out[i] = w.part[i] = 0;
+            if (p.first < p.last)
+                attend(m, g, p, w);
+            store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
+        }
+        if (group == 0)
+            turn_wait(group); /* takes the turn that is left over */
+    }
+
+    static __device__ __forceinline__ void run(const attention_arguments &g)
+    {
+        extern __shared__ __align__(1024) unsigned char memory[];
+        stages &m = *(stages *)memory;
+        int group = threadIdx.x / 128;
+        if (threadIdx.x == 0)
+            make_barriers(m);
+        __syncthreads();
+        if (group == CONSUMERS) {
+            registers_lower_to<24>();
+            if (threadIdx.x / 32 == 4 * CONSUMERS && elect_one())
+                produce(m, g);
+        } else {
+            registers_raise_to<240>();
+            consume(m, g, group);
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(ORDER_THREADS)
+    order_tiles(const __grid_constant__ attention_arguments g)
+{
+    make_list(g);
+}
+
+#define ATTENTION(dim)                                                                             \
+    extern "C" __global__ void __launch_bounds__(VALUE_THREADS)                                    \
+        transpose_values_##dim(const __grid_constant__ attention_arguments g)                      \
+    {                                                                                              \
+        transpose_values<dim>(g);                                                                  \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                       \
+        attention_e4m3_##dim(const __grid_constant__ attention_arguments g)                        \
+    {                                                                                              \
+        flash<dim>::run(g);                                                                        \
+    }
+ATTENTION(64)
+ATTENTION(96)
+ATTENTION(128)
