@@ -27,47 +27,66 @@ template <int NT> struct sums_of_warp {
     float of[NT * 8][36];
 };
 
-/* Fetches a warp's units one after the other: those of a pair of tiles, then those of the next pair. */
+/* Fetches a warp's units one after the other: those of a pair of tiles, then those of the next pair.
+ * Where the next one lies moves on by additions. */
 template <int RING, int GROUP> struct supply {
+    enum { CODES = 512, SCALES = slot<GROUP>::SCALES }; // bytes of a chunk
     slot<GROUP> *ring;
     barrier *full;
-    const uint4 *codes;     // of tile 0, this warp's columns
-    const unsigned *scales; // the same
-    long long tile_codes, tile_scales;
-    int tiles, chunks, pair, pairs, step, chunk, stage;
+    const unsigned char *codes, *scales; // of the pair's first tile
+    long long of_tile, scales_of_tile;   // bytes
+    int chunks, chunk, pair, step, tiles, stage;
+    bool ends;
 
+    /* Of some columns of W, `chunks` of them, and pair of tiles `pair`. */
+    __device__ __forceinline__ void begin(const uint4 *w, const unsigned *s, int k, int column)
+    {
+        of_tile = Tiles<GROUP>::chunks(k) * CODES;
+        scales_of_tile = 4 * Tiles<GROUP>::scale_word(k, 16, 0);
+        codes = (const unsigned char *)w + 2 * pair * of_tile + column / 64 * CODES;
+        scales = (const unsigned char *)(s + Tiles<GROUP>::scale_word(k, 0, column)) +
+                 2 * pair * scales_of_tile;
+        ends = chunks == 0 || 2 * pair >= tiles;
+    }
     __device__ __forceinline__ void fetch(void)
     {
-        if (pair >= pairs)
+        if (ends)
             return;
-        unsigned count = (unsigned)min(2, chunks - chunk), size = GROUP == 32 ? 64 * count : 32;
-        barrier_arrive_expecting(&full[stage], 2 * (512 * count + size));
-#pragma unroll
-        for (int t = 0; t < 2; t++) { // a tile that is not there: the last one again
-            long long tile = min(2 * pair + t, tiles - 1);
-            bulk_load(ring[stage].codes[t], codes + tile * tile_codes + chunk * 32, 512 * count,
-                      &full[stage]);
-            bulk_load(ring[stage].scales[t],
-                      scales + tile * tile_scales + (GROUP == 32 ? chunk * 16 : chunk / 2 * 8), size,
-                      &full[stage]);
-        }
+        unsigned count = (unsigned)min(2, chunks - chunk);
+        unsigned size = GROUP == 32 ? SCALES * count : 2 * SCALES;
+        bool two = 2 * pair + 1 < tiles; // or the first tile twice
+        slot<GROUP> *to = &ring[stage];
+        barrier *b = &full[stage];
+        barrier_arrive_expecting(b, 2 * (CODES * count + size));
+        bulk_load(to->codes[0], codes, CODES * count, b);
+        bulk_load(to->codes[1], two ? codes + of_tile : codes, CODES * count, b);
+        bulk_load(to->scales[0], scales, size, b);
+        bulk_load(to->scales[1], two ? scales + scales_of_tile : scales, size, b);
         stage = stage + 1 == RING ? 0 : stage + 1;
         chunk += 2;
+        codes += 2 * CODES;
+        scales += 2 * SCALES;
         if (chunk >= chunks) {
+            codes += 2 * step * of_tile - chunk * CODES;
+            scales += 2 * step * scales_of_tile - chunk * SCALES;
             chunk = 0;
             pair += step;
+            ends = 2 * pair >= tiles;
         }
     }
 };
 
 template <int GROUP>
-static __device__ __forceinline__ void read_slot(unit<2, GROUP> &u, const slot<GROUP> &from)
+static __device__ __forceinline__ void read_slot(unit<2, GROUP> &u, const slot<GROUP> &from,
+                                                 bool both)
 {
     unsigned lane = threadIdx.x % 32;
 #pragma unroll
     for (int t = 0; t < 2; t++) {
 #pragma unroll
         for (int c = 0; c < 2; c++) {
+            if (GROUP == 32 && c == 1 && !both)
+                break;
             u.codes[t][c] = from.codes[t][c][lane];
             if constexpr (GROUP == 32) {
                 uint2 two = ((const uint2 *)from.scales[t])[c * 8 + lane / 4];
@@ -168,11 +187,10 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
     int mine = min(of_warp, here - first); // chunks of this warp
     int first_row = blockIdx.y * NT * 8, rows = min(NT * 8, m - first_row), tiles = (n + 15) / 16;
     int pairs = (tiles + 1) / 2, begin = (int)(blockIdx.x / parts), step = (int)(gridDim.x / parts);
-    supply<RING, GROUP> next = {(slot<GROUP> *)shared + warp * RING, full + warp * RING,
-                          w + (long long)(from + first) * 32,
-                          scales + Tiles<GROUP>::scale_word(k, 0, (from + first) * 64),
-                          (long long)chunks * 32, Tiles<GROUP>::scale_word(k, 16, 0), tiles, mine,
-                          mine > 0 ? begin : pairs, pairs, step, 0, 0};
+    supply<RING, GROUP> next = {};
+    next.ring = (slot<GROUP> *)shared + warp * RING, next.full = full + warp * RING;
+    next.chunks = mine, next.pair = begin, next.step = step, next.tiles = tiles;
+    next.begin(w, scales, k, (from + first) * 64);
     sums_of_warp<NT> *sums = (sums_of_warp<NT> *)(shared + L::RINGS);
     float(*saved)[NT * 256] = (float(*)[NT * 256])(shared + L::RINGS + L::SUMS);
     unsigned x_at = shared_address(shared + L::RINGS + L::SUMS + (parts > 1 ? L::SAVES : 0));
@@ -201,14 +219,14 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
         for (int chunk = 0; chunk < mine; chunk += 2) {
             unit<2, GROUP> u;
             barrier_wait(&full[warp * RING + stage], parity);
-            read_slot<GROUP>(u, ((slot<GROUP> *)shared)[warp * RING + stage]);
+            read_slot<GROUP>(u, ((slot<GROUP> *)shared)[warp * RING + stage], chunk + 1 < mine);
             __syncwarp(); // all lanes have theirs
             if (chosen)
                 next.fetch();
             stage = stage + 1 == RING ? 0 : stage + 1;
             parity ^= stage == 0;
             multiply_chunk<2, NT, GROUP, T>(sum, part, u, 0, x_at + (unsigned)chunk * 128);
-            if (chunk + 1 < mine)
+            if (GROUP == 128 || chunk + 1 < mine)
                 multiply_chunk<2, NT, GROUP, T>(sum, part, u, 1, x_at + (unsigned)chunk * 128);
         }
         put_sums<NT>(&sums[warp], sum);
