@@ -11,15 +11,6 @@
 /* Units of 128 columns on their way to a warp. */
 #define RING 2 // tune: 2 3 4
 
-/* Four matrices of 8 x 8 numbers of 16 bits; lanes 8 i to 8 i + 7 have the addresses of matrix i's rows. */
-static __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned shared)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared)
-                 : "memory");
-}
-
 /* NT times 8 rows of x, in two halves of COLUMNS columns. Rows are 16 bytes apart modulo 128, so that
  * the eight rows of a matrix are in different banks. */
 template <int NT> struct rows_of_x {
@@ -51,11 +42,10 @@ template <int NT> struct rows_of_x {
     }
 };
 
-/* 128 columns of a warp's tiles: two chunks. */
-template <int TILES, int GROUP> struct unit {
-    enum { PER_CHUNK = Tiles<GROUP>::PER_CHUNK };
-    uint4 codes[TILES][2];
-    unsigned scales[TILES][2][PER_CHUNK]; // of 128 columns: the first
+template <int TILES, int GROUP> struct loaded_unit : unit<TILES, GROUP> {
+    typedef unit<TILES, GROUP> Base;
+    using Base::codes;
+    using Base::scales;
 
     /* Chunk c of the unit that begins `ahead` chunks further on; zeros where k has ended. */
     __device__ __forceinline__ void load_codes(int c, int ahead, int left,
@@ -74,58 +64,12 @@ template <int TILES, int GROUP> struct unit {
         for (int t = 0; t < TILES; t++)
             if constexpr (GROUP == 32) {
                 uint2 two = there ? *(const uint2 *)(at[t] + (ahead + c) * 16) : make_uint2(0, 0);
-                scales[t][c][0] = two.x, scales[t][c][PER_CHUNK - 1] = two.y;
+                scales[t][c][0] = two.x, scales[t][c][Base::PER_CHUNK - 1] = two.y;
             } else if (c == 1) {
                 scales[t][0][0] = ahead < left ? at[t][ahead / 2 * 8] : 0;
             }
     }
 };
-
-template <int NT>
-static __device__ __forceinline__ void add_scaled(float (&sum)[NT][4], float (&part)[NT][4], unsigned pair)
-{
-    float2 scale = widen_pair(pair, f16());
-#pragma unroll
-    for (int j = 0; j < NT; j++)
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            sum[j][i] = fmaf(i < 2 ? scale.x : scale.y, part[j][i], sum[j][i]);
-            part[j][i] = 0;
-        }
-}
-
-/* Chunk c of a unit times its columns of x, at address x. */
-template <int TILES, int NT, int GROUP, class T>
-static __device__ __forceinline__ void multiply_chunk(float (&sum)[TILES][NT][4],
-                                                      float (&part)[TILES][NT][4],
-                                                      const unit<TILES, GROUP> &u, int c, unsigned x)
-{
-    unsigned v[4];
-#pragma unroll
-    for (int step = 0; step < 4; step++) {
-        if (NT == 2 || step % 2 == 0)
-            load_matrices(v, x + (unsigned)(c * 128 + step * 32));
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-            const uint4 &codes = u.codes[t][c];
-            unsigned word = step == 0 ? codes.x : step == 1 ? codes.y : step == 2 ? codes.z : codes.w;
-            unsigned a[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                a[i] = numbers_of(word >> 4 * i, T());
-            if constexpr (NT == 1) {
-                multiply_add(part[t][0], a, v[step % 2 * 2], v[step % 2 * 2 + 1], T());
-            } else {
-                multiply_add(part[t][0], a, v[0], v[1], T());
-                multiply_add(part[t][1], a, v[2], v[3], T());
-            }
-            if (GROUP == 32 && step % 2 == 1)
-                add_scaled<NT>(sum[t], part[t], u.scales[t][c][step / 2]);
-            if (GROUP == 128 && step == 3 && c == 1)
-                add_scaled<NT>(sum[t], part[t], u.scales[t][0][0]);
-        }
-    }
-}
 
 template <int TILES, int NT, int GROUP, class T>
 static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, const unsigned *scales, T *y,
@@ -146,7 +90,7 @@ static __device__ __forceinline__ void multiply(const T *x, const uint4 *w, cons
         codes_at[t] = w + ((long long)here * chunks + chunk) * 32 + lane;
         scales_at[t] = scales + Tiles<GROUP>::scale_word(k, here * 16 + (int)lane / 4, chunk * 64);
     }
-    unit<TILES, GROUP> ring[RING];
+    loaded_unit<TILES, GROUP> ring[RING];
 #pragma unroll
     for (int r = 0; r < RING; r++)
 #pragma unroll

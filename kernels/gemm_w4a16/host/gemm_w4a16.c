@@ -259,6 +259,65 @@ static CUresult launch_in_registers(struct zoo_call *call)
     return multiply_tiles(call, 0);
 }
 
+/* What a block of bulk needs of shared memory if `parts` share k: rings, sums, saved sums, x. */
+static int64_t bulk_shared(const struct zoo_call *call, int rows, unsigned parts)
+{
+    enum { TEAM = 16, SAVED = 8 }; /* as in the kernel */
+    const int64_t *value = call->problem->value;
+    int64_t slot = 2048 + (value[W_LAYOUT] == W_TILES32 ? 256 : 64), wide = rows / 8;
+    int64_t ring = zoo_tunable(call, "STAGES") - (wide - 1), kept = value[W_M] + 1;
+    int64_t chunks = 2 * (int64_t)zoo_ceil_div((value[W_K] + 63) / 64, 2 * (int64_t)parts);
+    kept = kept < rows ? kept : rows;
+    return TEAM * (ring * slot + wide * 1152) + (parts > 1 ? SAVED * wide * 1024 : 0) +
+           kept * (chunks * 128 + 16);
+}
+
+static unsigned bulk_parts(const struct zoo_call *call)
+{
+    enum { OWN = 1024 }; /* barriers, and what the system takes */
+    unsigned parts = (unsigned)zoo_tunable(call, "PARTS");
+    int rows = call->problem->value[W_M] > 8 ? 16 : 8;
+    if (parts > 0)
+        return parts;
+    for (parts = 1; parts < 16; parts *= 2)
+        if (bulk_shared(call, rows, parts) + OWN <= call->device->shared_per_block)
+            break;
+    return parts;
+}
+static bool fits_bulk(const struct zoo_call *call)
+{
+    int rows = call->problem->value[W_M] > 8 ? 16 : 8;
+    unsigned parts = bulk_parts(call);
+    return parts <= 8 && bulk_shared(call, rows, parts) + 1024 <= call->device->shared_per_block;
+}
+
+/* A block for each SM. */
+static CUresult launch_bulk(struct zoo_call *call)
+{
+    const struct zoo_problem *problem = call->problem;
+    int m = (int)problem->value[W_M], n = (int)problem->value[W_N], k = (int)problem->value[W_K];
+    unsigned parts = bulk_parts(call), sms = (unsigned)call->device->sm_count;
+    /* GPCs do not all have the same number of SMs: clusters of 4 and 8 leave some idle. */
+    unsigned most = parts > 2 && sms > 8 * parts ? (sms - 8) / parts : sms / parts;
+    unsigned pairs = zoo_ceil_div(n, 32), clusters = pairs < most ? pairs : most ? most : 1;
+    int rows = m > 8 ? 16 : 8;
+    char kernel[48];
+    if (m == 0 || n == 0)
+        return CUDA_SUCCESS;
+    snprintf(kernel, sizeof kernel, "%s_%s_%d_rows", layouts[problem->value[W_LAYOUT]],
+             types[problem->value[W_TYPE]], rows);
+    return ZOO_LAUNCH(call, kernel,
+                      ((struct zoo_grid){.x = clusters * parts,
+                                         .y = zoo_ceil_div(m, rows),
+                                         .threads = 512,
+                                         .shared = (unsigned)bulk_shared(call, rows, parts),
+                                         .cluster = parts > 1 ? parts : 0}),
+                      &call->buffer[0], &call->buffer[1], &call->buffer[2], &call->buffer[3], &m,
+                      &n, &k, &parts);
+}
+
+static const struct zoo_tunable parts_at_launch[] = {ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8),
+                                                     {{0}}};
 static const struct zoo_tunable tiles_at_launch[] = {
     ZOO_AT_LAUNCH("PARTS", 0, 0, 1, 2, 4, 8), ZOO_AT_LAUNCH("TILES", 0, 0, 1, 2), {{0}}};
 
@@ -273,6 +332,9 @@ static const struct zoo_variant variants[] = {
     {"tiles_in_registers", "codes straight into registers, rows of x by ldmatrix",
      launch_in_registers, .takes = takes_tiles, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
      .at_launch = tiles_at_launch},
+    {"bulk", "a block for each SM, whose warps share k; weights by bulk copies", launch_bulk,
+     .takes = takes_tiles, .fits = fits_bulk, .traits = ZOO_DETERMINISTIC | ZOO_ALIGNED,
+     .at_launch = parts_at_launch},
     {0}};
 
 /* Dequantise, then multiply: what one writes without a kernel of one's own. */
