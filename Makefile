@@ -253,7 +253,7 @@ $(BUILD)/lockstep: $(CLI_OBJ) $(STUDIO_OBJ) $(BENCH_OBJ) $(TUNE_OBJ) $(EXPORT_OB
 	$(CC) $(ALL) -o $@ $^ $(OPENMP) -ljansson -lsqlite3 $(STUDIO_LIBS) $(LIBS)
 
 # It shows what the headers declare, and nothing else.
-HEADERS := include/lockstep.h include/lockstep_network.h
+HEADERS := include/lockstep.h include/lockstep_network.h include/lockstep_numbers.h
 $(BUILD)/gen/liblockstep.map: $(HEADERS)
 	@mkdir -p $(@D)
 	{ echo 'LOCKSTEP_0 { global:'; sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\)(.*$$/    \1;/p' $^; echo 'local: *; };'; } > $@

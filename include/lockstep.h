@@ -315,5 +315,6 @@ lk_status lk_pairwise_l2_f32_workspace(int64_t n, int64_t m, int64_t d, size_t *
 #endif
 
 #include "lockstep_network.h"
+#include "lockstep_numbers.h"
 
 #endif

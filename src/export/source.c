@@ -174,8 +174,18 @@ static const char *find_kernel(const char *source, const char *kernel)
     return NULL;
 }
 
+/* May a macro that names its kernel so, as in bins_##type(, have made this one? */
+static bool may_name(const char *open, const char *kernel)
+{
+    const char *begin = open;
+    while (is_word(begin[-1]) || begin[-1] == '#')
+        begin--;
+    const char *paste = memchr(begin, '#', (size_t)(open - begin));
+    return !paste || strncmp(kernel, begin, (size_t)(paste - begin)) == 0;
+}
+
 /* The same where a macro makes kernels with that many arguments. */
-static const char *find_macro(const char *source, unsigned count)
+static const char *find_macro(const char *source, const char *kernel, unsigned count)
 {
     for (const char *at = source; (at = strstr(at, "__global__")); at++) {
         const char *body = strpbrk(at, "{;"), *line = strchr(at, '\n'), *open = NULL;
@@ -189,7 +199,7 @@ static const char *find_macro(const char *source, unsigned count)
             }
             commas += *c == ',';
         }
-        if (open && commas + 1 == count)
+        if (open && commas + 1 == count && may_name(open, kernel))
             return open;
     }
     return NULL;
@@ -216,7 +226,8 @@ static bool is_plain_type(const char *type)
 static bool declared_type(const char *source, const char *kernel, unsigned count, unsigned index,
                           char type[64], bool *named)
 {
-    const char *open = find_kernel(source, kernel), *at = open ? open : find_macro(source, count);
+    const char *open = find_kernel(source, kernel),
+               *at = open ? open : find_macro(source, kernel, count);
     *named = open != NULL;
     if (!at)
         return false;
