@@ -407,6 +407,8 @@ static void run_large(struct job *job)
         verdict_stop(verdict, LEARN_LIMIT, 0);
         return;
     }
+    if (yours == LARGE_UNKNOWN)
+        return;
     verdict->totals.large_us = yours;
     verdict->gain =
         (struct learn_gain){.size = exercise->problem.large,

@@ -20,7 +20,7 @@
 /* Blocks, and instructions of warps after which no further block begins. */
 #define SAMPLE "LOCKSTEP_SAMPLE=64:600000"
 #define WARP_INSTRUCTIONS "LOCKSTEP_LIMIT=2000000"
-enum { SECONDS = 5, MIB = 2048 };
+enum { SECONDS = 20, MIB = 2048 };
 
 static void cap(uint64_t *value, double most)
 {
@@ -146,7 +146,9 @@ double large_run(const struct learn_grader *grader, const struct learn_exercise 
         &(struct host_limits){
             .seconds = SECONDS, .mib = MIB, .reserves = true, .interrupted = grader->interrupted},
         &status);
-    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path) : 0;
+    double us = how == HOST_ENDED && status == 0 ? read_time(exercise, path)
+                : how == HOST_TOO_SLOW           ? LARGE_UNKNOWN
+                                                 : 0;
     free(path);
     free(result);
     free(log);
