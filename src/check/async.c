@@ -257,6 +257,21 @@ static void look_for_waiters(struct check *check, struct simt_block *owner, uint
     }
 }
 
+/* Another thread has made this mbarrier, too, and nothing orders the two. */
+static void look_for_maker(struct check *check, struct simt_warp *w, int lane,
+                           const struct check_mbarrier *mbarrier, const struct check_side *side)
+{
+    struct check_subject subject = {.space = PTX_SPACE_SHARED, .address = mbarrier->offset};
+    if (mbarrier->init_segment < check->first_segment ||
+        check_order_is_before(check, w->block->check, w->index, (uint32_t)lane,
+                              mbarrier->init_segment, mbarrier->init_info) ||
+        check_is_known(check, CHECK_RACE, side->in, mbarrier->init.in))
+        return;
+    check_report(check, CHECK_RACE, &subject, side, &mbarrier->init,
+                 "race: several threads initialise the mbarrier at 0x%x: let one thread do it",
+                 mbarrier->offset);
+}
+
 /* mbarrier.init and mbarrier.inval. */
 static void init_mbarriers(struct check *check, struct simt_warp *w, const struct simt_inst *in)
 {
@@ -270,6 +285,8 @@ static void init_mbarriers(struct check *check, struct simt_warp *w, const struc
         if (check_mbarrier_at(owner->check, offset))
             look_for_waiters(check, owner, offset, &side);
         struct check_mbarrier *mbarrier = check_mbarrier_at(owner->check, offset);
+        if (!ends && mbarrier && !mbarrier->end.in)
+            look_for_maker(check, w, lane, mbarrier, &side);
         if (!ends)
             note_init(check, w, lane, owner->check, offset, &side);
         else if (mbarrier)

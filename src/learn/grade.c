@@ -414,6 +414,16 @@ static void run_large(struct job *job)
         (verdict->stage != LEARN_PASSED && verdict->stage != LEARN_LIMIT))
         return;
     double yours = large_run(job->grader, exercise, job->folder);
+    if (yours == LARGE_IDLE) {
+        verdict_add_message(verdict, 0,
+                            "for %s it does not write its results: the size whose time is modelled "
+                            "must not be a special case",
+                            exercise->problem.large);
+        verdict_stop(verdict, LEARN_LIMIT, 0);
+        return;
+    }
+    if (yours == LARGE_UNKNOWN)
+        return;
     verdict->totals.large_us = yours;
     verdict->gain =
         (struct learn_gain){.size = exercise->problem.large,

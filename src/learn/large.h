@@ -6,6 +6,11 @@
 
 #include "learn/grade.h"
 
+/* A "time": the kernel does not write its results there. */
+#define LARGE_IDLE (-1.0)
+/* This computer is too busy to tell. */
+#define LARGE_UNKNOWN (-2.0)
+
 /* In microseconds, of folder/kernel.ptx; 0 if it takes so long that it was stopped. */
 double large_run(const struct learn_grader *grader, const struct learn_exercise *exercise,
                  const char *folder);

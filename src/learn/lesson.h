@@ -40,9 +40,12 @@ struct learn_buffer {
     const char *name;
     enum zoo_role role;
     enum zoo_type type;
+    double times; /* its values, if they are floats, are so many times the usual ones */
     unsigned rank;
     struct expression *extent[EXPRESSION_RANK];
 };
+
+enum { LESSON_LISTED_SEED = 1 }; /* of the values of sizes that are listed */
 
 /* A problem with its sizes: a family of the zoo, or one of the lesson's own. */
 struct learn_problem {
@@ -50,9 +53,10 @@ struct learn_problem {
     const char *size[LEARN_ALL_SIZES]; /* "n=1000 alpha=2.5" */
     unsigned size_count, measured;     /* the size whose counters are checked */
     unsigned listed; /* the lesson's own; those after them are drawn for each check: draw.c */
-    uint64_t seed[LEARN_ALL_SIZES]; /* of their values */
-    bool keeps_multiples;           /* near the measured size, of 16: Triton compiles them apart */
-    json_t *hidden;                 /* ranges to draw sizes from; NULL: from what is listed */
+    uint64_t
+        seed[LEARN_ALL_SIZES]; /* of their values; LESSON_LISTED_SEED: as the lesson has them */
+    bool keeps_multiples;      /* near the measured size, of 16: Triton compiles them apart */
+    json_t *hidden;            /* ranges to draw sizes from; NULL: from what is listed */
     const char *large; /* a size for which only the time is modelled; NULL if there is none */
     struct expression_names names; /* parameters and buffers */
     double value[LEARN_ALL_SIZES][EXPRESSION_VARIABLES];

@@ -64,7 +64,7 @@ bool lesson_add_size(struct lesson_reader *reader, struct learn_problem *problem
     if (problem->family ? !read_family_size(reader, problem, line)
                         : !read_size(reader, problem, line))
         return false;
-    problem->seed[problem->size_count] = 1;
+    problem->seed[problem->size_count] = LESSON_LISTED_SEED;
     problem->size[problem->size_count++] = line;
     return true;
 }
@@ -140,7 +140,7 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
     static const char *const roles[] = {
         [ZOO_IN] = "in", [ZOO_OUT] = "out", [ZOO_IN_OUT] = "in out"};
     struct learn_buffer *buffer = &problem->buffer[problem->buffer_count];
-    if (!reader_keys(reader, object, "name type role shape"))
+    if (!reader_keys(reader, object, "name type role shape times"))
         return false;
     buffer->name = reader_text(reader, object, "name", true);
     const char *type = reader_text(reader, object, "type", true);
@@ -157,6 +157,10 @@ static bool read_buffer(struct lesson_reader *reader, json_t *object, struct lea
         return reader_fail(reader, "buffers", "%s: the role is in, out or 'in out', not '%s'",
                            buffer->name, role);
     buffer->role = (enum zoo_role)index;
+    json_t *times = json_object_get(object, "times");
+    buffer->times = times ? json_number_value(times) : 1;
+    if (!(buffer->times > 0))
+        return reader_fail(reader, "buffers", "%s: times must be a number above 0", buffer->name);
     if (!read_shape(reader, shape, problem, buffer))
         return false;
     problem->buffer_count++;

@@ -43,14 +43,34 @@ static bool extents_of(const struct learn_problem *problem, unsigned size, unsig
     return true;
 }
 
-static void fill(enum zoo_type type, uint64_t seed, unsigned stream, void *data, size_t count)
+/* A float, in quarters. Those of listed sizes are between -8 and 8, all alike: easy to follow.
+ * Drawn ones are mostly small, so that the few larger ones count wherever they are, and an eighth
+ * of them are zeros, 32 in a row. */
+static double quarters(uint64_t seed, unsigned stream, size_t i)
 {
+    enum { RUN = 32, RUNS_OF_ZEROS = 8, RARE = 24 };
+    uint64_t random = zoo_random(seed, stream, i);
+    double value = (double)(random % 64) - 32;
+    if (seed == LESSON_LISTED_SEED)
+        return value;
+    if (zoo_random(~seed, stream, i / RUN) % RUNS_OF_ZEROS == 0)
+        return 0;
+    return (random >> 32) % RARE == 0 ? value : (double)(random % 16) - 8;
+}
+
+static void fill(const struct learn_buffer *buffer, uint64_t seed, unsigned stream, void *data,
+                 size_t count)
+{
+    enum zoo_type type = buffer->type;
     bool is_float = type == ZOO_F32 || type == ZOO_F64 || type == ZOO_F16 || type == ZOO_BF16 ||
                     type == ZOO_E4M3 || type == ZOO_E5M2;
     bool is_unsigned = type == ZOO_U32 || type == ZOO_U8;
     for (size_t i = 0; i < count; i++) {
         double value = (double)(zoo_random(seed, stream, i) % 64);
-        zoo_put(type, data, i, is_float ? (value - 32) / 4 : is_unsigned ? value : value - 32);
+        zoo_put(type, data, i,
+                is_float      ? quarters(seed, stream, i) / 4 * buffer->times
+                : is_unsigned ? value
+                              : value - 32);
     }
 }
 
@@ -172,7 +192,7 @@ bool problem_make(const struct learn_problem *problem, unsigned size, struct zoo
             *message = lk_format("%s: too little memory here", problem->size[size]);
             goto failed;
         }
-        fill(buffer->type, problem->seed[size], i, instance->host[i], count);
+        fill(&problem->buffer[i], problem->seed[size], i, instance->host[i], count);
     }
     if (compute_reference(problem, size, instance, message))
         return true;

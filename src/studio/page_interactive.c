@@ -57,5 +57,5 @@ void page_interactive(struct studio_request *request, struct studio_reply *reply
         page_end(reply);
         return;
     }
-    reply_refusal(reply, 404, "There is no such interactive. /interactives lists them.");
+    reply_refusal(reply, 404, "There is no such interactive.");
 }

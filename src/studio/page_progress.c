@@ -1,6 +1,6 @@
 /*
  * page_progress.c: what the learner has done: one grid of days with a dot for each exercise; below
- * it every exercise with attempts, hints and best counters; and all of it as a file.
+ * it, week by week, every exercise with attempts, hints and best counters; and all of it as a file.
  */
 #include "studio/pages.h"
 
@@ -16,10 +16,18 @@ static void show_best(struct studio_request *request, struct lk_buf *out,
     bool first = true;
     json_object_foreach(best, name, value)
     {
-        lk_buf_printf(out, "%s<code>", first ? "" : "<br>");
-        lk_buf_html(out, name);
-        lk_buf_printf(out, "</code> %.6g", json_number_value(value));
+        char text[32];
+        bool is_large = strcmp(name, "large_us") == 0;
+        lk_buf_printf(out, "%s", first ? "" : "<br>");
         first = false;
+        if (is_large || strcmp(name, "time_us") == 0) {
+            lk_buf_printf(out, "%s%s", learn_duration(text, json_number_value(value)),
+                          is_large ? " at the large size" : ", modelled");
+            continue;
+        }
+        lk_buf_printf(out, "<code>");
+        lk_buf_html(out, name);
+        lk_buf_printf(out, "</code> %.4g", json_number_value(value));
     }
     json_decref(best);
 }
@@ -37,11 +45,14 @@ static void show_exercise(struct studio_request *request, struct lk_buf *out,
     lk_buf_printf(out, "<tr data-exercise=\"%s\" data-state=\"%s\"><th scope=\"row\"><a href=\"",
                   exercise->key, word);
     page_place(out, exercise);
-    lk_buf_printf(out,
-                  "\">%s</a></th><td class=\"state-word\" data-state=\"%s\">%s</td><td>%u</td>"
-                  "<td>%u%s</td><td class=\"counters-cell\">",
-                  exercise->name, word, word, state.attempts, state.hints,
-                  state.saw_solution ? ", solution" : "");
+    lk_buf_printf(out, "\">%s</a></th><td class=\"state-word\" data-state=\"%s\">%s</td><td>",
+                  exercise->name, word, word);
+    if (state.attempts) /* a table of zeros says nothing */
+        lk_buf_printf(out, "%u", state.attempts);
+    lk_buf_printf(out, "</td><td>");
+    if (state.hints || state.saw_solution)
+        lk_buf_printf(out, "%u%s", state.hints, state.saw_solution ? ", solution" : "");
+    lk_buf_printf(out, "</td><td class=\"counters-cell\">");
     show_best(request, out, exercise);
     lk_buf_printf(out, "</td></tr>\n");
 }
@@ -136,6 +147,30 @@ static void show_facts(struct studio_request *request, struct lk_buf *out,
     lk_buf_printf(out, "</dl>\n");
 }
 
+/* Every exercise of a week; open where something has been tried, and where the learner is. */
+static void show_week(struct studio_request *request, struct lk_buf *out, unsigned first,
+                      unsigned last, const struct learn_lesson *here)
+{
+    const struct learn_course *course = request->studio->options.course;
+    const char *id = course->lesson[first]->id;
+    unsigned solved = 0, all = 0;
+    bool is_open = false;
+    for (unsigned i = first; i < last; i++) {
+        struct page_day day = page_day_of(request, course->lesson[i]);
+        solved += day.solved;
+        all += day.all;
+        is_open |= day.tried > 0 || course->lesson[i] == here;
+    }
+    lk_buf_printf(out, "<details class=\"week-table\"%s><summary><strong>", is_open ? " open" : "");
+    html_words(out, id, strcspn(id, "/"));
+    lk_buf_printf(out, "</strong> <span class=\"soft\">%u of %u</span></summary>\n", solved, all);
+    lk_buf_printf(out, "<table class=\"all-exercises\"><thead><tr><th>exercise</th><th>state</th>"
+                       "<th>attempts</th><th>hints</th><th>best</th></tr></thead>\n");
+    for (unsigned i = first; i < last; i++)
+        show_lesson(request, out, course->lesson[i]);
+    lk_buf_printf(out, "</table></details>\n");
+}
+
 void page_progress(struct studio_request *request, struct studio_reply *reply)
 {
     const struct learn_course *course = request->studio->options.course;
@@ -145,12 +180,12 @@ void page_progress(struct studio_request *request, struct studio_reply *reply)
     lk_buf_printf(out, "<h1>Progress</h1>\n");
     show_facts(request, out, next);
     show_grid(request, out, next ? next->lesson : NULL);
-    lk_buf_printf(out, "<h2>Every exercise</h2>\n<table class=\"all-exercises\"><thead><tr>"
-                       "<th>exercise</th><th>state</th><th>attempts</th><th>hints</th>"
-                       "<th>best counters</th></tr></thead>\n");
-    for (unsigned i = 0; i < course->count; i++)
-        show_lesson(request, out, course->lesson[i]);
-    lk_buf_printf(out, "</table>\n<p><a id=\"export\" href=\"/api/progress?download=1\">All of it "
+    lk_buf_printf(out, "<h2>Every exercise</h2>\n");
+    for (unsigned first = 0, last; first < course->count; first = last) {
+        last = page_week_end(course, first);
+        show_week(request, out, first, last, next ? next->lesson : NULL);
+    }
+    lk_buf_printf(out, "<p><a id=\"export\" href=\"/api/progress?download=1\">All of it "
                        "as a JSON file</a></p>\n");
     page_end(reply);
 }

@@ -1,4 +1,5 @@
-// mbarrier_not_made.cu: threads use an mbarrier, and nothing makes them wait until thread 0 has made it.
+// mbarrier_not_made.cu: threads use an mbarrier, and nothing makes them wait until thread 0 has made it;
+// then all threads make one.
 #include <cstdint>
 
 #define AT(p) "r"((uint32_t)__cvta_generic_to_shared(p))
@@ -24,6 +25,19 @@ __global__ void load(const int *in, int *out)
     out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
+__global__ void made_by_all(int *out)
+{
+    __shared__ __align__(8) uint64_t barrier;
+#ifdef FIXED
+    if (threadIdx.x == 0)
+#endif
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" ::AT(&barrier) : "memory"); // expect: race "several threads"
+    __syncthreads();
+    uint64_t state;
+    asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(state) : AT(&barrier) : "memory");
+    out[threadIdx.x] = 1;
+}
+
 int main()
 {
     int *in, *out;
@@ -31,6 +45,7 @@ int main()
     cudaMalloc(&out, 64 * sizeof(int));
     cudaMemset(in, 0, 64 * sizeof(int));
     load<<<1, 64>>>(in, out);
+    made_by_all<<<1, 64>>>(out);
     cudaDeviceSynchronize();
     cudaFree(in);
     cudaFree(out);

@@ -343,7 +343,8 @@ function player(replay) {
             parts.buffers.length ? panel("Global memory: the sectors of 32 bytes that this block " +
                 "touches", ...parts.buffers.map(({ buffer, canvas }) => element("div", {},
                 element("h3", {}, `${buffer.name} `, element("span", { class: "soft" },
-                    `${buffer.sectors.length} sectors`)), canvas))) : null);
+                    `${buffer.sectors.length} ${buffer.sectors.length === 1 ? "sector" : "sectors"}`)),
+                canvas))) : null);
         parts.panels = element("div", { class: "replay-panels" },
             element("div", {}, panel("Warps and their 32 lanes", element("div", { id: "warps",
                 class: model.warps > 16 ? "many" : "" }, ...parts.warps.map(({ row }) => row)),

@@ -1,0 +1,16 @@
+// expect: wrong result for .*error\[.* must be 0.25 .* but it is 0
+#include <cuda_fp8.h>
+
+__global__ void worst_error(const float *x, float *error, int cols)
+{
+    int lane = threadIdx.x;
+    float most = 0;
+    for (int c = lane; c < min(cols, 64); c += 32) {
+        float value = x[blockIdx.x * cols + c];
+        most = fmaxf(most, fabsf(value - (float)__nv_fp8_e4m3(value)));
+    }
+    for (int step = 16; step > 0; step /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, step));
+    if (lane == 0)
+        error[blockIdx.x] = most;
+}
