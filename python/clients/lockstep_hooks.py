@@ -43,6 +43,13 @@ def torch_operators(module):
     _ours("lockstep_torch").install(module)
 
 
+def torchvision_operators(module):
+    import torch
+
+    if torch.version.cuda is not None:
+        _ours("lockstep_torch").install_vision(module)
+
+
 def pycuda_ptx(module):
     """nvcc is asked for PTX, which the machine runs, where PyCUDA asks for machine code."""
     compile_plain = module.compile_plain
@@ -65,6 +72,7 @@ def pycuda_ptx(module):
 
 hooks = {
     "torch": torch_operators,
+    "torchvision": torchvision_operators,
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
