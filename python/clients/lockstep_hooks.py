@@ -43,6 +43,13 @@ def torch_operators(module):
     _ours("lockstep_torch").install(module)
 
 
+def torchvision_operators(module):
+    import torch
+
+    if torch.version.cuda is not None:
+        _ours("lockstep_torch").install_vision(module)
+
+
 def pycuda_ptx(module):
     """nvcc is asked for PTX, which the machine runs, where PyCUDA asks for machine code."""
     compile_plain = module.compile_plain
@@ -63,13 +70,26 @@ def pycuda_ptx(module):
     module.compile_plain = to_ptx
 
 
+def jax_gpu(module):
+    """JAX looks for /dev/nvidia0 before it asks the driver, and for a ptxas on PATH. CUPTI, whose version
+    it asks for, does not work with our driver. The host has less memory than the GPU."""
+    module.has_visible_nvidia_gpu = lambda: True
+    os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    ptxas = os.environ.get("TRITON_PTXAS_PATH")
+    if ptxas:
+        os.environ["PATH"] = os.path.dirname(ptxas) + os.pathsep + os.environ.get("PATH", "")
+
+
 hooks = {
     "torch": torch_operators,
+    "torchvision": torchvision_operators,
     "triton.testing": lambda module: _ours("lockstep_bench").testing(module),
     "triton.runtime.autotuner": lambda module: _ours("lockstep_bench").tuner(module),
     "triton.runtime.jit": lambda module: _ours("lockstep_bench").launches(module),
     "numba.cuda.decorators": numba_lines,
     "pycuda.compiler": pycuda_ptx,
+    "jax._src.hardware_utils": jax_gpu,
 }
 
 

@@ -234,13 +234,17 @@ def cudnn_backward(grad, query, key, value, out, sums, seed, offset, bias, cum_q
     return attention_backward(grad, query, key, value, bias, sums, dropout, is_causal, seed, scale)[:3]
 
 
+def product(operator):
+    """Products of halves with sums and results of another type; out= may be among the options."""
+
+    def run(*words, **options):
+        matrices, dtype = words[:-1], words[-1]
+        return operator(*(each.to(dtype) for each in matrices), **options)
+
+    return run
+
+
 INSTEAD = {
-    "mm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
-    "bmm.dtype": lambda a, b, dtype: a.to(dtype) @ b.to(dtype),
-    "addmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.addmm(
-        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
-    "baddbmm.dtype": lambda c, a, b, dtype, *, beta=1, alpha=1: torch.baddbmm(
-        c.to(dtype), a.to(dtype), b.to(dtype), beta=beta, alpha=alpha),
     "_fused_rms_norm_backward": rms_norm_backward,
     "native_layer_norm": layer_norm,
     "_softmax": softmax(torch.ops.aten._softmax.default),
@@ -259,6 +263,8 @@ INSTEAD = {
     "_scaled_dot_product_cudnn_attention": cudnn,
     "_scaled_dot_product_cudnn_attention_backward": cudnn_backward,
 }
+for _name in "mm", "bmm", "addmm", "baddbmm":
+    INSTEAD[_name + ".dtype"] = INSTEAD[_name + ".dtype_out"] = product(getattr(torch, _name))
 for _name in "_use_cudnn_ctc_loss", "_use_miopen_ctc_loss":
     INSTEAD[_name] = INSTEAD[_name + ".Tensor"] = lambda *words: False
 # What the CPU rounds more than once, or sums in halves (tests/clients/halves.py looks for such).

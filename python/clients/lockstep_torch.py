@@ -280,24 +280,25 @@ KEYS = {
 
 def has_kernel(name, key):
     has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return any(has("aten::" + name, each) for each in
+    return any(has(name, each) for each in
                (key, "CompositeExplicitAutograd", "CompositeImplicitAutograd",
                 "CompositeExplicitAutogradNonFunctional"))
 
 
-def register():
-    """All of aten's operators that have a kernel for CUDA and one for the CPU."""
-    library = torch.library.Library("aten", "IMPL")
+def register(space="aten"):
+    """All of a namespace's operators that have a kernel for CUDA and one for the CPU."""
+    library = torch.library.Library(space, "IMPL")
+    added = ADDED if space == "aten" else []
     for key, (cpu, kept) in KEYS.items():
-        names = [name.split("::")[1] for name in
-                 torch._C._dispatch_get_registrations_for_dispatch_key(key) if name.startswith("aten::")]
-        for name in names + (ADDED if key == "CUDA" else []):
+        names = [name.partition("::")[2] for name in
+                 torch._C._dispatch_get_registrations_for_dispatch_key(key) if name.startswith(space + "::")]
+        for name in names + (added if key == "CUDA" else []):
             base, _, overload = name.partition(".")
-            operator = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+            operator = getattr(getattr(getattr(torch.ops, space), base, None), overload or "default", None)
             if name in kept or operator is None:
                 continue
-            instead = INSTEAD.get(name) if key == "CUDA" else None
-            if instead or has_kernel(name, cpu):
+            instead = INSTEAD.get(name) if key == "CUDA" and space == "aten" else None
+            if instead or has_kernel(f"{space}::{name}", cpu):
                 kernel = kernel_for(operator, name, instead or operator)
             else:
                 kernel = no_kernel(name)
@@ -359,3 +360,8 @@ def install(module):
     lockstep_graphs.install(module.cuda.graphs, "PYTORCH_NO_CUDA_MEMORY_CACHING" in os.environ)
     module.cuda._lazy_call(limit_memory)
     module._lockstep_library = register()
+
+
+def install_vision(module):
+    """torchvision's wheel has machine code only, and the CPU's kernels."""
+    module._lockstep_library = register("torchvision")

@@ -19,6 +19,9 @@ static const struct client {
     {"cuda.core", "cuda-core", "try_cuda_core.py", "pip install 'cuda-core[cu13]'"},
     {"PyTorch", "torch", "try_torch.py", "pip install torch"},
     {"CuPy", "cupy-cuda13x", "try_cupy.py", "pip install cupy-cuda13x"},
+    {"tinygrad", "tinygrad", "try_tinygrad.py", "pip install tinygrad"},
+    {"PyCUDA", "pycuda", "try_pycuda.py", "pip install pycuda"},
+    {"JAX", "jax", "try_jax.py", "pip install 'jax[cuda13]==0.7.2'"},
 };
 _Static_assert(sizeof clients / sizeof *clients == DOCTOR_CLIENTS, "doctor.h has their number");
 

@@ -2,11 +2,13 @@
  * machine_code.c: NVIDIA's libraries whose kernels are machine code, and for which we have no
  * drop-in; part of liblockstep_audit.so. Programs often load them and never use them, so that
  * loading is fine; the calls that make a handle print what is missing and return an error, and
- * without a handle nothing else of the library works.
+ * without a handle nothing else of the library works. JAX makes a handle of cuDNN before it
+ * compiles anything: there, the handle is made, and all other calls fail.
  */
 #include "clients/static_runtime.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,45 +49,78 @@ static int stop(enum library library)
     return libraries[library].status;
 }
 
-static int stop_cusparse(void)
+static int stop_cusparse(void **first)
 {
+    (void)first;
     return stop(CUSPARSE);
 }
 
-static int stop_cusparselt(void)
+static int stop_cusparselt(void **first)
 {
+    (void)first;
     return stop(CUSPARSELT);
 }
 
-static int stop_cudnn(void)
+static int stop_cudnn(void **first)
 {
+    (void)first;
     return stop(CUDNN);
 }
 
-static int stop_nccl(void)
+/* A handle with nothing behind it. */
+static int make_cudnn(void **handle)
 {
+    static char nothing;
+    *handle = &nothing;
+    return 0;
+}
+
+static int succeed(void **first)
+{
+    (void)first;
+    return 0;
+}
+
+static int stop_nccl(void **first)
+{
+    (void)first;
     return stop(NCCL);
 }
 
-static int stop_cutensor(void)
+static int stop_cutensor(void **first)
 {
+    (void)first;
     return stop(CUTENSOR);
 }
 
+/* The first row that fits counts. "cudnn" fits every call of cuDNN; NULL: stays as it is. */
 static const struct {
     enum library library;
     const char *name;
-    int (*instead)(void);
+    int (*instead)(void **first);
 } beginnings[] = {
-    {CUSPARSE, "cusparseCreate", stop_cusparse},
-    {CUSPARSELT, "cusparseLtInit", stop_cusparselt},
-    {CUDNN, "cudnnCreate", stop_cudnn},
-    {NCCL, "ncclCommInitAll", stop_nccl},
-    {NCCL, "ncclCommInitRank", stop_nccl},
-    {NCCL, "ncclCommInitRankConfig", stop_nccl},
-    {NCCL, "ncclCommInitRankScalable", stop_nccl},
+    {CUSPARSE, "cusparseCreate", stop_cusparse}, {CUSPARSELT, "cusparseLtInit", stop_cusparselt},
+    {CUDNN, "cudnnCreate", make_cudnn},          {CUDNN, "cudnnDestroy", succeed},
+    {CUDNN, "cudnnSetStream", succeed},          {CUDNN, "cudnnGetVersion", NULL},
+    {CUDNN, "cudnnGetCudartVersion", NULL},      {CUDNN, "cudnnGetProperty", NULL},
+    {CUDNN, "cudnnGetErrorString", NULL},        {CUDNN, "cudnnGetLastErrorString", NULL},
+    {CUDNN, "cudnnGetMaxDeviceVersion", NULL},   {CUDNN, "cudnn", stop_cudnn},
+    {NCCL, "ncclCommInitAll", stop_nccl},        {NCCL, "ncclCommInitRank", stop_nccl},
+    {NCCL, "ncclCommInitRankConfig", stop_nccl}, {NCCL, "ncclCommInitRankScalable", stop_nccl},
     {CUTENSOR, "cutensorCreate", stop_cutensor},
 };
+
+/* What takes the place of a function; NULL if it stays. */
+static int (*instead_of(enum library library, const char *name))(void **)
+{
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        bool all = strcmp(beginnings[i].name, "cudnn") == 0;
+        if (beginnings[i].library == library &&
+            (all ? strncmp(name, "cudnn", 5) == 0 : strcmp(name, beginnings[i].name) == 0))
+            return beginnings[i].instead;
+    }
+    return NULL;
+}
 
 static void replace(const struct image *image, uintptr_t base, enum library library)
 {
@@ -94,16 +129,12 @@ static void replace(const struct image *image, uintptr_t base, enum library libr
         if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= image->names_size ||
             ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_size < JUMP_SIZE)
             continue;
-        for (size_t j = 0; j < sizeof beginnings / sizeof *beginnings; j++) {
-            if (beginnings[j].library != library ||
-                strcmp(image->names + symbol->st_name, beginnings[j].name) != 0)
-                continue;
-            uintptr_t at = base + symbol->st_value;
-            if (set_access(at, at + JUMP_SIZE, PROT_READ | PROT_WRITE) != 0)
-                continue;
-            put_jump((unsigned char *)at, (const void *)beginnings[j].instead);
-            set_access(at, at + JUMP_SIZE, PROT_READ | PROT_EXEC);
-        }
+        int (*instead)(void **) = instead_of(library, image->names + symbol->st_name);
+        uintptr_t at = base + symbol->st_value;
+        if (!instead || set_access(at, at + JUMP_SIZE, PROT_READ | PROT_WRITE) != 0)
+            continue;
+        put_jump((unsigned char *)at, (const void *)instead);
+        set_access(at, at + JUMP_SIZE, PROT_READ | PROT_EXEC);
     }
 }
 

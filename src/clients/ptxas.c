@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEASE "13.0" /* of the CUDA whose PTX (9.0) this machine runs */
+#define RELEASE "13.0" /* of the CUDA whose PTX this machine runs */
+#define PTX_VERSION "9.0"
 
-enum { INVALID = 255 };
+enum { INVALID = 255, PTX_MAJOR = 9 };
 
 struct job {
     const char *input, *output;
@@ -81,7 +82,15 @@ static int assemble(const struct job *job)
         fprintf(stderr, "%s\nptxas fatal   : Ptx assembly aborted due to errors\n", message);
         goto out;
     }
+    bool unknown = module->version_major > PTX_MAJOR;
+    if (unknown) /* XLA asks with 99.99 which version there is */
+        fprintf(stderr,
+                "ptxas %s, line 1; fatal   : Unsupported .version %u.%u; current version is "
+                "'" PTX_VERSION "'\nptxas fatal   : Ptx assembly aborted due to errors\n",
+                job->input, module->version_major, module->version_minor);
     ptx_free(module);
+    if (unknown)
+        goto out;
     lk_buf_printf(&image, "%s", DRV_LINKED_MAGIC);
     if (job->max_registers)
         lk_buf_printf(&image, "%s%u\n", DRV_LINKED_REGISTERS, job->max_registers);

@@ -120,6 +120,14 @@ def fused_attention():
     assert mean != 1 and abs(mean - 1) < 0.1, mean
 
 
+def products_of_halves():
+    a, b = torch.randn(4, 6).half(), torch.randn(6, 3).half()
+    out = torch.zeros(4, 3, device="cuda")
+    torch.addmm(out, a.cuda(), b.cuda(), out_dtype=torch.float32, alpha=2, out=out)
+    close(out, 2 * (a.float() @ b.float()), 1e-5)
+    close(torch.mm(a.cuda(), b.cuda(), out_dtype=torch.float32), a.float() @ b.float(), 1e-5)
+
+
 def recurrent_networks():
     for kind in nn.LSTM, nn.GRU, nn.RNN:
         torch.manual_seed(3)
@@ -167,6 +175,7 @@ if __name__ == "__main__":
     graphed_callables()
     refused_in_a_capture()
     fused_attention()
+    products_of_halves()
     recurrent_networks()
     sparse_tensors()
     padded_encoder()
