@@ -16,6 +16,7 @@
 #include "wgmma8.h"
 #define KEYS VALUE_KEYS
 #define LIFT 8 /* weights are 2^8 at most */
+#define TURNS 1 // tune: 0 1
 
 template <int DIM> struct flash : places<KEYS> {
     typedef places<KEYS> in;
@@ -134,7 +135,8 @@ template <int DIM> struct flash : places<KEYS> {
                                                 const place &p, int tile, work &w)
     {
         barrier_wait(&m.k_full[STAGE], w.phases >> STAGE & 1);
-        turn_wait(w.group);
+        if (TURNS)
+            turn_wait(w.group);
         wgmma_hold(w.part);
         wgmma_fence();
         ask_scores(w, m.k[STAGE]);
@@ -142,7 +144,8 @@ template <int DIM> struct flash : places<KEYS> {
         w.phases ^= 1 << (STAGE ^ 1);
         wgmma_fence();
         ask_part(w, m.v[STAGE ^ 1]);
-        turn_pass(w.group);
+        if (TURNS)
+            turn_pass(w.group);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
         leave(&m.k_empty[STAGE]);
@@ -207,7 +210,7 @@ template <int DIM> struct flash : places<KEYS> {
         w.phases = 0;
         w.group = group;
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
-        if (group == 1)
+        if (TURNS && group == 1)
             turn_pass(group);
         for (int round = 0; in::place_of(g, round, p); round++) {
             w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -220,7 +223,7 @@ template <int DIM> struct flash : places<KEYS> {
                 attend(m, g, p, w);
             store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
-        if (group == 0)
+        if (TURNS && group == 0)
             turn_wait(group); /* takes the turn that is left over */
     }
 

@@ -396,7 +396,7 @@ const struct zoo_family zoo_attention = {
                    {"lse", "is the log-sum-exp wanted?", 0, 1, 0, answer_names},
                    {0}},
     .distributions = distributions,
-    .profile = "batch=1 heads=2 queries=512 keys=512 mask=full,causal",
+    .profile = "batch=1 heads=2 queries=512 keys=512 type=bf16,e4m3 mask=full,causal",
     .unit = unit,
     .reference = attention_reference,
     .edges = edges,
