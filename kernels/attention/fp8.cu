@@ -15,7 +15,7 @@
 #include "values.h"
 #include "wgmma8.h"
 #define KEYS VALUE_KEYS
-#define LIFT 8 /* weights are 2^8 at most */
+#define LIFT 8  /* weights are 2^8 at most */
 #define TURNS 1 // tune: 0 1
 
 template <int DIM> struct flash : places<KEYS> {
@@ -27,11 +27,11 @@ template <int DIM> struct flash : places<KEYS> {
 
     /* Loads, by one thread -------------------------------------------------------------------*/
 
-    static __device__ __forceinline__ void load_rows(void *to, const attention_arguments &g,
+    static __device__ __forceinline__ void load_rows(void *to, bool is_ragged,
                                                      const tensor_map *map, int row, int head,
                                                      int first, int rows, int batch, barrier *full)
     {
-        if (g.q_begin)
+        if (is_ragged)
             load_ragged_box(to, map, 0, row, head, first, rows, full);
         else
             load_box(to, map, 0, row, head, batch, full);
@@ -43,8 +43,8 @@ template <int DIM> struct flash : places<KEYS> {
     {
         barrier_wait(&m.k_empty[stage], parity ^ 1);
         barrier_arrive_expecting(&m.k_full[stage], KEYS * DIM);
-        load_rows(m.k[stage], g, &g.k_map, tile * KEYS, s.kv_head, s.k_first, s.keys, s.batch,
-                  &m.k_full[stage]);
+        load_rows(m.k[stage], g.is_ragged, &g.k_map, tile * KEYS, s.kv_head,
+                  s.k_first + s.batch * g.k_apart, s.visible, s.batch, &m.k_full[stage]);
         barrier_wait(&m.v_empty[stage], parity ^ 1);
         barrier_arrive_expecting(&m.v_full[stage], KEYS * DIM);
         load_box(m.v[stage], &g.v_map, column + tile * KEYS, 0, s.kv_head, 0, &m.v_full[stage]);
@@ -59,8 +59,8 @@ template <int DIM> struct flash : places<KEYS> {
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
             barrier_arrive_expecting(&m.q_full, QUERIES * DIM);
-            load_rows(m.q, g, &g.q_map, p.row, p.s.head, p.s.q_first, p.s.queries, p.s.batch,
-                      &m.q_full);
+            load_rows(m.q, g.q_begin, &g.q_map, p.row, p.s.head, p.s.q_first, p.s.queries,
+                      p.s.batch, &m.q_full);
             phases ^= 4;
             int column = first_column(g, p.s.k_first, p.s.number);
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
