@@ -169,7 +169,7 @@ static __device__ __forceinline__ void attention(const attention_arguments &g)
 }
 
 #define ATTENTION(type, dim)                                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, dim > 128 ? 1 : 2)                       \
         attention_##type##_##dim(const __grid_constant__ attention_arguments g)                    \
     {                                                                                              \
         attention<type, dim>(g);                                                                   \
