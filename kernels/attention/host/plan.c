@@ -366,7 +366,7 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
 static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
                          struct attention_plan *plan)
 {
-    enum { QUERIES = 128, KEYS = 128, STAGES = 2, LINE = 128, BARRIERS = 1024 };
+    enum { QUERIES = 128, KEYS = 128, STAGES = 2, WEIGHTS = 128, LINE = 128, BARRIERS = 1024 };
     struct attention_launch *launch = plan->launch;
     int64_t tiles = tiles_of(r) * r->heads * r->group;
     if (r->packed)
@@ -378,7 +378,7 @@ static CUresult plan_fp8(const struct attention_request *r, const struct lk_driv
     launch++->grid = (struct zoo_grid){
         .x = (unsigned)(tiles < sms ? tiles : sms),
         .threads = 384,
-        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim)) * LINE + BARRIERS};
+        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
     plan->launches = (unsigned)(launch - plan->launch);
     return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);
 }
