@@ -383,6 +383,13 @@ typedef struct lk_attention_desc {
      * each kv_head and sequence: elements from one to the next; 0, 0: one for the whole tensor. */
     const float *q_scale, *k_scale, *v_scale;
     int64_t scale_head, scale_batch;
+    const int32_t *key_lengths; /* [batch], in device memory: from there on, keys are padding that
+                                 * nobody sees; NULL: none. Not with packed sequences. */
+    const float *slopes; /* [heads], in device memory: ALiBi, a score loses slope times the distance
+                          * from where its query stands; NULL: none */
+    float dropout;       /* p, from 0 to below 1: weights are dropped with that chance, and the
+                          * others multiplied by 1 / (1 - p); lse is as without */
+    uint64_t seed, offset; /* of dropout, as in lk_dropout_desc */
 } lk_attention_desc;
 #define LK_ATTENTION_DESC(type_, batch_, heads_, queries_, keys_, dim_)                            \
     {                                                                                              \

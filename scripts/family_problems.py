@@ -29,7 +29,7 @@ PROBLEMS = {
               "rows=256 cols=2K op=gelu,residual type=f32"],
     "embedding": ["tokens=1K vocab=1K dim=512 direction=forward,backward",
                   "tokens=1K vocab=1K dim=512 type=f32 direction=backward"],
-    "attention": ["heads=8 queries=256 keys=256 mask=full,causal"],
+    "attention": ["heads=8 queries=256 keys=256 mask=full,causal", "heads=8 queries=256 keys=256 type=e4m3"],
     "gemm_w4a16": ["m=1 n=1K k=2K", "m=1 n=1K k=2K layout=q4_0", "m=16 n=1K k=2K layout=tiles32"],
     "kv_cache": ["batch=4 heads=2 group=4 keys=512", "batch=4 heads=8 keys=256 step=append tokens=256"],
     "hadamard": ["blocks=1K size=512", "blocks=64 size=8K"],

@@ -9,7 +9,9 @@
 #define LOCKSTEP_KERNELS_ATTENTION_H
 
 #include "attention_numbers.h"
+#include "philox.h"
 #include "tma.h"
+#define LOG2_E 1.4426950409f
 
 /* kernels/attention/host/plan.h declares the same: keep both alike. Distances are in elements. */
 struct attention_arguments {
@@ -19,6 +21,8 @@ struct attention_arguments {
     void *workspace;
     void *values;                  // e4m3 [heads][dim][v_columns]: V, transposed (values.h)
     const void *q_begin, *k_begin; // int [batch + 1]: where sequences begin; NULL: all alike
+    const void *lengths;           // int [batch]: keys from there on are padding; NULL: none
+    const void *slopes;            // float [heads * group], of ALiBi; NULL: none
     const void *q_scale, *k_scale, *v_scale; // float, what e4m3 is multiplied by; NULL: 1
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
@@ -29,6 +33,11 @@ struct attention_arguments {
     int room;                    // for tiles in the workspace, if their order is made there
     int scale_head, scale_batch; // from a head's scale to the next, from a sequence's
     int v_columns;
+    int is_ragged;        // K's and V's maps are for load_ragged_box, and
+    int k_apart, v_apart; // so many rows lie between sequences
+    int dropped;          // of 65536 weights; 0: none
+    float kept;           // what the others are multiplied by
+    unsigned long long seed, offset;
     float scale;   // what a score is multiplied by, times log2(e)
     float softcap; // in scores before they are scaled; 0: none
     float inner;   // 1 / softcap, as far as there is one
@@ -39,7 +48,8 @@ struct attention_arguments {
 struct sequence {
     int q_first, k_first; // rows where it begins, beyond its batch
     int queries, keys, head, kv_head, batch;
-    int number; // of the sequence, packed or not
+    int number;  // of the sequence, packed or not
+    int visible; // keys that are not padding
 };
 
 static __device__ __forceinline__ sequence sequence_of(const attention_arguments &g, int number)
@@ -60,6 +70,7 @@ static __device__ __forceinline__ sequence sequence_of(const attention_arguments
         s.queries = q[1] - q[0];
         s.keys = k[1] - k[0];
     }
+    s.visible = g.lengths ? max(min(((const int *)g.lengths)[batch], s.keys), 0) : s.keys;
     return s;
 }
 
@@ -71,7 +82,7 @@ static __device__ __forceinline__ seen seen_by(const attention_arguments &g, con
                                                int query)
 {
     int diagonal = query + s.keys - s.queries;
-    return seen{max(diagonal - g.left, 0), min(diagonal + g.right, s.keys - 1)};
+    return seen{max(diagonal - g.left, 0), min(diagonal + g.right, s.visible - 1)};
 }
 
 /* The keys that any of `rows` queries sees, from `row` on. */
@@ -80,6 +91,30 @@ static __device__ __forceinline__ seen seen_by_rows(const attention_arguments &g
 {
     int last = min(row + rows, s.queries) - 1;
     return seen{seen_by(g, s, row).first, seen_by(g, s, last).last};
+}
+
+/* ALiBi: what a score loses for its distance from the diagonal, in units of log2. */
+static __device__ __forceinline__ float distance_cost(const attention_arguments &g,
+                                                      const sequence &s, int query, int key)
+{
+    if (!g.slopes)
+        return 0;
+    int distance = query + s.keys - s.queries - key;
+    return ((const float *)g.slopes)[s.head] * LOG2_E *
+           (float)(distance < 0 ? -distance : distance);
+}
+
+/* A weight after dropout, which depends on its place alone. */
+static __device__ __forceinline__ float drop_weight(const attention_arguments &g, const sequence &s,
+                                                    int query, int key, float weight)
+{
+    if (!g.dropped)
+        return weight;
+    unsigned long long row =
+        (unsigned long long)(s.number * g.heads * g.group + s.head) * g.queries + query;
+    unsigned long long at = row * g.keys + key;
+    uint4 words = random_words(random_stream{g.seed, g.offset}, at / 8);
+    return half_word(words, (int)(at % 8)) < (unsigned)g.dropped ? 0 : weight * g.kept;
 }
 
 /* What the scores and the output of a head are multiplied by. */

@@ -7,7 +7,10 @@
  *   Sums of 8-bit products keep 14 bits. So each tile of keys gets sums of its own, which are added
  *   to the output in f32: with the multiply-add that shrinks it anyhow.
  *
- * V comes transposed (values.h), in the order of keys in which the weights lie in registers.
+ * V comes transposed (values.h), in the order of keys in which the weights lie in registers. With
+ * SHARED_WEIGHTS they go through shared memory all the same: a warp is held at a product whose
+ * factor lies in its registers until that has been read, and would start on the next exponentials
+ * late.
  */
 // arch: sm_90a
 #include "tiles.h"
@@ -15,22 +18,30 @@
 #include "values.h"
 #include "wgmma8.h"
 #define KEYS VALUE_KEYS
-#define LIFT 8 /* weights are 2^8 at most */
+#define LIFT 8           /* weights are 2^8 at most */
+#define TURNS 0          // tune: 0 1
+#define SHARED_WEIGHTS 1 // tune: 0 1
+
+static __device__ __forceinline__ void store_shared(unsigned at, unsigned word)
+{
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word) : "memory");
+}
 
 template <int DIM> struct flash : places<KEYS> {
     typedef places<KEYS> in;
     struct stages { /* lines of 128 bytes: one of Q and K, 128 keys of V */
         unsigned char q[QUERIES * LINE], k[STAGES][KEYS * LINE], v[STAGES][DIM * LINE];
+        unsigned char weights[CONSUMERS][64 * LINE];
         barrier q_full, q_empty, k_full[STAGES], k_empty[STAGES], v_full[STAGES], v_empty[STAGES];
     };
 
     /* Loads, by one thread -------------------------------------------------------------------*/
 
-    static __device__ __forceinline__ void load_rows(void *to, const attention_arguments &g,
+    static __device__ __forceinline__ void load_rows(void *to, bool is_ragged,
                                                      const tensor_map *map, int row, int head,
                                                      int first, int rows, int batch, barrier *full)
     {
-        if (g.q_begin)
+        if (is_ragged)
             load_ragged_box(to, map, 0, row, head, first, rows, full);
         else
             load_box(to, map, 0, row, head, batch, full);
@@ -42,8 +53,8 @@ template <int DIM> struct flash : places<KEYS> {
     {
         barrier_wait(&m.k_empty[stage], parity ^ 1);
         barrier_arrive_expecting(&m.k_full[stage], KEYS * DIM);
-        load_rows(m.k[stage], g, &g.k_map, tile * KEYS, s.kv_head, s.k_first, s.keys, s.batch,
-                  &m.k_full[stage]);
+        load_rows(m.k[stage], g.is_ragged, &g.k_map, tile * KEYS, s.kv_head,
+                  s.k_first + s.batch * g.k_apart, s.visible, s.batch, &m.k_full[stage]);
         barrier_wait(&m.v_empty[stage], parity ^ 1);
         barrier_arrive_expecting(&m.v_full[stage], KEYS * DIM);
         load_box(m.v[stage], &g.v_map, column + tile * KEYS, 0, s.kv_head, 0, &m.v_full[stage]);
@@ -58,8 +69,8 @@ template <int DIM> struct flash : places<KEYS> {
                 continue;
             barrier_wait(&m.q_empty, phases >> 2 & 1 ^ 1);
             barrier_arrive_expecting(&m.q_full, QUERIES * DIM);
-            load_rows(m.q, g, &g.q_map, p.row, p.s.head, p.s.q_first, p.s.queries, p.s.batch,
-                      &m.q_full);
+            load_rows(m.q, g.q_begin, &g.q_map, p.row, p.s.head, p.s.q_first, p.s.queries,
+                      p.s.batch, &m.q_full);
             phases ^= 4;
             int column = first_column(g, p.s.k_first, p.s.number);
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
@@ -78,8 +89,9 @@ template <int DIM> struct flash : places<KEYS> {
         unsigned weights[KEYS / 32][4];
         rows r;
         factors f;
-        unsigned long long q; /* its descriptor */
-        unsigned phases;      /* of the stages, a bit each, and of Q */
+        unsigned long long q, in_shared; /* descriptors of Q and of the weights */
+        unsigned stored;                 /* where this thread's first row of weights lies */
+        unsigned phases;                 /* of the stages, a bit each, and of Q */
         int group, row;
     };
 
@@ -99,7 +111,10 @@ template <int DIM> struct flash : places<KEYS> {
         unsigned long long v = wgmma_tile(shared_address(of_v), 8 * LINE, 0);
 #pragma unroll
         for (int i = 0; i < KEYS / 32; i++)
-            wgmma_e4m3_from_registers(w.part, w.weights[i], v + 2 * i, i > 0);
+            if (SHARED_WEIGHTS)
+                wgmma_e4m3::multiply(w.part, w.in_shared + 2 * i, v + 2 * i, i > 0);
+            else
+                wgmma_e4m3_from_registers(w.part, w.weights[i], v + 2 * i, i > 0);
         wgmma_commit();
     }
 
@@ -110,6 +125,8 @@ template <int DIM> struct flash : places<KEYS> {
                                    tile * KEYS, w.r, w.f.score);
     }
 
+    /* Into registers, or into lines of the swizzle: a warp's stores meet all banks, and only the
+     * warp itself multiplies its rows. */
     static __device__ __forceinline__ void pack_weights(work &w)
     {
 #pragma unroll
@@ -117,8 +134,15 @@ template <int DIM> struct flash : places<KEYS> {
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 const float *x = w.scores + 16 * i + j / 2 * 8 + j % 2 * 2;
+                unsigned chunk = 2 * i + j / 2, row = j % 2 * 8;
                 w.weights[i][j] = e4m3::pack(x[0], x[1], x[4], x[5]);
+                if (SHARED_WEIGHTS)
+                    store_shared((w.stored ^ chunk << 4) + row * LINE, w.weights[i][j]);
             }
+        if (SHARED_WEIGHTS) {
+            tma_fence();
+            __syncwarp();
+        }
     }
 
     static __device__ __forceinline__ void add_part(work &w, float shrink0, float shrink1)
@@ -134,7 +158,8 @@ template <int DIM> struct flash : places<KEYS> {
                                                 const place &p, int tile, work &w)
     {
         barrier_wait(&m.k_full[STAGE], w.phases >> STAGE & 1);
-        turn_wait(w.group);
+        if (TURNS)
+            turn_wait(w.group);
         wgmma_hold(w.part);
         wgmma_fence();
         ask_scores(w, m.k[STAGE]);
@@ -142,7 +167,8 @@ template <int DIM> struct flash : places<KEYS> {
         w.phases ^= 1 << (STAGE ^ 1);
         wgmma_fence();
         ask_part(w, m.v[STAGE ^ 1]);
-        turn_pass(w.group);
+        if (TURNS)
+            turn_pass(w.group);
         wgmma_wait<1>();
         wgmma_hold(w.scores);
         leave(&m.k_empty[STAGE]);
@@ -207,7 +233,10 @@ template <int DIM> struct flash : places<KEYS> {
         w.phases = 0;
         w.group = group;
         w.q = wgmma_tile(shared_address(m.q) + group * 64 * LINE, 8 * LINE, 0);
-        if (group == 1)
+        unsigned lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+        w.in_shared = wgmma_tile(shared_address(m.weights[group]), 8 * LINE, 0);
+        w.stored = shared_address(m.weights[group]) + row * LINE + (lane / 4 << 4) + lane % 4 * 4;
+        if (TURNS && group == 1)
             turn_pass(group);
         for (int round = 0; in::place_of(g, round, p); round++) {
             w.row = p.row + group * 64 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -220,7 +249,7 @@ template <int DIM> struct flash : places<KEYS> {
                 attend(m, g, p, w);
             store<bf16, LIFT>(w.out, w.r, g, p.s, w.row, w.f);
         }
-        if (group == 0)
+        if (TURNS && group == 0)
             turn_wait(group); /* takes the turn that is left over */
     }
 

@@ -92,20 +92,20 @@ template <class type, int DIM, bool CAPPED> struct flash {
             copy_tile(q, g.q,
                       s.batch * g.q_batch + s.head * g.q_head + (s.q_first + first_row) * g.q_row,
                       g.q_row, QUERIES, s.queries - first_row);
-            copy_tile(k, g.k, of_k + first * g.k_row, g.k_row, KEYS, s.keys - first);
+            copy_tile(k, g.k, of_k + first * g.k_row, g.k_row, KEYS, s.visible - first);
         }
         for (int key = first; key <= last; key += KEYS) {
             int next = key + KEYS;
             copy_async_wait(0);
             __syncthreads(); /* K is here, and V is free */
-            copy_tile(v, g.v, of_v + key * g.v_row, g.v_row, KEYS, s.keys - key);
+            copy_tile(v, g.v, of_v + key * g.v_row, g.v_row, KEYS, s.visible - key);
             make_scores(scores, q + threadIdx.x / 32 * 16 * ROW, k);
             finish_scores<CAPPED>(scores, g, s, warp_row, row, key, r, g.scale);
             pack<type>(weights, scores);
             copy_async_wait(0);
             __syncthreads(); /* V is here, and K is free */
             if (next <= last)
-                copy_tile(k, g.k, of_k + next * g.k_row, g.k_row, KEYS, s.keys - next);
+                copy_tile(k, g.k, of_k + next * g.k_row, g.k_row, KEYS, s.visible - next);
 #pragma unroll
             for (int i = 0; i < DIM / 2; i++)
                 out[i] *= r.shrink[i / 2 % 2];

@@ -28,9 +28,10 @@ template <class type> static __device__ __forceinline__ void scores(const attent
     float sum = 0;
     for (int i = 0; i < g.dim; i++)
         sum = fmaf(type::load(g.q, q + i), type::load(g.k, k + i), sum);
-    scores_of(g, blockIdx.z, query)[key] = key < keys.first || key > keys.last
-                                               ? lowest()
-                                               : scale_score(g, sum * factors_of(g, s).score);
+    scores_of(g, blockIdx.z, query)[key] =
+        key < keys.first || key > keys.last
+            ? lowest()
+            : scale_score(g, sum * factors_of(g, s).score) - distance_cost(g, s, query, key);
 }
 
 /* Of one number in each thread of the block; all get it. */
@@ -74,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     sum = sum_of_all(sum);
     float by = sum == 0 ? 0 : 1.0f / sum;
     for (int i = threadIdx.x; i < s.keys; i += ROW_THREADS)
-        row[i] = exp2_fast(row[i] - base) * by;
+        row[i] = drop_weight(g, s, query, i, exp2_fast(row[i] - base) * by);
     if (threadIdx.x == 0)
         store_lse(g, s, query, lse_of(base, sum));
 }

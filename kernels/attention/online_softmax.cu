@@ -66,7 +66,8 @@ template <class type, int DIM> struct tiled {
                 int here = key + x + 16 * c;
                 weight[c] = here < keys.first || here > keys.last
                                 ? lowest()
-                                : scale_score(g, scores[r][c] * by.score);
+                                : scale_score(g, scores[r][c] * by.score) -
+                                      distance_cost(g, s, row + 4 * y + r, here);
             }
             float most = row_most(fmaxf(largest[r], fmaxf(weight[0], weight[1])));
             float base = most == lowest() ? 0 : most, shrink = exp2_fast(largest[r] - base);
@@ -75,7 +76,8 @@ template <class type, int DIM> struct tiled {
 #pragma unroll
             for (int c = 0; c < 2; c++) {
                 weight[c] = exp2_fast(weight[c] - base);
-                weights[(4 * y + r) * (KEYS + 1) + x + 16 * c] = weight[c];
+                weights[(4 * y + r) * (KEYS + 1) + x + 16 * c] =
+                    drop_weight(g, s, row + 4 * y + r, key + x + 16 * c, weight[c]);
                 sum[r] += weight[c];
             }
 #pragma unroll
@@ -133,7 +135,7 @@ template <class type, int DIM> struct tiled {
                              s.batch * g.q_batch + s.head * g.q_head + (s.q_first + row) * g.q_row,
                              g.q_row, QUERIES, s.queries - row);
         for (int key = first; key <= last; key += KEYS) {
-            int inside = s.keys - key;
+            int inside = s.visible - key;
             load_tile<type, DIM>(
                 k, g.k, s.batch * g.k_batch + s.kv_head * g.k_head + (s.k_first + key) * g.k_row,
                 g.k_row, KEYS, inside);
@@ -167,7 +169,7 @@ static __device__ __forceinline__ void attention(const attention_arguments &g)
 }
 
 #define ATTENTION(type, dim)                                                                       \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS, dim > 128 ? 1 : 2)                       \
         attention_##type##_##dim(const __grid_constant__ attention_arguments g)                    \
     {                                                                                              \
         attention<type, dim>(g);                                                                   \

@@ -117,7 +117,8 @@ template <int KEYS> struct places {
         if (tile >= list[0].row)
             return false;
         listed x = list[1 + tile];
-        sequence s = {x.q_first, x.k_first, x.queries, x.keys, head, head / g.group, 0, x.number};
+        sequence s = {x.q_first,      x.k_first, x.queries, x.keys, head,
+                      head / g.group, 0,         x.number,  x.keys};
         p = place_at(g, s, x.row);
         return true;
     }

@@ -28,10 +28,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
             phases ^= 4;
             for (int tile = p.last - 1, stage = 0; tile >= p.first; tile--, stage ^= 1) {
                 unsigned parity = phases >> stage & 1;
-                in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
-                         parity);
-                in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
-                         parity);
+                in::load(m.k[stage], g, &g.k_map, g.k_apart, p.s, tile, &m.k_full[stage],
+                         &m.k_empty[stage], parity);
+                in::load(m.v[stage], g, &g.v_map, g.v_apart, p.s, tile, &m.v_full[stage],
+                         &m.v_empty[stage], parity);
                 phases ^= 1 << stage;
             }
         }

@@ -69,16 +69,37 @@ static __device__ __forceinline__ bool is_whole(const attention_arguments &g, co
     return key + count - 1 <= seen_by(g, s, row).last && key >= seen_by(g, s, row + 15).first;
 }
 
-/* From scores as the product left them to exponentials. `warp_row` is the warp's first. */
+/* ALiBi: scores lose for their distance from the diagonal. */
+template <int count>
+static __device__ __forceinline__ void lean(float (&scores)[count], const attention_arguments &g,
+                                            const sequence &s, int row, int key, float scale)
+{
+    float slope = ((const float *)g.slopes)[s.head] * __fdividef(LOG2_E, scale);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        float ahead = (float)(row + 8 * h + s.keys - s.queries - key - (int)threadIdx.x % 4 * 2);
+#pragma unroll
+        for (int c = 0; c < count / 4; c++)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                scores[4 * c + 2 * h + e] =
+                    fmaf(-slope, fabsf(ahead - (float)(8 * c + e)), scores[4 * c + 2 * h + e]);
+    }
+}
+
+/* From scores as the product left them to exponentials; CAPPED: there may be a softcap, or ALiBi.
+ * `warp_row` is the warp's first. */
 template <bool CAPPED, int LIFT = 0, int count>
 static __device__ __forceinline__ void
 finish_scores(float (&scores)[count], const attention_arguments &g, const sequence &s, int warp_row,
               int row, int key, rows &r, float scale)
 {
-    if (CAPPED)
+    if (CAPPED && g.softcap != 0)
 #pragma unroll
         for (int i = 0; i < count; i++)
             scores[i] = cap_score(g, scores[i]);
+    if (CAPPED && g.slopes)
+        lean(scores, g, s, row, key, scale);
     if (__builtin_expect(!is_whole(g, s, warp_row, key, count * 2), 0))
         hide(scores, g, s, row, key);
     soften<LIFT>(scores, r, scale);

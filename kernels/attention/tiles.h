@@ -55,15 +55,15 @@ template <class type, int DIM, int KEYS> struct tiles : places<KEYS> {
     /* A tile of K or V. */
     static __device__ __forceinline__ void load(unsigned char (&to)[BOXES][KEYS * LINE],
                                                 const attention_arguments &g, const tensor_map *map,
-                                                const sequence &s, int tile, barrier *full,
-                                                barrier *empty, unsigned parity)
+                                                int apart, const sequence &s, int tile,
+                                                barrier *full, barrier *empty, unsigned parity)
     {
         barrier_wait(empty, parity ^ 1);
         barrier_arrive_expecting(full, sizeof to);
         for (int i = 0; i < BOXES; i++)
-            if (g.q_begin)
-                load_ragged_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.k_first, s.keys,
-                                full);
+            if (g.is_ragged)
+                load_ragged_box(to[i], map, i * 64, tile * KEYS, s.kv_head,
+                                s.k_first + s.batch * apart, s.visible, full);
             else
                 load_box(to[i], map, i * 64, tile * KEYS, s.kv_head, s.batch, full);
     }

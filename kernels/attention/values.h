@@ -58,7 +58,7 @@ static __device__ __forceinline__ void transpose_values(const attention_argument
     __shared__ unsigned tile[VALUE_KEYS][32];
     int column = blockIdx.x * VALUE_KEYS, head = blockIdx.y;
     sequence s = sequence_of(g, number_at(g, column) * g.heads * g.group);
-    int first = column - first_column(g, s.k_first, s.number), inside = s.keys - first;
+    int first = column - first_column(g, s.k_first, s.number), inside = s.visible - first;
     if (inside <= 0) /* nobody reads these columns */
         return;
     const unsigned char *from = (const unsigned char *)g.v + s.batch * g.v_batch + head * g.v_head +

@@ -20,10 +20,10 @@ template <class type, int DIM, int KEYS, bool CAPPED> struct flash : tiles<type,
         for (int tile = p.last - 1, turn = 0; tile >= p.first; tile--, turn++) {
             int stage = turn % STAGES;
             unsigned parity = turn / STAGES % 2;
-            in::load(m.k[stage], g, &g.k_map, p.s, tile, &m.k_full[stage], &m.k_empty[stage],
-                     parity);
-            in::load(m.v[stage], g, &g.v_map, p.s, tile, &m.v_full[stage], &m.v_empty[stage],
-                     parity);
+            in::load(m.k[stage], g, &g.k_map, g.k_apart, p.s, tile, &m.k_full[stage],
+                     &m.k_empty[stage], parity);
+            in::load(m.v[stage], g, &g.v_map, g.v_apart, p.s, tile, &m.v_full[stage],
+                     &m.v_empty[stage], parity);
         }
     }
 

@@ -6,6 +6,7 @@
  */
 #include "api_tools.h"
 
+#include "zoo/philox.h"
 #include "zoo/types.h"
 
 #include <math.h>
@@ -60,6 +61,8 @@ struct trial {
     lk_attention_desc desc;
     struct tensor q, k, v, o;
     float *lse, scales[3][SEQUENCES * 2]; /* of q, k and v */
+    int32_t lengths[SEQUENCES];
+    float slopes[6];
     int64_t spoiled; /* packed: a sequence whose keys and values are NaN, or 0 */
     int32_t q_begin[SEQUENCES + 1], k_begin[SEQUENCES + 1];
 };
@@ -87,6 +90,16 @@ static double weight_of(const struct trial *t, size_t q, size_t k)
     return cap != 0 ? cap * tanh(sum / cap) : sum;
 }
 
+/* What dropout multiplies a weight by. */
+static double kept(const lk_attention_desc *d, int64_t batch, int64_t head, int64_t query,
+                   int64_t key)
+{
+    struct zoo_dropout drop = zoo_dropout_of(d->dropout);
+    int64_t at = ((batch * d->heads + head) * d->queries + query) * d->keys + key;
+    bool gone = d->dropout > 0 && zoo_dropped(drop, d->seed, d->offset, (uint64_t)at);
+    return gone ? 0 : drop.scale;
+}
+
 /* One row; marks what it has compared with POISON. */
 static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t query, int64_t queries,
                       int64_t keys, int64_t q_first, int64_t k_first, float lse)
@@ -100,10 +113,12 @@ static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t quer
     double *score = malloc((size_t)(keys + 1) * sizeof *score), most = -INFINITY, sum = 0;
     for (int64_t j = 0; j < keys; j++) {
         bool hidden = (d->causal && j > stands) ||
-                      (d->window && (j <= stands - d->window || j >= stands + d->window));
+                      (d->window && (j <= stands - d->window || j >= stands + d->window)) ||
+                      (d->key_lengths && j >= t->lengths[batch]);
         score[j] = hidden ? -INFINITY
                           : weight_of(t, q, row_of(&t->k, in, kv, k_first + j)) *
-                                scale_of(t, 0, batch, kv) * scale_of(t, 1, batch, kv);
+                                    scale_of(t, 0, batch, kv) * scale_of(t, 1, batch, kv) -
+                                (d->slopes ? t->slopes[head] * fabs((double)(stands - j)) : 0);
         most = fmax(most, score[j]);
     }
     for (int64_t j = 0; j < keys; j++)
@@ -111,8 +126,11 @@ static void check_row(struct trial *t, int64_t batch, int64_t head, int64_t quer
     for (int64_t i = 0; i < d->dim; i++) {
         double value = 0, got = zoo_get(t->o.type, t->o.host, o + (size_t)i);
         for (int64_t j = 0; j < keys && sum > 0; j++)
-            value += score[j] / sum * scale_of(t, 2, batch, kv) *
-                     zoo_get(t->v.type, t->v.host, row_of(&t->v, in, kv, k_first + j) + (size_t)i);
+            value += score[j] == 0 ? 0
+                                   : kept(d, batch, head, query, j) * score[j] / sum *
+                                         scale_of(t, 2, batch, kv) *
+                                         zoo_get(t->v.type, t->v.host,
+                                                 row_of(&t->v, in, kv, k_first + j) + (size_t)i);
         /* |v| <= 2, and weights and output are rounded once each */
         if (!(fabs(got - value) <= 4 * roundings[d->type] + 1e-4))
             fail_msg("batch %d head %d query %d [%d]: %g, not %g", (int)batch, (int)head,
@@ -163,6 +181,35 @@ static void run(struct trial *t)
     free(t->lse);
     must(lk_free(workspace));
     must(lk_free(lse));
+}
+
+/* Padding, which holds NaN, ALiBi and dropout. */
+static void give_more(struct trial *t)
+{
+    lk_attention_desc *d = &t->desc;
+    d->dropout = any(3) ? 0 : 0.25f;
+    d->seed = (uint64_t)any(1000);
+    d->offset = (uint64_t)any(1000);
+    if (any(2)) {
+        for (int64_t i = 0; i < d->heads; i++)
+            t->slopes[i] = (float)any(8) / 8;
+        d->slopes = on_device(t->slopes, sizeof t->slopes);
+    }
+    if (d->q_begin || any(2))
+        return;
+    for (int64_t b = 0; b < d->batch; b++) {
+        t->lengths[b] = (int32_t)any(d->keys + 1);
+        struct tensor *padded[] = {&t->k, &t->v};
+        for (int i = 0; i < 2; i++)
+            for (int64_t head = 0; head < d->kv_heads; head++)
+                for (int64_t row = t->lengths[b]; row < d->keys; row++)
+                    memset((char *)padded[i]->host +
+                               row_of(padded[i], b, head, row) * zoo_type_bytes[padded[i]->type],
+                           0xff, (size_t)d->dim * zoo_type_bytes[padded[i]->type]);
+    }
+    must(lk_copy_to(t->k.device, t->k.host, bytes_of(&t->k)));
+    must(lk_copy_to(t->v.device, t->v.host, bytes_of(&t->v)));
+    d->key_lengths = on_device(t->lengths, sizeof t->lengths);
 }
 
 static void give_scales(struct trial *t)
@@ -221,6 +268,8 @@ static void test_random(void **state)
             d->softcap = 0; /* weight_of knows no scales inside a softcap */
             give_scales(&t);
         }
+        if (any(3) == 0)
+            give_more(&t);
         run(&t);
         drop(&t.q);
         drop(&t.k);
@@ -231,6 +280,8 @@ static void test_random(void **state)
         must(lk_free((void *)(uintptr_t)d->q_scale));
         must(lk_free((void *)(uintptr_t)d->k_scale));
         must(lk_free((void *)(uintptr_t)d->v_scale));
+        must(lk_free((void *)(uintptr_t)d->slopes));
+        must(lk_free((void *)(uintptr_t)d->key_lengths));
     }
 }
 
@@ -332,6 +383,12 @@ static void test_refusals(void **state)
     d = good;
     d.q_begin = q;
     must_fail(call(&d, q, o, 0), LK_BAD_ARGUMENT, "packed sequences need both");
+    d = good;
+    d.dropout = 1;
+    must_fail(call(&d, q, o, 0), LK_BAD_ARGUMENT, "dropout is 1; it goes from 0 to below 1");
+    d = good;
+    d.q_begin = d.k_begin = d.key_lengths = q;
+    must_fail(call(&d, q, o, 0), LK_BAD_ARGUMENT, "packed ones have no padding");
     d = good;
     d.all_keys = 8;
     must_fail(call(&d, q, o, 0), LK_BAD_ARGUMENT, "for packed sequences");

@@ -247,6 +247,15 @@ static void test_refusals(void **state)
     d.softcap = 4;
     must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "a softcap");
     d = good;
+    d.key_lengths = in;
+    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "padding");
+    d = good;
+    d.slopes = in;
+    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "ALiBi");
+    d = good;
+    d.dropout = 0.5f;
+    must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "dropout");
+    d = good;
     d.q_begin = d.k_begin = in;
     must_fail(call(&d, in, out, 0), LK_UNSUPPORTED, "packed sequences");
     d = good;

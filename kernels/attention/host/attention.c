@@ -15,6 +15,7 @@ static const char *const type_names[] = {"bf16", "f16", "f32", "e4m3", NULL};
 static const char *const mask_names[] = {"full", "causal", NULL};
 static const char *const layout_names[] = {"heads_first", "rows_first", "packed", NULL};
 static const char *const answer_names[] = {"no", "yes", NULL};
+static const char *const also_names[] = {"nothing", "padding", "alibi", "dropout", "all", NULL};
 static const char *const distributions[] = {"uniform", "matched", "huge", "equal", NULL};
 
 enum zoo_type attention_type(const struct zoo_problem *problem)
@@ -36,6 +37,25 @@ int64_t attention_length(const struct zoo_problem *problem, int64_t number, bool
     int64_t most = problem->value[of_keys ? KEYS : QUERIES];
     bool is_short = problem->value[LAYOUT] == ATTENTION_PACKED && number % 2 == 1;
     return is_short ? most / (of_keys ? 2 : 3) : most;
+}
+
+bool attention_has(const struct zoo_problem *problem, enum attention_also what)
+{
+    return problem->value[ATTENTION_P_ALSO] == what ||
+           problem->value[ATTENTION_P_ALSO] == ATTENTION_ALL;
+}
+
+/* All of them, a third, none, all but one, one. */
+int64_t attention_visible(const struct zoo_problem *problem, int64_t number)
+{
+    int64_t keys = attention_length(problem, number, true), one = keys > 0;
+    const int64_t visible[] = {keys, keys / 3, 0, keys - one, one};
+    return attention_has(problem, ATTENTION_PADDING) ? visible[number % 5] : keys;
+}
+
+double attention_slope(int64_t head)
+{
+    return exp2(-(double)(head % 8) / 2 - 1);
 }
 
 static int64_t all_rows(const struct zoo_problem *problem, bool of_keys)
@@ -63,6 +83,12 @@ static unsigned shape(const struct zoo_problem *problem, struct zoo_buffer *buff
     buffers[ATTENTION_B_K_BEGIN] = (struct zoo_buffer){"k_begin", ZOO_IN, ZOO_I32, begins};
     buffers[ATTENTION_B_SCALES] =
         (struct zoo_buffer){"scales", ZOO_IN, ZOO_F32, is_e4m3(problem) ? 3 * (size_t)v[HEADS] : 0};
+    buffers[ATTENTION_B_LENGTHS] =
+        (struct zoo_buffer){"lengths", ZOO_IN, ZOO_I32,
+                            attention_has(problem, ATTENTION_PADDING) ? (size_t)v[BATCH] : 0};
+    buffers[ATTENTION_B_SLOPES] = (struct zoo_buffer){
+        "slopes", ZOO_IN, ZOO_F32,
+        attention_has(problem, ATTENTION_ALIBI) ? (size_t)(v[HEADS] * v[GROUP]) : 0};
     return ATTENTION_BUFFERS;
 }
 
@@ -99,6 +125,11 @@ static void generate(const struct zoo_problem *problem, void **buffer)
     for (size_t i = 0; i < buffers[ATTENTION_B_SCALES].count; i++)
         zoo_put(ZOO_F32, buffer[ATTENTION_B_SCALES], i,
                 0.5 + zoo_random_unit(problem->seed, ATTENTION_B_SCALES, i));
+    for (size_t i = 0; i < buffers[ATTENTION_B_LENGTHS].count; i++)
+        zoo_put(ZOO_I32, buffer[ATTENTION_B_LENGTHS], i,
+                (double)attention_visible(problem, (int64_t)i));
+    for (size_t i = 0; i < buffers[ATTENTION_B_SLOPES].count; i++)
+        zoo_put(ZOO_F32, buffer[ATTENTION_B_SLOPES], i, attention_slope((int64_t)i));
     for (unsigned b = ATTENTION_B_Q_BEGIN; b <= ATTENTION_B_K_BEGIN; b++) {
         int32_t *begin = buffer[b], sum = 0;
         for (size_t i = 0; i < buffers[b].count; i++) {
@@ -136,7 +167,8 @@ static double flops(const struct zoo_problem *problem)
             int64_t diagonal = i + keys - queries, first = diagonal - r.left,
                     last = diagonal + r.right;
             first = first > 0 ? first : 0;
-            last = last < keys - 1 ? last : keys - 1;
+            last =
+                last < attention_visible(problem, b) - 1 ? last : attention_visible(problem, b) - 1;
             pairs += last >= first ? (double)(last - first + 1) : 0;
         }
     }
@@ -199,6 +231,13 @@ struct attention_request attention_request_of(const struct zoo_problem *problem,
         .k_scale = scales + next,
         .v_scale = scales + 2 * next,
         .scale_head = 1,
+        .lengths = attention_has(problem, ATTENTION_PADDING) ? buffer[ATTENTION_B_LENGTHS] : 0,
+        .slopes = attention_has(problem, ATTENTION_ALIBI) ? buffer[ATTENTION_B_SLOPES] : 0,
+        .padded = attention_has(problem, ATTENTION_PADDING),
+        .leaning = attention_has(problem, ATTENTION_ALIBI),
+        .dropout = attention_has(problem, ATTENTION_DROPOUT) ? 0.25F : 0,
+        .seed = problem->seed,
+        .offset = 3,
     };
 }
 
@@ -245,6 +284,8 @@ static CUresult launch_fp8(struct zoo_call *call)
 /* Buffers are aligned in tests and benchmarks. */
 static bool takes(const struct zoo_problem *problem, enum attention_kind kind)
 {
+    if (problem->value[LAYOUT] == ATTENTION_PACKED && attention_has(problem, ATTENTION_PADDING))
+        return false; /* sequences that are packed have none */
     struct attention_request r = attention_request_of(problem, (CUdeviceptr[ZOO_BUFFERS]){0});
     return attention_takes(&r, kind);
 }
@@ -308,8 +349,8 @@ static bool torch_takes(const struct zoo_problem *problem)
 {
     const int64_t *v = problem->value;
     return v[BATCH] && v[QUERIES] && v[KEYS] && v[LAYOUT] == ATTENTION_HEADS_FIRST && !v[WINDOW] &&
-           !v[ATTENTION_P_SOFTCAP] && !v[ATTENTION_P_LSE] && (!v[MASK] || v[QUERIES] == v[KEYS]) &&
-           v[ATTENTION_P_TYPE] < ATTENTION_F32;
+           !v[ATTENTION_P_SOFTCAP] && !v[ATTENTION_P_LSE] && !v[ATTENTION_P_ALSO] &&
+           (!v[MASK] || v[QUERIES] == v[KEYS]) && v[ATTENTION_P_TYPE] < ATTENTION_F32;
 }
 
 /* cuDNN's, which is the fastest that PyTorch has. */
@@ -354,7 +395,14 @@ static const char *const edges[] = {
     "batch=7 heads=2 group=2 queries=3,150 keys=2,300 type=e4m3 layout=packed mask=full,causal",
     "batch=40 heads=2 group=2 queries=131 keys=177 type=e4m3 layout=packed dim=64 mask=causal",
     "batch=2 heads=2 queries=70 keys=150 layout=rows_first type=e4m3 dim=96 lse=yes",
-    "heads=1 queries=37 keys=41 dim=7,40 type=e4m3 mask=causal lse=yes", NULL};
+    "heads=1 queries=37 keys=41 dim=7,40 type=e4m3 mask=causal lse=yes",
+    "batch=5 heads=1 group=2 queries=70 keys=300 mask=full,causal also=padding,alibi,dropout,all "
+    "lse=yes",
+    "batch=5 heads=2 queries=40 keys=140 dim=64,256 layout=rows_first also=padding,alibi lse=yes",
+    "batch=5 heads=2 queries=40 keys=270 dim=96 type=e4m3 also=padding,all lse=yes",
+    "batch=3 heads=2 queries=90 keys=170 type=f16,f32 layout=packed also=alibi,dropout mask=causal",
+    "heads=2 queries=150 keys=260 window=40 softcap=0,30 also=alibi,dropout type=bf16 dim=128,40",
+    "batch=2 heads=2 queries=30 keys=1,2 also=padding,all mask=full,causal lse=yes", NULL};
 
 static const char *const bench[] = {"batch=1 heads=16 queries=16K keys=16K mask=full,causal",
                                     "batch=4 heads=16 queries=4K keys=4K mask=full,causal",
@@ -381,7 +429,11 @@ const struct zoo_family zoo_attention = {
         "stands "
         "at the last key; under a causal mask a query sees keys up to where it stands, and with a "
         "window no more than that many of them (on each side, without a mask). A softcap c makes "
-        "c tanh(s / c) of a score s. Who sees no key gets zeros.",
+        "c tanh(s / c) of a score s. Keys may be padding from a length on; ALiBi takes a slope "
+        "times "
+        "the distance from the diagonal off a score; dropout takes weights away at random. Who "
+        "sees "
+        "no key gets zeros.",
     .parameters = {{"batch", "sequences", 0, 1 << 16, 1, NULL},
                    {"heads", "of K and V", 1, 1 << 10, 2, NULL},
                    {"group", "heads of Q for each of K and V", 1, 128, 1, NULL},
@@ -394,9 +446,10 @@ const struct zoo_family zoo_attention = {
                    {"softcap", "the most that a score can be; 0: no limit", 0, 1 << 10, 0, NULL},
                    {"layout", "of the tensors", 0, 2, 0, layout_names},
                    {"lse", "is the log-sum-exp wanted?", 0, 1, 0, answer_names},
+                   {"also", "padding behind keys, ALiBi, dropout", 0, 4, 0, also_names},
                    {0}},
     .distributions = distributions,
-    .profile = "batch=1 heads=2 queries=512 keys=512 mask=full,causal",
+    .profile = "batch=1 heads=2 queries=512 keys=512 type=bf16,e4m3 mask=full,causal",
     .unit = unit,
     .reference = attention_reference,
     .edges = edges,

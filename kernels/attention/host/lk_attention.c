@@ -12,9 +12,10 @@
 
 #define CALL "attention_forward"
 
-enum { Q, K, V, O, LSE, Q_BEGIN, K_BEGIN, Q_SCALE, K_SCALE, V_SCALE, BUFFERS };
-static const char *const buffer_names[BUFFERS] = {
-    "q", "k", "v", "o", "lse", "q_begin", "k_begin", "q_scale", "k_scale", "v_scale"};
+enum { Q, K, V, O, LSE, Q_BEGIN, K_BEGIN, Q_SCALE, K_SCALE, V_SCALE, LENGTHS, SLOPES, BUFFERS };
+static const char *const buffer_names[BUFFERS] = {"q",       "k",       "v",           "o",
+                                                  "lse",     "q_begin", "k_begin",     "q_scale",
+                                                  "k_scale", "v_scale", "key_lengths", "slopes"};
 static const char *const variants[] = {
     [ATTENTION_NAIVE] = "naive",           [ATTENTION_ONLINE] = "online_softmax",
     [ATTENTION_MMA] = "mma_sync",          [ATTENTION_WGMMA] = "wgmma",
@@ -86,6 +87,10 @@ static lk_status check_choices(const lk_attention_desc *d)
         return fail("scale is %g; it is above 0, or 0 for 1 / sqrt(dim)", (double)d->scale);
     if (!(d->softcap >= 0) || !isfinite(d->softcap))
         return fail("softcap is %g; it is above 0, or 0 for none", (double)d->softcap);
+    if (!(d->dropout >= 0 && d->dropout < 1))
+        return fail("dropout is %g; it goes from 0 to below 1", (double)d->dropout);
+    if (d->q_begin && d->key_lengths)
+        return fail("key_lengths are for sequences of one length; packed ones have no padding");
     if (!d->q_begin != !d->k_begin)
         return fail("only one of q_begin and k_begin is given; packed sequences need both");
     if (!d->q_begin && (d->all_queries || d->all_keys))
@@ -159,6 +164,13 @@ static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
         .q_scale = (uintptr_t)d->q_scale,
         .k_scale = (uintptr_t)d->k_scale,
         .v_scale = (uintptr_t)d->v_scale,
+        .lengths = (uintptr_t)d->key_lengths,
+        .slopes = (uintptr_t)d->slopes,
+        .padded = d->key_lengths,
+        .leaning = d->slopes,
+        .dropout = d->dropout,
+        .seed = d->seed,
+        .offset = d->offset,
         .scale_head = d->scale_head,
         .scale_batch = d->scale_batch,
     };
@@ -172,6 +184,8 @@ static lk_status read_desc(const lk_attention_desc *d, struct attention *a)
     for (int i = Q_SCALE; i <= V_SCALE && d->batch; i++)
         a->bytes[i] =
             (size_t)((d->batch - 1) * d->scale_batch + (kv_heads - 1) * d->scale_head + 1) * 4;
+    a->bytes[LENGTHS] = d->key_lengths ? (size_t)d->batch * 4 : 0;
+    a->bytes[SLOPES] = d->slopes ? (size_t)d->heads * 4 : 0;
     for (int i = 0; i < BUFFERS; i++)
         a->aligned[i] = i >= LSE || d->type == LK_F32 ? 4 : d->type == LK_E4M3 && i < O ? 1 : 2;
     return LK_OK;
@@ -295,8 +309,18 @@ lk_status lk_attention_forward(void *stream, const lk_attention_desc *desc, cons
     lk_status status = read_desc(desc, &a);
     if (status != LK_OK || (status = api_current(CALL, &context)) != LK_OK)
         return status;
-    const void *buffer[BUFFERS] = {
-        q, k, v, o, lse, desc->q_begin, desc->k_begin, desc->q_scale, desc->k_scale, desc->v_scale};
+    const void *buffer[BUFFERS] = {q,
+                                   k,
+                                   v,
+                                   o,
+                                   lse,
+                                   desc->q_begin,
+                                   desc->k_begin,
+                                   desc->q_scale,
+                                   desc->k_scale,
+                                   desc->v_scale,
+                                   desc->key_lengths,
+                                   desc->slopes};
     if ((status = check_buffers(&a, buffer, context)) != LK_OK ||
         (status = check_workspace(&a, context, workspace, workspace_bytes)) != LK_OK ||
         (status = api_check_stream(CALL, context, stream)) != LK_OK)
@@ -330,8 +354,9 @@ lk_status lk_attention_forward_explain(const lk_attention_desc *desc, char *text
 {
     static const char *const why[] = {
         [ATTENTION_NAIVE] = "heads of another size than 64, 96, 128 and 256: right, not fast",
-        [ATTENTION_ONLINE] = "f32, e4m3 with heads of 256, a softcap or no Hopper GPU, or rows not "
-                             "at multiples of 16 bytes: right, not fast",
+        [ATTENTION_ONLINE] =
+            "f32, dropout, e4m3 with heads of 256, a softcap, ALiBi or no Hopper GPU, "
+            "or rows not at multiples of 16 bytes: right, not fast",
         [ATTENTION_MMA] = "steps of 0, no keys, or no Hopper GPU",
         [ATTENTION_WGMMA] = "",
         [ATTENTION_OVERLAPPED] = "16 bits and rows at multiples of 16 bytes, on Hopper",

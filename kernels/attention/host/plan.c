@@ -3,6 +3,8 @@
  */
 #include "plan.h"
 
+#include "zoo/philox.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -57,12 +59,19 @@ static bool fits_map(struct attention_steps step, bool packed)
     const int64_t most = (int64_t)1 << 34;
     return step.row > 0 && step.row < most && step.head > 0 && (packed || step.batch > 0);
 }
+/* With padding, a sequence's rows are counted from the first sequence on, by steps of a row. */
+static bool fits_padding(const struct attention_request *r, struct attention_steps step)
+{
+    return !r->padded ||
+           (step.batch % step.row == 0 && r->batch * (step.batch / step.row) < (int64_t)1 << 30);
+}
 static bool fits_maps(const struct attention_request *r)
 {
-    return fits_map(r->q_step, r->packed) && fits_map(r->k_step, r->packed) &&
-           fits_map(r->v_step, r->packed);
+    if (!fits_map(r->q_step, r->packed) || !fits_map(r->k_step, r->packed) ||
+        !fits_map(r->v_step, r->packed))
+        return false;
+    return fits_padding(r, r->k_step) && fits_padding(r, r->v_step);
 }
-
 static bool has_16_bits(const struct attention_request *r)
 {
     return r->number == ATTENTION_BF16 || r->number == ATTENTION_F16;
@@ -85,13 +94,14 @@ bool attention_takes(const struct attention_request *r, enum attention_kind kind
     case ATTENTION_ONLINE:
         return has_tile(r->dim);
     case ATTENTION_MMA:
-        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r);
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->dropout <= 0;
     case ATTENTION_FP8:
         return r->number == ATTENTION_E4M3 && r->dim != 256 && has_tile(r->dim) &&
-               r->softcap == 0 && is_aligned(r) && r->keys > 0 && fits_maps(r) &&
-               columns_of(r) < (int64_t)1 << 31;
+               r->softcap == 0 && !r->leaning && r->dropout <= 0 && is_aligned(r) && r->keys > 0 &&
+               fits_maps(r) && columns_of(r) < (int64_t)1 << 31;
     default:
-        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->keys > 0 && fits_maps(r);
+        return has_tile(r->dim) && has_16_bits(r) && is_aligned(r) && r->dropout <= 0 &&
+               r->keys > 0 && fits_maps(r);
     }
 }
 
@@ -122,6 +132,7 @@ static struct attention_arguments arguments_of(const struct attention_request *r
     const double log2_e = 1.4426950408889634;
     double cap = r->softcap;
     int64_t heads = r->heads * r->group;
+    struct zoo_dropout dropout = zoo_dropout_of(r->dropout);
     return (struct attention_arguments){
         .q = r->q,
         .k = r->k,
@@ -132,6 +143,15 @@ static struct attention_arguments arguments_of(const struct attention_request *r
         .values = r->workspace + list_bytes(r),
         .q_begin = r->packed ? r->q_begin : 0,
         .k_begin = r->packed ? r->k_begin : 0,
+        .lengths = r->lengths,
+        .slopes = r->slopes,
+        .is_ragged = r->packed || r->padded,
+        .k_apart = r->padded ? (int)(r->k_step.batch / r->k_step.row) : 0,
+        .v_apart = r->padded ? (int)(r->v_step.batch / r->v_step.row) : 0,
+        .dropped = (int)dropout.threshold,
+        .kept = dropout.scale,
+        .seed = r->seed,
+        .offset = r->offset,
         .q_scale = r->q_scale,
         .k_scale = r->k_scale,
         .v_scale = r->v_scale,
@@ -206,8 +226,8 @@ static CUresult make_map(const struct lk_driver *cuda, const struct attention_re
     return encode(cuda, r, map, x.at, 4, size, pitch, box_rows);
 }
 
-/* Of packed sequences; kernels/attention/attention.h says what its five dimensions are
- * (load_ragged_box). */
+/* Of packed sequences, and where there is padding; kernels/attention/attention.h says what its five
+ * dimensions are (load_ragged_box). */
 static CUresult make_ragged_map(const struct lk_driver *cuda, const struct attention_request *r,
                                 CUtensorMap *map, struct tensor x, int64_t box_rows)
 {
@@ -224,14 +244,16 @@ static CUresult make_maps(const struct lk_driver *cuda, const struct attention_r
                           enum attention_kind kind, int queries, int keys,
                           struct attention_arguments *g)
 {
+    bool is_ragged = r->packed || r->padded;
     CUresult (*make)(const struct lk_driver *, const struct attention_request *, CUtensorMap *,
-                     struct tensor, int64_t) = r->packed ? make_ragged_map : make_map;
+                     struct tensor, int64_t) = is_ragged ? make_ragged_map : make_map;
     int64_t heads = r->heads * r->group, columns = columns_of(r);
     struct tensor q = {r->q, r->q_step, r->dim, r->queries, heads, r->batch};
     struct tensor k = {r->k, r->k_step, r->dim, r->keys, r->heads, r->batch};
     struct tensor v = {r->v, r->v_step, r->dim, r->keys, r->heads, r->batch};
     struct attention_steps turned = {columns, columns * r->dim, columns * r->dim * r->heads};
-    CUresult status = make(cuda, r, &g->q_map, q, queries);
+    CUresult status = r->packed ? make_ragged_map(cuda, r, &g->q_map, q, queries)
+                                : make_map(cuda, r, &g->q_map, q, queries);
     if (status == CUDA_SUCCESS)
         status = make(cuda, r, &g->k_map, k, keys);
     if (status != CUDA_SUCCESS)
@@ -283,12 +305,18 @@ static unsigned row_bytes(const struct attention_request *r)
     return zoo_ceil_div(r->dim, 64) * 128;
 }
 
+/* By a softcap or by ALiBi. */
+static bool is_bent(const struct attention_request *r)
+{
+    return r->softcap != 0 || r->leaning;
+}
+
 static void plan_mma(const struct attention_request *r, struct attention_plan *plan)
 {
     enum { QUERIES = 128, KEYS = 64 };
     struct attention_launch *launch = &plan->launch[0];
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d%s", numbers[r->number],
-             (int)r->dim, r->softcap != 0 ? "_capped" : "");
+             (int)r->dim, is_bent(r) ? "_capped" : "");
     launch->grid = (struct zoo_grid){.x = (unsigned)(r->batch * r->heads * r->group),
                                      .y = zoo_ceil_div(r->queries, QUERIES),
                                      .threads = 256,
@@ -302,7 +330,7 @@ static int keys_of_tile(const struct attention_request *r)
     int64_t seen = r->left + r->right < r->keys ? r->left + r->right : r->keys;
     if (r->dim == 256)
         return 80;
-    if (r->dim == 96 || r->softcap != 0 || seen <= (limited ? 8000 : 128))
+    if (r->dim == 96 || is_bent(r) || seen <= (limited ? 8000 : 128))
         return 128;
     return 176;
 }
@@ -318,7 +346,7 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
     int64_t heads = r->heads * r->group, tiles = tiles_of(r) * heads;
     int keys = kind == ATTENTION_WGMMA ? (r->dim == 256 ? 80 : 128) : keys_of_tile(r);
     snprintf(launch->kernel, sizeof launch->kernel, "attention_%s_%d_%d%s", numbers[r->number],
-             (int)r->dim, keys, r->softcap != 0 ? "_capped" : "");
+             (int)r->dim, keys, is_bent(r) ? "_capped" : "");
     launch->grid = (struct zoo_grid){
         .x = (unsigned)(tiles < sms ? tiles : sms),
         .threads = 384,
@@ -338,7 +366,7 @@ static CUresult plan_hopper(const struct attention_request *r, enum attention_ki
 static CUresult plan_fp8(const struct attention_request *r, const struct lk_driver *cuda, int sms,
                          struct attention_plan *plan)
 {
-    enum { QUERIES = 128, KEYS = 128, STAGES = 2, LINE = 128, BARRIERS = 1024 };
+    enum { QUERIES = 128, KEYS = 128, STAGES = 2, WEIGHTS = 128, LINE = 128, BARRIERS = 1024 };
     struct attention_launch *launch = plan->launch;
     int64_t tiles = tiles_of(r) * r->heads * r->group;
     if (r->packed)
@@ -350,7 +378,7 @@ static CUresult plan_fp8(const struct attention_request *r, const struct lk_driv
     launch++->grid = (struct zoo_grid){
         .x = (unsigned)(tiles < sms ? tiles : sms),
         .threads = 384,
-        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim)) * LINE + BARRIERS};
+        .shared = (unsigned)(QUERIES + STAGES * (KEYS + r->dim) + WEIGHTS) * LINE + BARRIERS};
     plan->launches = (unsigned)(launch - plan->launch);
     return make_maps(cuda, r, ATTENTION_FP8, QUERIES, KEYS, &plan->arguments);
 }

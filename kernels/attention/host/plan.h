@@ -37,16 +37,23 @@ struct attention_request {
     int64_t all_queries, all_keys;                            /* packed: rows of all sequences */
     CUdeviceptr q, k, v, o, lse, q_begin, k_begin, workspace; /* lse may be 0 */
     CUdeviceptr q_scale, k_scale, v_scale;                    /* what e4m3 is multiplied by; 0: 1 */
+    CUdeviceptr lengths, slopes; /* of keys, if some are padding; of ALiBi. 0: none */
+    bool padded, leaning;        /* whether there are such */
+    float dropout;               /* the share of weights that are dropped */
+    uint64_t seed, offset;
     int64_t scale_head, scale_batch; /* from a head of K's scale to the next, from a sequence's */
 };
 
 /* As ../attention.h declares it for the kernels. */
 struct attention_arguments {
-    CUdeviceptr q, k, v, o, lse, workspace, values, q_begin, k_begin, q_scale, k_scale, v_scale;
+    CUdeviceptr q, k, v, o, lse, workspace, values, q_begin, k_begin, lengths, slopes;
+    CUdeviceptr q_scale, k_scale, v_scale;
     long long q_row, q_head, q_batch, k_row, k_head, k_batch;
     long long v_row, v_head, v_batch, o_row, o_head, o_batch;
     int batch, heads, group, queries, keys, dim, left, right, lse_row, lse_head, room;
-    int scale_head, scale_batch, v_columns;
+    int scale_head, scale_batch, v_columns, is_ragged, k_apart, v_apart, dropped;
+    float kept;
+    unsigned long long seed, offset;
     float scale, softcap, inner;
     CUtensorMap q_map, k_map, v_map;
 };

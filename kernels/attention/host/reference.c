@@ -9,6 +9,8 @@
  */
 #include "attention.h"
 
+#include "zoo/philox.h"
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -21,7 +23,7 @@ struct head {
     double score_scale, value_scale; /* of e4m3; else 1 */
     struct attention_request request;
     void *const *buffer;
-    int64_t queries, keys;
+    int64_t queries, keys, number, head;
     size_t q, k, v; /* where the first element of each lies; O lies as Q */
 };
 
@@ -77,7 +79,8 @@ static double cut_of_sum(const struct row *row, int64_t dim, const double *key)
     return fabs(sum - exact);
 }
 
-static void make_scores(const struct head *h, struct row *row, int64_t first, int64_t last)
+static void make_scores(const struct head *h, struct row *row, int64_t query, int64_t first,
+                        int64_t last)
 {
     enum zoo_type type = attention_type(h->problem);
     int64_t dim = h->request.dim;
@@ -99,6 +102,12 @@ static void make_scores(const struct head *h, struct row *row, int64_t first, in
             row->score[j] = cap * tanh(scale * sum / cap);
             row->error[j] += cap * 0x1p-20; /* tanh_fast */
         }
+        if (h->request.leaning) {
+            double cost =
+                attention_slope(h->head) * fabs((double)(query + h->keys - h->queries - j));
+            row->score[j] -= cost;
+            row->error[j] += 8 * SINGLE * (cost + fabs(row->score[j]));
+        }
     }
 }
 
@@ -115,7 +124,19 @@ struct weights {
     double sum, spoiled, least, most;
 };
 
-static struct weights weigh(const struct head *h, struct row *row, int64_t first, int64_t last)
+/* What dropout multiplies a weight by. */
+static double kept(const struct head *h, int64_t query, int64_t key)
+{
+    const struct attention_request *r = &h->request;
+    struct zoo_dropout d = zoo_dropout_of(r->dropout);
+    int64_t row = (h->number * r->heads * r->group + h->head) * r->queries + query;
+    if (d.threshold == 0)
+        return 1;
+    return zoo_dropped(d, r->seed, r->offset, (uint64_t)(row * r->keys + key)) ? 0 : d.scale;
+}
+
+static struct weights weigh(const struct head *h, struct row *row, int64_t query, int64_t first,
+                            int64_t last)
 {
     enum zoo_type type = attention_type(h->problem);
     int64_t dim = h->request.dim;
@@ -132,9 +153,10 @@ static struct weights weigh(const struct head *h, struct row *row, int64_t first
         w.least += weight * exp(-error);
         error = expm1(error); /* of the weight; sums of FP8 are off by more than a little */
         w.spoiled += weight * error;
+        double by = h->value_scale * kept(h, query, j);
         for (int64_t i = 0; i < dim; i++) {
-            double v = h->value_scale * zoo_get(type, h->buffer[ATTENTION_B_V],
-                                                h->v + (size_t)(j * h->request.v_step.row + i));
+            double v = by * zoo_get(type, h->buffer[ATTENTION_B_V],
+                                    h->v + (size_t)(j * h->request.v_step.row + i));
             row->sum[i] += weight * v;
             row->size[i] += weight * fabs(v);
             row->square[i] += weight * weight * v * v;
@@ -178,13 +200,14 @@ static void one_row(const struct head *h, struct row *row, int64_t query, size_t
             last = diagonal + r->right;
     struct weights w = {0, 0, 0, 0};
     first = first > 0 ? first : 0;
-    last = last < h->keys - 1 ? last : h->keys - 1;
+    int64_t visible = attention_visible(h->problem, h->number);
+    last = last < visible - 1 ? last : visible - 1;
     for (int64_t i = 0; i < r->dim; i++)
         row->query[i] = zoo_get(attention_type(h->problem), h->buffer[ATTENTION_B_Q],
                                 h->q + (size_t)(query * r->q_step.row + i));
     if (first <= last) {
-        make_scores(h, row, first, last);
-        w = weigh(h, row, first, last);
+        make_scores(h, row, query, first, last);
+        w = weigh(h, row, query, first, last);
     }
     for (int64_t i = 0; i < r->dim; i++) {
         expected[ATTENTION_B_O].value[o + (size_t)i] = w.sum > 0 ? row->sum[i] / w.sum : 0;
@@ -215,6 +238,8 @@ static void one_head(struct head *h, int64_t batch, int64_t head, int64_t q_firs
         (size_t)(in_batch * r->k_step.batch + kv_head * r->k_step.head + k_first * r->k_step.row);
     h->v = h->k;
     h->score_scale = h->value_scale = 1;
+    h->number = batch;
+    h->head = head;
     if (attention_type(h->problem) == ZOO_E4M3) {
         const float *scales = h->buffer[ATTENTION_B_SCALES];
         h->score_scale = (double)scales[kv_head] * scales[r->heads + kv_head];

@@ -34,6 +34,12 @@ static lk_status check_choices(const lk_attention_desc *d)
         return refuse("a window");
     if (d->softcap != 0)
         return refuse("a softcap");
+    if (d->key_lengths)
+        return refuse("padding");
+    if (d->slopes)
+        return refuse("ALiBi");
+    if (d->dropout != 0)
+        return refuse("dropout");
     return LK_OK;
 }
 
