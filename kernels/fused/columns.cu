@@ -92,9 +92,7 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
 #pragma unroll 1
     for (; row < end; row++, at += a.cols)
         back_vector<Chain>(a, d, keys, at, bias, load_gradient<Chain>(a, at), sum);
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        sums[column + k] = sum[k];
+    store_part(sums + column, sum);
 }
 
 BACKWARD_KERNELS(columns, BLOCK)
