@@ -272,6 +272,42 @@ lk_status lk_bias_dropout_residual_backward_workspace(const lk_fused_desc *desc,
 lk_status lk_bias_dropout_residual_explain(const lk_fused_desc *desc, int backward, char *text,
                                            size_t size);
 
+/* The same with the norm that follows: sum = D(x + bias) + residual, y = the norm of sum, as
+ * lk_rmsnorm or lk_layernorm has it, in one pass over the arrays. Backward takes sum and stats as
+ * forward stored them: dresidual is the gradient of sum (through the norm, and dsum, what comes to
+ * it from elsewhere), dx = D(dresidual), and dbias, dgamma and dbeta are sums over all rows in a
+ * fixed order. sum or y may be x or residual; dresidual or dx may be dy or dsum. */
+typedef struct lk_fused_norm_desc {
+    lk_type type; /* LK_BF16, LK_F16 or LK_F32 */
+    int64_t rows, cols;
+    float p;
+    uint64_t seed, offset;
+    const uint64_t *state; /* as in lk_dropout_desc */
+    int layer;             /* layer norm, with beta; else rmsnorm, whose beta and dbeta are NULL */
+    float eps;
+} lk_fused_norm_desc;
+#define LK_FUSED_NORM_DESC(type_, rows_, cols_, p_, seed_, offset_)                                \
+    {                                                                                              \
+        .type = (type_), .rows = (rows_), .cols = (cols_), .p = (p_), .seed = (seed_),             \
+        .offset = (offset_), .eps = 1e-5f                                                          \
+    }
+
+/* stats: [rows] floats, 1 / sqrt(..); of a layer norm the means [rows] before them. */
+lk_status lk_bias_dropout_residual_norm(void *stream, const lk_fused_norm_desc *desc, const void *x,
+                                        const void *bias, const void *residual, const void *gamma,
+                                        const void *beta, void *sum, void *y, float *stats);
+/* dsum may be NULL. */
+lk_status lk_bias_dropout_residual_norm_backward(void *stream, const lk_fused_norm_desc *desc,
+                                                 const void *sum, const void *gamma,
+                                                 const float *stats, const void *dy,
+                                                 const void *dsum, void *dresidual, void *dx,
+                                                 void *dbias, void *dgamma, void *dbeta,
+                                                 void *workspace, size_t workspace_bytes);
+lk_status lk_bias_dropout_residual_norm_backward_workspace(const lk_fused_norm_desc *desc,
+                                                           size_t *bytes);
+lk_status lk_bias_dropout_residual_norm_explain(const lk_fused_norm_desc *desc, int backward,
+                                                char *text, size_t size);
+
 /* Rows of a table by number: out[t] = table[ids[t]]; backward dtable[v] is the sum of dout[t] over
  * all t with ids[t] = v, made in f32, and the same bits in every run. Every row of dtable is
  * written. A number outside of the table, as -1 for padding, gives zeros and gets no gradient. */

@@ -8,8 +8,8 @@
  *   place     tokens into their lists, in any order
  *   arrange   lists longer than LONG, in the order of tokens, by looking at all tokens again
  *   parts     of such lists, PART tokens at a time
- *   sum       rows: nothing is zero; a list up to LONG is sorted in shared memory and added; of a longer
- *             one the parts are added
+ *   sum       rows, ROWS at a time: nothing is zero; one or two tokens are loaded at once for all of them; a
+ *             list up to LONG is sorted in shared memory and added; of a longer one the parts are added
  */
 // arch: sm_80
 #include "rows_of.h"
@@ -18,6 +18,7 @@
 #define PART 256
 #define ARRANGE 1024 // threads
 #define IN_FLIGHT 4
+#define ROWS 4 // of the table for a block of sum; embedding.c has the same
 
 struct lists {
     int *count, *begin, *part; // [vocab]: tokens of a row, where its list is, its first part if it is long
@@ -181,36 +182,93 @@ static __device__ __forceinline__ void sort_list(const int *list, int count, int
     __syncthreads();
 }
 
+/* Rows with one or two tokens, or none: most of them. Counts, places and tokens of all ROWS come first, each
+ * kind at once, and then all their loads: a block that takes one row after the other mostly waits. */
+template <class T> struct few {
+    int count[ROWS], begin[ROWS], one[ROWS], other[ROWS];
+};
 template <class T>
-static __device__ __forceinline__ void sum_row(const T *dout, T *dtable, lists l, long long dim)
+static __device__ __forceinline__ few<T> find_few(lists l, long long row, long long vocab)
 {
-    __shared__ int raw[LONG], sorted[LONG];
-    long long row = blockIdx.x;
-    columns c = columns_of<T>((long long)blockIdx.y * blockDim.x * PER<T>, threadIdx.x, blockDim.x,
-                              dim, in_vectors(dout, dtable, dim));
-    int count = l.count[row], begin = l.begin[row]; // at once: a block is mostly waiting
-    float sum[PER<T>] = {};
-    if (count == 1 || count == 2) { // most lists
-        int one = l.order[begin], other = l.order[begin + count - 1];
-        float x[PER<T>];
-        load_columns(dout + min(one, other) * dim, c, sum);
-        load_columns(dout + max(one, other) * dim, c, x);
+    few<T> f;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        f.count[r] = row + r < vocab ? l.count[row + r] : 0;
+        f.begin[r] = row + r < vocab ? l.begin[row + r] : 0;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        bool any = f.count[r] == 1 || f.count[r] == 2;
+        int first = any ? l.order[f.begin[r]] : 0;
+        int second = any ? l.order[f.begin[r] + f.count[r] - 1] : 0;
+        f.one[r] = min(first, second);
+        f.other[r] = max(first, second);
+    }
+    return f;
+}
+template <class T>
+static __device__ __forceinline__ void write_few(const T *dout, T *dtable, const few<T> &f,
+                                                 long long row, long long vocab, columns c)
+{
+    uint4 one[ROWS], other[ROWS];
+    const uint4 none = make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        bool has = f.count[r] == 1 || f.count[r] == 2, two = f.count[r] == 2;
+        one[r] = has ? load_once((const uint4 *)(dout + f.one[r] * c.dim + c.first)) : none;
+        other[r] = two ? load_once((const uint4 *)(dout + f.other[r] * c.dim + c.first)) : none;
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        float x[PER<T>], y[PER<T>];
+        if (row + r >= vocab || f.count[r] > 2)
+            continue;
+        widen_all<T>(one[r], x);
+        widen_all<T>(other[r], y);
 #pragma unroll
         for (int k = 0; k < PER<T>; k++)
-            sum[k] += count == 2 ? x[k] : 0.0f;
-    } else if (count > LONG) {
+            x[k] = f.count[r] == 2 ? x[k] + y[k] : x[k]; // -0 stays
+        store_stream((uint4 *)(dtable + (row + r) * c.dim + c.first), narrow_all<T>(x));
+    }
+}
+
+/* Any row, by itself; every thread of the block calls it. */
+template <class T>
+static __device__ __forceinline__ void sum_row(const T *dout, T *dtable, lists l, long long row,
+                                               int count, int begin, columns c)
+{
+    __shared__ int raw[LONG], sorted[LONG];
+    float sum[PER<T>] = {};
+    if (count > LONG) {
         int first = l.part[row], parts = (count + PART - 1) / PART;
 #pragma unroll 4
         for (int p = first; p < first + parts; p++)
 #pragma unroll
             for (int k = 0; k < PER<T>; k++)
-                if (c.first + k * c.step < dim)
-                    sum[k] += l.sums[p * dim + c.first + k * c.step];
+                if (c.first + k * c.step < c.dim)
+                    sum[k] += l.sums[p * c.dim + c.first + k * c.step];
     } else if (count > 0) {
+        __syncthreads(); // the row before may still be read
         sort_list(l.order + begin, count, raw, sorted);
         add_rows(dout, sorted, count, c, sum);
     }
-    store_columns(dtable + row * dim, c, sum);
+    store_columns(dtable + row * c.dim, c, sum);
+}
+
+template <class T>
+static __device__ __forceinline__ void sum_rows(const T *dout, T *dtable, lists l, long long vocab,
+                                                long long dim)
+{
+    long long row = (long long)blockIdx.x * ROWS;
+    columns c = columns_of<T>((long long)blockIdx.y * blockDim.x * PER<T>, threadIdx.x, blockDim.x,
+                              dim, in_vectors(dout, dtable, dim));
+    few<T> f = find_few<T>(l, row, vocab);
+    if (c.whole && c.first < dim)
+        write_few(dout, dtable, f, row, vocab, c);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        if (row + r < vocab && (!c.whole || f.count[r] > 2))
+            sum_row(dout, dtable, l, row + r, f.count[r], f.begin[r], c);
 }
 
 extern "C" __global__ void allocate(int *workspace, long long tokens, long long vocab)
@@ -236,6 +294,7 @@ extern "C" __global__ void allocate(int *workspace, long long tokens, long long 
 MAKE_LISTS(i32, int)
 MAKE_LISTS(i64, long long)
 
+/* sum: five blocks an SM take 48 registers, six spill ten times as much. */
 #define MAKE_SUMS(suffix, T)                                                                       \
     extern "C" __global__ void __launch_bounds__(256)                                              \
         parts_##suffix(const T *dout, int *workspace, long long tokens, long long vocab,           \
@@ -243,11 +302,11 @@ MAKE_LISTS(i64, long long)
     {                                                                                              \
         add_part(dout, lists_in(workspace, tokens, vocab), dim);                                   \
     }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256)                                              \
+    extern "C" __global__ void __launch_bounds__(256, 5)                                           \
         sum_##suffix(const T *dout, T *dtable, int *workspace, long long tokens, long long vocab,  \
                      long long dim)                                                                \
     {                                                                                              \
-        sum_row(dout, dtable, lists_in(workspace, tokens, vocab), dim);                            \
+        sum_rows(dout, dtable, lists_in(workspace, tokens, vocab), vocab, dim);                    \
     }
 MAKE_SUMS(f32, float)
 MAKE_SUMS(f16, f16)

@@ -111,9 +111,7 @@ static __device__ __forceinline__ void columns(arrays<T> a, dropout d, float *pa
             back_vector<Chain>(a, d, keys, at, bias, copied<Chain>(k), sum);
         }
     }
-#pragma unroll
-    for (int k = 0; k < PER<T>; k++)
-        sums[column + k] = sum[k];
+    store_part(sums + column, sum);
 }
 
 BACKWARD_KERNELS(columns, BLOCK)

@@ -7,6 +7,21 @@
 
 #include "rows.h"
 
+/* A thread's sums of N neighbouring columns, to a place at a multiple of 16 bytes where N is: number by
+ * number a warp would touch N times as many sectors. */
+template <int N> static __device__ __forceinline__ void store_part(float *to, const float (&sum)[N])
+{
+    if constexpr (N % 4 == 0) {
+#pragma unroll
+        for (int k = 0; k < N; k += 4)
+            *(float4 *)(to + k) = make_float4(sum[k], sum[k + 1], sum[k + 2], sum[k + 3]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            to[k] = sum[k];
+    }
+}
+
 /* 32 columns for a block, of 16 warps that take every 16th band. */
 template <class T>
 static __device__ __forceinline__ void add_bands(const float *parts, T *out, long long cols,

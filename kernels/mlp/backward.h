@@ -13,12 +13,19 @@ static __device__ __forceinline__ void store_sums(hidden_layer l, float *parts, 
                                                   const float (&sum)[N], const float (&sum_up)[N])
 {
     float *row = parts + blockIdx.y * wide_of(l);
+    if (l.gate == PAIRS) {
+        float both[2 * N];
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        row[l.gate == PAIRS ? 2 * (col + k) : col + k] = sum[k];
-        if (l.gate)
-            row[l.gate == PAIRS ? 2 * (col + k) + 1 : l.hidden + col + k] = sum_up[k];
+        for (int k = 0; k < N; k++) {
+            both[2 * k] = sum[k];
+            both[2 * k + 1] = sum_up[k];
+        }
+        store_part(row + 2 * col, both);
+        return;
     }
+    store_part(row + col, sum);
+    if (l.gate == HALVES)
+        store_part(row + l.hidden + col, sum_up);
 }
 
 /* The units from `col` on. parts is NULL where there is no bias. */

@@ -191,9 +191,7 @@ static __device__ __forceinline__ void sum_some(const T *x, long long rows, long
         for (int k = 0; k < N; k++)
             sum[k] += v[k];
     }
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        parts[blockIdx.y * cols + col + k] = sum[k];
+    store_part(parts + blockIdx.y * cols + col, sum);
 }
 template <class T>
 static __device__ __forceinline__ void sum_columns(const T *x, long long rows, long long cols,

@@ -25,7 +25,7 @@ struct zoo_family;
 /* Problems --------------------------------------------------------------------------------------*/
 
 #define ZOO_PARAMETERS 14
-#define ZOO_BUFFERS 10
+#define ZOO_BUFFERS 12
 
 struct zoo_parameter {
     const char *name, *help;

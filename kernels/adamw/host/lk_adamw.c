@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { BLOCKS_PER_SM = 8 }; /* of global_norm/two_stage: its sums fit the workspace */
+enum { BLOCKS_PER_SM = 8 }; /* of global_norm's kernels: their sums fit the workspace */
 static const char adamw_name[] = "adamw", norm_name[] = "global_norm";
 
 /* Descriptions ----------------------------------------------------------------------------------*/
@@ -231,7 +231,7 @@ lk_status lk_adamw(void *stream, const lk_adamw_desc *desc, const void *table)
 static struct work work_of_norm(const lk_adamw_desc *desc, const void *table, const float *norm)
 {
     return (struct work){.name = norm_name,
-                         .variant = "two_stage",
+                         .variant = desc->tensors > 1 ? "neighbours" : "two_stage",
                          .family = &zoo_global_norm,
                          .run = run_norm,
                          .norm = {.table = (uintptr_t)table,

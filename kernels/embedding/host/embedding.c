@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { IDS, IN, OUT };
-enum { LONG = 256, PART = 256, SUM_THREADS = 256 }; /* as in sorted.cu */
+enum { LONG = 256, PART = 256, SUM_ROWS = 4, SUM_THREADS = 256 }; /* as in sorted.cu */
 
 static const char *const types[] = {"bf16", "f16", "f32", NULL};
 static const char *const indices[] = {"i32", "i64", NULL};
@@ -273,7 +273,7 @@ static CUresult launch_sorted(struct zoo_call *call)
     unsigned slices = slices_of(problem, threads);
     struct zoo_grid by_parts = {
         .x = (unsigned)(tokens / PART + tokens / LONG), .y = slices, .threads = threads};
-    struct zoo_grid by_rows = {.x = (unsigned)vocab, .y = slices, .threads = threads};
+    struct zoo_grid by_rows = {.x = zoo_ceil_div(vocab, SUM_ROWS), .y = slices, .threads = threads};
     snprintf(parts, sizeof parts, "parts_%s", type);
     snprintf(sum, sizeof sum, "sum_%s", type);
     CUresult status = launch_lists(call);

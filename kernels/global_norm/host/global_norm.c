@@ -174,10 +174,24 @@ static CUresult launch_two_stage(struct zoo_call *call)
     return status;
 }
 
+/* Fewer blocks, so that each has some units. The workspace for more is large enough. */
+static CUresult launch_neighbours(struct zoo_call *call)
+{
+    struct norm_launch launch = launch_of(call);
+    int64_t groups = zoo_ceil_div(launch.units, zoo_tunable(call, "UNITS"));
+    unsigned blocks = blocks_for(call->device, groups, zoo_tunable(call, "BLOCKS_PER_SM"));
+    CUresult status = global_norm_run(call, &launch, blocks);
+    if (status == CUDA_SUCCESS && clips(call->problem))
+        status = global_norm_clip(call, &launch);
+    return status;
+}
+
 static const struct zoo_variant variants[] = {
     {"global_atomics", "every warp adds its sum to one number", launch_atomics, workspace_atomics},
     {"two_stage", "blocks store their sums, which one block adds in a fixed order",
      launch_two_stage, workspace_two_stage, .traits = ZOO_DETERMINISTIC},
+    {"neighbours", "each block takes neighbouring units, and searches once", launch_neighbours,
+     workspace_two_stage, .traits = ZOO_DETERMINISTIC},
     {0}};
 
 static bool peer_takes(const struct zoo_problem *problem)
@@ -195,8 +209,10 @@ static const struct zoo_peer peers[] = {
 static const char *const edges[] = {
     "n=0,1,5,2047,2048,2049,9000 tensors=1 type=f32,bf16 op=norm,clip",
     "n=20000 tensors=2,7,40 type=f32,bf16 op=norm,clip places=aligned,any",
+    "n=60000 tensors=1,5,200 type=f32,bf16 op=norm places=aligned,any",
     "n=5000 tensors=3 type=f32,bf16 op=norm,clip most=0.5,1000",
-    "n=5000 tensors=3 type=f32,bf16 op=norm,clip dist=constant,ascending,adversarial", NULL};
+    "n=5000 tensors=3 type=f32,bf16 op=norm,clip dist=constant,ascending,adversarial",
+    NULL};
 
 static const char *const bench[] = {"n=256M type=bf16 op=norm,clip", "n=128M type=f32 op=norm",
                                     "n=256M tensors=300 type=bf16 op=norm",
