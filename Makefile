@@ -494,7 +494,7 @@ test-mutants: all
 # `make test` does it for a day of each week.
 .PHONY: test-python-course
 test-python-course: all
-	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python
+	@LOCKSTEP_TEST_ALL=yes BUILD=$(abspath $(BUILD)) scripts/run-tests tests/learn/run_python tests/python
 
 # `make test` has a handful of programs with these libraries, in tests/programs.
 test-accusations: all

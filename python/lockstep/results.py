@@ -216,6 +216,44 @@ class Profile(Result):
                 'style="width:100%;height:36em;border:1px solid #8888"></iframe>')
 
 
+class Ready(Result):
+    """Of `lockstep learn ready --json`; asked: with answers to its questions."""
+
+    def __init__(self, data, asked):
+        self.data, self.asked = data, asked
+        self.ok = data["ready"]
+
+    def headline(self):
+        return "exercises can be done here" if self.ok else "exercises cannot be done here yet"
+
+    def rows(self):
+        for each in self.data["findings"]:
+            if each["ok"]:
+                yield "ok", each["name"], each["found"] or ""
+            else:
+                yield "missing", each["name"], f"{each['use']}; get it: {each['install']}"
+
+    def start(self):
+        quiz, start = self.data["quiz"], self.data["start"]
+        missed = f"; worth a look first: {', '.join(quiz['missed'])}" if quiz["missed"] else ""
+        return f"{quiz['right']} of {quiz['questions']} right{missed}. Begin with {start}.ipynb"
+
+    def text(self):
+        if self.asked:
+            return self.start()
+        rows = [f"{word:8} {name:18} {what}" for word, name, what in self.rows()]
+        return "\n".join([self.headline(), *rows])
+
+    def html(self):
+        if self.asked:
+            return box(GREEN if not self.data["quiz"]["missed"] else AMBER, self.start())
+        rows = "".join(f'<tr><td style="color:{GREEN if word == "ok" else AMBER}">{word}</td>'
+                       f'<td style="text-align:left">{escape(name)}</td>'
+                       f'<td style="text-align:left">{escape(what)}</td></tr>'
+                       for word, name, what in self.rows())
+        return box(GREEN if self.ok else RED, self.headline(), f"<table>{rows}</table>")
+
+
 class Hint(Result):
     def __init__(self, data):
         self.data = data

@@ -73,9 +73,11 @@ def check_parameters(node, request):
 
 def need_package(name):
     what, size = GET[name]
+    where = (f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else
+             "python3 -m venv ~/gpu && . ~/gpu/bin/activate && pip")
     if importlib.util.find_spec(name) is None:
-        raise NotInstalled(f"{name} is not installed for {sys.executable}: '{sys.executable} -m pip install "
-                           f"{what}' gets it ({size}; no GPU is needed). LOCKSTEP_PYTHON names another Python")
+        raise NotInstalled(f"{name} is not installed for {sys.executable}: '{where} install {what}' gets it "
+                           f"({size}; no GPU is needed). LOCKSTEP_PYTHON names another Python")
 
 
 # Running -----------------------------------------------------------------------------------------

@@ -298,8 +298,10 @@ def main():
         if error.name and error.name.split(".")[0] != "triton":
             print(f"{sys.executable} cannot import Triton: {error}")
         else:
-            print(f"Triton is not installed for {sys.executable}: '{sys.executable} -m pip install "
-                  "triton' gets it; no GPU is needed. LOCKSTEP_PYTHON names another Python")
+            where = (f"{sys.executable} -m pip" if sys.prefix != sys.base_prefix else
+                     "python3 -m venv ~/gpu && . ~/gpu/bin/activate && pip")
+            print(f"Triton is not installed for {sys.executable}: '{where} install triton' gets it (280 MB; "
+                  "no GPU is needed). LOCKSTEP_PYTHON names another Python")
         return 3
     try:
         compile_file(request, triton)

@@ -307,13 +307,14 @@ static json_t *lesson_json(const struct learn_lesson *lesson, struct learn_progr
     for (unsigned i = 0; i < lesson->exercise_count; i++) {
         const struct learn_exercise *exercise = &lesson->exercise[i];
         struct learn_state state = learn_progress_state(progress, exercise);
-        json_array_append_new(exercises, json_pack("{ss ss ss sb si sb}", "name", exercise->name,
-                                                   "title", exercise->title, "language",
-                                                   exercise->is_python ? "python"
-                                                   : exercise->is_c    ? "c"
-                                                                       : "cuda",
-                                                   "passed", state.passed, "attempts",
-                                                   (int)state.attempts, "kata", exercise->is_kata));
+        json_array_append_new(exercises,
+                              json_pack("{ss ss ss sb si sb sb}", "name", exercise->name, "title",
+                                        exercise->title, "language",
+                                        exercise->is_python ? "python"
+                                        : exercise->is_c    ? "c"
+                                                            : "cuda",
+                                        "passed", state.passed, "attempts", (int)state.attempts,
+                                        "kata", exercise->is_kata, "aside", exercise->is_aside));
     }
     return json_pack("{ss ss si si si so}", "id", lesson->id, "title", lesson->title, "minutes",
                      (int)lesson->minutes, "questions", (int)lesson->question_count,
