@@ -11,6 +11,7 @@ else, and names that open files or start programs are refused. That stops accide
 import ast
 import importlib.util
 import json
+import os
 import sys
 import traceback
 
@@ -178,6 +179,8 @@ def run(request, tree):
     sys.stdout.flush()
     with open(request["answer"], "w", encoding="utf-8") as out:
         json.dump(answer, out)
+    if any(row["fault"] for row in answer["sizes"]):
+        os._exit(0)  # what CuPy says while it takes down a broken GPU helps nobody
 
 
 def complain(request, line, column, words):

@@ -101,9 +101,20 @@ static bool copy_text(const char *folder, const struct learn_lesson *lesson, cha
     return fine;
 }
 
+/* What the lessons' words are in Triton: python.md of the course, for whoever writes Python. */
+static bool copy_python_text(const char *folder, const struct learn_exercise *exercise,
+                             char **message)
+{
+    const char *from =
+        lk_arena_printf(exercise->lesson->arena, "%s/../../python.md", exercise->lesson->folder);
+    return !exercise->is_python || access(from, F_OK) != 0 ||
+           copy_file(from, lk_format("%s/python.md", folder), message);
+}
+
 bool learner_lay_out(const char *folder, const struct learn_exercise *exercise, char **message)
 {
     return copy_text(folder, exercise->lesson, message) &&
+           copy_python_text(folder, exercise, message) &&
            copy_file(learn_path(exercise, learn_given(exercise)), learner_file(folder, exercise),
                      message);
 }

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct maker {
     const struct learn_lesson *lesson;
@@ -28,22 +29,6 @@ static const char guide[] =
     "warp touched. Exercises are broken on purpose: fixing them is the course. What you solve "
     "here "
     "counts in `lockstep learn` and in the studio as well.";
-
-/* Lessons speak of CUDA C. What its words are called in a kernel of Triton: */
-static const char in_python[] =
-    "*The exercises of this notebook are in Python.* The text shows CUDA C; in Triton a *program* "
-    "has the work of a block, and its values are whole vectors and tiles:\n\n"
-    "| the text says | in Triton |\n|---|---|\n"
-    "| `blockIdx.x`, `gridDim.x` | `tl.program_id(0)`, `tl.num_programs(0)` |\n"
-    "| `threadIdx.x`: one thread, one element | `tl.arange(0, BLOCK)`: all elements of the "
-    "program |\n"
-    "| `if (i < n)` | `mask=i < n` of `tl.load` and `tl.store` |\n"
-    "| blocks of 128 threads | `num_warps = 4` |\n"
-    "| `__shared__`, `__syncthreads()` | left to Triton |\n"
-    "| a reduction by shuffles | `tl.sum`, `tl.max` |\n"
-    "| tensor cores, `wmma` | `tl.dot` |\n"
-    "| `cp.async`, stages | `num_stages` |\n\n"
-    "On days 1 to 3 of week 1 there are no kernels yet: a function with NumPy, then with CuPy.";
 
 /* Cells -----------------------------------------------------------------------------------------*/
 
@@ -288,12 +273,21 @@ static json_t *whole(const struct maker *maker)
     return notebook;
 }
 
-static bool is_in_python(const struct learn_lesson *lesson)
+/* What the lesson's words are in Triton: course/python.md, if there is one. */
+static bool add_python_text(struct maker *maker)
 {
+    const struct learn_lesson *lesson = maker->lesson;
+    const char *path = lk_arena_printf(lesson->arena, "%s/../../python.md", lesson->folder);
+    bool python = false;
     for (unsigned i = 0; i < lesson->exercise_count; i++)
-        if (lesson->exercise[i].is_python)
-            return true;
-    return false;
+        python |= lesson->exercise[i].is_python;
+    if (!python || access(path, F_OK) != 0)
+        return true;
+    char *text = read_text(maker, path);
+    if (text)
+        add_text(maker, text, strlen(text));
+    free(text);
+    return text != NULL;
 }
 
 json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char **message)
@@ -302,9 +296,7 @@ json_t *learn_notebook(const struct learn_lesson *lesson, bool solutions, char *
     *message = NULL;
     add_load(&maker);
     add_text(&maker, guide, strlen(guide));
-    if (is_in_python(lesson))
-        add_text(&maker, in_python, strlen(in_python));
-    if (!add_lesson_text(&maker)) {
+    if (!add_python_text(&maker) || !add_lesson_text(&maker)) {
         json_decref(maker.cells);
         return NULL;
     }

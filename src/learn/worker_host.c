@@ -124,7 +124,8 @@ static bool run_python(const struct host_job *job, json_t *request, const char *
                                             : on_gpu ? ours
                                                      : plain,
                                    .environment = environment,
-                                   .output = counters};
+                                   .output = counters,
+                                   .errors = counters ? "/dev/null" : NULL};
     struct host_limits limits = {.seconds = SECONDS, .mib = MIB, .reserves = true};
     int status = 0;
     if (json_dump_file(request, file, 0) != 0) {
